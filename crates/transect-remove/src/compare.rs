@@ -2,13 +2,13 @@
 
 use transect_sys::{Attributes, FileType};
 
-use super::Reason;
+use crate::report::KeepReason;
 use transect::table::{Row, Table};
 
 /// Compares what the system says of an entry with what the table does: device and inode where the
 /// table has them; size and time of all but directories, which change with what is removed from
 /// them.
-pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), Reason> {
+pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), KeepReason> {
     let then = table.attributes(row);
     let differ =
         |then: Option<u64>, now: Option<u64>| then.zip(now).is_some_and(|(then, now)| then != now);
@@ -16,17 +16,17 @@ pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), R
         || differ(then.inode(), now.inode())
         || differ(then.device(), now.device())
     {
-        return Err(Reason::Changed);
+        return Err(KeepReason::Changed);
     }
     if now.file_type() == FileType::Directory {
         return Ok(());
     }
     let (Some(size), Some(mtime)) = (then.size(), then.mtime()) else {
-        return Err(Reason::NotScanned);
+        return Err(KeepReason::NotScanned);
     };
     if now.size() == Some(size) && now.mtime() == Some(mtime) {
         Ok(())
     } else {
-        Err(Reason::Changed)
+        Err(KeepReason::Changed)
     }
 }

@@ -10,23 +10,23 @@ use std::io;
 use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{FileId, FileType};
 
-use super::Reason;
 use crate::compare::compare;
-use crate::way::{self, Obstacle};
-use crate::work::Work;
+use crate::parent::{self, EntryError};
+use crate::report::KeepReason;
+use crate::run::Run;
 use transect::table::{Children, Row};
 
 /// How many directories are kept open on the way down. Those above are opened again from below, and
 /// must then be what they were.
-const OPEN: usize = 32;
+const MAX_OPEN_DIRS: usize = 32;
 
 /// A directory that has been entered.
-struct Level {
+struct EnteredDir {
     row: Row,
     id: Option<FileId>,
     /// Nothing while many directories below it are open.
-    folder: Option<DirHandle>,
-    left: Children,
+    dir: Option<DirHandle>,
+    remaining: Children,
     /// Something in it stays.
     kept: bool,
     /// How many rows had gone when it was entered.
@@ -34,123 +34,140 @@ struct Level {
 }
 
 /// The directories on the way down: the last one is at hand, the first lies in `holder`.
-struct Descent<'h> {
-    holder: &'h DirHandle,
-    levels: Vec<Level>,
+struct DirStack<'h> {
+    parent: &'h DirHandle,
+    entered: Vec<EnteredDir>,
 }
 
-impl Descent<'_> {
-    fn folder(&self) -> &DirHandle {
-        match self.levels.last() {
-            Some(level) => level.folder.as_ref().expect("BUG: the directory at hand is open"),
-            None => self.holder,
+impl DirStack<'_> {
+    fn dir(&self) -> &DirHandle {
+        match self.entered.last() {
+            Some(entered_dir) => {
+                entered_dir.dir.as_ref().expect("BUG: the directory at hand is open")
+            }
+            None => self.parent,
         }
     }
 
-    fn enter(&mut self, level: Level) {
-        self.levels.push(level);
-        if let Some(far) = self.levels.len().checked_sub(OPEN + 1) {
-            self.levels[far].folder = None;
+    fn enter(&mut self, entered_dir: EnteredDir) {
+        self.entered.push(entered_dir);
+        if let Some(far) = self.entered.len().checked_sub(MAX_OPEN_DIRS + 1) {
+            self.entered[far].dir = None;
         }
     }
 
     /// Sees to it that the directory at hand is open, coming from one in it.
-    fn reopen(&mut self, below: &Level) -> Result<(), Obstacle> {
-        let Some(level) = self.levels.last_mut().filter(|level| level.folder.is_none()) else {
+    fn reopen(&mut self, below: &EnteredDir) -> Result<(), EntryError> {
+        let Some(entered_dir) =
+            self.entered.last_mut().filter(|entered_dir| entered_dir.dir.is_none())
+        else {
             return Ok(());
         };
-        let below = below.folder.as_ref().expect("BUG: the directory at hand was open");
-        let above = below.open_parent().map_err(Obstacle::moved)?;
-        if above.attributes()?.file_id() != level.id {
-            return Err(Reason::Changed.into());
+        let below = below.dir.as_ref().expect("BUG: the directory at hand was open");
+        let above = below.open_parent().map_err(EntryError::of_known_dir)?;
+        if above.attributes()?.file_id() != entered_dir.id {
+            return Err(KeepReason::Changed.into());
         }
-        level.folder = Some(above);
+        entered_dir.dir = Some(above);
         Ok(())
     }
 
     fn keep(&mut self) {
-        if let Some(level) = self.levels.last_mut() {
-            level.kept = true;
+        if let Some(entered_dir) = self.entered.last_mut() {
+            entered_dir.kept = true;
         }
     }
 }
 
 /// Deletes an entry of `holder`, as far as it may be.
-pub(super) fn delete(work: &mut Work<'_>, holder: &DirHandle, row: Row) {
-    let mut descent = Descent { holder, levels: Vec::new() };
-    take(work, &mut descent, row);
-    while let Some(level) = descent.levels.last_mut() {
-        if work.is_cancelled() {
+pub(super) fn delete(run: &mut Run<'_>, parent: &DirHandle, row: Row) {
+    let mut stack = DirStack { parent, entered: Vec::new() };
+    remove_or_enter(run, &mut stack, row);
+    while let Some(entered_dir) = stack.entered.last_mut() {
+        if run.is_cancelled() {
             return;
         }
-        match level.left.next() {
-            Some(row) => take(work, &mut descent, row),
-            None => leave(work, &mut descent),
+        match entered_dir.remaining.next() {
+            Some(row) => remove_or_enter(run, &mut stack, row),
+            None => leave_dir(run, &mut stack),
         }
     }
 }
 
 /// Removes an entry of the directory at hand, or enters it.
-fn take(work: &mut Work<'_>, descent: &mut Descent<'_>, row: Row) {
-    let name = way::name(work.table, row).expect("BUG: what has no name was refused");
-    let done = match work.table.file_type(row) {
-        _ if work.mounts.binary_search(&row).is_ok() => Err(Reason::MountBoundary.into()),
-        FileType::Directory => match enter(work, descent.folder(), row, name) {
-            Ok(level) => return descent.enter(level),
-            Err(obstacle) => Err(obstacle),
+fn remove_or_enter(run: &mut Run<'_>, stack: &mut DirStack<'_>, row: Row) {
+    let name = parent::entry_name(run.table, row).expect("BUG: what has no name was refused");
+    let outcome = match run.table.file_type(row) {
+        _ if run.mounts.binary_search(&row).is_ok() => Err(KeepReason::MountBoundary.into()),
+        FileType::Directory => match enter_dir(run, stack.dir(), row, name) {
+            Ok(entered_dir) => return stack.enter(entered_dir),
+            Err(error) => Err(error),
         },
-        _ => unlink(work, descent.folder(), row, name),
+        _ => unlink(run, stack.dir(), row, name),
     };
-    let gone = work.report.gone.len();
-    if !work.settle(row, gone, done) {
-        descent.keep();
+    let gone = run.report.gone.len();
+    if !run.record(row, gone, outcome) {
+        stack.keep();
     }
 }
 
-fn enter(work: &Work<'_>, folder: &DirHandle, row: Row, name: &OsStr) -> Result<Level, Obstacle> {
-    let folder = folder.open_dir(name, MountPolicy::Refuse)?;
-    let now = folder.attributes()?;
-    compare(work.table, row, &now)?;
-    Ok(Level {
+fn enter_dir(
+    run: &Run<'_>,
+    dir: &DirHandle,
+    row: Row,
+    name: &OsStr,
+) -> Result<EnteredDir, EntryError> {
+    let dir = dir.open_dir(name, MountPolicy::Refuse)?;
+    let now = dir.attributes()?;
+    compare(run.table, row, &now)?;
+    Ok(EnteredDir {
         row,
         id: now.file_id(),
-        folder: Some(folder),
-        left: work.table.children(row),
+        dir: Some(dir),
+        remaining: run.table.children(row),
         kept: false,
-        gone: work.report.gone.len(),
+        gone: run.report.gone.len(),
     })
 }
 
 /// Removes a name. Returns the bytes that this frees, if it was the last one.
-fn unlink(work: &Work<'_>, folder: &DirHandle, row: Row, name: &OsStr) -> Result<u64, Obstacle> {
-    let now = folder.entry_attributes(name)?;
-    compare(work.table, row, &now)?;
-    folder.unlink(name)?;
+fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64, EntryError> {
+    let now = dir.entry_attributes(name)?;
+    compare(run.table, row, &now)?;
+    dir.unlink(name)?;
     Ok(if now.nlink() == Some(1) { now.allocated().unwrap_or(0) } else { 0 })
 }
 
 /// Removes the directory at hand, now that nothing in it is left to do.
-fn leave(work: &mut Work<'_>, descent: &mut Descent<'_>) {
-    let Some(level) = descent.levels.pop() else { return };
-    if let Err(obstacle) = descent.reopen(&level) {
+fn leave_dir(run: &mut Run<'_>, stack: &mut DirStack<'_>) {
+    let Some(entered_dir) = stack.entered.pop() else { return };
+    if let Err(error) = stack.reopen(&entered_dir) {
         // Somebody has moved it away: nothing above can be reached, and all of it stays.
-        work.settle(level.row, work.report.gone.len(), Err(obstacle));
-        return descent.levels.clear();
+        run.record(entered_dir.row, run.report.gone.len(), Err(error));
+        return stack.entered.clear();
     }
-    let done =
-        if level.kept { Err(Obstacle::Told) } else { remove(work, descent.folder(), &level) };
-    if !work.settle(level.row, level.gone, done) {
-        descent.keep();
+    let outcome = if entered_dir.kept {
+        Err(EntryError::Reported)
+    } else {
+        remove_dir(run, stack.dir(), &entered_dir)
+    };
+    if !run.record(entered_dir.row, entered_dir.gone, outcome) {
+        stack.keep();
     }
 }
 
-fn remove(work: &mut Work<'_>, folder: &DirHandle, level: &Level) -> Result<u64, Obstacle> {
-    let name = way::name(work.table, level.row).expect("BUG: what has no name was refused");
-    let now = folder.entry_attributes(name)?;
-    if now.file_type() != FileType::Directory || now.file_id() != level.id {
-        return Err(Reason::Changed.into());
+fn remove_dir(
+    run: &mut Run<'_>,
+    dir: &DirHandle,
+    entered_dir: &EnteredDir,
+) -> Result<u64, EntryError> {
+    let name =
+        parent::entry_name(run.table, entered_dir.row).expect("BUG: what has no name was refused");
+    let now = dir.entry_attributes(name)?;
+    if now.file_type() != FileType::Directory || now.file_id() != entered_dir.id {
+        return Err(KeepReason::Changed.into());
     }
-    match folder.remove_dir(name) {
+    match dir.remove_dir(name) {
         Ok(()) => Ok(now.allocated().unwrap_or(0)),
         // Some systems call it so.
         Err(error)
@@ -159,27 +176,31 @@ fn remove(work: &mut Work<'_>, folder: &DirHandle, level: &Level) -> Result<u64,
                 io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists
             ) =>
         {
-            Err(tell_of_unseen(work, level, error))
+            Err(report_unscanned(run, entered_dir, error))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Tells of all that lies in a directory although nothing should.
-fn tell_of_unseen(work: &mut Work<'_>, level: &Level, not_empty: io::Error) -> Obstacle {
-    if work.table.unread_reason(level.row).is_some() {
-        return Reason::NotScanned.into();
+fn report_unscanned(
+    run: &mut Run<'_>,
+    entered_dir: &EnteredDir,
+    not_empty: io::Error,
+) -> EntryError {
+    if run.table.unread_reason(entered_dir.row).is_some() {
+        return KeepReason::NotScanned.into();
     }
-    let folder = level.folder.as_ref().expect("BUG: the directory at hand was open");
-    let before = work.report.counts.kept;
-    let (table, row) = (work.table, level.row);
-    let listed = folder.for_each_name(&mut |name| {
-        work.report.keep(Reason::NotScanned, None, row, || table.path(row).join(name));
+    let dir = entered_dir.dir.as_ref().expect("BUG: the directory at hand was open");
+    let before = run.report.counts.kept;
+    let (table, row) = (run.table, entered_dir.row);
+    let listed = dir.for_each_name(&mut |name| {
+        run.report.keep(KeepReason::NotScanned, None, row, || table.path(row).join(name));
     });
     match listed {
         Err(error) => error.into(),
         // Gone again in the meantime.
-        Ok(()) if work.report.counts.kept == before => not_empty.into(),
-        Ok(()) => Obstacle::Told,
+        Ok(()) if run.report.counts.kept == before => not_empty.into(),
+        Ok(()) => EntryError::Reported,
     }
 }

@@ -6,15 +6,15 @@
 //!
 //! * **Every entry is compared before it is removed** with what the table says: its type; of all
 //!   but directories size and time of the last change; device and inode where the table has these
-//!   columns ([`FieldMask::FILE_ID`]). What differs stays, as [`Reason::Changed`].
+//!   columns ([`FieldMask::FILE_ID`]). What differs stays, as [`KeepReason::Changed`].
 //! * **What the scan did not see stays,** with the directories above it, as
-//!   [`Reason::NotScanned`]: what came later, what a filter left out, and all that lies in
+//!   [`KeepReason::NotScanned`]: what came later, what a filter left out, and all that lies in
 //!   directories which were not read. Only what is moved to the trash takes it along: nothing of
 //!   it is lost there.
 //! * **No link is followed.** A link that was chosen is removed itself. Directories are opened one
 //!   step at a time, each relative to the one before, and a link in place of a directory is a
 //!   change.
-//! * **No mount is crossed,** nor removed, whenever it came, as [`Reason::MountBoundary`]; on Linux
+//! * **No mount is crossed,** nor removed, whenever it came, as [`KeepReason::MountBoundary`]; on Linux
 //!   neither is one of the same file system (a bind mount). What lies on a mounted file system may
 //!   be chosen if the table has device and inode, which tell that it is the one that was scanned.
 //! * **Depth has no limit,** neither by the stack nor by open files: a few directories are open at
@@ -54,7 +54,7 @@
 //! let root = table.roots().next().expect("one was given");
 //! let old = table.child(root, "old".as_ref());
 //!
-//! let removal = Removal::of(&table, old)?;
+//! let removal = Removal::new(&table, old)?;
 //! println!("{} bytes will be free", removal.summary().freed);
 //! let report = removal.delete(&Cancel::new(), &mut |_, _| {});
 //! report.kept.iter().for_each(|kept| println!("{kept}"));
@@ -65,14 +65,12 @@
 
 mod compare;
 mod delete;
+mod error;
+mod parent;
 mod report;
+mod run;
 mod summary;
 mod trash;
-mod way;
-mod work;
-
-use std::fmt;
-use std::path::PathBuf;
 
 use transect_sys::FieldMask;
 use transect_sys::dir_handle::DirHandle;
@@ -80,11 +78,12 @@ use transect_sys::dir_handle::DirHandle;
 use transect::Cancel;
 use transect::table::{Row, Table};
 
-pub use report::{Counts, Kept, Reason, Report};
+pub use error::RemovalError;
+pub use report::{Counts, KeepReason, KeptEntry, Report};
 pub use summary::Summary;
 pub use trash::Trash;
 
-use work::Work;
+use run::Run;
 
 /// Entries of a table that are to be removed, with all that is below them.
 #[derive(Debug)]
@@ -104,16 +103,19 @@ impl<'t> Removal<'t> {
     /// touched; the system is asked where something is mounted.
     ///
     /// # Errors
-    /// [`Refused`]: nothing is chosen then.
-    pub fn of(table: &'t Table, rows: impl IntoIterator<Item = Row>) -> Result<Self, Refused> {
+    /// [`RemovalError`]: nothing is chosen then.
+    pub fn new(
+        table: &'t Table,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Result<Self, RemovalError> {
         if !table.columns().contains(Self::COLUMNS) {
-            return Err(Refused::Columns);
+            return Err(RemovalError::Columns);
         }
         let chosen = table.outermost(rows);
-        if let Some(&row) = chosen.iter().find(|&&row| way::name(table, row).is_none()) {
-            return Err(Refused::Nameless(table.path(row)));
+        if let Some(&row) = chosen.iter().find(|&&row| parent::entry_name(table, row).is_none()) {
+            return Err(RemovalError::Nameless(table.path(row)));
         }
-        let mounts = summary::mounts(table, &chosen);
+        let mounts = summary::mounted_rows(table, &chosen);
         Ok(Self { table, chosen, mounts })
     }
 
@@ -133,7 +135,7 @@ impl<'t> Removal<'t> {
     /// What cannot be removed stays, and the rest goes on. Who cancels keeps what was not removed
     /// until then.
     pub fn delete(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
-        self.each(&self.mounts, cancel, progress, delete::delete)
+        self.for_each(&self.mounts, cancel, progress, delete::delete)
     }
 
     /// Moves what is chosen to the trash, a directory with all that is in it, whatever the scan saw
@@ -146,70 +148,41 @@ impl<'t> Removal<'t> {
         progress: &mut dyn FnMut(&Counts, Row),
     ) -> Report {
         // Asked again: a directory is moved without being looked into.
-        let mounts = summary::mounts(self.table, &self.chosen);
-        self.each(&mounts, cancel, progress, |work, holder, row| {
-            trash::trash(work, trash, holder, row);
+        let mounts = summary::mounted_rows(self.table, &self.chosen);
+        self.for_each(&mounts, cancel, progress, |run, parent, row| {
+            trash::trash(run, trash, parent, row);
         })
     }
 
     /// Does something to each of the chosen entries, given the directory that holds it.
-    fn each(
+    fn for_each(
         &self,
         mounts: &[Row],
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Counts, Row),
-        mut act: impl FnMut(&mut Work<'_>, &DirHandle, Row),
+        mut act: impl FnMut(&mut Run<'_>, &DirHandle, Row),
     ) -> Report {
         let Self { table, chosen, .. } = self;
-        let mut work = Work { table, mounts, cancel, progress, report: Report::default() };
+        let mut run = Run { table, mounts, cancel, progress, report: Report::default() };
         // Entries of one directory come one after the other: the way to it is gone once.
-        let mut near: Option<(Row, DirHandle)> = None;
+        let mut last_parent: Option<(Row, DirHandle)> = None;
         for &row in chosen {
-            if work.is_cancelled() {
+            if run.is_cancelled() {
                 break;
             }
             let parent = table.parent(row);
-            let open = near.take().filter(|&(of, _)| Some(of) == parent);
-            match open.map_or_else(|| way::holder(table, row), |(_, holder)| Ok(holder)) {
-                Ok(holder) => {
-                    act(&mut work, &holder, row);
-                    near = parent.map(|parent| (parent, holder));
+            let open = last_parent.take().filter(|&(of, _)| Some(of) == parent);
+            match open.map_or_else(|| parent::open_parent(table, row), |(_, dir)| Ok(dir)) {
+                Ok(dir) => {
+                    act(&mut run, &dir, row);
+                    last_parent = parent.map(|parent| (parent, dir));
                 }
-                Err(obstacle) => {
-                    let gone = work.report.gone.len();
-                    work.settle(row, gone, Err(obstacle));
+                Err(error) => {
+                    let gone = run.report.gone.len();
+                    run.record(row, gone, Err(error));
                 }
             }
         }
-        work.report
+        run.report
     }
 }
-
-/// Why entries are not to be removed at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Refused {
-    /// The table lacks [`Removal::COLUMNS`]: what changed since the scan could not be told.
-    Columns,
-    /// A root that has no name of its own: `/`, `.` or what ends with `..`.
-    Nameless(PathBuf),
-    /// There is no trash on this system, or it is not supported yet (Windows).
-    NoTrash,
-    /// The date of a [`Trash`] that is not written as it has to be.
-    Date(String),
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Columns => write!(f, "the scan kept no times: what has changed cannot be told"),
-            Self::Nameless(path) => {
-                write!(f, "'{}' cannot be removed: it is no name in a directory", path.display())
-            }
-            Self::NoTrash => write!(f, "moving to the trash is not supported on this system yet"),
-            Self::Date(date) => write!(f, "'{date}' is not written as 2026-11-21T19:07:37"),
-        }
-    }
-}
-
-impl std::error::Error for Refused {}

@@ -12,7 +12,7 @@ use transect::table::Row;
 /// Why an entry was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum KeepReason {
     /// It is not what the scan found under this name: another type, size, time or file.
     Changed,
     /// The scan knows nothing of it: it came later, was left out, or lies in a directory that was
@@ -26,7 +26,7 @@ pub enum Reason {
     Failed(FaultKind),
 }
 
-impl Reason {
+impl KeepReason {
     /// Returns what an error means for the entry that it is about.
     pub(super) fn of(error: &io::Error) -> Self {
         match (error.kind(), FaultKind::of(error)) {
@@ -52,15 +52,20 @@ impl Reason {
 
 /// An entry that was to be removed and is still there, with all directories above it.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptEntry {
     path: PathBuf,
     row: Row,
-    reason: Reason,
+    reason: KeepReason,
     error: Option<io::Error>,
 }
 
-impl Kept {
-    pub(super) fn new(path: PathBuf, row: Row, reason: Reason, error: Option<io::Error>) -> Self {
+impl KeptEntry {
+    pub(super) fn new(
+        path: PathBuf,
+        row: Row,
+        reason: KeepReason,
+        error: Option<io::Error>,
+    ) -> Self {
         Self { path, row, reason, error }
     }
 
@@ -75,7 +80,7 @@ impl Kept {
     }
 
     /// Returns why it was kept.
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> KeepReason {
         self.reason
     }
 
@@ -85,19 +90,19 @@ impl Kept {
     }
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for KeptEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kept '{}': ", self.path.display())?;
         match (self.reason, &self.error) {
-            (Reason::Changed, _) => write!(f, "it changed since the scan"),
-            (Reason::NotScanned, _) => write!(f, "the scan did not see it"),
-            (Reason::MountBoundary, _) => write!(f, "another file system is mounted there"),
-            (Reason::NoTrash, None) => write!(f, "there is no trash for it"),
-            (Reason::NoTrash, Some(error)) => {
+            (KeepReason::Changed, _) => write!(f, "it changed since the scan"),
+            (KeepReason::NotScanned, _) => write!(f, "the scan did not see it"),
+            (KeepReason::MountBoundary, _) => write!(f, "another file system is mounted there"),
+            (KeepReason::NoTrash, None) => write!(f, "there is no trash for it"),
+            (KeepReason::NoTrash, Some(error)) => {
                 write!(f, "there is no trash for it: {}", transect::reason(error))
             }
-            (Reason::Failed(_), Some(error)) => write!(f, "{}", transect::reason(error)),
-            (Reason::Failed(kind), None) => write!(f, "{}", kind.as_str()),
+            (KeepReason::Failed(_), Some(error)) => write!(f, "{}", transect::reason(error)),
+            (KeepReason::Failed(kind), None) => write!(f, "{}", kind.as_str()),
         }
     }
 }
@@ -122,9 +127,9 @@ pub struct Report {
     /// How many entries became what.
     pub counts: Counts,
     /// How many were kept for which reason.
-    pub kept_by: BTreeMap<Reason, u64>,
+    pub kept_by: BTreeMap<KeepReason, u64>,
     /// What was kept, the first [`Report::KEPT`] of it.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptEntry>,
     /// Rows of what is not there any more, removed or vanished: of a directory that has gone with
     /// all below it, its own alone.
     pub gone: Vec<Row>,
@@ -143,7 +148,7 @@ impl Report {
 
     pub(super) fn keep(
         &mut self,
-        reason: Reason,
+        reason: KeepReason,
         error: Option<io::Error>,
         row: Row,
         path: impl FnOnce() -> PathBuf,
@@ -151,7 +156,7 @@ impl Report {
         self.counts.kept += 1;
         *self.kept_by.entry(reason).or_default() += 1;
         if self.kept.len() < Self::KEPT {
-            self.kept.push(Kept::new(path(), row, reason, error));
+            self.kept.push(KeptEntry::new(path(), row, reason, error));
         }
     }
 }

@@ -34,21 +34,21 @@ pub struct Summary {
 
 impl Summary {
     pub(super) fn of(table: &Table, chosen: &[Row], mounts: &[Row]) -> Self {
-        let together = table.selection_totals(chosen, mounts);
+        let totals = table.selection_totals(chosen, mounts);
         let mut summary = Self {
-            files: together.files,
-            directories: together.directories,
-            others: together.others,
-            disk_usage: together.disk_usage,
-            freed: together.exclusive(),
-            shared: together.shared,
-            shared_files: together.shared_files,
+            files: totals.files,
+            directories: totals.directories,
+            others: totals.others,
+            disk_usage: totals.disk_usage,
+            freed: totals.exclusive(),
+            shared: totals.shared,
+            shared_files: totals.shared_files,
             mounts: mounts.len() as u64,
-            unread: together.unread,
+            unread: totals.unread,
             errors: chosen.iter().map(|&row| table.errors(row)).sum(),
             ..Self::default()
         };
-        for row in above(table, chosen, mounts) {
+        for row in directories_above(table, chosen, mounts) {
             summary.above_mounts += 1;
             summary.freed = summary.freed.saturating_sub(table.allocated(row).unwrap_or(0));
         }
@@ -57,7 +57,7 @@ impl Summary {
 }
 
 /// Returns the chosen directories that hold what is mounted.
-fn above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> {
+fn directories_above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> {
     let mut above = Vec::new();
     for &mount in mounts.iter().filter(|&mount| chosen.binary_search(mount).is_err()) {
         let mut row = mount;
@@ -76,7 +76,7 @@ fn above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> {
 
 /// Returns the rows at which something is mounted now, and which lie in what is chosen: the
 /// outermost of them. Nothing where the system does not tell of its mounts.
-pub(super) fn mounts(table: &Table, chosen: &[Row]) -> Vec<Row> {
+pub(super) fn mounted_rows(table: &Table, chosen: &[Row]) -> Vec<Row> {
     let points = transect_sys::host::mount_points().unwrap_or_default();
     let mut rows = Vec::new();
     for root in table.roots() {

@@ -18,9 +18,10 @@ use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{Attributes, FileType, host, name_from_bytes};
 
 use crate::compare::compare;
-use crate::way::{self, Obstacle};
-use crate::work::Work;
-use crate::{Reason, Refused};
+use crate::error::RemovalError;
+use crate::parent::{self, EntryError};
+use crate::report::KeepReason;
+use crate::run::Run;
 use transect::table::{Row, Table};
 
 /// Where things are moved that may be wanted back.
@@ -39,11 +40,11 @@ impl Trash {
     /// time it is where the user is, the library does not know.
     ///
     /// # Errors
-    /// [`Refused`]: there is no trash on this system, or that is no date.
-    pub fn new(home: PathBuf, date: &str) -> Result<Self, Refused> {
-        let user = host::effective_user_id().ok_or(Refused::NoTrash)?;
+    /// [`RemovalError`]: there is no trash on this system, or that is no date.
+    pub fn new(home: PathBuf, date: &str) -> Result<Self, RemovalError> {
+        let user = host::effective_user_id().ok_or(RemovalError::NoTrash)?;
         if !is_date(date) {
-            return Err(Refused::Date(date.to_owned()));
+            return Err(RemovalError::Date(date.to_owned()));
         }
         Ok(Self { home, date: date.to_owned(), user })
     }
@@ -69,122 +70,122 @@ fn is_date(text: &str) -> bool {
 
 /// Moves an entry of `holder` to the trash, if it is what the scan found and nothing is mounted in
 /// it.
-pub(super) fn trash(work: &mut Work<'_>, to: &Trash, holder: &DirHandle, row: Row) {
-    let gone = work.report.gone.len();
-    let done = is_whole(work.table, work.mounts, row).and_then(|()| {
-        let moving = Moving::begin(work.table, holder, row)?;
+pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row) {
+    let gone = run.report.gone.len();
+    let outcome = check_no_mounts(run.table, run.mounts, row).and_then(|()| {
+        let trash_move = TrashMove::begin(run.table, parent, row)?;
         // Nothing is free before the trash is emptied.
-        moving.finish(to).map(|()| 0)
+        trash_move.finish(to).map(|()| 0)
     });
-    work.settle(row, gone, done);
+    run.record(row, gone, outcome);
 }
 
 /// What is mounted in a directory would be moved along, and lost with the rest of the trash.
-fn is_whole(table: &Table, mounts: &[Row], row: Row) -> Result<(), Obstacle> {
+fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), EntryError> {
     let lies_in = |&mount: &Row| {
         std::iter::successors(Some(mount), |&mount| table.parent(mount)).any(|above| above == row)
     };
-    if mounts.iter().any(lies_in) { Err(Reason::MountBoundary.into()) } else { Ok(()) }
+    if mounts.iter().any(lies_in) { Err(KeepReason::MountBoundary.into()) } else { Ok(()) }
 }
 
 /// An entry that is what the scan found, on its way to the trash.
-struct Moving<'a> {
-    holder: &'a DirHandle,
+struct TrashMove<'a> {
+    parent: &'a DirHandle,
     name: &'a OsStr,
     now: Attributes,
     /// Where it was: a path without links.
     path: PathBuf,
 }
 
-impl<'a> Moving<'a> {
-    fn begin(table: &'a Table, holder: &'a DirHandle, row: Row) -> Result<Self, Obstacle> {
-        let name = way::name(table, row).expect("BUG: what has no name was refused");
+impl<'a> TrashMove<'a> {
+    fn begin(table: &'a Table, parent: &'a DirHandle, row: Row) -> Result<Self, EntryError> {
+        let name = parent::entry_name(table, row).expect("BUG: what has no name was failure");
         let now = match table.file_type(row) {
             // Entered: this tells a mount, whenever it came.
-            FileType::Directory => holder.open_dir(name, MountPolicy::Refuse)?.attributes()?,
-            _ => holder.entry_attributes(name)?,
+            FileType::Directory => parent.open_dir(name, MountPolicy::Refuse)?.attributes()?,
+            _ => parent.entry_attributes(name)?,
         };
         compare(table, row, &now)?;
-        let mut folder = table.path(row);
-        folder.pop();
-        if folder.as_os_str().is_empty() {
-            folder.push(".");
+        let mut dir = table.path(row);
+        dir.pop();
+        if dir.as_os_str().is_empty() {
+            dir.push(".");
         }
-        let folder = folder.canonicalize().map_err(Obstacle::moved)?;
+        let dir = dir.canonicalize().map_err(EntryError::of_known_dir)?;
         // The note must lead back to where the entry is now.
-        let found = DirHandle::open(&folder).and_then(|found| found.attributes());
-        if found.map_err(Obstacle::moved)?.file_id() != holder.attributes()?.file_id() {
-            return Err(Reason::Changed.into());
+        let found = DirHandle::open(&dir).and_then(|found| found.attributes());
+        if found.map_err(EntryError::of_known_dir)?.file_id() != parent.attributes()?.file_id() {
+            return Err(KeepReason::Changed.into());
         }
-        Ok(Self { holder, name, now, path: folder.join(name) })
+        Ok(Self { parent, name, now, path: dir.join(name) })
     }
 
-    fn finish(&self, trash: &Trash) -> Result<(), Obstacle> {
-        if let Some(home) = self.home(&trash.home).map_err(no_trash)? {
+    fn finish(&self, trash: &Trash) -> Result<(), EntryError> {
+        if let Some(home) = self.open_home_trash(&trash.home).map_err(no_trash)? {
             match self.move_to(&home, &self.path, &trash.date) {
                 // One device, mounted at two places.
-                Err(Obstacle::Kept(Reason::MountBoundary, _)) => {}
+                Err(EntryError::Kept(KeepReason::MountBoundary, _)) => {}
                 answer => return answer,
             }
         }
-        let (top, steps) = top_of(self.holder).map_err(no_trash)?;
-        let place = trash_at_top(&top, trash.user).map_err(no_trash)?;
+        let (top, steps) = mount_root_of(self.parent).map_err(no_trash)?;
+        let trash_dir = trash_at_top(&top, trash.user).map_err(no_trash)?;
         let names: Vec<&OsStr> = self.path.iter().collect();
         let path: PathBuf = names[names.len().saturating_sub(1 + steps)..].iter().collect();
-        match self.move_to(&place, &path, &trash.date) {
-            Err(Obstacle::Kept(Reason::MountBoundary, Some(error))) => Err(no_trash(error)),
+        match self.move_to(&trash_dir, &path, &trash.date) {
+            Err(EntryError::Kept(KeepReason::MountBoundary, Some(error))) => Err(no_trash(error)),
             answer => answer,
         }
     }
 
     /// Opens the trash in the home, if it is on the same device.
-    fn home(&self, home: &Path) -> io::Result<Option<DirHandle>> {
+    fn open_home_trash(&self, home: &Path) -> io::Result<Option<DirHandle>> {
         let (Some(parent), Some(name)) = (home.parent(), home.file_name()) else {
             return Ok(None);
         };
         // Not made where it would be of no use.
         let there = parent.ancestors().find_map(|path| DirHandle::open(&path.join("")).ok());
-        let device = |folder: DirHandle| folder.attributes().ok()?.device();
+        let device = |dir: DirHandle| dir.attributes().ok()?.device();
         if there.and_then(device) != self.now.device() {
             return Ok(None);
         }
         std::fs::create_dir_all(parent)?;
-        let place = make(&DirHandle::open(&parent.join(""))?, name)?;
-        let same = place.attributes()?.device() == self.now.device();
-        Ok(same.then_some(place))
+        let trash_dir = open_or_create_dir(&DirHandle::open(&parent.join(""))?, name)?;
+        let same = trash_dir.attributes()?.device() == self.now.device();
+        Ok(same.then_some(trash_dir))
     }
 
     /// Moves the entry to a trash, under the first name that is free there.
-    fn move_to(&self, place: &DirHandle, path: &Path, date: &str) -> Result<(), Obstacle> {
-        let files = make(place, "files".as_ref()).map_err(no_trash)?;
-        let notes = make(place, "info".as_ref()).map_err(no_trash)?;
-        let note = note(path, date);
+    fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<(), EntryError> {
+        let files = open_or_create_dir(trash_dir, "files".as_ref()).map_err(no_trash)?;
+        let info = open_or_create_dir(trash_dir, "info".as_ref()).map_err(no_trash)?;
+        let info_content = info_content(path, date);
         let mut number = 0;
         loop {
             number += 1;
             let name = free_name(self.name, number);
-            let mut note_name = name.clone();
-            note_name.push(SUFFIX);
-            match notes.create_file(&note_name, &note) {
+            let mut info_name = name.clone();
+            info_name.push(INFO_SUFFIX);
+            match info.create_file(&info_name, &info_content) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(no_trash(error)),
             }
-            let refused = match self.holder.rename_no_replace(self.name, &files, &name) {
+            let failure = match self.parent.rename_no_replace(self.name, &files, &name) {
                 Ok(()) => match self.put_back(&files, &name) {
                     Ok(false) => return Ok(()),
                     Ok(true) => None,
                     // Another entry is in the trash now, and its note tells where it was.
-                    Err(error) => return Err(Obstacle::Kept(Reason::Changed, Some(error))),
+                    Err(error) => return Err(EntryError::Kept(KeepReason::Changed, Some(error))),
                 },
                 Err(error) => Some(error),
             };
             // What a note tells of and is not there would be taken for lost.
-            notes.unlink(&note_name).map_err(no_trash)?;
-            match refused {
-                None => return Err(Reason::Changed.into()),
+            info.unlink(&info_name).map_err(no_trash)?;
+            match failure {
+                None => return Err(KeepReason::Changed.into()),
                 Some(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Some(error) => return Err(Obstacle::moved(error)),
+                Some(error) => return Err(EntryError::of_known_dir(error)),
             }
         }
     }
@@ -193,7 +194,7 @@ impl<'a> Moving<'a> {
     fn put_back(&self, files: &DirHandle, name: &OsStr) -> io::Result<bool> {
         match files.entry_attributes(name) {
             Ok(moved) if moved.file_id() != self.now.file_id() => {
-                files.rename_no_replace(name, self.holder, self.name).map(|()| true)
+                files.rename_no_replace(name, self.parent, self.name).map(|()| true)
             }
             // Moved it was, whoever has emptied the trash since.
             _ => Ok(false),
@@ -201,43 +202,43 @@ impl<'a> Moving<'a> {
     }
 }
 
-fn no_trash(error: io::Error) -> Obstacle {
-    Obstacle::Kept(Reason::NoTrash, Some(error))
+fn no_trash(error: io::Error) -> EntryError {
+    EntryError::Kept(KeepReason::NoTrash, Some(error))
 }
 
 /// What the names of notes end with.
-const SUFFIX: &str = ".trashinfo";
+const INFO_SUFFIX: &str = ".trashinfo";
 
 /// The longest name that file systems take.
-const LONGEST: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// Returns the `number`th name for what is called `name`. It leaves room for the suffix.
 fn free_name(name: &OsStr, number: u32) -> OsString {
     let number = if number == 1 { String::new() } else { format!(".{number}") };
     let mut bytes = name.as_encoded_bytes().to_vec();
-    bytes.truncate(LONGEST - SUFFIX.len() - number.len());
+    bytes.truncate(MAX_NAME_BYTES - INFO_SUFFIX.len() - number.len());
     bytes.extend_from_slice(number.as_bytes());
     name_from_bytes(bytes)
 }
 
 /// Returns the content of a note.
-fn note(path: &Path, date: &str) -> Vec<u8> {
-    let mut note = b"[Trash Info]\nPath=".to_vec();
+fn info_content(path: &Path, date: &str) -> Vec<u8> {
+    let mut info_content = b"[Trash Info]\nPath=".to_vec();
     for &byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.!~*'()".contains(&byte) {
-            note.push(byte);
+            info_content.push(byte);
         } else {
-            note.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            info_content.extend_from_slice(format!("%{byte:02X}").as_bytes());
         }
     }
-    note.extend_from_slice(format!("\nDeletionDate={date}\n").as_bytes());
-    note
+    info_content.extend_from_slice(format!("\nDeletionDate={date}\n").as_bytes());
+    info_content
 }
 
 /// Returns the directory at which the file system is mounted that a folder lies on, and how many
 /// steps it is above.
-fn top_of(folder: &DirHandle) -> io::Result<(DirHandle, usize)> {
-    let mut here = folder.try_clone()?;
+fn mount_root_of(dir: &DirHandle) -> io::Result<(DirHandle, usize)> {
+    let mut here = dir.try_clone()?;
     let mut steps = 0;
     loop {
         let above = match here.open_parent() {
@@ -262,27 +263,27 @@ fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<DirHandle> {
     if let Ok(shared) = top.open_dir(".Trash".as_ref(), MountPolicy::Refuse) {
         // Without it anybody could put another directory in the place of the user's.
         let sticky = shared.attributes()?.mode().is_some_and(|mode| mode & STICKY != 0);
-        if sticky && let Ok(place) = own(&shared, &user.to_string(), user) {
-            return Ok(place);
+        if sticky && let Ok(trash_dir) = open_own_dir(&shared, &user.to_string(), user) {
+            return Ok(trash_dir);
         }
     }
-    own(top, &format!(".Trash-{user}"), user)
+    open_own_dir(top, &format!(".Trash-{user}"), user)
 }
 
 /// Opens a directory that belongs to the user, and makes it if there is none.
-fn own(folder: &DirHandle, name: &str, user: u32) -> io::Result<DirHandle> {
-    let place = make(folder, name.as_ref())?;
-    match place.attributes()?.uid() {
-        Some(owner) if owner == user => Ok(place),
+fn open_own_dir(dir: &DirHandle, name: &str, user: u32) -> io::Result<DirHandle> {
+    let trash_dir = open_or_create_dir(dir, name.as_ref())?;
+    match trash_dir.attributes()?.uid() {
+        Some(owner) if owner == user => Ok(trash_dir),
         // Somebody else has made it, and could read all that is put there.
         _ => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }
 
-fn make(folder: &DirHandle, name: &OsStr) -> io::Result<DirHandle> {
-    match folder.create_dir(name) {
+fn open_or_create_dir(dir: &DirHandle, name: &OsStr) -> io::Result<DirHandle> {
+    match dir.create_dir(name) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => folder.open_dir(name, MountPolicy::Refuse),
+        _ => dir.open_dir(name, MountPolicy::Refuse),
     }
 }
 
@@ -303,7 +304,8 @@ mod tests {
     #[test]
     fn a_note_holds_any_path() {
         let path = name_from_bytes(b"/a b/%\n\xff".to_vec());
-        let text = String::from_utf8(note(Path::new(&path), "2026-11-21T19:07:37")).unwrap();
+        let text =
+            String::from_utf8(info_content(Path::new(&path), "2026-11-21T19:07:37")).unwrap();
         if cfg!(unix) {
             let expected = "Path=/a%20b/%25%0A%FF\nDeletionDate=2026-11-21T19:07:37\n";
             assert_eq!(text, format!("[Trash Info]\n{expected}"));
@@ -327,12 +329,12 @@ mod tests {
 
     #[test]
     fn names_in_the_trash_are_short_enough() {
-        assert_eq!(free_name("notes.txt".as_ref(), 1), "notes.txt");
-        assert_eq!(free_name("notes.txt".as_ref(), 12), "notes.txt.12");
+        assert_eq!(free_name("info.txt".as_ref(), 1), "info.txt");
+        assert_eq!(free_name("info.txt".as_ref(), 12), "info.txt.12");
         let long = "n".repeat(255);
         for number in [1, 2, 4_000_000_000] {
             let name = free_name(long.as_ref(), number);
-            assert_eq!(name.len() + SUFFIX.len(), LONGEST);
+            assert_eq!(name.len() + INFO_SUFFIX.len(), MAX_NAME_BYTES);
         }
     }
 }

@@ -51,7 +51,7 @@ impl Job {
                 Answer::Largest { ticket, rows }
             }
             Self::Survey { ticket, rows } => {
-                let removal = Removal::of(table, rows).map_err(|refused| refused.to_string());
+                let removal = Removal::new(table, rows).map_err(|refused| refused.to_string());
                 Answer::Surveyed { ticket, summary: removal.map(|removal| removal.summary()) }
             }
         }

@@ -70,7 +70,7 @@ fn remove(
     stop: &Cancel,
     answers: &Sender<Answer>,
 ) -> Result<Report, String> {
-    let removal = Removal::of(table, rows).map_err(|refused| refused.to_string())?;
+    let removal = Removal::new(table, rows).map_err(|refused| refused.to_string())?;
     let mut told = Instant::now();
     let mut progress = |counts: &Counts, row| {
         if told.elapsed() >= PERIOD {

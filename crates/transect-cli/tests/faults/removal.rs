@@ -33,7 +33,7 @@ pub(crate) fn remove(to_trash: bool) -> i32 {
     let top = table.roots().next().unwrap();
     let rows =
         CHOSEN.map(|path| Path::new(path).iter().try_fold(top, |row, name| table.child(row, name)));
-    let removal = Removal::of(&table, rows.into_iter().flatten()).unwrap();
+    let removal = Removal::new(&table, rows.into_iter().flatten()).unwrap();
     // From here on calls count.
     let _ = std::fs::metadata("begin");
     let cancel = Cancel::new();

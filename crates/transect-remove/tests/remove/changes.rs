@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use transect::{FieldMask, ScanOptions};
-use transect_remove::Reason;
+use transect_remove::KeepReason;
 use transect_testkit::TempDir;
 
 use crate::support::{
@@ -32,7 +32,7 @@ fn what_changed_stays_with_the_directories_above_it() {
     drop(file);
 
     let report = delete_at(&table, ["a"]);
-    let changed = |path: &str| (path.into(), Reason::Changed);
+    let changed = |path: &str| (path.into(), KeepReason::Changed);
     assert_eq!(
         kept(&report, temp.path()),
         [
@@ -58,7 +58,7 @@ fn what_is_new_stays_with_the_directories_above_it() {
     write(temp.join("a/b/new"), "12345");
     write(temp.join("a/b/folder/below"), "12345");
     let report = delete_at(&table, ["a"]);
-    let unseen = |path: &str| (path.into(), Reason::NotScanned);
+    let unseen = |path: &str| (path.into(), KeepReason::NotScanned);
     assert_eq!(kept(&report, temp.path()), [unseen("a/b/folder"), unseen("a/b/new")]);
     assert_eq!(gone(&table, &report, temp.path()), paths(["a/b/old", "a/c"]));
     assert!(is_there(temp.join("a/b/new")) && is_there(temp.join("a/b/folder/below")));
@@ -75,7 +75,7 @@ fn what_the_scan_left_out_stays() {
     let removal = chosen(&table, ["a"]);
     assert_eq!(removal.summary().unread, 1);
     let report = delete(&removal);
-    assert_eq!(kept(&report, temp.path()), [("a/b".into(), Reason::NotScanned)]);
+    assert_eq!(kept(&report, temp.path()), [("a/b".into(), KeepReason::NotScanned)]);
     assert!(is_there(temp.join("a/b/c/file")));
     // With nothing in it there is nothing to be lost.
     std::fs::remove_dir_all(temp.join("a/b/c")).unwrap();

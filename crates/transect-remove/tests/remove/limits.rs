@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use transect::{Cancel, FaultKind};
-use transect_remove::{Reason, Removal};
+use transect_remove::{KeepReason, Removal};
 use transect_testkit::{Mount, TempDir, alone, limit_descriptors, loudly_skip, trees, within};
 
 use crate::support::{
@@ -37,7 +37,7 @@ fn a_link_in_place_of_a_directory_is_not_followed() {
     }
     let table = scanned(temp.join("tree"));
     let root = table.roots().next().unwrap();
-    let changed = |path: &str| [(path.into(), Reason::Changed)];
+    let changed = |path: &str| [(path.into(), KeepReason::Changed)];
 
     // Of what was chosen; on the way to it; of the root, which the scan did not follow either.
     std::fs::rename(temp.join("tree/a/b"), temp.join("aside")).unwrap();
@@ -52,7 +52,7 @@ fn a_link_in_place_of_a_directory_is_not_followed() {
     symlink("precious", temp.join("tree")).unwrap();
     let report = delete_at(&table, ["a"]);
     assert_eq!(kept(&report, temp.path()), changed("tree/a"));
-    let report = delete(&Removal::of(&table, [root]).unwrap());
+    let report = delete(&Removal::new(&table, [root]).unwrap());
     assert_eq!(kept(&report, temp.path()), changed("tree"));
     for precious in ["precious/a/b/file", "precious/b/file", "aside/a/b/file"] {
         assert!(is_there(temp.join(precious)), "{precious}");
@@ -66,10 +66,10 @@ fn names_are_bytes() {
     let table = scanned(temp.path());
     let name = OsStr::from_bytes(b"\xff\xfe");
     let root = table.roots().next().unwrap();
-    let removal = Removal::of(&table, table.child(root, name)).unwrap();
+    let removal = Removal::new(&table, table.child(root, name)).unwrap();
     assert!(delete(&removal).is_complete());
     assert!(!is_there(temp.join(name)));
-    let removal = Removal::of(&table, table.children(root)).unwrap();
+    let removal = Removal::new(&table, table.children(root)).unwrap();
     let report = delete(&removal);
     assert!(report.is_complete(), "{report:?}");
     assert_eq!(report.counts.vanished, 1);
@@ -90,7 +90,7 @@ fn names_of_an_import_lead_nowhere_else() {
     given.leave().unwrap();
     let table = given.finish().unwrap();
     let root = table.roots().next().unwrap();
-    let report = delete(&Removal::of(&table, table.children(root)).unwrap());
+    let report = delete(&Removal::new(&table, table.children(root)).unwrap());
     assert_eq!((report.counts.removed, report.counts.vanished, report.counts.kept), (0, 0, 1));
     assert!(is_there(temp.join("precious")));
 }
@@ -126,7 +126,10 @@ fn what_is_kept_in_the_depth_is_told_with_its_path() {
     let table = scanned(temp.path());
     write(temp.join(&deep).join("new"), "12345");
     let report = delete_at(&table, ["0"]);
-    assert_eq!(kept(&report, temp.path()), [(Path::new(&deep).join("new"), Reason::NotScanned)]);
+    assert_eq!(
+        kept(&report, temp.path()),
+        [(Path::new(&deep).join("new"), KeepReason::NotScanned)]
+    );
     assert_eq!(gone(&table, &report, temp.path()), [Path::new(&deep).join("old")]);
     assert!(is_there(temp.join(&deep).join("new")));
 }
@@ -142,7 +145,7 @@ fn a_crowd_goes() {
     let table = scanned(temp.path());
     // One by one, too: the way to them is gone once.
     let some = table.children(row(&table, "crowd")).take(1000);
-    let report = delete(&Removal::of(&table, some).unwrap());
+    let report = delete(&Removal::new(&table, some).unwrap());
     assert_eq!((report.is_complete(), report.counts.removed), (true, 1000));
     let report = delete_at(&table, ["crowd"]);
     assert!(report.is_complete());
@@ -172,7 +175,7 @@ fn what_may_not_be_removed_stays_and_the_rest_goes_on() {
     }
     let report = delete_at(&table, ["a"]);
     let thawed = attribute("-i");
-    let denied = Reason::Failed(FaultKind::Denied);
+    let denied = KeepReason::Failed(FaultKind::Denied);
     assert_eq!(kept(&report, at), [("a/fixed/file".into(), denied)]);
     assert_eq!(gone(&table, &report, at), paths(["a/before", "a/since"]));
     assert!(report.kept[0].io_error().is_some() && is_there(at.join("a/fixed/file")));
@@ -216,7 +219,7 @@ fn a_directory_that_is_moved_away_meanwhile_leads_nowhere_else() {
         }
     });
     let expected = Path::new(&path(11)).to_owned();
-    assert_eq!(kept(&report, temp.path()), [(expected, Reason::Changed)]);
+    assert_eq!(kept(&report, temp.path()), [(expected, KeepReason::Changed)]);
     assert_eq!(
         report.counts.removed,
         1 + 89,

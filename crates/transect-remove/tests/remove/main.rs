@@ -4,13 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod changes;
-mod choice;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
 mod race;
+mod selection;
 mod support;
 #[cfg(target_os = "linux")]
 mod trash;

@@ -2,7 +2,7 @@
 
 use transect::table::Table;
 use transect::{FieldMask, ScanOptions};
-use transect_remove::{Reason, Removal};
+use transect_remove::{KeepReason, Removal};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{
@@ -21,7 +21,7 @@ fn mounted(temp: &TempDir) -> Result<Mount, String> {
 #[track_caller]
 fn stays(temp: &TempDir, table: &Table) {
     let report = delete_at(table, ["a"]);
-    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), KeepReason::MountBoundary)]);
     assert_eq!(gone(table, &report, temp.path()), paths(["a/file"]));
     assert!(!is_there(temp.join("a/file")));
 }
@@ -45,7 +45,7 @@ fn what_was_mounted_before_the_scan_stays_and_counts_for_nothing() {
             let summary = chosen(&table, ["a/below"]).summary();
             assert_eq!((summary.mounts, summary.freed, summary.files), (1, 0, 0));
             let report = delete_at(&table, ["a/below"]);
-            let expected = [("a/below".into(), Reason::MountBoundary)];
+            let expected = [("a/below".into(), KeepReason::MountBoundary)];
             assert_eq!(kept(&report, temp.path()), expected);
         }
         let table = scanned_with(columns, ScanOptions::new([temp.path()]));
@@ -61,8 +61,8 @@ fn what_was_mounted_before_the_scan_stays_and_counts_for_nothing() {
     // A root that is a mount point has a name, and stays all the same.
     let table = scanned(mount.path());
     write(mount.path().join("new"), "12345");
-    let report = delete(&Removal::of(&table, table.roots()).unwrap());
-    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+    let report = delete(&Removal::new(&table, table.roots()).unwrap());
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), KeepReason::MountBoundary)]);
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn what_was_mounted_since_the_scan_stays() {
     };
     write(mount.path().join("precious"), "12345");
     let report = delete(&removal);
-    assert_eq!(kept(&report, temp.path()), [("a/below".into(), Reason::MountBoundary)]);
+    assert_eq!(kept(&report, temp.path()), [("a/below".into(), KeepReason::MountBoundary)]);
     let report = delete_at(&table, ["a/below/precious"]);
-    assert_eq!(kept(&report, temp.path()), [("a/below/precious".into(), Reason::Changed)]);
+    assert_eq!(kept(&report, temp.path()), [("a/below/precious".into(), KeepReason::Changed)]);
     assert!(is_there(mount.path().join("precious")));
 }
 
@@ -106,7 +106,7 @@ fn the_same_file_system_at_another_place_is_a_mount_too() {
     assert!(run("mount", &["--bind".as_ref(), &source.join("file"), &single]));
     let report = delete_at(&table, ["a"]);
     assert!(run("umount", &[&single]));
-    let boundary = |path: &str| (path.into(), Reason::MountBoundary);
+    let boundary = |path: &str| (path.into(), KeepReason::MountBoundary);
     assert_eq!(kept(&report, temp.path()), [boundary("a/below"), boundary("a/single")]);
     assert_eq!(gone(&table, &report, temp.path()), paths(["a/file"]));
     assert!(is_there(source.join("file")) && is_there(single));

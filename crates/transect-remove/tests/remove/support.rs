@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use transect::table::{Row, Table, TableBuilder};
 use transect::{Cancel, FieldMask, ScanOptions};
-use transect_remove::{Reason, Removal, Report};
+use transect_remove::{KeepReason, Removal, Report};
 #[cfg(target_os = "linux")]
 use transect_testkit::TempDir;
 
@@ -31,7 +31,7 @@ pub(crate) fn rows<const N: usize>(table: &Table, paths: [&str; N]) -> [Row; N] 
 }
 
 pub(crate) fn chosen<'t, const N: usize>(table: &'t Table, paths: [&str; N]) -> Removal<'t> {
-    Removal::of(table, rows(table, paths)).unwrap()
+    Removal::new(table, rows(table, paths)).unwrap()
 }
 
 pub(crate) fn delete(removal: &Removal<'_>) -> Report {
@@ -44,7 +44,7 @@ pub(crate) fn delete_at<const N: usize>(table: &Table, paths: [&str; N]) -> Repo
 }
 
 /// Returns what was kept and why, below a root.
-pub(crate) fn kept(report: &Report, root: &Path) -> Vec<(PathBuf, Reason)> {
+pub(crate) fn kept(report: &Report, root: &Path) -> Vec<(PathBuf, KeepReason)> {
     let mut kept: Vec<_> = report
         .kept
         .iter()

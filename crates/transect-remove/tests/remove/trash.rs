@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use transect::table::Table;
 use transect::{Cancel, FaultKind};
-use transect_remove::{Reason, Refused, Report, Trash};
+use transect_remove::{KeepReason, RemovalError, Report, Trash};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{chosen, gone, is_there, kept, paths, scanned, write};
@@ -100,7 +100,7 @@ fn what_changed_is_not_moved() {
     let report = trash_at(&table, &home, ["grown", "vanished", "directory"]);
     assert_eq!(
         kept(&report, &temp.join("tree")),
-        [("directory".into(), Reason::Changed), ("grown".into(), Reason::Changed)]
+        [("directory".into(), KeepReason::Changed), ("grown".into(), KeepReason::Changed)]
     );
     assert_eq!((report.counts.removed, report.counts.vanished), (0, 1));
     assert!(is_there(temp.join("tree/grown")) && is_there(temp.join("precious/file")));
@@ -185,14 +185,14 @@ fn where_there_is_no_trash_everything_stays() {
     std::fs::create_dir(&own).unwrap();
     std::os::unix::fs::chown(&own, Some(user() + 1), None).unwrap();
     let report = trash_at(&table, &there.home, ["b/file"]);
-    assert_eq!(kept(&report, top), [("a/b/file".into(), Reason::NoTrash)]);
+    assert_eq!(kept(&report, top), [("a/b/file".into(), KeepReason::NoTrash)]);
     let said = FaultKind::of(report.kept[0].io_error().unwrap());
     assert_eq!(said, FaultKind::Denied);
     assert_eq!(names(&own), [""; 0]);
     std::fs::rename(&own, top.join("aside")).unwrap();
     symlink(there.temp.path(), &own).unwrap();
     let report = trash_at(&table, &there.home, ["b/file"]);
-    assert_eq!(kept(&report, top), [("a/b/file".into(), Reason::NoTrash)]);
+    assert_eq!(kept(&report, top), [("a/b/file".into(), KeepReason::NoTrash)]);
     assert!(is_there(top.join("a/b/file")));
 }
 
@@ -208,16 +208,16 @@ fn what_holds_a_mount_is_not_moved() {
     };
     let trash = Trash::new(temp.join("Trash"), DATE).unwrap();
     let report = removal.trash(&trash, &Cancel::new(), &mut |_, _| {});
-    assert_eq!(kept(&report, &temp.join("tree")), [("a".into(), Reason::MountBoundary)]);
+    assert_eq!(kept(&report, &temp.join("tree")), [("a".into(), KeepReason::MountBoundary)]);
     let report = trash_at(&table, &temp.join("Trash"), ["a/b"]);
-    assert_eq!(kept(&report, &temp.join("tree")), [("a/b".into(), Reason::MountBoundary)]);
+    assert_eq!(kept(&report, &temp.join("tree")), [("a/b".into(), KeepReason::MountBoundary)]);
     assert!(is_there(mount.path()) && !is_there(temp.join("Trash")));
 }
 
 #[test]
 fn a_date_that_is_none_is_refused() {
     let refused = Trash::new("/nowhere".into(), "today").unwrap_err();
-    assert_eq!(refused, Refused::Date("today".into()));
+    assert_eq!(refused, RemovalError::Date("today".into()));
     let said = refused.to_string();
     assert_eq!(said, "'today' is not written as 2026-11-21T19:07:37");
 }

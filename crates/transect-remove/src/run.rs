@@ -1,12 +1,12 @@
 //! A removal on its way: what all of its parts need, and what has become of entries so far.
 
-use super::{Counts, Report};
-use crate::way::Obstacle;
+use crate::parent::EntryError;
+use crate::report::{Counts, Report};
 use transect::Cancel;
 use transect::table::{Row, Table};
 
 /// A removal on its way.
-pub(super) struct Work<'a> {
+pub(super) struct Run<'a> {
     pub(super) table: &'a Table,
     /// Rows at which something is mounted, in their order.
     pub(super) mounts: &'a [Row],
@@ -15,7 +15,7 @@ pub(super) struct Work<'a> {
     pub(super) report: Report,
 }
 
-impl Work<'_> {
+impl Run<'_> {
     /// Returns whether to stop here, with something left to do.
     pub(super) fn is_cancelled(&mut self) -> bool {
         self.report.cancelled |= self.cancel.is_cancelled();
@@ -24,23 +24,28 @@ impl Work<'_> {
 
     /// Notes what became of an entry, before which `gone` rows had gone: removed, and how many
     /// bytes that freed, or why not. Returns whether it is gone.
-    pub(super) fn settle(&mut self, row: Row, gone: usize, done: Result<u64, Obstacle>) -> bool {
+    pub(super) fn record(
+        &mut self,
+        row: Row,
+        gone: usize,
+        outcome: Result<u64, EntryError>,
+    ) -> bool {
         let report = &mut self.report;
-        let is_gone = match done {
+        let is_gone = match outcome {
             Ok(freed) => {
                 report.counts.removed += 1;
                 report.counts.freed += freed;
                 true
             }
-            Err(Obstacle::Vanished) => {
+            Err(EntryError::Vanished) => {
                 report.counts.vanished += 1;
                 true
             }
-            Err(Obstacle::Kept(reason, error)) => {
+            Err(EntryError::Kept(reason, error)) => {
                 report.keep(reason, error, row, || self.table.path(row));
                 false
             }
-            Err(Obstacle::Told) => false,
+            Err(EntryError::Reported) => false,
         };
         if is_gone {
             // What lay below it need not be told any more.

@@ -2,7 +2,7 @@
 
 use transect::table::TableBuilder;
 use transect::{FieldMask, ScanOptions};
-use transect_remove::{Refused, Removal};
+use transect_remove::{Removal, RemovalError};
 use transect_testkit::{TempDir, trees};
 
 use crate::support::{
@@ -41,7 +41,7 @@ fn a_root_is_removed_by_its_name() {
     write(temp.join("root/file"), "12345");
     write(temp.join("stays"), "12345");
     let table = scanned(temp.join("root"));
-    let report = delete(&Removal::of(&table, table.roots()).unwrap());
+    let report = delete(&Removal::new(&table, table.roots()).unwrap());
     assert!(report.is_complete(), "{report:?}");
     assert!(!is_there(temp.join("root")) && is_there(temp.join("stays")));
 }
@@ -54,13 +54,13 @@ fn what_has_no_name_of_its_own_is_refused() {
         let builder = TableBuilder::new(Removal::COLUMNS);
         let outcome = options.plan().unwrap().run(|| builder.sink()).unwrap();
         let table = outcome.sink.into_table().unwrap();
-        let refused = Removal::of(&table, table.roots()).unwrap_err();
-        assert_eq!(refused, Refused::Nameless(nameless.into()));
+        let refused = Removal::new(&table, table.roots()).unwrap_err();
+        assert_eq!(refused, RemovalError::Nameless(nameless.into()));
     }
     let builder = TableBuilder::new(FieldMask::FILE_ID);
     let plan = ScanOptions::new([temp.path()]).plan().unwrap();
     let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
-    assert_eq!(Removal::of(&table, table.roots()).unwrap_err(), Refused::Columns);
+    assert_eq!(Removal::new(&table, table.roots()).unwrap_err(), RemovalError::Columns);
 }
 
 #[test]
