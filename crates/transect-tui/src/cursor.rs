@@ -16,7 +16,7 @@ pub(crate) enum Motion {
 /// A place in a list, whose length is told with every question: lists change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
-    at: usize,
+    index: usize,
     /// The first that can be seen, as long as the place can be seen with it.
     first: usize,
     /// How many could be seen when somebody last looked.
@@ -24,22 +24,22 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn at(&self) -> usize {
-        self.at
+    pub(crate) fn index(&self) -> usize {
+        self.index
     }
 
-    pub(crate) fn set(&mut self, at: usize) {
-        self.at = at;
+    pub(crate) fn set(&mut self, index: usize) {
+        self.index = index;
     }
 
-    pub(crate) fn go(&mut self, motion: Motion, length: usize) {
+    pub(crate) fn move_by(&mut self, motion: Motion, length: usize) {
         let last = length.saturating_sub(1);
         let page = self.page.saturating_sub(1).max(1);
-        self.at = match motion {
-            Motion::Down => self.at.saturating_add(1).min(last),
-            Motion::Up => self.at.saturating_sub(1),
-            Motion::PageDown => self.at.saturating_add(page).min(last),
-            Motion::PageUp => self.at.saturating_sub(page),
+        self.index = match motion {
+            Motion::Down => self.index.saturating_add(1).min(last),
+            Motion::Up => self.index.saturating_sub(1),
+            Motion::PageDown => self.index.saturating_add(page).min(last),
+            Motion::PageUp => self.index.saturating_sub(page),
             Motion::First => 0,
             Motion::Last => last,
         };
@@ -49,10 +49,10 @@ impl Cursor {
     /// nothing moves that need not.
     pub(crate) fn window(&mut self, length: usize, height: usize) -> Range<usize> {
         self.page = height;
-        self.at = self.at.min(length.saturating_sub(1));
-        let lowest = (self.at + 1).saturating_sub(height);
+        self.index = self.index.min(length.saturating_sub(1));
+        let lowest = (self.index + 1).saturating_sub(height);
         // No room is wasted below the end.
-        let highest = self.at.min(length.saturating_sub(height));
+        let highest = self.index.min(length.saturating_sub(height));
         self.first = self.first.clamp(lowest.min(highest), highest);
         self.first..(self.first + height).min(length)
     }
@@ -60,9 +60,9 @@ impl Cursor {
     /// Returns what can be seen of a text that is read by moving it, and has no place of its own.
     pub(crate) fn scroll(&mut self, length: usize, height: usize) -> Range<usize> {
         self.page = height;
-        self.at = self.at.min(length.saturating_sub(height));
-        self.first = self.at;
-        self.at..(self.at + height).min(length)
+        self.index = self.index.min(length.saturating_sub(height));
+        self.first = self.index;
+        self.index..(self.index + height).min(length)
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
         // A larger window shows more, and a shorter list is shown from a place that is there.
         assert_eq!(cursor.window(10, 8), 2..10);
         assert_eq!(cursor.window(3, 8), 0..3);
-        assert_eq!(cursor.at(), 2);
+        assert_eq!(cursor.index(), 2);
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
         let mut cursor = Cursor::default();
         for motion in [Motion::Down, Motion::Up, Motion::PageDown, Motion::PageUp, Motion::Last] {
             for (length, height) in [(0, 0), (0, 5), (5, 0), (1, 1), (usize::MAX / 2, 1)] {
-                cursor.go(motion, length);
+                cursor.move_by(motion, length);
                 let window = cursor.window(length, height);
                 assert!(window.end <= length && window.len() <= height);
                 assert!(cursor.scroll(length, height).end <= length);
@@ -107,10 +107,10 @@ mod tests {
     fn a_page_leaves_one_line_to_go_on_from() {
         let mut cursor = Cursor::default();
         cursor.window(100, 10);
-        cursor.go(Motion::PageDown, 100);
-        assert_eq!(cursor.at(), 9);
-        cursor.go(Motion::Last, 100);
-        cursor.go(Motion::PageUp, 100);
-        assert_eq!(cursor.at(), 90);
+        cursor.move_by(Motion::PageDown, 100);
+        assert_eq!(cursor.index(), 9);
+        cursor.move_by(Motion::Last, 100);
+        cursor.move_by(Motion::PageUp, 100);
+        assert_eq!(cursor.index(), 90);
     }
 }

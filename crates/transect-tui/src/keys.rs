@@ -5,27 +5,27 @@ use std::fmt;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::cursor::Motion;
-use crate::order::SortKey;
+use crate::sort::SortKey;
 
 /// What somebody wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    Go(Motion),
+    Move(Motion),
     Enter,
     Leave,
     NextLargest,
-    LastLargest,
+    PreviousLargest,
     Sort(SortKey),
     ToggleMeasure,
     TogglePanel,
-    Mark,
+    ToggleMark,
     MarkAll,
     UnmarkAll,
     Search,
     Find,
     Errors,
     Help,
-    ReadAgain,
+    Rescan,
     Open,
     Shell,
     Trash,
@@ -34,15 +34,15 @@ pub(crate) enum Action {
     Suspend,
     Quit,
     /// Goes to what a list shows.
-    GoThere,
+    GoTo,
     /// Closes what lies above the directory; gives up what was asked.
     Close,
     Erase,
     EraseAll,
     NextMatch,
-    LastMatch,
+    PreviousMatch,
     Accept,
-    OtherAnswer,
+    ToggleAnswer,
     Yes,
 }
 
@@ -56,14 +56,14 @@ pub(crate) enum Context {
     /// While a name is typed.
     Prompt,
     /// When something is asked.
-    Question,
+    Confirmation,
     /// While something is removed.
-    Work,
+    Removal,
 }
 
 impl Context {
     pub(crate) const ALL: [Self; 5] =
-        [Self::Directory, Self::List, Self::Prompt, Self::Question, Self::Work];
+        [Self::Directory, Self::List, Self::Prompt, Self::Confirmation, Self::Removal];
 
     /// Returns where the keys are pressed, for a heading.
     pub(crate) fn as_str(self) -> &'static str {
@@ -71,8 +71,8 @@ impl Context {
             Self::Directory => "In a directory",
             Self::List => "In a list",
             Self::Prompt => "While a name is typed",
-            Self::Question => "When something is asked",
-            Self::Work => "While something is removed",
+            Self::Confirmation => "When something is asked",
+            Self::Removal => "While something is removed",
         }
     }
 }
@@ -122,16 +122,16 @@ pub(crate) struct Binding {
     pub(crate) keys: &'static [Key],
     pub(crate) action: Action,
     /// What they do, for help.
-    pub(crate) does: &'static str,
+    pub(crate) help: &'static str,
 }
 
 const fn bind(
     context: Context,
     keys: &'static [Key],
     action: Action,
-    does: &'static str,
+    help: &'static str,
 ) -> Binding {
-    Binding { context, keys, action, does }
+    Binding { context, keys, action, help }
 }
 
 /// All keys, in the order in which help shows them.
@@ -140,22 +140,22 @@ pub(crate) const BINDINGS: &[Binding] = {
     use Context::*;
     use KeyCode as Code;
     &[
-        bind(Directory, &[key(Code::Down), letter('j')], Go(Motion::Down), "the next entry"),
-        bind(Directory, &[key(Code::Up), letter('k')], Go(Motion::Up), "the entry before"),
+        bind(Directory, &[key(Code::Down), letter('j')], Move(Motion::Down), "the next entry"),
+        bind(Directory, &[key(Code::Up), letter('k')], Move(Motion::Up), "the entry before"),
         bind(
             Directory,
             &[key(Code::PageDown), control('f'), control('d')],
-            Go(Motion::PageDown),
+            Move(Motion::PageDown),
             "a page down",
         ),
         bind(
             Directory,
             &[key(Code::PageUp), control('b'), control('u')],
-            Go(Motion::PageUp),
+            Move(Motion::PageUp),
             "a page up",
         ),
-        bind(Directory, &[key(Code::Home), letter('g')], Go(Motion::First), "the first entry"),
-        bind(Directory, &[key(Code::End), letter('G')], Go(Motion::Last), "the last entry"),
+        bind(Directory, &[key(Code::Home), letter('g')], Move(Motion::First), "the first entry"),
+        bind(Directory, &[key(Code::End), letter('G')], Move(Motion::Last), "the last entry"),
         bind(
             Directory,
             &[key(Code::Enter), key(Code::Right), letter('l')],
@@ -174,7 +174,7 @@ pub(crate) const BINDINGS: &[Binding] = {
             NextLargest,
             "to the biggest file below; again: to the next",
         ),
-        bind(Directory, &[letter('B')], LastLargest, "back to the bigger one before"),
+        bind(Directory, &[letter('B')], PreviousLargest, "back to the bigger one before"),
         bind(Directory, &[letter('/')], Search, "search in this directory"),
         bind(Directory, &[letter('f')], Find, "find in the whole tree"),
         bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size; again: turned round"),
@@ -184,35 +184,35 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(Directory, &[letter('a')], ToggleMeasure, "disk usage, or apparent sizes"),
         bind(Directory, &[letter('i')], TogglePanel, "all about the entry, or less"),
         bind(Directory, &[letter('e')], Errors, "what could not be read"),
-        bind(Directory, &[letter(' ')], Mark, "mark, or not, and go on"),
+        bind(Directory, &[letter(' ')], ToggleMark, "mark, or not, and go on"),
         bind(Directory, &[letter('*')], MarkAll, "mark all that is shown"),
         bind(Directory, &[letter('u')], UnmarkAll, "mark nothing any more"),
         bind(Directory, &[letter('o')], Open, "open with the program for it"),
         bind(Directory, &[letter('!')], Shell, "a shell in this directory"),
         bind(Directory, &[letter('t')], Trash, "move to the trash what is marked, or this"),
         bind(Directory, &[letter('d')], Delete, "delete what is marked, or this"),
-        bind(Directory, &[letter('r')], ReadAgain, "read everything again"),
+        bind(Directory, &[letter('r')], Rescan, "read everything again"),
         bind(Directory, &[letter('?'), key(Code::F(1))], Help, "these keys"),
         bind(Directory, &[control('l')], Redraw, "draw the screen anew"),
         bind(Directory, &[control('z')], Suspend, "back to the shell for now (fg returns)"),
         bind(Directory, &[letter('q'), control('c')], Quit, "leave"),
-        bind(List, &[key(Code::Down), letter('j')], Go(Motion::Down), "down"),
-        bind(List, &[key(Code::Up), letter('k')], Go(Motion::Up), "up"),
+        bind(List, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
+        bind(List, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
         bind(
             List,
             &[key(Code::PageDown), letter(' '), control('f'), control('d')],
-            Go(Motion::PageDown),
+            Move(Motion::PageDown),
             "a page down",
         ),
         bind(
             List,
             &[key(Code::PageUp), control('b'), control('u')],
-            Go(Motion::PageUp),
+            Move(Motion::PageUp),
             "a page up",
         ),
-        bind(List, &[key(Code::Home), letter('g')], Go(Motion::First), "to the beginning"),
-        bind(List, &[key(Code::End), letter('G')], Go(Motion::Last), "to the end"),
-        bind(List, &[key(Code::Enter), key(Code::Right), letter('l')], GoThere, "go there"),
+        bind(List, &[key(Code::Home), letter('g')], Move(Motion::First), "to the beginning"),
+        bind(List, &[key(Code::End), letter('G')], Move(Motion::Last), "to the end"),
+        bind(List, &[key(Code::Enter), key(Code::Right), letter('l')], GoTo, "go there"),
         bind(
             List,
             &[key(Code::Esc), letter('q'), key(Code::Left), letter('h'), letter('?')],
@@ -225,24 +225,24 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(Prompt, &[key(Code::Backspace), control('h')], Erase, "erase a character"),
         bind(Prompt, &[control('u')], EraseAll, "erase all"),
         bind(Prompt, &[key(Code::Down), control('n')], NextMatch, "the next that matches"),
-        bind(Prompt, &[key(Code::Up), control('p')], LastMatch, "the match before"),
-        bind(Question, &[letter('y')], Yes, "yes"),
-        bind(Question, &[letter('n'), key(Code::Esc), letter('q'), control('c')], Close, "no"),
+        bind(Prompt, &[key(Code::Up), control('p')], PreviousMatch, "the match before"),
+        bind(Confirmation, &[letter('y')], Yes, "yes"),
+        bind(Confirmation, &[letter('n'), key(Code::Esc), letter('q'), control('c')], Close, "no"),
         bind(
-            Question,
+            Confirmation,
             &[key(Code::Tab), key(Code::Left), key(Code::Right), letter('h'), letter('l')],
-            OtherAnswer,
+            ToggleAnswer,
             "the other answer",
         ),
-        bind(Question, &[key(Code::Enter)], Accept, "what is chosen"),
-        bind(Question, &[key(Code::Down), letter('j')], Go(Motion::Down), "down"),
-        bind(Question, &[key(Code::Up), letter('k')], Go(Motion::Up), "up"),
-        bind(Work, &[key(Code::Esc), letter('q'), control('c')], Close, "stop"),
+        bind(Confirmation, &[key(Code::Enter)], Accept, "what is chosen"),
+        bind(Confirmation, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
+        bind(Confirmation, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
+        bind(Removal, &[key(Code::Esc), letter('q'), control('c')], Close, "stop"),
     ]
 };
 
 /// Returns what a key means in a context.
-pub(crate) fn meaning(context: Context, event: KeyEvent) -> Option<Action> {
+pub(crate) fn action_for(context: Context, event: KeyEvent) -> Option<Action> {
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;
     }
@@ -252,7 +252,7 @@ pub(crate) fn meaning(context: Context, event: KeyEvent) -> Option<Action> {
     known.map(|binding| binding.action)
 }
 
-/// Returns the first key that does something in a context, as it is shown.
+/// Returns the first key that help something in a context, as it is shown.
 pub(crate) fn key_for(context: Context, action: Action) -> String {
     let known = BINDINGS.iter().find(|it| it.context == context && it.action == action);
     known.map(|binding| binding.keys[0].to_string()).unwrap_or_default()
@@ -280,10 +280,10 @@ mod tests {
     #[test]
     fn whoever_holds_alt_means_something_else() {
         let event = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT);
-        assert_eq!(meaning(Context::Directory, event), None);
+        assert_eq!(action_for(Context::Directory, event), None);
         let event = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
-        assert_eq!(meaning(Context::Directory, event), Some(Action::Go(Motion::Last)));
+        assert_eq!(action_for(Context::Directory, event), Some(Action::Move(Motion::Last)));
         let event = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
-        assert_eq!(meaning(Context::Directory, event), Some(Action::Go(Motion::PageDown)));
+        assert_eq!(action_for(Context::Directory, event), Some(Action::Move(Motion::PageDown)));
     }
 }

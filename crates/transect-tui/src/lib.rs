@@ -1,9 +1,9 @@
 //! Looking at what was found, in a terminal.
 //!
 //! ```text
-//!  keys ─► Action ─►┌─────┐─► Wish ─► walk, desk, programs
+//!  keys ─► Action ─►┌─────┐─► Effect ─► walk, desk, programs
 //!                   │ App │                     │
-//! table, answers ◄──└─────┘◄────── Answer ◄─────┘
+//! table, messages ◄──└─────┘◄────── Message ◄─────┘
 //!                      └─► widgets ─► cells ─► terminal
 //! ```
 //!
@@ -11,22 +11,22 @@
 //! (`app`); what is drawn depends on nothing else (`widgets`).
 
 mod app;
+mod background;
 mod cursor;
-mod desk;
+mod event_loop;
 mod keys;
-mod look;
-mod order;
 mod pattern;
-mod remover;
-mod run;
+mod removal_thread;
 mod screen;
-#[cfg(test)]
-mod session;
+mod sort;
 mod system;
+#[cfg(test)]
+mod test_app;
 mod theme;
 mod tree;
-mod walk;
+mod view_options;
+mod walk_thread;
 mod widgets;
 
-pub use look::Look;
-pub use run::{Ended, Error, browse};
+pub use event_loop::{BrowseOutcome, Error, browse};
+pub use view_options::ViewOptions;

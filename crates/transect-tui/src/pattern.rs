@@ -16,17 +16,17 @@ impl Pattern {
     }
 
     /// Returns whether a name, as it is shown, holds the text.
-    pub(crate) fn is_in(&self, name: &OsStr) -> bool {
+    pub(crate) fn matches(&self, name: &OsStr) -> bool {
         let bytes = name.as_encoded_bytes();
         // Nearly all names are shown as they are, and there may be millions to look through: no
         // copy is made of them.
         if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) {
-            return self.is_in_plain(bytes);
+            return self.matches_ascii(bytes);
         }
         quote::for_terminal(name).to_lowercase().contains(&self.lower)
     }
 
-    fn is_in_plain(&self, name: &[u8]) -> bool {
+    fn matches_ascii(&self, name: &[u8]) -> bool {
         let wanted = self.lower.as_bytes();
         wanted.is_empty()
             || name.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
@@ -49,7 +49,7 @@ mod tests {
             ("\\n", "new\nline", true),
             ("x", "", false),
         ] {
-            assert_eq!(Pattern::new(text).is_in(name.as_ref()), holds, "{text:?} in {name:?}");
+            assert_eq!(Pattern::new(text).matches(name.as_ref()), holds, "{text:?} in {name:?}");
         }
     }
 }

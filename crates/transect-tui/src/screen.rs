@@ -20,7 +20,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// Returns whether there is a terminal to draw on, and to type in.
-    pub(crate) fn is_there() -> bool {
+    pub(crate) fn is_available() -> bool {
         let can_draw = std::env::var_os("TERM").is_none_or(|kind| kind != "dumb");
         can_draw && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
@@ -42,22 +42,22 @@ impl Screen {
     }
 
     /// Draws everything anew with the next frame: somebody else wrote on the screen.
-    pub(crate) fn forget(&mut self) -> io::Result<()> {
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
         self.terminal.clear()
     }
 
     /// Lets somebody else have the terminal.
-    pub(crate) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> io::Result<T> {
-        give_back()?;
-        let value = to();
+    pub(crate) fn leave_during<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
+        restore()?;
+        let value = run();
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-        self.forget()?;
+        self.clear()?;
         Ok(value)
     }
 }
 
-fn give_back() -> io::Result<()> {
+fn restore() -> io::Result<()> {
     execute!(io::stdout(), DisableBracketedPaste, Show)?;
     ratatui::try_restore()
 }
@@ -65,6 +65,6 @@ fn give_back() -> io::Result<()> {
 impl Drop for Screen {
     fn drop(&mut self) {
         // A terminal that is gone takes nothing back.
-        let _ = give_back();
+        let _ = restore();
     }
 }

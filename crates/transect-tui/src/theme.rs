@@ -4,7 +4,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// How things look, with or without colours.
+/// How things view, with or without colours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
     colour: bool,

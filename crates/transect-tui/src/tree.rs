@@ -7,7 +7,7 @@ use transect::table::{Row, Table};
 
 /// Returns the directory that a look begins in: the root if there is one, else none, which is the
 /// list of all roots.
-pub(crate) fn home(table: &Table) -> Option<Row> {
+pub(crate) fn start_directory(table: &Table) -> Option<Row> {
     let mut roots = table.roots();
     let root = roots.next().filter(|&root| is_directory(table, root))?;
     roots.next().is_none().then_some(root)
@@ -26,22 +26,22 @@ pub(crate) fn entries(table: &Table, directory: Option<Row>) -> Vec<Row> {
 }
 
 /// Returns the entry that has the same path in another table.
-pub(crate) fn same(old: &Table, row: Row, new: &Table) -> Option<Row> {
+pub(crate) fn same_path(old: &Table, row: Row, new: &Table) -> Option<Row> {
     match old.parent(row) {
-        Some(parent) => new.child(same(old, parent, new)?, old.name(row)),
+        Some(parent) => new.child(same_path(old, parent, new)?, old.name(row)),
         None => new.roots().find(|&root| new.name(root) == old.name(row)),
     }
 }
 
 /// Returns the directory that has the same path in another table, or the nearest above it that is
 /// there.
-pub(crate) fn nearest(old: &Table, row: Row, new: &Table) -> Option<Row> {
-    let there = |row| same(old, row, new).filter(|&row| is_directory(new, row));
+pub(crate) fn nearest_directory(old: &Table, row: Row, new: &Table) -> Option<Row> {
+    let there = |row| same_path(old, row, new).filter(|&row| is_directory(new, row));
     std::iter::successors(Some(row), |&row| old.parent(row)).find_map(there)
 }
 
 /// Returns the entry at a path, or the nearest directory above it that is known.
-pub(crate) fn at_path(table: &Table, path: &Path) -> Option<Row> {
+pub(crate) fn find_path(table: &Table, path: &Path) -> Option<Row> {
     let below = |root| Some((root, path.strip_prefix(table.name(root)).ok()?));
     // Of roots that lie in each other only the outer one has entries.
     let (root, rest) = table.roots().find_map(below)?;

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use anstream::ColorChoice;
 use transect::{FieldMask, SkipReason};
 use transect_remove::Trash;
-use transect_tui::{Look, browse};
+use transect_tui::{ViewOptions, browse};
 
 use crate::args::TuiArgs;
 use crate::exit::{End, Fatal};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
         options.filters.read_roots = true;
     }
     let clock = Clock::showing(FieldMask::MTIME);
-    let look = Look {
+    let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| clock.text(time)),
         owner: owner::name,
@@ -33,14 +33,14 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
         apparent: args.apparent,
         read_only: args.read_only,
     };
-    let ended = browse(&options, &look, &stop)?;
-    output::show_errors(ended.table.diagnostics(), args.errors);
-    let skipped = &ended.table.diagnostics().skipped;
+    let outcome = browse(&options, &view, &stop)?;
+    output::show_errors(outcome.table.diagnostics(), args.errors);
+    let skipped = &outcome.table.diagnostics().skipped;
     let by_filters = [SkipReason::Excluded, SkipReason::Gitignore];
-    if ended.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
+    if outcome.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
         output::hint("the filters leave out every PATH");
     }
-    Ok(End::of(ended.table.diagnostics(), ended.interrupted))
+    Ok(End::of(outcome.table.diagnostics(), outcome.interrupted))
 }
 
 /// Returns the trash of this user, where what is moved now is noted with the time that it is here.

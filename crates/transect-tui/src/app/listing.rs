@@ -4,36 +4,36 @@ use std::ops::Range;
 
 use transect::table::Row;
 
-use super::Ticket;
+use super::RequestId;
 use crate::cursor::{Cursor, Motion};
-use crate::order::Sorted;
+use crate::sort::SortedEntries;
 
 /// What is listed, and which of it is selected.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// With the largest amount, which has the longest bar, and what all come to.
-    entries: Sorted,
+    entries: SortedEntries,
     cursor: Cursor,
     /// Somebody has chosen the entry: it stays selected wherever it moves. Else the first is.
-    chosen: bool,
+    pinned: bool,
     /// The entries are being sorted elsewhere, and lie in the order of their names until then.
-    awaited: Option<Ticket>,
+    awaited: Option<RequestId>,
 }
 
 impl Listing {
     /// Lists entries in their order.
-    pub(crate) fn new(entries: Sorted) -> Self {
+    pub(crate) fn new(entries: SortedEntries) -> Self {
         Self { entries, ..Self::default() }
     }
 
     /// Lists entries that come in the order of their names, until their own is known.
-    pub(crate) fn unsorted(rows: Vec<Row>, ticket: Ticket) -> Self {
-        let entries = Sorted { rows, ..Sorted::default() };
-        Self { entries, awaited: Some(ticket), ..Self::default() }
+    pub(crate) fn unsorted(rows: Vec<Row>, request: RequestId) -> Self {
+        let entries = SortedEntries { rows, ..SortedEntries::default() };
+        Self { entries, awaited: Some(request), ..Self::default() }
     }
 
-    pub(crate) fn waits_for(&self, ticket: Ticket) -> bool {
-        self.awaited == Some(ticket)
+    pub(crate) fn awaits(&self, request: RequestId) -> bool {
+        self.awaited == Some(request)
     }
 
     pub(crate) fn is_sorted(&self) -> bool {
@@ -41,8 +41,8 @@ impl Listing {
     }
 
     /// Takes the entries in their order.
-    pub(crate) fn sorted(&mut self, entries: Sorted) {
-        let selected = self.selected().filter(|_| self.chosen);
+    pub(crate) fn set_sorted(&mut self, entries: SortedEntries) {
+        let selected = self.selected().filter(|_| self.pinned);
         (self.entries, self.awaited) = (entries, None);
         match selected {
             Some(row) => self.select(row),
@@ -55,8 +55,8 @@ impl Listing {
     }
 
     /// Returns the largest amount; nothing as long as that is being found out.
-    pub(crate) fn most(&self) -> u64 {
-        self.entries.most
+    pub(crate) fn max_amount(&self) -> u64 {
+        self.entries.max_amount
     }
 
     /// Returns what all come to.
@@ -65,20 +65,20 @@ impl Listing {
     }
 
     pub(crate) fn index(&self) -> usize {
-        self.cursor.at()
+        self.cursor.index()
     }
 
     pub(crate) fn selected(&self) -> Option<Row> {
-        self.entries.rows.get(self.cursor.at()).copied()
+        self.entries.rows.get(self.cursor.index()).copied()
     }
 
-    pub(crate) fn is_chosen(&self) -> bool {
-        self.chosen
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.pinned
     }
 
-    pub(crate) fn go(&mut self, motion: Motion) {
-        self.cursor.go(motion, self.entries.rows.len());
-        self.chosen = motion != Motion::First;
+    pub(crate) fn move_by(&mut self, motion: Motion) {
+        self.cursor.move_by(motion, self.entries.rows.len());
+        self.pinned = motion != Motion::First;
     }
 
     /// Selects an entry, if it is listed.
@@ -90,7 +90,7 @@ impl Listing {
 
     pub(crate) fn select_at(&mut self, at: usize) {
         self.cursor.set(at.min(self.entries.rows.len().saturating_sub(1)));
-        self.chosen = true;
+        self.pinned = true;
     }
 
     /// Returns what can be seen where there is room for `height`.

@@ -1,13 +1,13 @@
 //! What is looked at, and what keys make of it. Nothing here touches the terminal or the disk:
-//! what has to be done outside is a [`Wish`], and comes back as an [`Answer`].
+//! what has to be done outside is a [`Effect`], and comes back as an [`Message`].
 
-mod biggest;
-mod found;
+mod largest_files;
 mod listing;
-mod moving;
+mod navigation;
 mod removal;
 mod search;
-mod tables;
+mod search_results;
+mod table_update;
 #[cfg(test)]
 mod tests;
 
@@ -21,69 +21,69 @@ use transect::ProgressCounts;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Report, Summary};
 
+use crate::background::Job;
 use crate::cursor::Cursor;
-use crate::desk::Job;
 use crate::keys::{self, Action, Context};
-use crate::look::Look;
-use crate::order::{Measure, Order, SortKey, Sorted};
+use crate::sort::{Measure, SortKey, SortOrder, SortedEntries};
 use crate::tree;
+use crate::view_options::ViewOptions;
 use transect_text::units::counted;
 
-pub(crate) use biggest::Biggest;
-pub(crate) use found::Found;
+pub(crate) use largest_files::LargestFiles;
 pub(crate) use listing::Listing;
-pub(crate) use removal::{Kept, Question, Way, Work};
+pub(crate) use removal::{Confirmation, KeptEntries, RemovalKind, RemovalProgress};
 pub(crate) use search::Prompt;
+pub(crate) use search_results::SearchResults;
 
 /// What has to be done outside. Rows come with their table: there may be another one by the time that
 /// somebody gets to it.
 #[derive(Debug)]
-pub(crate) enum Wish {
+pub(crate) enum Effect {
     /// Reads everything again, but for roots that were removed.
-    Read {
+    Rescan {
         without: Vec<PathBuf>,
     },
     /// Finds something out of a table.
-    Do(Arc<Table>, Job),
+    RunJob(Arc<Table>, Job),
     Open(PathBuf),
     Shell(PathBuf),
     Remove {
         table: Arc<Table>,
-        way: Way,
+        kind: RemovalKind,
         rows: Vec<Row>,
     },
-    StopRemoving,
+    StopRemoval,
     Redraw,
     Suspend,
     Quit,
 }
 
-/// What came of a [`Wish`].
+/// What came of a [`Effect`].
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum Message {
     /// What is known while the tree is read for the first time: directories only.
-    Outline(Arc<Table>),
+    PartialTable(Arc<Table>),
     /// All that is there.
     Table(Arc<Table>),
     Sorted {
-        ticket: Ticket,
-        entries: Sorted,
+        request: RequestId,
+        entries: SortedEntries,
     },
     Found {
-        ticket: Ticket,
+        request: RequestId,
         rows: Vec<Row>,
         total: u64,
     },
     Largest {
-        ticket: Ticket,
+        request: RequestId,
         rows: Vec<Row>,
     },
-    Surveyed {
-        ticket: Ticket,
+    Summarized {
+        request: RequestId,
         summary: Result<Summary, String>,
     },
     /// How far a removal is, and the last entry of it.
-    Removing {
+    RemovalProgress {
         counts: Counts,
         last: String,
     },
@@ -93,19 +93,19 @@ pub(crate) enum Answer {
         report: Report,
     },
     /// Nothing could be removed, and why.
-    NotRemoved(String),
+    RemovalFailed(String),
     /// Something could not be done.
-    Failed(String),
+    Error(String),
 }
 
-/// Tells the answer that is waited for from those that came too late: rows mean something in one
+/// Tells the message that is waited for from those that came too late: rows mean something in one
 /// table only, and nobody wants the order before the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+pub(crate) struct RequestId(u64);
 
 /// How far the table is what is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ReadState {
     /// The tree is read for the first time, and the table is an outline of what is known.
     First,
     /// The tree is read again, and the table is the one before.
@@ -116,20 +116,20 @@ pub(crate) enum Reading {
 
 /// What lies above the directory.
 #[derive(Debug)]
-pub(crate) enum Over {
-    Nothing,
+pub(crate) enum Overlay {
+    None,
     Help(Cursor),
     Errors(Cursor),
     Prompt(Prompt),
-    Found(Found),
-    Question(Question),
-    Work(Work),
-    Kept(Kept),
+    SearchResults(SearchResults),
+    Confirmation(Confirmation),
+    RemovalProgress(RemovalProgress),
+    KeptEntries(KeptEntries),
 }
 
 /// Whether an entry is described at length.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Panel {
+pub(crate) struct PanelState {
     /// If nobody said so, it is where there is room.
     pub(crate) wanted: Option<bool>,
     pub(crate) shown: bool,
@@ -137,7 +137,7 @@ pub(crate) struct Panel {
 
 /// What is said at the bottom until the next key.
 #[derive(Debug)]
-pub(crate) struct Message {
+pub(crate) struct StatusMessage {
     pub(crate) text: String,
     pub(crate) is_error: bool,
 }
@@ -146,69 +146,72 @@ pub(crate) struct Message {
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) table: Arc<Table>,
-    pub(crate) reading: Reading,
+    pub(crate) read_state: ReadState,
     pub(crate) counts: ProgressCounts,
     pub(crate) elapsed: Duration,
     /// The directory that is shown; none is the list of the roots.
-    pub(crate) at: Option<Row>,
+    pub(crate) directory: Option<Row>,
     pub(crate) listing: Listing,
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     pub(crate) marks: HashSet<Row>,
     /// What was removed since the tree was read.
-    pub(crate) gone: HashSet<Row>,
-    pub(crate) over: Over,
-    pub(crate) biggest: Option<Biggest>,
-    pub(crate) panel: Panel,
-    pub(crate) message: Option<Message>,
+    pub(crate) removed_rows: HashSet<Row>,
+    pub(crate) overlay: Overlay,
+    pub(crate) largest_files: Option<LargestFiles>,
+    pub(crate) panel: PanelState,
+    pub(crate) message: Option<StatusMessage>,
     pub(crate) read_only: bool,
-    wishes: Vec<Wish>,
-    ticket: Ticket,
+    effects: Vec<Effect>,
+    request: RequestId,
 }
 
 impl App {
     /// Begins with an empty table: the tree is being read.
-    pub(crate) fn new(empty: Arc<Table>, look: &Look) -> Self {
-        let measure = if look.apparent { Measure::Apparent } else { Measure::DiskUsage };
+    pub(crate) fn new(empty: Arc<Table>, view: &ViewOptions) -> Self {
+        let measure = if view.apparent { Measure::Apparent } else { Measure::DiskUsage };
         Self {
             table: empty,
-            reading: Reading::First,
+            read_state: ReadState::First,
             counts: ProgressCounts::default(),
             elapsed: Duration::ZERO,
-            at: None,
+            directory: None,
             listing: Listing::default(),
-            order: Order::by(SortKey::default(), measure),
+            order: SortOrder::by(SortKey::default(), measure),
             marks: HashSet::new(),
-            gone: HashSet::new(),
-            over: Over::Nothing,
-            biggest: None,
-            panel: Panel::default(),
+            removed_rows: HashSet::new(),
+            overlay: Overlay::None,
+            largest_files: None,
+            panel: PanelState::default(),
             message: None,
-            read_only: look.read_only,
-            wishes: Vec::new(),
-            ticket: Ticket::default(),
+            read_only: view.read_only,
+            effects: Vec::new(),
+            request: RequestId::default(),
         }
     }
 
     /// Returns what has to be done outside, once.
-    pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
-        std::mem::take(&mut self.wishes)
+    pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
     }
 
     /// Returns where keys are pressed.
     pub(crate) fn context(&self) -> Context {
-        match self.over {
-            Over::Nothing => Context::Directory,
-            Over::Help(_) | Over::Errors(_) | Over::Found(_) | Over::Kept(_) => Context::List,
-            Over::Prompt(_) => Context::Prompt,
-            Over::Question(_) => Context::Question,
-            Over::Work(_) => Context::Work,
+        match self.overlay {
+            Overlay::None => Context::Directory,
+            Overlay::Help(_)
+            | Overlay::Errors(_)
+            | Overlay::SearchResults(_)
+            | Overlay::KeptEntries(_) => Context::List,
+            Overlay::Prompt(_) => Context::Prompt,
+            Overlay::Confirmation(_) => Context::Confirmation,
+            Overlay::RemovalProgress(_) => Context::Removal,
         }
     }
 
     /// Takes a key.
     pub(crate) fn press(&mut self, event: KeyEvent) {
         self.message = None;
-        match keys::meaning(self.context(), event) {
+        match keys::action_for(self.context(), event) {
             Some(action) => self.act(action),
             None => self.type_in(event),
         }
@@ -223,7 +226,7 @@ impl App {
     /// What means nothing is typed, where something is typed.
     fn type_in(&mut self, event: KeyEvent) {
         let modifiers = KeyModifiers::CONTROL | KeyModifiers::ALT;
-        if let (Over::Prompt(_), KeyCode::Char(letter)) = (&self.over, event.code)
+        if let (Overlay::Prompt(_), KeyCode::Char(letter)) = (&self.overlay, event.code)
             && !event.modifiers.intersects(modifiers)
         {
             self.typed(letter);
@@ -232,92 +235,96 @@ impl App {
 
     fn act(&mut self, action: Action) {
         match (self.context(), action) {
-            (_, Action::Quit) => self.wish(Wish::Quit),
+            (_, Action::Quit) => self.push_effect(Effect::Quit),
             (Context::Directory, action) => self.act_in_directory(action),
             (Context::List, action) => self.act_in_list(action),
             (Context::Prompt, action) => self.act_in_prompt(action),
-            (Context::Question, action) => self.act_in_question(action),
-            (Context::Work, action) => self.act_in_work(action),
+            (Context::Confirmation, action) => self.act_in_confirmation(action),
+            (Context::Removal, action) => self.act_in_removal(action),
         }
     }
 
     fn act_in_directory(&mut self, action: Action) {
         match action {
-            Action::Go(motion) => self.listing.go(motion),
+            Action::Move(motion) => self.listing.move_by(motion),
             Action::Enter => self.enter(),
             Action::Leave => self.leave(),
-            Action::NextLargest => self.next_biggest(),
-            Action::LastLargest => self.last_biggest(),
-            Action::Sort(key) => self.sort(self.order.then_by(key)),
+            Action::NextLargest => self.next_largest(),
+            Action::PreviousLargest => self.previous_largest(),
+            Action::Sort(key) => self.sort(self.order.select_key(key)),
             Action::ToggleMeasure => {
-                self.sort(Order { measure: self.order.measure.other(), ..self.order });
+                self.sort(SortOrder { measure: self.order.measure.other(), ..self.order });
             }
             Action::TogglePanel => self.panel.wanted = Some(!self.panel.shown),
-            Action::Mark => self.mark(),
+            Action::ToggleMark => self.mark(),
             Action::MarkAll => self.marks.extend(self.listing.rows()),
             Action::UnmarkAll => self.marks.clear(),
-            Action::Search => self.over = Over::Prompt(Prompt::search(self.listing.selected())),
-            Action::Find => self.over = Over::Prompt(Prompt::find()),
+            Action::Search => {
+                self.overlay = Overlay::Prompt(Prompt::search(self.listing.selected()))
+            }
+            Action::Find => self.overlay = Overlay::Prompt(Prompt::find()),
             Action::Errors => self.show_errors(),
-            Action::Help => self.over = Over::Help(Cursor::default()),
-            Action::ReadAgain => self.read_again(),
-            Action::Open => self.with_selected(Wish::Open),
+            Action::Help => self.overlay = Overlay::Help(Cursor::default()),
+            Action::Rescan => self.rescan(),
+            Action::Open => self.with_selected(Effect::Open),
             Action::Shell => self.shell(),
-            Action::Delete => self.ask(Way::Delete),
-            Action::Trash => self.ask(Way::Trash),
-            Action::Redraw => self.wish(Wish::Redraw),
-            Action::Suspend => self.wish(Wish::Suspend),
+            Action::Delete => self.confirm_removal(RemovalKind::Delete),
+            Action::Trash => self.confirm_removal(RemovalKind::Trash),
+            Action::Redraw => self.push_effect(Effect::Redraw),
+            Action::Suspend => self.push_effect(Effect::Suspend),
             _ => {}
         }
     }
 
     fn act_in_list(&mut self, action: Action) {
         let errors = self.table.diagnostics().kept_errors.len();
-        match (&mut self.over, action) {
-            (_, Action::Close) => self.over = Over::Nothing,
-            (Over::Help(cursor), Action::Go(motion)) => cursor.go(motion, keys::BINDINGS.len() * 2),
-            (Over::Errors(cursor), Action::Go(motion)) => cursor.go(motion, errors),
-            (Over::Errors(cursor), Action::GoThere) => {
-                let error = self.table.diagnostics().kept_errors.get(cursor.at());
-                let row = error.and_then(|error| tree::at_path(&self.table, error.path()));
-                self.over = Over::Nothing;
+        match (&mut self.overlay, action) {
+            (_, Action::Close) => self.overlay = Overlay::None,
+            (Overlay::Help(cursor), Action::Move(motion)) => {
+                cursor.move_by(motion, keys::BINDINGS.len() * 2)
+            }
+            (Overlay::Errors(cursor), Action::Move(motion)) => cursor.move_by(motion, errors),
+            (Overlay::Errors(cursor), Action::GoTo) => {
+                let error = self.table.diagnostics().kept_errors.get(cursor.index());
+                let row = error.and_then(|error| tree::find_path(&self.table, error.path()));
+                self.overlay = Overlay::None;
                 self.jump(row);
             }
-            (Over::Kept(kept), Action::Go(motion)) => kept.go(motion),
-            (Over::Found(found), Action::Go(motion)) => found.go(motion),
-            (Over::Found(found), Action::GoThere) => {
+            (Overlay::KeptEntries(kept), Action::Move(motion)) => kept.move_by(motion),
+            (Overlay::SearchResults(found), Action::Move(motion)) => found.move_by(motion),
+            (Overlay::SearchResults(found), Action::GoTo) => {
                 let row = found.selected();
-                self.over = Over::Nothing;
+                self.overlay = Overlay::None;
                 self.jump(row);
             }
             _ => {}
         }
     }
 
-    /// Takes what came of a wish.
-    pub(crate) fn answer(&mut self, answer: Answer) {
-        match answer {
-            Answer::Outline(table) if self.reading == Reading::First => {
-                self.replace(table, Reading::First);
+    /// Takes what came of a effect.
+    pub(crate) fn handle(&mut self, message: Message) {
+        match message {
+            Message::PartialTable(table) if self.read_state == ReadState::First => {
+                self.replace(table, ReadState::First);
             }
             // Told before everything had been read, and heard afterwards.
-            Answer::Outline(_) => {}
-            Answer::Table(table) => self.replace(table, Reading::Done),
-            Answer::Sorted { ticket, entries } if self.listing.waits_for(ticket) => {
-                self.listing.sorted(entries);
+            Message::PartialTable(_) => {}
+            Message::Table(table) => self.replace(table, ReadState::Done),
+            Message::Sorted { request, entries } if self.listing.awaits(request) => {
+                self.listing.set_sorted(entries);
             }
-            Answer::Found { ticket, rows, total } => {
-                if let Over::Found(found) = &mut self.over {
-                    found.take(ticket, rows, total);
+            Message::Found { request, rows, total } => {
+                if let Overlay::SearchResults(found) = &mut self.overlay {
+                    found.take(request, rows, total);
                 }
             }
-            Answer::Largest { ticket, rows } => self.found_biggest(ticket, rows),
-            Answer::Sorted { .. } => {}
-            Answer::Surveyed { ticket, summary } => self.surveyed(ticket, summary),
-            Answer::Removing { counts, last } => self.removing(counts, last),
-            Answer::Removed { table, report } => self.removed(&table, &report),
-            Answer::NotRemoved(why) => self.not_removed(why),
-            Answer::Failed(text) => self.complain(text),
+            Message::Largest { request, rows } => self.set_largest(request, rows),
+            Message::Sorted { .. } => {}
+            Message::Summarized { request, summary } => self.set_summary(request, summary),
+            Message::RemovalProgress { counts, last } => self.set_removal_progress(counts, last),
+            Message::Removed { table, report } => self.finish_removal(&table, &report),
+            Message::RemovalFailed(why) => self.fail_removal(why),
+            Message::Error(text) => self.error(text),
         }
     }
 
@@ -331,53 +338,53 @@ impl App {
         if !self.marks.remove(&row) {
             self.marks.insert(row);
         }
-        self.listing.go(crate::cursor::Motion::Down);
+        self.listing.move_by(crate::cursor::Motion::Down);
     }
 
     fn show_errors(&mut self) {
         match self.table.diagnostics().errors {
-            0 => self.say("everything could be read"),
+            0 => self.note("everything could be read"),
             // While the tree is read, errors are counted only.
             _ if self.table.diagnostics().kept_errors.is_empty() => {
-                self.say("errors are listed at the end")
+                self.note("errors are listed at the end")
             }
-            _ => self.over = Over::Errors(Cursor::default()),
+            _ => self.overlay = Overlay::Errors(Cursor::default()),
         }
     }
 
-    fn read_again(&mut self) {
-        match self.reading {
-            Reading::Done => self.wish_to_read(),
-            Reading::First | Reading::Again => self.say("it is being read"),
+    fn rescan(&mut self) {
+        match self.read_state {
+            ReadState::Done => self.request_rescan(),
+            ReadState::First | ReadState::Again => self.note("it is being read"),
         }
     }
 
     /// Wishes that everything be read again, also if that is being done: something has changed since
     /// it began.
-    fn wish_to_read(&mut self) {
-        let removed = self.table.roots().filter(|root| self.gone.contains(root));
+    fn request_rescan(&mut self) {
+        let removed = self.table.roots().filter(|root| self.removed_rows.contains(root));
         let without = removed.map(|root| self.table.path(root)).collect();
-        self.reading = Reading::Again;
-        self.wish(Wish::Read { without });
+        self.read_state = ReadState::Again;
+        self.push_effect(Effect::Rescan { without });
     }
 
     fn shell(&mut self) {
-        let directory = match self.at {
+        let directory = match self.directory {
             Some(directory) => self.table.path(directory),
             None => PathBuf::from("."),
         };
-        self.wish(Wish::Shell(directory));
+        self.push_effect(Effect::Shell(directory));
     }
 
-    fn with_selected(&mut self, wish: impl FnOnce(PathBuf) -> Wish) {
+    fn with_selected(&mut self, effect: impl FnOnce(PathBuf) -> Effect) {
         if let Some(row) = self.listing.selected() {
-            self.wish(wish(self.table.path(row)));
+            self.push_effect(effect(self.table.path(row)));
         }
     }
 
     /// Returns what is acted on: what is marked, or else the entry; entries of one directory in the
     /// order of their names.
-    pub(crate) fn chosen(&self) -> Vec<Row> {
+    pub(crate) fn targets(&self) -> Vec<Row> {
         if self.marks.is_empty() {
             return self.listing.selected().into_iter().collect();
         }
@@ -386,26 +393,26 @@ impl App {
         rows
     }
 
-    fn next_ticket(&mut self) -> Ticket {
-        self.ticket.0 += 1;
-        self.ticket
+    fn next_request(&mut self) -> RequestId {
+        self.request.0 += 1;
+        self.request
     }
 
     /// Wishes for something to be found out of the table that is shown.
-    fn wish_for(&mut self, job: Job) {
-        self.wish(Wish::Do(Arc::clone(&self.table), job));
+    fn request(&mut self, job: Job) {
+        self.push_effect(Effect::RunJob(Arc::clone(&self.table), job));
     }
 
-    fn wish(&mut self, wish: Wish) {
-        self.wishes.push(wish);
+    fn push_effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
     }
 
-    pub(crate) fn say(&mut self, text: impl Into<String>) {
-        self.message = Some(Message { text: text.into(), is_error: false });
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.message = Some(StatusMessage { text: text.into(), is_error: false });
     }
 
-    fn complain(&mut self, text: String) {
-        self.message = Some(Message { text, is_error: true });
+    fn error(&mut self, text: String) {
+        self.message = Some(StatusMessage { text, is_error: true });
     }
 
     /// Returns what is marked, in words; nothing if nothing is.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Report, Summary};
 
-use super::{App, Over, Reading, Ticket, Wish};
+use super::{App, Effect, Overlay, ReadState, RequestId};
+use crate::background::Job;
 use crate::cursor::{Cursor, Motion};
-use crate::desk::Job;
 use crate::keys::Action;
 use crate::tree;
 use transect_text::quote;
@@ -19,40 +19,40 @@ use transect_text::units::{bytes, counted};
 
 /// How something is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum RemovalKind {
     Delete,
     Trash,
 }
 
 /// Whether something is to be removed.
 #[derive(Debug)]
-pub(crate) struct Question {
-    pub(crate) way: Way,
+pub(crate) struct Confirmation {
+    pub(crate) kind: RemovalKind,
     pub(crate) rows: Vec<Row>,
     /// What it comes to; nothing as long as that is added up.
     pub(crate) summary: Option<Summary>,
-    /// What Enter answers: no, unless somebody chose otherwise.
+    /// What Enter messages: no, unless somebody chose otherwise.
     pub(crate) yes: bool,
     /// In the list of what is chosen.
     pub(crate) cursor: Cursor,
-    ticket: Ticket,
+    request: RequestId,
 }
 
 /// Something is being removed.
 #[derive(Debug)]
-pub(crate) struct Work {
-    pub(crate) way: Way,
+pub(crate) struct RemovalProgress {
+    pub(crate) kind: RemovalKind,
     pub(crate) counts: Counts,
     /// How many there are to remove: entries, or things to move.
-    pub(crate) of: u64,
+    pub(crate) total: u64,
     /// The last one.
     pub(crate) path: String,
-    pub(crate) stops: bool,
+    pub(crate) is_stopping: bool,
 }
 
 /// What was to be removed and is still there.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptEntries {
     pub(crate) title: String,
     pub(crate) lines: Vec<String>,
     pub(crate) cursor: Cursor,
@@ -60,135 +60,147 @@ pub(crate) struct Kept {
 
 impl App {
     /// Asks whether what is chosen is to be removed.
-    pub(super) fn ask(&mut self, way: Way) {
+    pub(super) fn confirm_removal(&mut self, kind: RemovalKind) {
         if self.read_only {
-            return self.say("nothing is removed: --read-only");
+            return self.note("nothing is removed: --read-only");
         }
-        if self.reading == Reading::First {
-            return self.say("nothing is removed before everything has been read");
+        if self.read_state == ReadState::First {
+            return self.note("nothing is removed before everything has been read");
         }
-        let rows = self.chosen();
+        let rows = self.targets();
         if !rows.is_empty() {
-            self.survey(way, rows, false);
+            self.request_summary(kind, rows, false);
         }
     }
 
-    fn survey(&mut self, way: Way, rows: Vec<Row>, yes: bool) {
-        let ticket = self.next_ticket();
-        self.wish_for(Job::Survey { ticket, rows: rows.clone() });
+    fn request_summary(&mut self, kind: RemovalKind, rows: Vec<Row>, yes: bool) {
+        let request = self.next_request();
+        self.request(Job::Summarize { request, rows: rows.clone() });
         let cursor = Cursor::default();
-        self.over = Over::Question(Question { way, rows, summary: None, yes, cursor, ticket });
+        self.overlay =
+            Overlay::Confirmation(Confirmation { kind, rows, summary: None, yes, cursor, request });
     }
 
     /// Takes what removing would come to.
-    pub(super) fn surveyed(&mut self, wanted: Ticket, surveyed: Result<Summary, String>) {
-        match (&mut self.over, surveyed) {
-            (Over::Question(question), _) if question.ticket != wanted => {}
-            (Over::Question(question), Ok(summary)) => question.summary = Some(summary),
-            (Over::Question(_), Err(why)) => {
-                self.over = Over::Nothing;
-                self.complain(why);
+    pub(super) fn set_summary(&mut self, wanted: RequestId, surveyed: Result<Summary, String>) {
+        match (&mut self.overlay, surveyed) {
+            (Overlay::Confirmation(confirmation), _) if confirmation.request != wanted => {}
+            (Overlay::Confirmation(confirmation), Ok(summary)) => {
+                confirmation.summary = Some(summary)
+            }
+            (Overlay::Confirmation(_), Err(why)) => {
+                self.overlay = Overlay::None;
+                self.error(why);
             }
             _ => {}
         }
     }
 
     /// Asks again, of another table: sizes may have changed, and some of it may be gone.
-    pub(super) fn ask_again(&mut self, old: &Table) {
-        let Over::Question(question) = &self.over else { return };
-        let (way, yes) = (question.way, question.yes);
-        let same = |&row: &Row| tree::same(old, row, &self.table);
-        let rows: Vec<Row> = question.rows.iter().filter_map(same).collect();
+    pub(super) fn refresh_confirmation(&mut self, old: &Table) {
+        let Overlay::Confirmation(confirmation) = &self.overlay else { return };
+        let (kind, yes) = (confirmation.kind, confirmation.yes);
+        let same = |&row: &Row| tree::same_path(old, row, &self.table);
+        let rows: Vec<Row> = confirmation.rows.iter().filter_map(same).collect();
         if rows.is_empty() {
-            self.over = Over::Nothing;
-            self.say("what was to be removed is gone");
+            self.overlay = Overlay::None;
+            self.note("what was to be removed is gone");
         } else {
-            self.survey(way, rows, yes);
+            self.request_summary(kind, rows, yes);
         }
     }
 
-    pub(super) fn act_in_question(&mut self, action: Action) {
-        let Over::Question(question) = &mut self.over else { return };
+    pub(super) fn act_in_confirmation(&mut self, action: Action) {
+        let Overlay::Confirmation(confirmation) = &mut self.overlay else { return };
         match action {
             Action::Yes => self.remove(),
-            Action::Accept if question.yes => self.remove(),
-            Action::Accept | Action::Close => self.over = Over::Nothing,
-            Action::OtherAnswer => question.yes = !question.yes,
-            Action::Go(motion) => question.cursor.go(motion, question.rows.len()),
+            Action::Accept if confirmation.yes => self.remove(),
+            Action::Accept | Action::Close => self.overlay = Overlay::None,
+            Action::ToggleAnswer => confirmation.yes = !confirmation.yes,
+            Action::Move(motion) => confirmation.cursor.move_by(motion, confirmation.rows.len()),
             _ => {}
         }
     }
 
     fn remove(&mut self) {
-        let Over::Question(Question { way, rows, summary: Some(summary), .. }) = &self.over else {
+        let Overlay::Confirmation(Confirmation { kind, rows, summary: Some(summary), .. }) =
+            &self.overlay
+        else {
             // Nobody agrees to what is not known yet.
             return;
         };
-        let (way, rows) = (*way, rows.clone());
-        let of = match way {
-            Way::Delete => summary.files + summary.directories + summary.others,
-            Way::Trash => self.table.outermost(rows.iter().copied()).len() as u64,
+        let (kind, rows) = (*kind, rows.clone());
+        let total = match kind {
+            RemovalKind::Delete => summary.files + summary.directories + summary.others,
+            RemovalKind::Trash => self.table.outermost(rows.iter().copied()).len() as u64,
         };
         let (counts, path) = (Counts::default(), String::new());
-        self.over = Over::Work(Work { way, counts, of, path, stops: false });
+        self.overlay = Overlay::RemovalProgress(RemovalProgress {
+            kind,
+            counts,
+            total,
+            path,
+            is_stopping: false,
+        });
         let table = Arc::clone(&self.table);
-        self.wish(Wish::Remove { table, way, rows });
+        self.push_effect(Effect::Remove { table, kind, rows });
     }
 
-    pub(super) fn act_in_work(&mut self, action: Action) {
-        if let (Over::Work(work), Action::Close) = (&mut self.over, action) {
-            work.stops = true;
-            self.wish(Wish::StopRemoving);
+    pub(super) fn act_in_removal(&mut self, action: Action) {
+        if let (Overlay::RemovalProgress(progress), Action::Close) = (&mut self.overlay, action) {
+            progress.is_stopping = true;
+            self.push_effect(Effect::StopRemoval);
         }
     }
 
     /// Takes how far it is.
-    pub(super) fn removing(&mut self, counts: Counts, last: String) {
-        if let Over::Work(work) = &mut self.over {
-            (work.counts, work.path) = (counts, last);
+    pub(super) fn set_removal_progress(&mut self, counts: Counts, last: String) {
+        if let Overlay::RemovalProgress(progress) = &mut self.overlay {
+            (progress.counts, progress.path) = (counts, last);
         }
     }
 
     /// Takes what became of it. What is gone is left out from here on; what it came to in all
     /// directories above is read again.
-    pub(super) fn removed(&mut self, table: &Arc<Table>, report: &Report) {
-        let Over::Work(Work { way, .. }) = self.over else { return };
+    pub(super) fn finish_removal(&mut self, table: &Arc<Table>, report: &Report) {
+        let Overlay::RemovalProgress(RemovalProgress { kind, .. }) = self.overlay else { return };
         let same = |row| match Arc::ptr_eq(table, &self.table) {
             true => Some(row),
-            false => tree::same(table, row, &self.table),
+            false => tree::same_path(table, row, &self.table),
         };
         let gone: Vec<Row> = report.gone.iter().copied().filter_map(same).collect();
-        self.gone.extend(gone);
-        self.marks.retain(|&row| !is_gone(&self.table, &self.gone, row));
-        self.leave_what_is_gone();
-        self.over = Over::Nothing;
+        self.removed_rows.extend(gone);
+        self.marks.retain(|&row| !is_removed(&self.table, &self.removed_rows, row));
+        self.leave_removed_directory();
+        self.overlay = Overlay::None;
 
-        let title = in_words(way, report);
+        let title = outcome_text(kind, report);
         if report.kept.is_empty() {
-            self.say(title);
+            self.note(title);
         } else {
             let lines = report.kept.iter();
             let lines = lines.map(|kept| quote::for_terminal(kept.to_string().as_ref())).collect();
-            self.over = Over::Kept(Kept { title, lines, cursor: Cursor::default() });
+            self.overlay =
+                Overlay::KeptEntries(KeptEntries { title, lines, cursor: Cursor::default() });
         }
-        self.wish_to_read();
+        self.request_rescan();
     }
 
     /// Nothing could be removed at all.
-    pub(super) fn not_removed(&mut self, why: String) {
-        if let Over::Work(_) = self.over {
-            self.over = Over::Nothing;
+    pub(super) fn fail_removal(&mut self, why: String) {
+        if let Overlay::RemovalProgress(_) = self.overlay {
+            self.overlay = Overlay::None;
         }
-        self.complain(why);
+        self.error(why);
     }
 
-    fn leave_what_is_gone(&mut self) {
-        let mut at = self.at;
-        while let Some(row) = at.filter(|&row| is_gone(&self.table, &self.gone, row)) {
+    fn leave_removed_directory(&mut self) {
+        let mut at = self.directory;
+        while let Some(row) = at.filter(|&row| is_removed(&self.table, &self.removed_rows, row)) {
             at = self.table.parent(row);
         }
         let index = self.listing.index();
-        let stays = at == self.at;
+        let stays = at == self.directory;
         self.show(at, None);
         if stays {
             // Whoever goes through a list goes on where it was.
@@ -198,17 +210,17 @@ impl App {
 }
 
 /// Returns whether an entry is gone, itself or with a directory that holds it.
-fn is_gone(table: &Table, gone: &HashSet<Row>, row: Row) -> bool {
+fn is_removed(table: &Table, gone: &HashSet<Row>, row: Row) -> bool {
     std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(&row))
 }
 
 /// Returns what became of it, in a line.
-fn in_words(way: Way, report: &Report) -> String {
+fn outcome_text(kind: RemovalKind, report: &Report) -> String {
     let Counts { removed, vanished, kept, freed } = report.counts;
     let entries = counted(removed, "entry", "entries");
-    let mut words = match way {
-        Way::Delete => format!("{entries} deleted, {} freed", bytes(freed)),
-        Way::Trash => format!("{entries} moved to the trash"),
+    let mut words = match kind {
+        RemovalKind::Delete => format!("{entries} deleted, {} freed", bytes(freed)),
+        RemovalKind::Trash => format!("{entries} moved to the trash"),
     };
     if kept > 0 {
         words = format!("{} kept; {words}", counted(kept, "entry", "entries"));
@@ -222,8 +234,8 @@ fn in_words(way: Way, report: &Report) -> String {
     words
 }
 
-impl Kept {
-    pub(super) fn go(&mut self, motion: Motion) {
-        self.cursor.go(motion, self.lines.len());
+impl KeptEntries {
+    pub(super) fn move_by(&mut self, motion: Motion) {
+        self.cursor.move_by(motion, self.lines.len());
     }
 }

@@ -3,8 +3,8 @@
 
 use transect::table::Row;
 
-use super::{App, Found, Over};
-use crate::desk::Job;
+use super::{App, Overlay, SearchResults};
+use crate::background::Job;
 use crate::keys::Action;
 use crate::pattern::Pattern;
 
@@ -36,7 +36,7 @@ impl Prompt {
     }
 
     /// Returns what is to be typed.
-    pub(crate) fn asks(&self) -> &'static str {
+    pub(crate) fn label(&self) -> &'static str {
         match self.purpose {
             Purpose::Search { .. } => "search here: ",
             Purpose::Find => "find below all roots: ",
@@ -46,14 +46,14 @@ impl Prompt {
 
 impl App {
     pub(super) fn typed(&mut self, letter: char) {
-        if let Over::Prompt(prompt) = &mut self.over {
+        if let Overlay::Prompt(prompt) = &mut self.overlay {
             prompt.text.push(letter);
             self.search_on();
         }
     }
 
     pub(super) fn act_in_prompt(&mut self, action: Action) {
-        let Over::Prompt(prompt) = &mut self.over else { return };
+        let Overlay::Prompt(prompt) = &mut self.overlay else { return };
         match action {
             Action::Erase => {
                 // Who erases nothing wants to be elsewhere.
@@ -68,7 +68,7 @@ impl App {
                 self.search_on();
             }
             Action::NextMatch => self.search_next(true),
-            Action::LastMatch => self.search_next(false),
+            Action::PreviousMatch => self.search_next(false),
             Action::Accept => self.accept(),
             Action::Close => self.give_up(),
             _ => {}
@@ -76,15 +76,18 @@ impl App {
     }
 
     fn give_up(&mut self) {
-        if let Over::Prompt(Prompt { purpose: Purpose::Search { from: Some(row) }, .. }) = self.over
+        if let Overlay::Prompt(Prompt { purpose: Purpose::Search { from: Some(row) }, .. }) =
+            self.overlay
         {
             self.listing.select(row);
         }
-        self.over = Over::Nothing;
+        self.overlay = Overlay::None;
     }
 
     fn accept(&mut self) {
-        let Over::Prompt(prompt) = std::mem::replace(&mut self.over, Over::Nothing) else { return };
+        let Overlay::Prompt(prompt) = std::mem::replace(&mut self.overlay, Overlay::None) else {
+            return;
+        };
         if prompt.purpose != Purpose::Find || prompt.text.is_empty() {
             return;
         }
@@ -93,14 +96,14 @@ impl App {
 
     /// Looks for a text in the whole tree.
     pub(super) fn find(&mut self, text: String) {
-        let (ticket, measure) = (self.next_ticket(), self.order.measure);
-        self.over = Over::Found(Found::new(text.clone(), ticket));
-        self.wish_for(Job::Find { ticket, text, measure });
+        let (request, measure) = (self.next_request(), self.order.measure);
+        self.overlay = Overlay::SearchResults(SearchResults::new(text.clone(), request));
+        self.request(Job::Find { request, text, measure });
     }
 
     /// Selects the first that matches from where the search began, which may be that itself.
     fn search_on(&mut self) {
-        let Over::Prompt(prompt) = &self.over else { return };
+        let Overlay::Prompt(prompt) = &self.overlay else { return };
         let Purpose::Search { from } = prompt.purpose else { return };
         let rows = self.listing.rows();
         let start = from.and_then(|from| rows.iter().position(|&row| row == from)).unwrap_or(0);
@@ -115,10 +118,10 @@ impl App {
 
     /// Selects the first that matches from `start` on, round the end.
     fn select_match(&mut self, start: usize, forward: bool) {
-        let Over::Prompt(prompt) = &mut self.over else { return };
+        let Overlay::Prompt(prompt) = &mut self.overlay else { return };
         let pattern = Pattern::new(&prompt.text);
         let rows = self.listing.rows();
-        let matching = |at: &usize| pattern.is_in(self.table.name(rows[*at]));
+        let matching = |at: &usize| pattern.matches(self.table.name(rows[*at]));
         let found = match forward {
             true => (start..rows.len()).chain(0..start.min(rows.len())).find(matching),
             false => {

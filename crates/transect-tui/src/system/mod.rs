@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{opener, shell, suspend};
+pub(crate) use unix::{open_command, shell_command, suspend};
 #[cfg(not(unix))]
-pub(crate) use windows::{opener, shell, suspend};
+pub(crate) use windows::{open_command, shell_command, suspend};

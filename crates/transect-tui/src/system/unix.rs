@@ -11,7 +11,7 @@ const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" }
 
 /// Returns the command that opens a file with the program for it. The path is absolute, so that
 /// nobody takes it for an option.
-pub(crate) fn opener(path: &Path) -> Command {
+pub(crate) fn open_command(path: &Path) -> Command {
     let mut command = Command::new(OPENER);
     // A program that is closed by Ctrl-C in the terminal would have been opened in vain.
     command.arg(path).process_group(0);
@@ -19,7 +19,7 @@ pub(crate) fn opener(path: &Path) -> Command {
 }
 
 /// Returns the command that starts a shell.
-pub(crate) fn shell() -> Command {
+pub(crate) fn shell_command() -> Command {
     Command::new(std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()))
 }
 

@@ -9,10 +9,10 @@ use transect::FileType;
 use transect::table::{Row, SubtreeTotals, Table};
 
 use super::pen::Pen;
-use crate::app::{App, Reading};
-use crate::look::Look;
-use crate::order::{Order, SortKey};
+use crate::app::{App, ReadState};
+use crate::sort::{SortKey, SortOrder};
 use crate::theme::Theme;
+use crate::view_options::ViewOptions;
 use transect_text::notes;
 use transect_text::quote::{self, shorten, width};
 use transect_text::share::{bar, percent};
@@ -39,8 +39,8 @@ struct Entries {
     columns: Columns,
     lines: Vec<Line>,
     titles: Titles,
-    /// What is said where there is nothing to show.
-    nothing: &'static str,
+    /// What is said where there is empty_text to show.
+    empty_text: &'static str,
     theme: Theme,
 }
 
@@ -65,23 +65,23 @@ struct Columns {
 
 impl Columns {
     /// The narrowest name that is worth showing.
-    const NAME: usize = 16;
+    const MIN_NAME: usize = 16;
 
     /// Returns what a column takes with the blank behind it.
-    fn with_blank(width: usize) -> usize {
+    fn with_gap(width: usize) -> usize {
         if width > 0 { width + 1 } else { 0 }
     }
 
     /// Returns where bars begin.
     fn before_bar(&self) -> usize {
-        [self.mark, self.size, self.share].map(Self::with_blank).into_iter().sum()
+        [self.mark, self.size, self.share].map(Self::with_gap).into_iter().sum()
     }
 
     /// Gives each column room as long as names have enough, the dearest first. What the order is by
     /// is always shown.
-    fn of(width: usize, order: Order) -> Self {
+    fn fit(width: usize, order: SortOrder) -> Self {
         let mut columns = Self::default();
-        let mut left = width.saturating_sub(Self::NAME);
+        let mut left = width.saturating_sub(Self::MIN_NAME);
         let mut give = |wanted: usize| {
             // Each with a blank behind it.
             let given = if wanted < left { wanted } else { 0 };
@@ -108,7 +108,13 @@ impl Columns {
     }
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look, theme: Theme) {
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &mut App,
+    view: &ViewOptions,
+    theme: Theme,
+) {
     // Titles are the first to go.
     let titled = usize::from(area.height >= 4);
     let height = usize::from(area.height) - titled;
@@ -117,35 +123,36 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, look: &Look
     let unlisted = unlisted(app);
     let amount = app.order.amount(&unlisted);
     let total = app.listing.total().saturating_add(amount);
-    let whole = Whole { total, most: app.listing.most().max(amount) };
-    let mut lines: Vec<Line> =
-        window.map(|at| line(app, look, app.listing.rows()[at], whole, at == selected)).collect();
+    let reference = Reference { total, max: app.listing.max_amount().max(amount) };
+    let mut lines: Vec<Line> = window
+        .map(|at| line(app, view, app.listing.rows()[at], reference, at == selected))
+        .collect();
     if unlisted.entries() > 0 && lines.len() < height {
-        lines.push(rest(app, look, &unlisted, whole));
+        lines.push(rest(app, view, &unlisted, reference));
     }
-    let nothing = match app.reading {
+    let empty_text = match app.read_state {
         _ if !lines.is_empty() => "",
-        Reading::First => "nothing is known yet",
-        Reading::Again | Reading::Done => "nothing is in here",
+        ReadState::First => "nothing is known yet",
+        ReadState::Again | ReadState::Done => "nothing is in here",
     };
-    let columns = Columns::of(usize::from(area.width), app.order);
-    let entries = Entries { columns, lines, titles: titles(app), nothing, theme };
+    let columns = Columns::fit(usize::from(area.width), app.order);
+    let entries = Entries { columns, lines, titles: titles(app), empty_text, theme };
     frame.render_widget(entries, area);
 }
 
 /// What amounts are parts of.
 #[derive(Clone, Copy)]
-struct Whole {
+struct Reference {
     total: u64,
-    most: u64,
+    max: u64,
 }
 
 /// Returns what those entries come to that are listed only when everything has been read.
 fn unlisted(app: &App) -> SubtreeTotals {
-    app.at.map(|at| app.table.unlisted(at)).unwrap_or_default()
+    app.directory.map(|at| app.table.unlisted(at)).unwrap_or_default()
 }
 
-fn line(app: &App, look: &Look, row: Row, whole: Whole, selected: bool) -> Line {
+fn line(app: &App, view: &ViewOptions, row: Row, reference: Reference, selected: bool) -> Line {
     let table: &Table = &app.table;
     let file_type = table.file_type(row);
     let mut name = quote::for_terminal(table.name(row));
@@ -156,28 +163,28 @@ fn line(app: &App, look: &Look, row: Row, whole: Whole, selected: bool) -> Line 
         name,
         notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
         is_directory: file_type == FileType::Directory,
-        ..amounts(app, look, &table.totals(row), whole)
+        ..amounts(app, view, &table.totals(row), reference)
     }
 }
 
 /// Returns the line of all that is not listed one by one.
-fn rest(app: &App, look: &Look, sums: &SubtreeTotals, whole: Whole) -> Line {
+fn rest(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Reference) -> Line {
     Line {
         name: "files".to_owned(),
         notes: " (listed at the end)".to_owned(),
-        ..amounts(app, look, sums, whole)
+        ..amounts(app, view, sums, reference)
     }
 }
 
-fn amounts(app: &App, look: &Look, sums: &SubtreeTotals, whole: Whole) -> Line {
+fn amounts(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Reference) -> Line {
     let amount = app.order.amount(sums) as f64;
     let of = |whole: u64| if whole == 0 { 0.0 } else { amount / whole as f64 };
     Line {
         size: bytes(app.order.measure.of(sums)),
-        share: of(whole.total),
-        bar: of(whole.most),
+        share: of(reference.total),
+        bar: of(reference.max),
         count: count(sums.entries()),
-        time: sums.newest().map(|time| (look.time)(time)).unwrap_or_default(),
+        time: sums.newest().map(|time| (view.time)(time)).unwrap_or_default(),
         ..Line::default()
     }
 }
@@ -196,9 +203,9 @@ fn suffix(file_type: FileType, name: &str) -> &'static str {
 
 fn titles(app: &App) -> Titles {
     let title = |key: SortKey, text: &str| match app.order {
-        Order { key: by, .. } if by != key => text.to_owned(),
-        Order { descending: true, .. } => format!("{text} ▼"),
-        Order { descending: false, .. } => format!("{text} ▲"),
+        SortOrder { key: by, .. } if by != key => text.to_owned(),
+        SortOrder { descending: true, .. } => format!("{text} ▼"),
+        SortOrder { descending: false, .. } => format!("{text} ▲"),
     };
     Titles {
         size: title(SortKey::Size, app.order.measure.as_str()),
@@ -223,10 +230,10 @@ impl Widget for Entries {
                 self.select(Rect { y: area.y + at, height: 1, ..area }, buffer);
             }
         }
-        if !self.nothing.is_empty() {
+        if !self.empty_text.is_empty() {
             let mut pen = Pen::new(buffer, area, titled);
             pen.skip(1);
-            pen.text(self.nothing, self.theme.dim());
+            pen.text(self.empty_text, self.theme.dim());
         }
     }
 }
@@ -252,7 +259,7 @@ impl Entries {
         let size = columns.before_bar();
         if columns.size > 0 {
             pen.right(size - 1, &titles.size, style);
-            pen.skip(1 + Columns::with_blank(columns.bar));
+            pen.skip(1 + Columns::with_gap(columns.bar));
         } else {
             pen.skip(size);
         }
@@ -296,8 +303,8 @@ impl Entries {
         }
         let name = if line.is_directory { theme.directory() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
-        // Notes that would leave nothing of the name are left out.
-        let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::NAME));
+        // Notes that would leave empty_text of the name are left out.
+        let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::MIN_NAME));
         let notes = if notes + least <= pen.room() { notes } else { 0 };
         let room = pen.room() - notes;
         pen.text(&shorten(line.name.clone(), room), name);
@@ -310,21 +317,21 @@ impl Entries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::Measure;
+    use crate::sort::Measure;
 
     #[test]
     fn what_the_order_is_by_is_shown_as_long_as_there_is_room() {
         for (key, width) in [(SortKey::Count, 31), (SortKey::Time, 30), (SortKey::Size, 28)] {
-            let columns = Columns::of(width, Order::by(key, Measure::DiskUsage));
+            let columns = Columns::fit(width, SortOrder::by(key, Measure::DiskUsage));
             assert_eq!(columns.count > 0, key == SortKey::Count, "{columns:?}");
             assert_eq!(columns.time > 0, key == SortKey::Time, "{columns:?}");
         }
         for width in 0..400 {
-            let columns = Columns::of(width, Order::default());
+            let columns = Columns::fit(width, SortOrder::default());
             let Columns { mark, size, share, bar, count, time } = columns;
             let all = [mark, size, share, bar, count, time];
             let taken: usize = all.iter().filter(|&&width| width > 0).map(|width| width + 1).sum();
-            assert!(taken == 0 || taken + Columns::NAME <= width, "{width}: {columns:?}");
+            assert!(taken == 0 || taken + Columns::MIN_NAME <= width, "{width}: {columns:?}");
         }
     }
 }

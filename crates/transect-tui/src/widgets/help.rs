@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use super::popup;
-use crate::app::{App, Over};
+use crate::app::{App, Overlay};
 use crate::keys::{Action, BINDINGS, Binding, Context};
 use crate::theme::Theme;
 use transect_text::quote::width;
@@ -15,31 +15,34 @@ const KEYS: usize = 20;
 
 enum Line {
     Heading(&'static str),
-    Keys { keys: String, does: &'static str },
+    Keys { keys: String, help: &'static str },
     Blank,
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
-    let Over::Help(cursor) = &mut app.over else { return };
+    let Overlay::Help(cursor) = &mut app.overlay else { return };
     let lines = lines(app.read_only);
     let longest = lines.iter().map(|line| match line {
-        Line::Keys { does, .. } => KEYS + width(does),
+        Line::Keys { help, .. } => KEYS + width(help),
         Line::Heading(_) | Line::Blank => 0,
     });
-    let place = popup::place(area, longest.max().unwrap_or(0), lines.len());
-    let inside = popup::inside(place);
+    let place = popup::centered(area, longest.max().unwrap_or(0), lines.len());
+    let inside = popup::inner(place);
     let shown = cursor.scroll(lines.len(), usize::from(inside.height));
-    let of = lines.len();
-    frame.render_widget(popup::Frame { title: "Keys", shown: shown.clone(), of, theme }, place);
+    let total = lines.len();
+    frame.render_widget(
+        popup::PopupFrame { title: "Keys", shown: shown.clone(), total, theme },
+        place,
+    );
     for (at, line) in (0..).zip(&lines[shown]) {
         let mut pen = Pen::new(frame.buffer_mut(), inside, at);
         match line {
             Line::Heading(text) => pen.text(text, theme.bold()),
-            Line::Keys { keys, does } => {
+            Line::Keys { keys, help } => {
                 // Of many keys for the same the first is shown if there is no room.
                 let columns = KEYS.min(pen.room() / 2);
                 pen.left(columns, keys, theme.key());
-                pen.text(does, theme.plain());
+                pen.text(help, theme.plain());
             }
             Line::Blank => {}
         }
@@ -55,9 +58,9 @@ fn lines(read_only: bool) -> Vec<Line> {
         lines.push(Line::Heading(context.as_str()));
         let bindings = BINDINGS.iter().filter(|binding| binding.context == context);
         let bindings = bindings.filter(|it| !(read_only && removes(it)));
-        lines.extend(bindings.map(|Binding { keys, does, .. }| {
+        lines.extend(bindings.map(|Binding { keys, help, .. }| {
             let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
-            Line::Keys { keys: keys.join(" "), does }
+            Line::Keys { keys: keys.join(" "), help }
         }));
     }
     lines

@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use super::popup;
-use crate::app::{App, Found, Kept, Over};
+use crate::app::{App, KeptEntries, Overlay, SearchResults};
 use crate::cursor::Cursor;
 use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::units::{bytes, count, counted};
 
 pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
-    let Over::Errors(cursor) = &mut app.over else { return };
+    let Overlay::Errors(cursor) = &mut app.overlay else { return };
     let diagnostics = app.table.diagnostics();
     let (listed, errors) = (diagnostics.kept_errors.len(), diagnostics.errors);
     let mut title = counted(errors, "error", "errors");
@@ -25,8 +25,8 @@ pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, them
 }
 
 pub(super) fn draw_kept(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
-    let Over::Kept(kept) = &mut app.over else { return };
-    let Kept { title, lines, cursor } = kept;
+    let Overlay::KeptEntries(kept) = &mut app.overlay else { return };
+    let KeptEntries { title, lines, cursor } = kept;
     draw_texts(frame, area, title, cursor, lines.len(), |index| lines[index].clone(), theme);
 }
 
@@ -40,27 +40,27 @@ fn draw_texts(
     text: impl Fn(usize) -> String,
     theme: Theme,
 ) {
-    let place = popup::place(area, usize::from(area.width), length);
-    let inside = popup::inside(place);
+    let place = popup::centered(area, usize::from(area.width), length);
+    let inside = popup::inner(place);
     let shown = cursor.window(length, usize::from(inside.height));
-    let part = popup::Frame { title, shown: shown.clone(), of: length, theme };
+    let part = popup::PopupFrame { title, shown: shown.clone(), total: length, theme };
     frame.render_widget(part, place);
     for (at, index) in (0..).zip(shown) {
         Pen::new(frame.buffer_mut(), inside, at).name(text(index), theme.plain());
-        if index == cursor.at() {
+        if index == cursor.index() {
             popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
         }
     }
 }
 
 pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
-    let Over::Found(found) = &mut app.over else { return };
+    let Overlay::SearchResults(found) = &mut app.overlay else { return };
     let title = title(found);
     let length = found.rows.len();
-    let place = popup::place(area, usize::from(area.width), length.max(1));
-    let inside = popup::inside(place);
+    let place = popup::centered(area, usize::from(area.width), length.max(1));
+    let inside = popup::inner(place);
     let shown = found.cursor.window(length, usize::from(inside.height));
-    let part = popup::Frame { title: &title, shown: shown.clone(), of: length, theme };
+    let part = popup::PopupFrame { title: &title, shown: shown.clone(), total: length, theme };
     frame.render_widget(part, place);
     for (at, index) in (0..).zip(shown) {
         let row = found.rows[index];
@@ -70,13 +70,13 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
             pen.skip(1);
         }
         pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.plain());
-        if index == found.cursor.at() {
+        if index == found.cursor.index() {
             popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
         }
     }
 }
 
-fn title(found: &Found) -> String {
+fn title(found: &SearchResults) -> String {
     let text = quote::for_terminal(found.text.as_ref());
     match found.total {
         None => format!("looking for “{text}” …"),

@@ -2,86 +2,86 @@
 //! above. Each part is a widget with all that it shows, made here out of the state.
 
 mod entries;
-mod foot;
-mod head;
 mod help;
 mod lists;
 mod panel;
 mod pen;
 mod popup;
 mod removal;
+mod status_line;
 #[cfg(test)]
 mod tests;
+mod title_bar;
 
 use std::ops::RangeInclusive;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::app::{App, Over};
-use crate::look::Look;
+use crate::app::{App, Overlay};
 use crate::theme::Theme;
+use crate::view_options::ViewOptions;
 
 /// From this width on there is room beside the entries to describe one of them.
-const WIDE: u16 = 100;
+const MIN_WIDE: u16 = 100;
 /// How much of it is given away, at least and at most.
-const PANEL: RangeInclusive<u16> = 40..=60;
+const PANEL_WIDTH: RangeInclusive<u16> = 40..=60;
 
 /// Draws everything. The state learns what can be seen of it: how far a page is.
-pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, look: &Look) {
-    let theme = Theme::new(look.colour);
-    let places = Places::of(frame.area(), app.panel.wanted);
-    app.panel.shown = places.panel.is_some();
-    head::draw(frame, places.head, app, theme);
-    entries::draw(frame, places.entries, app, look, theme);
-    if let Some(area) = places.panel {
-        panel::draw(frame, area, app, look, theme);
+pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, view: &ViewOptions) {
+    let theme = Theme::new(view.colour);
+    let regions = Regions::of(frame.area(), app.panel.wanted);
+    app.panel.shown = regions.panel.is_some();
+    title_bar::draw(frame, regions.title_bar, app, theme);
+    entries::draw(frame, regions.entries, app, view, theme);
+    if let Some(area) = regions.panel {
+        panel::draw(frame, area, app, view, theme);
     }
-    foot::draw(frame, places.foot, app, theme);
+    status_line::draw(frame, regions.status_line, app, theme);
     let above = Rect { height: frame.area().height.saturating_sub(1), ..frame.area() };
-    match app.over {
-        Over::Nothing | Over::Prompt(_) => {}
-        Over::Help(_) => help::draw(frame, above, app, theme),
-        Over::Errors(_) => lists::draw_errors(frame, above, app, theme),
-        Over::Kept(_) => lists::draw_kept(frame, above, app, theme),
-        Over::Question(_) => removal::draw_question(frame, above, app, theme),
-        Over::Work(_) => removal::draw_work(frame, above, app, theme),
-        Over::Found(_) => lists::draw_found(frame, above, app, theme),
+    match app.overlay {
+        Overlay::None | Overlay::Prompt(_) => {}
+        Overlay::Help(_) => help::draw(frame, above, app, theme),
+        Overlay::Errors(_) => lists::draw_errors(frame, above, app, theme),
+        Overlay::KeptEntries(_) => lists::draw_kept(frame, above, app, theme),
+        Overlay::Confirmation(_) => removal::draw_confirmation(frame, above, app, theme),
+        Overlay::RemovalProgress(_) => removal::draw_progress(frame, above, app, theme),
+        Overlay::SearchResults(_) => lists::draw_found(frame, above, app, theme),
     }
 }
 
 /// Where the parts are.
 #[derive(Debug)]
-struct Places {
-    head: Rect,
+struct Regions {
+    title_bar: Rect,
     entries: Rect,
     panel: Option<Rect>,
-    foot: Rect,
+    status_line: Rect,
 }
 
-impl Places {
+impl Regions {
     /// Divides a screen: where it is low, entries are what is left last.
     fn of(area: Rect, panel: Option<bool>) -> Self {
         let head_height = u16::from(area.height >= 3);
         let foot_height = u16::from(area.height >= 2);
         let rest = area.height - head_height - foot_height;
         let middle = Rect { y: area.y + head_height, height: rest, ..area };
-        let (entries, panel) = match panel.unwrap_or(area.width >= WIDE) {
+        let (entries, panel) = match panel.unwrap_or(area.width >= MIN_WIDE) {
             true => beside_or_below(middle),
             false => (middle, None),
         };
         Self {
-            head: Rect { height: head_height, ..area },
+            title_bar: Rect { height: head_height, ..area },
             entries,
             panel,
-            foot: Rect { y: area.bottom() - foot_height, height: foot_height, ..area },
+            status_line: Rect { y: area.bottom() - foot_height, height: foot_height, ..area },
         }
     }
 }
 
 fn beside_or_below(middle: Rect) -> (Rect, Option<Rect>) {
-    if middle.width >= WIDE {
-        let width = (middle.width / 4).clamp(*PANEL.start(), *PANEL.end());
+    if middle.width >= MIN_WIDE {
+        let width = (middle.width / 4).clamp(*PANEL_WIDTH.start(), *PANEL_WIDTH.end());
         let entries = Rect { width: middle.width - width, ..middle };
         return (entries, Some(Rect { x: entries.right(), width, ..middle }));
     }

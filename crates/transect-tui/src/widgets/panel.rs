@@ -9,8 +9,8 @@ use transect::table::{Row, Table};
 
 use super::pen::Pen;
 use crate::app::App;
-use crate::look::Look;
 use crate::theme::Theme;
+use crate::view_options::ViewOptions;
 use transect_text::quote;
 use transect_text::units::{bytes, count};
 
@@ -26,25 +26,25 @@ struct Panel {
     theme: Theme,
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, look: &Look, theme: Theme) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, view: &ViewOptions, theme: Theme) {
     let selected = app.listing.selected();
     let name = selected.map(|row| quote::for_terminal(app.table.name(row))).unwrap_or_default();
-    let lines = selected.map(|row| lines(app, row, look)).unwrap_or_default();
+    let lines = selected.map(|row| lines(app, row, view)).unwrap_or_default();
     frame.render_widget(Panel { name, lines, theme }, area);
 }
 
-fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
+fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)> {
     let table: &Table = &app.table;
     let (attributes, sums) = (table.attributes(row), table.totals(row));
     let is_directory = table.file_type(row) == FileType::Directory;
     let mut lines = vec![("type", table.file_type(row).as_str().to_owned())];
-    lines.push(("disk usage", exactly(table.standalone_usage(row))));
+    lines.push(("disk usage", exact_size(table.standalone_usage(row))));
     let apparent = if is_directory { Some(sums.apparent) } else { attributes.size() };
-    lines.extend(apparent.map(|size| ("apparent", exactly(size))));
+    lines.extend(apparent.map(|size| ("apparent", exact_size(size))));
     let shared = table.shared(row);
     if shared > 0 {
-        lines.push(("exclusive", exactly(table.exclusive(row))));
-        lines.push(("shared", exactly(shared)));
+        lines.push(("exclusive", exact_size(table.exclusive(row))));
+        lines.push(("shared", exact_size(shared)));
     }
     let elsewhere = table.standalone_usage(row).saturating_sub(sums.disk_usage);
     if elsewhere > 0 {
@@ -57,10 +57,10 @@ fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
         if sums.others > 0 {
             lines.push(("others", count(sums.others.into())));
         }
-        lines.extend(sums.newest().map(|time| ("newest", (look.time)(time))));
+        lines.extend(sums.newest().map(|time| ("newest", (view.time)(time))));
     }
-    lines.extend(attributes.mtime().map(|time| ("changed", (look.time)(time))));
-    lines.extend(attributes.uid().map(|uid| ("owner", (look.owner)(uid))));
+    lines.extend(attributes.mtime().map(|time| ("changed", (view.time)(time))));
+    lines.extend(attributes.uid().map(|uid| ("owner", (view.owner)(uid))));
     if let Some(why) = table.unread_reason(row).filter(|_| !app.is_awaited(row)) {
         lines.push(("not read", why.as_str().replace('_', " ")));
     }
@@ -72,7 +72,7 @@ fn lines(app: &App, row: Row, look: &Look) -> Vec<(&'static str, String)> {
 }
 
 /// Returns a size for people, and to the byte.
-fn exactly(size: u64) -> String {
+fn exact_size(size: u64) -> String {
     match size {
         0..1024 => bytes(size),
         _ => format!("{} ({})", bytes(size), count(size)),

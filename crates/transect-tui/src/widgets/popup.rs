@@ -12,7 +12,7 @@ use crate::theme::Theme;
 
 /// Where a list is shown that has so many lines of such a width: in the middle, and as large as it
 /// has to be.
-pub(super) fn place(area: Rect, width: usize, lines: usize) -> Rect {
+pub(super) fn centered(area: Rect, width: usize, lines: usize) -> Rect {
     let fit = |wanted: usize, most: u16| u16::try_from(wanted).unwrap_or(u16::MAX).min(most);
     // Two columns and a blank on both sides for the frame.
     let (width, height) = (fit(width + 4, area.width), fit(lines + 2, area.height));
@@ -25,16 +25,16 @@ pub(super) fn place(area: Rect, width: usize, lines: usize) -> Rect {
 }
 
 /// A frame with a title, and where in a long list it is.
-pub(super) struct Frame<'t> {
+pub(super) struct PopupFrame<'t> {
     pub(super) title: &'t str,
     /// Which lines are shown, and of how many.
     pub(super) shown: Range<usize>,
-    pub(super) of: usize,
+    pub(super) total: usize,
     pub(super) theme: Theme,
 }
 
 /// Returns what a frame leaves of an area. A frame that would leave nothing is not drawn.
-pub(super) fn inside(area: Rect) -> Rect {
+pub(super) fn inner(area: Rect) -> Rect {
     match area.width >= 12 && area.height >= 3 {
         true => {
             Rect { x: area.x + 2, y: area.y + 1, width: area.width - 4, height: area.height - 2 }
@@ -43,11 +43,11 @@ pub(super) fn inside(area: Rect) -> Rect {
     }
 }
 
-impl Widget for Frame<'_> {
+impl Widget for PopupFrame<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);
-        if inside(area) == area {
+        if inner(area) == area {
             return;
         }
         let block = Block::bordered().border_type(BorderType::Rounded);
@@ -56,9 +56,9 @@ impl Widget for Frame<'_> {
         let title = transect_text::quote::shorten(self.title.to_owned(), room.saturating_sub(2));
         let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width - 3, ..area }, 0);
         pen.text(&format!(" {title} "), self.theme.bold());
-        if self.shown.len() < self.of {
+        if self.shown.len() < self.total {
             let Range { start, end } = self.shown;
-            let place = format!(" {}–{end} of {} ", start + 1, self.of);
+            let place = format!(" {}–{end} of {} ", start + 1, self.total);
             let line = Rect { width: area.width - 2, ..area };
             let mut pen = Pen::new(buffer, line, area.height - 1);
             pen.at_end(&place, self.theme.dim(), 2);

@@ -6,42 +6,45 @@ use transect_remove::Summary;
 
 use super::pen::Pen;
 use super::popup;
-use crate::app::{App, Over, Question, Way};
+use crate::app::{App, Confirmation, Overlay, RemovalKind};
 use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::share::bar;
 use transect_text::units::{bytes, count, counted};
 use transect_text::wrap::wrap;
 
-/// How wide a question is where there is room.
+/// How wide a confirmation is where there is room.
 const WIDTH: usize = 72;
 /// How many of the chosen entries are shown before one has to go through them.
 const NAMES: usize = 12;
 
-pub(super) fn draw_question(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
-    let Over::Question(question) = &mut app.over else { return };
-    let title = title(question);
-    let names = question.rows.len();
-    let facts = facts(question);
+pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
+    let Overlay::Confirmation(confirmation) = &mut app.overlay else { return };
+    let title = title(confirmation);
+    let names = confirmation.rows.len();
+    let facts = facts(confirmation);
     // What is below is found out with the widest frame that there may be.
-    let room = usize::from(popup::inside(area).width).min(WIDTH);
+    let room = usize::from(popup::inner(area).width).min(WIDTH);
     let facts: Vec<String> = facts.iter().flat_map(|fact| wrap(fact, room)).collect();
-    // A blank line on both sides of the facts, and the answers.
-    let place = popup::place(area, WIDTH, names.min(NAMES) + facts.len() + 3);
-    let inside = popup::inside(place);
+    // A blank line on both sides of the facts, and the messages.
+    let place = popup::centered(area, WIDTH, names.min(NAMES) + facts.len() + 3);
+    let inside = popup::inner(place);
     let height = usize::from(inside.height);
 
-    let answers = usize::from(height > 0);
-    let told = facts.len().min(height.saturating_sub(answers + 1));
-    let rest = height.saturating_sub(answers + told);
+    let messages = usize::from(height > 0);
+    let told = facts.len().min(height.saturating_sub(messages + 1));
+    let rest = height.saturating_sub(messages + told);
     let blanks = rest.saturating_sub(names.clamp(1, NAMES)).min(2);
-    let shown = question.cursor.scroll(names, rest - blanks);
-    let of = names;
-    frame.render_widget(popup::Frame { title: &title, shown: shown.clone(), of, theme }, place);
+    let shown = confirmation.cursor.scroll(names, rest - blanks);
+    let total = names;
+    frame.render_widget(
+        popup::PopupFrame { title: &title, shown: shown.clone(), total, theme },
+        place,
+    );
 
     let mut line = 0;
     for index in shown {
-        let row = question.rows[index];
+        let row = confirmation.rows[index];
         let mut pen = Pen::new(frame.buffer_mut(), inside, line);
         pen.at_end(&bytes(app.table.standalone_usage(row)), theme.plain(), 16);
         pen.name(quote::for_terminal(app.table.path(row).as_os_str()), theme.bold());
@@ -54,34 +57,34 @@ pub(super) fn draw_question(frame: &mut Frame<'_>, area: Rect, app: &mut App, th
     }
     line += u16::from(blanks > 1);
     let mut pen = Pen::new(frame.buffer_mut(), inside, line);
-    let chosen = |yes| if question.yes == yes { theme.selected() } else { theme.plain() };
+    let chosen = |yes| if confirmation.yes == yes { theme.selected() } else { theme.plain() };
     pen.text(" n keep ", chosen(false));
     pen.skip(2);
-    match (question.way, question.summary) {
+    match (confirmation.kind, confirmation.summary) {
         (_, None) => pen.text("(being added up …)", theme.dim()),
-        (Way::Delete, _) => pen.text(" y delete ", chosen(true)),
-        (Way::Trash, _) => pen.text(" y move ", chosen(true)),
+        (RemovalKind::Delete, _) => pen.text(" y delete ", chosen(true)),
+        (RemovalKind::Trash, _) => pen.text(" y move ", chosen(true)),
     }
 }
 
-fn title(question: &Question) -> String {
-    let entries = counted(question.rows.len() as u64, "entry", "entries");
-    match question.way {
-        Way::Delete => format!("Delete {entries} for good?"),
-        Way::Trash => format!("Move {entries} to the trash?"),
+fn title(confirmation: &Confirmation) -> String {
+    let entries = counted(confirmation.rows.len() as u64, "entry", "entries");
+    match confirmation.kind {
+        RemovalKind::Delete => format!("Delete {entries} for good?"),
+        RemovalKind::Trash => format!("Move {entries} to the trash?"),
     }
 }
 
-/// Returns what is to be known before somebody answers, the most important first.
-fn facts(question: &Question) -> Vec<String> {
-    let Some(summary) = question.summary else { return Vec::new() };
+/// Returns what is to be known before somebody messages, the most important first.
+fn facts(confirmation: &Confirmation) -> Vec<String> {
+    let Some(summary) = confirmation.summary else { return Vec::new() };
     let Summary { freed, shared, shared_files, mounts, unread, .. } = summary;
-    let trash = question.way == Way::Trash;
+    let trash = confirmation.kind == RemovalKind::Trash;
     let mut facts = Vec::new();
     let freed = bytes(freed);
-    facts.push(match question.way {
-        Way::Delete => format!("{freed} will be free; nothing brings it back"),
-        Way::Trash => format!("{freed} will be free when the trash is emptied"),
+    facts.push(match confirmation.kind {
+        RemovalKind::Delete => format!("{freed} will be free; nothing brings it back"),
+        RemovalKind::Trash => format!("{freed} will be free when the trash is emptied"),
     });
     if shared > 0 {
         let files = counted(shared_files, "file has", "files have");
@@ -114,23 +117,23 @@ fn contents(summary: &Summary) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn draw_work(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
-    let Over::Work(work) = &app.over else { return };
-    let title = match (work.stops, work.way) {
+pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
+    let Overlay::RemovalProgress(progress) = &app.overlay else { return };
+    let title = match (progress.is_stopping, progress.kind) {
         (true, _) => "Stopping …",
-        (false, Way::Delete) => "Deleting …",
-        (false, Way::Trash) => "Moving to the trash …",
+        (false, RemovalKind::Delete) => "Deleting …",
+        (false, RemovalKind::Trash) => "Moving to the trash …",
     };
-    let place = popup::place(area, WIDTH, 4);
-    let inside = popup::inside(place);
-    frame.render_widget(popup::Frame { title, shown: 0..0, of: 0, theme }, place);
-    let counts = work.counts;
+    let place = popup::centered(area, WIDTH, 4);
+    let inside = popup::inner(place);
+    frame.render_widget(popup::PopupFrame { title, shown: 0..0, total: 0, theme }, place);
+    let counts = progress.counts;
     let done = counts.removed + counts.vanished + counts.kept;
     let mut line = |at: u16, text: String| {
         Pen::new(frame.buffer_mut(), inside, at).name(text, theme.plain());
     };
-    line(0, work.path.clone());
-    let mut text = format!("{} of {}", count(done), counted(work.of, "entry", "entries"));
+    line(0, progress.path.clone());
+    let mut text = format!("{} of {}", count(done), counted(progress.total, "entry", "entries"));
     if counts.freed > 0 {
         text.push_str(&format!(", {} freed", bytes(counts.freed)));
     }
@@ -138,7 +141,7 @@ pub(super) fn draw_work(frame: &mut Frame<'_>, area: Rect, app: &App, theme: The
         text.push_str(&format!(", {} kept", count(counts.kept)));
     }
     line(1, text);
-    let share = if work.of == 0 { 0.0 } else { done as f64 / work.of as f64 };
+    let share = if progress.total == 0 { 0.0 } else { done as f64 / progress.total as f64 };
     let filled = bar(share, usize::from(inside.width));
     Pen::new(frame.buffer_mut(), inside, 2).text(&filled, theme.bar());
     let mut pen = Pen::new(frame.buffer_mut(), inside, 3);

@@ -5,26 +5,26 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use transect_remove::Report;
 
-use crate::Look;
-use crate::app::{Answer, Wish};
+use crate::ViewOptions;
+use crate::app::{Effect, Message};
 use crate::keys::{BINDINGS, Context};
-use crate::session::{Session, look, tree};
+use crate::test_app::{TestApp, tree, view_options};
 
-fn sample(width: u16, height: u16) -> Session {
-    let mut session = Session::with(look(), width, height);
-    session.tell(Answer::Table(tree(&[
+fn sample(width: u16, height: u16) -> TestApp {
+    let mut app = TestApp::with(view_options(), width, height);
+    app.send(Message::Table(tree(&[
         ("home/music/long.flac", 900_000, 30),
         ("home/music/short.ogg", 9_000, 31),
         ("home/notes/a.txt", 10, 90),
         ("home/film.mkv", 500_000, 5),
         ("home/empty/", 0, 0),
     ])));
-    session
+    app
 }
 
 #[test]
 fn an_ordinary_screen() {
-    insta::assert_snapshot!(sample(80, 12).picture(), @r"
+    insta::assert_snapshot!(sample(80, 12).framed_screen(), @r"
     | home                                                     1.36 MiB in 8 entries
     |   disk usage ▼                      entries name
     |   892 KiB  64% ████████████████           3 music/
@@ -42,9 +42,9 @@ fn an_ordinary_screen() {
 
 #[test]
 fn a_small_screen() {
-    let mut session = sample(40, 10);
-    session.press("j Space");
-    insta::assert_snapshot!(session.picture(), @r"
+    let mut app = sample(40, 10);
+    app.press("j Space");
+    insta::assert_snapshot!(app.framed_screen(), @r"
     | home                          1.36 MiB
     |   disk usage ▼ name
     |   892 KiB  64% music/
@@ -60,7 +60,7 @@ fn a_small_screen() {
 
 #[test]
 fn a_wide_screen_describes_the_entry() {
-    insta::assert_snapshot!(sample(120, 14).picture(), @r"
+    insta::assert_snapshot!(sample(120, 14).framed_screen(), @r"
     | home                                                                                             1.36 MiB in 8 entries
     |   disk usage ▼                      entries name                               │ music
     |   892 KiB  64% ████████████████           3 music/                             │ type        directory
@@ -80,9 +80,9 @@ fn a_wide_screen_describes_the_entry() {
 
 #[test]
 fn an_entry_is_described_below_where_there_is_no_room_beside() {
-    let mut session = sample(60, 16);
-    session.press("i");
-    insta::assert_snapshot!(session.picture(), @r"
+    let mut app = sample(60, 16);
+    app.press("i");
+    insta::assert_snapshot!(app.framed_screen(), @r"
     | home                                 1.36 MiB in 8 entries
     |   disk usage ▼              name
     |   892 KiB  64% ████████████ music/
@@ -100,23 +100,23 @@ fn an_entry_is_described_below_where_there_is_no_room_beside() {
     | directories 0
     | complete: 8 entries in 0 µs  ? help  / search  Space mark
     ");
-    session.press("i");
-    assert!(!session.screen().contains("owner"), "{}", session.screen());
+    app.press("i");
+    assert!(!app.screen().contains("owner"), "{}", app.screen());
 }
 
 #[test]
 fn help_shows_every_key() {
-    let mut session = sample(80, 90);
-    session.press("?");
-    let screen = session.screen();
+    let mut app = sample(80, 90);
+    app.press("?");
+    let screen = app.screen();
     for binding in BINDINGS {
-        assert!(screen.contains(binding.does), "{}\n{screen}", binding.does);
+        assert!(screen.contains(binding.help), "{}\n{screen}", binding.help);
     }
-    session.resize(40, 10);
-    session.press("G");
-    assert!(session.screen().contains("stop"), "{}", session.screen());
-    session.press("Esc j");
-    assert_eq!(session.selected(), "film.mkv");
+    app.resize(40, 10);
+    app.press("G");
+    assert!(app.screen().contains("stop"), "{}", app.screen());
+    app.press("Esc j");
+    assert_eq!(app.selected(), "film.mkv");
 }
 
 #[test]
@@ -134,12 +134,12 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
     ];
     let files: Vec<_> = names.iter().map(|name| (*name, 1, 0)).collect();
     for width in [20, 40, 80, 200] {
-        let mut session = Session::with(look(), width, 14);
+        let mut app = TestApp::with(view_options(), width, 14);
         let steering = ("r/\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\r\u{2066}\u{200f}\u{61c}", 1, 0);
         let all = [files.as_slice(), &[steering]].concat();
-        session.tell(Answer::Table(tree(&all)));
+        app.send(Message::Table(tree(&all)));
         for _ in &all {
-            let screen = session.screen();
+            let screen = app.screen();
             let steers = |c: char| c != '\n' && transect_text::quote::is_hostile(c);
             assert!(!screen.contains(steers), "{screen:?}");
             assert_eq!(screen.lines().count(), 14, "{screen}");
@@ -147,12 +147,12 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
                 let columns = transect_text::quote::width(line);
                 assert!(columns <= usize::from(width), "{columns} of {width}: {line:?}");
             }
-            session.press("j");
+            app.press("j");
         }
     }
-    let mut session = Session::of(tree(&files));
-    session.press("n");
-    insta::assert_snapshot!(session.picture(), @r"
+    let mut app = TestApp::with_table(tree(&files));
+    app.press("n");
+    insta::assert_snapshot!(app.framed_screen(), @r"
     | r                                                       36.0 KiB in 10 entries
     |     disk usage                      entries name ▲
     |  4.00 KiB  11% ████████████████           1 \e[31mred
@@ -182,10 +182,10 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
 
 #[test]
 fn nothing_at_all_and_next_to_nothing() {
-    let mut session = Session::of(tree(&[("r/", 0, 0)]));
-    assert!(session.screen().contains("nothing is in here"), "{}", session.screen());
-    session.tell(Answer::Table(tree(&[("r/empty", 0, 0)])));
-    insta::assert_snapshot!(session.picture(), @r"
+    let mut app = TestApp::with_table(tree(&[("r/", 0, 0)]));
+    assert!(app.screen().contains("nothing is in here"), "{}", app.screen());
+    app.send(Message::Table(tree(&[("r/empty", 0, 0)])));
+    insta::assert_snapshot!(app.framed_screen(), @r"
     | r                                                             0 B in 2 entries
     |   disk usage ▼                      entries name
     |       0 B   0%                            1 empty
@@ -216,24 +216,24 @@ fn nothing_at_all_and_next_to_nothing() {
 #[test]
 fn sizes_and_times_may_be_absurd() {
     let huge = i64::MAX as u64 / 4096 * 4096;
-    let mut session = Session::of(tree(&[
+    let mut app = TestApp::with_table(tree(&[
         ("r/huge", huge, i64::MAX),
         ("r/old", 0, i64::MIN),
         ("r/before", 0, -1),
     ]));
-    session.resize(120, 12);
-    session.press("m j j i i");
-    assert!(session.screen().contains("8.00 EiB"), "{}", session.screen());
+    app.resize(120, 12);
+    app.press("m j j i i");
+    assert!(app.screen().contains("8.00 EiB"), "{}", app.screen());
 }
 
 #[test]
 fn without_colours_nothing_is_coloured() {
-    let look = Look { colour: false, ..look() };
-    let mut session = Session::with(look, 80, 24);
-    session.tell(Answer::Table(tree(&[("r/a/x", 1, 0), ("r/b", 2, 0)])));
+    let view = ViewOptions { colour: false, ..view_options() };
+    let mut app = TestApp::with(view, 80, 24);
+    app.send(Message::Table(tree(&[("r/a/x", 1, 0), ("r/b", 2, 0)])));
     for keys in ["Space", "?", "Esc", "/", "x", "Esc", "i"] {
-        session.press(keys);
-        let buffer = session.terminal.backend().buffer();
+        app.press(keys);
+        let buffer = app.terminal.backend().buffer();
         let reset = ratatui::style::Color::Reset;
         assert!(buffer.content.iter().all(|cell| cell.fg == reset && cell.bg == reset), "{keys}");
     }
@@ -241,12 +241,12 @@ fn without_colours_nothing_is_coloured() {
 
 #[test]
 fn a_selected_bar_is_not_the_wrong_way_round() {
-    let session = sample(80, 12);
-    let buffer = session.terminal.backend().buffer();
+    let app = sample(80, 12);
+    let buffer = app.terminal.backend().buffer();
     let is_reversed = |x: u16| buffer[(x, 2)].modifier.contains(Modifier::REVERSED);
     for x in 0..80 {
         // Where bars are, and nowhere else.
-        assert_eq!(is_reversed(x), !(16..32).contains(&x), "{x} in\n{}", session.screen());
+        assert_eq!(is_reversed(x), !(16..32).contains(&x), "{x} in\n{}", app.screen());
     }
 }
 
@@ -288,17 +288,17 @@ fn any_happening() -> impl Strategy<Value = Happening> {
 }
 
 /// Answers that the first `most` of what is to be removed are gone.
-fn removed(session: &mut Session, most: usize) {
-    let wished = session.wishes.iter().rev().find_map(|wish| match wish {
-        Wish::Remove { rows, .. } => Some(rows.clone()),
+fn removed(app: &mut TestApp, most: usize) {
+    let wished = app.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Remove { rows, .. } => Some(rows.clone()),
         _ => None,
     });
-    if let (Some(mut gone), Context::Work) = (wished, session.app.context()) {
+    if let (Some(mut gone), Context::Removal) = (wished, app.state.context()) {
         gone.truncate(most);
-        let table = session.app.table.clone();
+        let table = app.state.table.clone();
         // Of another table than the one that it was wished for, if there is another one by now.
         gone.retain(|&row| table.iter().any(|there| there == row));
-        session.tell(Answer::Removed { table, report: Report { gone, ..Report::default() } });
+        app.send(Message::Removed { table, report: Report { gone, ..Report::default() } });
     }
 }
 
@@ -307,21 +307,21 @@ proptest! {
 
     #[test]
     fn no_key_on_no_screen_breaks_it(happenings in prop::collection::vec(any_happening(), 0..60)) {
-        let mut session = Session::before();
+        let mut app = TestApp::empty();
         for happening in happenings {
             match happening {
-                Happening::Key(key) => session.press_key(key),
-                Happening::Size(width, height) => session.resize(width, height),
-                Happening::Removed(most) => removed(&mut session, most),
-                Happening::Table(0) => session.tell(Answer::Table(crate::run::nothing())),
-                Happening::Table(1) => session.tell(Answer::Outline(tree(&[("r/a/b/", 0, 0)]))),
-                Happening::Table(2) => session.tell(Answer::Table(tree(&[
+                Happening::Key(key) => app.press_key(key),
+                Happening::Size(width, height) => app.resize(width, height),
+                Happening::Removed(most) => removed(&mut app, most),
+                Happening::Table(0) => app.send(Message::Table(crate::event_loop::empty_table())),
+                Happening::Table(1) => app.send(Message::PartialTable(tree(&[("r/a/b/", 0, 0)]))),
+                Happening::Table(2) => app.send(Message::Table(tree(&[
                     ("r/a/b/日本語\u{1b}[1m", 1 << 40, -5), ("r/a/c", 0, 0), ("r/d/e/f/g", 7, 7),
                 ]))),
-                Happening::Table(_) => session.tell(Answer::Table(tree(&[("q/x", 1, 1), ("r/a", 2, 2)]))),
+                Happening::Table(_) => app.send(Message::Table(tree(&[("q/x", 1, 1), ("r/a", 2, 2)]))),
             }
-            let table = &session.app.table;
-            prop_assert!(session.app.at.is_none_or(|at| crate::tree::is_directory(table, at)));
+            let table = &app.state.table;
+            prop_assert!(app.state.directory.is_none_or(|at| crate::tree::is_directory(table, at)));
         }
     }
 }

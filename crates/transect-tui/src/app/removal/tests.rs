@@ -6,9 +6,9 @@ use std::sync::Arc;
 use transect_remove::Report;
 use transect_testkit::TempDir;
 
-use crate::Look;
-use crate::app::{Answer, Wish};
-use crate::session::{Session, look, tree};
+use crate::ViewOptions;
+use crate::app::{Effect, Message};
+use crate::test_app::{TestApp, tree, view_options};
 
 /// A tree on the disk: `big` 100,000 bytes, `folder` with two files, `small`.
 fn place() -> TempDir {
@@ -24,174 +24,174 @@ fn place() -> TempDir {
 #[test]
 fn it_deletes_what_is_selected_when_somebody_agrees() {
     let place = place();
-    let mut session = Session::on_disk(place.path());
-    assert_eq!(session.selected(), "big");
-    session.press("d");
-    let screen = session.screen();
+    let mut app = TestApp::on_disk(place.path());
+    assert_eq!(app.selected(), "big");
+    app.press("d");
+    let screen = app.screen();
     assert!(screen.contains("Delete 1 entry for good?"), "{screen}");
     assert!(screen.contains("big") && screen.contains("will be free"), "{screen}");
-    session.press("y");
+    app.press("y");
     assert!(!place.join("big").exists());
     assert!(place.join("small").exists());
-    assert_eq!(session.listed(), ["folder", "small"]);
-    assert!(session.foot().contains("1 entry deleted, 100 KiB freed"), "{}", session.foot());
-    assert_eq!(session.app.table.len(), 5, "it was read again");
+    assert_eq!(app.listed(), ["folder", "small"]);
+    assert!(app.last_line().contains("1 entry deleted, 100 KiB freed"), "{}", app.last_line());
+    assert_eq!(app.state.table.len(), 5, "it was read again");
 }
 
 #[test]
 fn it_deletes_nothing_if_nobody_says_yes() {
     let place = place();
-    let mut session = Session::on_disk(place.path());
+    let mut app = TestApp::on_disk(place.path());
     for keys in
         ["d n", "d Esc", "d q", "d Enter", "d Tab Tab Enter", "d Ctrl-C", "d x Esc", "t Esc"]
     {
-        session.press(keys);
-        assert!(!session.screen().contains("for good"), "{keys}: {}", session.screen());
-        assert_eq!(session.listed(), ["big", "folder", "small"], "{keys}");
+        app.press(keys);
+        assert!(!app.screen().contains("for good"), "{keys}: {}", app.screen());
+        assert_eq!(app.listed(), ["big", "folder", "small"], "{keys}");
     }
-    assert!(place.join("big").exists() && session.wishes.is_empty());
-    session.press("d Tab Enter");
+    assert!(place.join("big").exists() && app.effects.is_empty());
+    app.press("d Tab Enter");
     assert!(!place.join("big").exists(), "the other answer was chosen");
 }
 
 #[test]
 fn it_deletes_all_that_is_marked_wherever_it_is() {
     let place = place();
-    let mut session = Session::on_disk(place.path());
-    session.select("folder");
-    session.press("l Space h j Space d");
-    let screen = session.screen();
+    let mut app = TestApp::on_disk(place.path());
+    app.select("folder");
+    app.press("l Space h j Space d");
+    let screen = app.screen();
     assert!(screen.contains("Delete 2 entries for good?"), "{screen}");
     assert!(screen.contains("2 files"), "{screen}");
-    session.press("y");
+    app.press("y");
     assert!(!place.join("small").exists() && !place.join("folder/one").exists());
     assert!(place.join("big").exists() && place.join("folder/two").exists());
-    assert!(session.app.marks.is_empty());
+    assert!(app.state.marks.is_empty());
 }
 
 #[test]
 fn it_leaves_a_directory_that_is_gone() {
     let place = place();
-    let mut session = Session::on_disk(place.path());
-    session.select("folder");
-    session.press("Space k l d");
-    assert!(session.screen().contains("folder"), "what is marked: {}", session.screen());
-    session.press("y");
-    assert_eq!(session.place(), place.path().to_string_lossy().replace('\\', "/"));
-    assert_eq!(session.listed(), ["big", "small"]);
+    let mut app = TestApp::on_disk(place.path());
+    app.select("folder");
+    app.press("Space k l d");
+    assert!(app.screen().contains("folder"), "what is marked: {}", app.screen());
+    app.press("y");
+    assert_eq!(app.current_path(), place.path().to_string_lossy().replace('\\', "/"));
+    assert_eq!(app.listed(), ["big", "small"]);
 }
 
 #[test]
 fn what_changed_since_it_was_read_is_kept_and_told() {
     let place = place();
-    let mut session = Session::on_disk(place.path());
+    let mut app = TestApp::on_disk(place.path());
     fs::write(place.join("folder/one"), "longer than before").unwrap();
     fs::write(place.join("folder/new"), "came later").unwrap();
-    session.select("folder");
-    session.press("d y");
-    let screen = session.screen();
+    app.select("folder");
+    app.press("d y");
+    let screen = app.screen();
     assert!(screen.contains("1 entry kept; 1 entry deleted"), "{screen}");
     assert!(screen.contains("changed since the scan"), "{screen}");
     assert!(place.join("folder/one").exists() && place.join("folder/new").exists());
-    session.press("Esc");
-    session.select("folder");
-    session.press("l");
-    assert_eq!(session.listed(), ["new", "one"], "as it is on the disk now");
+    app.press("Esc");
+    app.select("folder");
+    app.press("l");
+    assert_eq!(app.listed(), ["new", "one"], "as it is on the disk now");
 }
 
 #[test]
 fn it_moves_to_the_trash() {
     let (place, home) = (place(), TempDir::new());
-    let mut session = Session::on_disk(place.path());
-    session.trash_in(home.path());
-    session.select("folder");
-    session.press("t");
-    let screen = session.screen();
+    let mut app = TestApp::on_disk(place.path());
+    app.trash_in(home.path());
+    app.select("folder");
+    app.press("t");
+    let screen = app.screen();
     assert!(screen.contains("to the trash?") && screen.contains("is emptied"), "{screen}");
-    session.press("y");
+    app.press("y");
     if cfg!(not(target_os = "linux")) {
-        assert!(session.foot().contains("not supported"), "{}", session.foot());
+        assert!(app.last_line().contains("not supported"), "{}", app.last_line());
         return;
     }
     assert!(!place.join("folder").exists());
-    assert!(home.join("Trash/files/folder/one").exists(), "{}", session.screen());
-    assert_eq!(session.listed(), ["big", "small"]);
-    assert!(session.foot().contains("1 entry moved to the trash"), "{}", session.foot());
+    assert!(home.join("Trash/files/folder/one").exists(), "{}", app.screen());
+    assert_eq!(app.listed(), ["big", "small"]);
+    assert!(app.last_line().contains("1 entry moved to the trash"), "{}", app.last_line());
 }
 
 #[test]
 fn it_removes_nothing_where_it_must_not_or_does_not_know_what() {
-    let mut session = Session::with(Look { read_only: true, ..look() }, 80, 24);
-    session.tell(Answer::Table(tree(&[("r/a", 1, 0)])));
-    session.press("d");
-    assert!(session.foot().contains("--read-only"), "{}", session.foot());
-    session.press("t y ?");
-    assert!(!session.screen().contains("delete what"), "{}", session.screen());
-    assert!(session.wishes.is_empty());
+    let mut app = TestApp::with(ViewOptions { read_only: true, ..view_options() }, 80, 24);
+    app.send(Message::Table(tree(&[("r/a", 1, 0)])));
+    app.press("d");
+    assert!(app.last_line().contains("--read-only"), "{}", app.last_line());
+    app.press("t y ?");
+    assert!(!app.screen().contains("delete what"), "{}", app.screen());
+    assert!(app.effects.is_empty());
 
-    let mut session = Session::before();
-    session.tell(Answer::Outline(tree(&[("r/a/", 1, 0)])));
-    session.press("d");
-    assert!(session.foot().contains("before everything has been read"), "{}", session.foot());
-    session.press("t y");
-    assert!(session.wishes.is_empty());
+    let mut app = TestApp::empty();
+    app.send(Message::PartialTable(tree(&[("r/a/", 1, 0)])));
+    app.press("d");
+    assert!(app.last_line().contains("before everything has been read"), "{}", app.last_line());
+    app.press("t y");
+    assert!(app.effects.is_empty());
 }
 
 #[test]
 fn it_asks_again_when_another_table_comes() {
-    let mut session = Session::of(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
-    session.press("d");
-    session.tell(Answer::Table(tree(&[("r/a", 9000, 0), ("r/c", 1, 0)])));
-    assert!(session.screen().contains("12.0 KiB will be free"), "{}", session.screen());
-    session.tell(Answer::Table(tree(&[("r/c", 1, 0)])));
-    assert!(session.foot().contains("is gone"), "{}", session.foot());
-    session.press("y");
-    assert!(session.wishes.is_empty());
+    let mut app = TestApp::with_table(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
+    app.press("d");
+    app.send(Message::Table(tree(&[("r/a", 9000, 0), ("r/c", 1, 0)])));
+    assert!(app.screen().contains("12.0 KiB will be free"), "{}", app.screen());
+    app.send(Message::Table(tree(&[("r/c", 1, 0)])));
+    assert!(app.last_line().contains("is gone"), "{}", app.last_line());
+    app.press("y");
+    assert!(app.effects.is_empty());
 }
 
 #[test]
 fn it_stops_when_somebody_wants_it_to() {
-    let mut session = Session::of(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
-    session.press("d y q");
-    let wishes = std::mem::take(&mut session.wishes);
-    assert!(matches!(wishes[..], [Wish::Remove { .. }, Wish::StopRemoving]), "{wishes:?}");
-    assert!(session.screen().contains("Stopping"), "{}", session.screen());
+    let mut app = TestApp::with_table(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
+    app.press("d y q");
+    let effects = std::mem::take(&mut app.effects);
+    assert!(matches!(effects[..], [Effect::Remove { .. }, Effect::StopRemoval]), "{effects:?}");
+    assert!(app.screen().contains("Stopping"), "{}", app.screen());
     let report = Report { cancelled: true, ..Report::default() };
-    let table = session.app.table.clone();
-    session.tell(Answer::Removed { table, report });
-    assert!(session.foot().starts_with("stopped: 0 entries deleted"), "{}", session.foot());
-    assert_eq!(session.listed(), ["a", "b"]);
+    let table = app.state.table.clone();
+    app.send(Message::Removed { table, report });
+    assert!(app.last_line().starts_with("stopped: 0 entries deleted"), "{}", app.last_line());
+    assert_eq!(app.listed(), ["a", "b"]);
 }
 
 #[test]
 fn what_happened_is_understood_also_if_the_table_is_another_one_by_then() {
     let old = tree(&[("r/a", 1, 0), ("r/b", 1, 0)]);
-    let mut session = Session::of(old.clone());
-    session.press("d y");
-    session.tell(Answer::Table(tree(&[("r/0", 1, 0), ("r/a", 1, 0), ("r/b", 1, 0)])));
+    let mut app = TestApp::with_table(old.clone());
+    app.press("d y");
+    app.send(Message::Table(tree(&[("r/0", 1, 0), ("r/a", 1, 0), ("r/b", 1, 0)])));
     // Rows are removed from the table that they are rows of.
-    let Some(Wish::Remove { table, rows, .. }) = session.wishes.pop() else { panic!() };
+    let Some(Effect::Remove { table, rows, .. }) = app.effects.pop() else { panic!() };
     assert!(Arc::ptr_eq(&table, &old));
     assert_eq!(table.name(rows[0]), "a");
-    assert!(session.screen().contains("Deleting"), "{}", session.screen());
+    assert!(app.screen().contains("Deleting"), "{}", app.screen());
     let root = old.roots().next().unwrap();
     let gone = vec![old.child(root, "a".as_ref()).unwrap()];
-    session.tell(Answer::Removed { table: old, report: Report { gone, ..Report::default() } });
-    assert_eq!(session.listed(), ["0", "b"]);
+    app.send(Message::Removed { table: old, report: Report { gone, ..Report::default() } });
+    assert_eq!(app.listed(), ["0", "b"]);
 }
 
 #[test]
 fn a_root_that_was_removed_is_not_missed() {
     let table = tree(&[("one/a", 1, 0), ("two/b", 1, 0)]);
-    let mut session = Session::of(table.clone());
-    session.press("d y");
+    let mut app = TestApp::with_table(table.clone());
+    app.press("d y");
     let gone = vec![table.roots().next().unwrap()];
-    session.tell(Answer::Removed { table, report: Report { gone, ..Report::default() } });
-    assert_eq!(session.listed(), ["two"]);
-    let wish = session.wishes.pop().unwrap();
+    app.send(Message::Removed { table, report: Report { gone, ..Report::default() } });
+    assert_eq!(app.listed(), ["two"]);
+    let effect = app.effects.pop().unwrap();
     assert!(
-        matches!(&wish, Wish::Read { without } if without == &[std::path::PathBuf::from("one")]),
-        "{wish:?}"
+        matches!(&effect, Effect::Rescan { without } if without == &[std::path::PathBuf::from("one")]),
+        "{effect:?}"
     );
 }
 
@@ -199,9 +199,9 @@ fn a_root_that_was_removed_is_not_missed() {
 fn a_question_fits_every_screen() {
     let names: Vec<String> = (0..40).map(|number| format!("r/entry {number:02}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1 << 20, 0)).collect();
-    let mut session = Session::of(tree(&files));
-    session.press("* d");
-    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    let mut app = TestApp::with_table(tree(&files));
+    app.press("* d");
+    insta::assert_snapshot!(app.framed_screen().replace('\\', "/"), @r"
     | r                                                       40.0 MiB in 41 entries
     |   disk usage ▼                      entries name
     |* ╭─ Delete 40 entries for good? ────────────────────────────────────────────╮
@@ -227,8 +227,8 @@ fn a_question_fits_every_screen() {
     |* 1.00 MiB   3% ████████████████           1 entry 20
     | 40 entries marked, 40.0 MiB; complete: 41 entries in 0 µs
     ");
-    session.resize(40, 10);
-    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    app.resize(40, 10);
+    insta::assert_snapshot!(app.framed_screen().replace('\\', "/"), @r"
     |╭─ Delete 40 entries for good? ────────╮
     |│ r/entry 00                  1.00 MiB │
     |│ r/entry 01                  1.00 MiB │
@@ -241,12 +241,12 @@ fn a_question_fits_every_screen() {
     | 40 entries marked, 40.0 MiB; complete
     ");
     for (width, height) in [(1, 1), (2, 2), (3, 3), (7, 5), (12, 4), (300, 3), (300, 100)] {
-        session.resize(width, height);
-        session.press("j j k Tab");
+        app.resize(width, height);
+        app.press("j j k Tab");
     }
-    session.resize(60, 12);
-    session.press("y");
-    insta::assert_snapshot!(session.picture().replace('\\', "/"), @r"
+    app.resize(60, 12);
+    app.press("y");
+    insta::assert_snapshot!(app.framed_screen().replace('\\', "/"), @r"
     | r                                   40.0 MiB in 41 entries
     |   disk usage ▼              name
     |╭─ Deleting … ─────────────────────────────────────────────╮

@@ -1,4 +1,4 @@
-//! The loop: keys and answers in, frames and wishes out.
+//! The loop: keys and messages in, frames and effects out.
 
 use std::fmt;
 use std::io;
@@ -12,19 +12,19 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Cancel, FieldMask, ScanOptions};
 
-use crate::app::{Answer, App, Way, Wish};
-use crate::desk::Desk;
-use crate::look::Look;
-use crate::remover::Remover;
+use crate::app::{App, Effect, Message, RemovalKind};
+use crate::background::JobThread;
+use crate::removal_thread::RemovalThread;
 use crate::screen::Screen;
-use crate::walk::{Read, SHOWN, TOLD_APART, Walk};
+use crate::view_options::ViewOptions;
+use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkResult, WalkThread};
 use crate::{system, widgets};
 use transect_text::quote;
 
 /// How long a key is waited for before somebody looks whether anything else has happened: while
-/// something is on its way, and while nothing is.
-const BUSY: Duration = Duration::from_millis(40);
-const IDLE: Duration = Duration::from_millis(200);
+/// something is on its kind, and while empty_table is.
+const BUSY_POLL: Duration = Duration::from_millis(40);
+const IDLE_POLL: Duration = Duration::from_millis(200);
 
 /// Why nobody can browse, or not any more.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl std::error::Error for Error {}
 
 /// What was left when somebody had seen enough.
 #[derive(Debug)]
-pub struct Ended {
+pub struct BrowseOutcome {
     /// What was read last.
     pub table: Arc<Table>,
     /// It is not all: reading was stopped.
@@ -77,180 +77,188 @@ pub struct Ended {
 ///
 /// # Errors
 /// There is no terminal, or what the options ask for makes no sense.
-pub fn browse(options: &ScanOptions, look: &Look, stop: &Cancel) -> Result<Ended, Error> {
-    if !Screen::is_there() {
+pub fn browse(
+    options: &ScanOptions,
+    view: &ViewOptions,
+    stop: &Cancel,
+) -> Result<BrowseOutcome, Error> {
+    if !Screen::is_available() {
         return Err(Error::NoTerminal);
     }
-    let (answers, received) = channel();
-    let columns = if look.read_only { SHOWN } else { SHOWN | TOLD_APART };
-    let walk = Walk::start(options, columns, Some(answers.clone()))?;
-    let mut browsing = Browsing {
+    let (messages, received) = channel();
+    let fields = if view.read_only { DISPLAY_FIELDS } else { DISPLAY_FIELDS | IDENTITY_FIELDS };
+    let walk = WalkThread::start(options, fields, Some(messages.clone()))?;
+    let mut event_loop = EventLoop {
         options: options.clone(),
-        columns,
-        look,
-        app: App::new(nothing(), look),
-        desk: Desk::new(answers.clone()),
+        fields,
+        view,
+        app: App::new(empty_table(), view),
+        jobs: JobThread::new(messages.clone()),
         walk: Some(walk),
-        remover: None,
+        removal_thread: None,
         read: None,
-        answers,
+        messages,
         received,
-        has_ended: false,
+        is_done: false,
     };
     let mut screen = Screen::enter()?;
-    let looked = browsing.run(&mut screen, stop);
+    let ran = event_loop.run(&mut screen, stop);
     // Whatever has to be waited for, the terminal is back.
     drop(screen);
-    let ended = browsing.end();
-    looked?;
+    let ended = event_loop.end();
+    ran?;
     ended
 }
 
 /// Returns a table without entries.
-pub(crate) fn nothing() -> Arc<Table> {
+pub(crate) fn empty_table() -> Arc<Table> {
     let table = TableImporter::new(FieldMask::empty()).finish();
     Arc::new(table.expect("BUG: a table can hold nothing"))
 }
 
-struct Browsing<'a> {
+struct EventLoop<'a> {
     options: ScanOptions,
-    columns: FieldMask,
-    look: &'a Look,
+    fields: FieldMask,
+    view: &'a ViewOptions,
     app: App,
-    desk: Desk,
-    walk: Option<Walk>,
-    remover: Option<Remover>,
+    jobs: JobThread,
+    walk: Option<WalkThread>,
+    removal_thread: Option<RemovalThread>,
     /// What the last walk that came to its end found.
-    read: Option<Read>,
-    answers: Sender<Answer>,
-    received: Receiver<Answer>,
-    has_ended: bool,
+    read: Option<WalkResult>,
+    messages: Sender<Message>,
+    received: Receiver<Message>,
+    is_done: bool,
 }
 
-impl Browsing<'_> {
+impl EventLoop<'_> {
     fn run(&mut self, screen: &mut Screen, stop: &Cancel) -> Result<(), Error> {
-        while !self.has_ended && !stop.is_cancelled() {
-            screen.draw(|frame| widgets::draw(frame, &mut self.app, self.look))?;
-            self.hear()?;
-            self.look_around()?;
-            for wish in self.app.take_wishes() {
-                self.fulfil(wish, screen)?;
+        while !self.is_done && !stop.is_cancelled() {
+            screen.draw(|frame| widgets::draw(frame, &mut self.app, self.view))?;
+            self.read_events()?;
+            self.poll_background()?;
+            for effect in self.app.take_effects() {
+                self.perform(effect, screen)?;
             }
         }
         Ok(())
     }
 
     /// Waits for keys, and takes all that there are: who holds one down is not to wait for frames.
-    fn hear(&mut self) -> io::Result<()> {
-        let is_busy = self.walk.is_some() || self.remover.is_some();
-        let mut patience = if is_busy { BUSY } else { IDLE };
-        while event::poll(patience)? {
+    fn read_events(&mut self) -> io::Result<()> {
+        let is_busy = self.walk.is_some() || self.removal_thread.is_some();
+        let mut timeout = if is_busy { BUSY_POLL } else { IDLE_POLL };
+        while event::poll(timeout)? {
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => self.app.press(key),
                 Event::Paste(text) => self.app.paste(&text),
                 _ => {}
             }
-            patience = Duration::ZERO;
+            timeout = Duration::ZERO;
         }
         Ok(())
     }
 
-    /// Takes what has happened elsewhere: a table before answers about removals, which make it one of
+    /// Takes what has happened elsewhere: a table before messages about removals, which make it one of
     /// before.
-    fn look_around(&mut self) -> Result<(), Error> {
-        self.desk.check();
+    fn poll_background(&mut self) -> Result<(), Error> {
+        self.jobs.resume_panic();
         if let Some(walk) = &self.walk {
             self.app.progress(walk.progress.counts(), walk.elapsed());
         }
-        if let Some(walk) = self.walk.take_if(|walk| walk.has_ended()) {
+        if let Some(walk) = self.walk.take_if(|walk| walk.is_finished()) {
             let progress = Arc::clone(&walk.progress);
-            let read = walk.finish()?;
+            let read = walk.join()?;
             self.app.progress(progress.counts(), read.elapsed);
-            // There is nothing to look at; why is told when the terminal is back.
-            self.has_ended = read.table.is_empty();
-            self.app.answer(Answer::Table(Arc::clone(&read.table)));
+            // There is empty_table to look at; why is told when the terminal is back.
+            self.is_done = read.table.is_empty();
+            self.app.handle(Message::Table(Arc::clone(&read.table)));
             self.read = Some(read);
         }
-        while let Ok(answer) = self.received.try_recv() {
-            self.app.answer(answer);
+        while let Ok(message) = self.received.try_recv() {
+            self.app.handle(message);
         }
-        if let Some(remover) = self.remover.take_if(|remover| remover.has_ended()) {
-            remover.finish();
+        if let Some(removal_thread) =
+            self.removal_thread.take_if(|removal_thread| removal_thread.is_finished())
+        {
+            removal_thread.join();
         }
         Ok(())
     }
 
-    fn fulfil(&mut self, wish: Wish, screen: &mut Screen) -> Result<(), Error> {
-        match wish {
-            Wish::Do(table, job) => self.desk.give(table, job),
-            Wish::Read { without } => self.read_again(&without)?,
-            Wish::Open(path) => self.open(&path),
-            Wish::Shell(directory) => {
-                let ran = screen.lend(|| system::shell().current_dir(&directory).status())?;
+    fn perform(&mut self, effect: Effect, screen: &mut Screen) -> Result<(), Error> {
+        match effect {
+            Effect::RunJob(table, job) => self.jobs.submit(table, job),
+            Effect::Rescan { without } => self.rescan(&without)?,
+            Effect::Open(path) => self.open(&path),
+            Effect::Shell(directory) => {
+                let ran = screen
+                    .leave_during(|| system::shell_command().current_dir(&directory).status())?;
                 if let Err(error) = ran {
                     self.fail(format!("cannot start a shell: {}", transect::reason(&error)));
                 }
             }
-            Wish::Suspend => {
-                if let Err(error) = screen.lend(system::suspend)? {
+            Effect::Suspend => {
+                if let Err(error) = screen.leave_during(system::suspend)? {
                     self.fail(transect::reason(&error));
                 }
             }
-            Wish::Remove { table, way, rows } => self.remove(table, way, rows),
-            Wish::StopRemoving => self.remover.iter().for_each(Remover::stop),
-            Wish::Redraw => screen.forget()?,
-            Wish::Quit => self.has_ended = true,
+            Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
+            Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
+            Effect::Redraw => screen.clear()?,
+            Effect::Quit => self.is_done = true,
         }
         Ok(())
     }
 
     /// Reads everything again; what a walk that is not at its end has found is of before.
-    fn read_again(&mut self, without: &[PathBuf]) -> Result<(), Error> {
+    fn rescan(&mut self, without: &[PathBuf]) -> Result<(), Error> {
         if let Some(walk) = self.walk.take() {
             walk.stop();
-            walk.finish()?;
+            walk.join()?;
         }
         self.options.roots.retain(|root| !without.contains(root));
         if self.options.roots.is_empty() {
             // Nothing is left to look at.
-            self.has_ended = true;
+            self.is_done = true;
             return Ok(());
         }
-        self.walk = Some(Walk::start(&self.options, self.columns, None)?);
+        self.walk = Some(WalkThread::start(&self.options, self.fields, None)?);
         Ok(())
     }
 
-    fn remove(&mut self, table: Arc<Table>, way: Way, rows: Vec<Row>) {
-        let to = match way {
-            Way::Delete => Ok(None),
-            Way::Trash => (self.look.trash)().map(Some),
+    fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
+        let to = match kind {
+            RemovalKind::Delete => Ok(None),
+            RemovalKind::Trash => (self.view.trash)().map(Some),
         };
         match to {
             Ok(to) => {
-                self.remover = Some(Remover::start(table, rows, to, self.answers.clone()));
+                self.removal_thread =
+                    Some(RemovalThread::start(table, rows, to, self.messages.clone()));
             }
-            Err(why) => self.app.answer(Answer::NotRemoved(why)),
+            Err(why) => self.app.handle(Message::RemovalFailed(why)),
         }
     }
 
     /// Opens a file with the program for it, which nobody waits for.
     fn open(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-        let mut opener = system::opener(&path);
+        let mut opener = system::open_command(&path);
         let program = opener.get_program().to_string_lossy().into_owned();
         let silent = opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let name = quote::for_terminal(path.as_os_str());
         match silent.spawn() {
             Ok(mut child) => {
-                let answers = self.answers.clone();
-                self.app.say(format!("opens {name}"));
+                let messages = self.messages.clone();
+                self.app.note(format!("opens {name}"));
                 std::thread::spawn(move || {
                     if let Ok(status) = child.wait()
                         && !status.success()
                     {
                         let text = format!("{program} cannot open {name} ({status})");
                         // Whoever has left is not told.
-                        let _ = answers.send(Answer::Failed(text));
+                        let _ = messages.send(Message::Error(text));
                     }
                 });
             }
@@ -261,23 +269,23 @@ impl Browsing<'_> {
     }
 
     fn fail(&mut self, text: String) {
-        self.app.answer(Answer::Failed(text));
+        self.app.handle(Message::Error(text));
     }
 
-    /// Stops what is on its way, and returns what was read.
-    fn end(self) -> Result<Ended, Error> {
-        if let Some(remover) = self.remover {
-            remover.stop();
-            remover.finish();
+    /// Stops what is on its kind, and returns what was read.
+    fn end(self) -> Result<BrowseOutcome, Error> {
+        if let Some(removal_thread) = self.removal_thread {
+            removal_thread.stop();
+            removal_thread.join();
         }
         let mut read = self.read;
         if let Some(walk) = self.walk {
             walk.stop();
-            let last = walk.finish()?;
-            // Reading again in part says less than what was read before.
+            let last = walk.join()?;
+            // ReadState again in part says less than what was read before.
             read = read.or(Some(last));
         }
-        let Read { table, interrupted, .. } = read.expect("BUG: a walk has ended or goes on");
-        Ok(Ended { table, interrupted })
+        let WalkResult { table, interrupted, .. } = read.expect("BUG: a walk has ended or goes on");
+        Ok(BrowseOutcome { table, interrupted })
     }
 }

@@ -11,7 +11,7 @@ use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
-struct Head {
+struct TitleBar {
     path: String,
     /// What is in it, in full and short.
     sums: [String; 2],
@@ -19,17 +19,17 @@ struct Head {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
-    let (path, sums) = match app.at {
+    let (path, sums) = match app.directory {
         Some(at) => (quote::for_terminal(app.table.path(at).as_os_str()), app.table.totals(at)),
         None => ("all roots".to_owned(), app.table.grand_total()),
     };
     let size = bytes(app.order.measure.of(&sums));
     let entries = counted(sums.entries(), "entry", "entries");
     let sums = [format!("{size} in {entries}"), size];
-    frame.render_widget(Head { path, sums, theme }, area);
+    frame.render_widget(TitleBar { path, sums, theme }, area);
 }
 
-impl Widget for Head {
+impl Widget for TitleBar {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         buffer.set_style(area.intersection(buffer.area), self.theme.selected());
         let style = self.theme.selected();

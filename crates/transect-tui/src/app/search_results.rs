@@ -2,30 +2,30 @@
 
 use transect::table::Row;
 
-use super::Ticket;
+use super::RequestId;
 use crate::cursor::{Cursor, Motion};
 
 /// Entries whose names hold a text, the largest first.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct SearchResults {
     pub(crate) text: String,
     pub(crate) rows: Vec<Row>,
     /// How many there are; more than the largest of them are not listed.
     pub(crate) total: Option<u64>,
     pub(crate) cursor: Cursor,
-    ticket: Ticket,
+    request: RequestId,
 }
 
-impl Found {
+impl SearchResults {
     /// How many are listed.
-    pub(crate) const LISTED: usize = 1000;
+    pub(crate) const MAX_LISTED: usize = 1000;
 
-    pub(super) fn new(text: String, ticket: Ticket) -> Self {
-        Self { text, rows: Vec::new(), total: None, cursor: Cursor::default(), ticket }
+    pub(super) fn new(text: String, request: RequestId) -> Self {
+        Self { text, rows: Vec::new(), total: None, cursor: Cursor::default(), request }
     }
 
-    pub(super) fn take(&mut self, ticket: Ticket, rows: Vec<Row>, total: u64) {
-        if ticket == self.ticket {
+    pub(super) fn take(&mut self, request: RequestId, rows: Vec<Row>, total: u64) {
+        if request == self.request {
             (self.rows, self.total) = (rows, Some(total));
         }
     }
@@ -35,11 +35,11 @@ impl Found {
         self.rows = self.rows.iter().copied().filter_map(same).collect();
     }
 
-    pub(super) fn go(&mut self, motion: Motion) {
-        self.cursor.go(motion, self.rows.len());
+    pub(super) fn move_by(&mut self, motion: Motion) {
+        self.cursor.move_by(motion, self.rows.len());
     }
 
     pub(super) fn selected(&self) -> Option<Row> {
-        self.rows.get(self.cursor.at()).copied()
+        self.rows.get(self.cursor.index()).copied()
     }
 }

@@ -50,27 +50,27 @@ pub(crate) enum SortKey {
 
 /// An order of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct SortOrder {
     pub(crate) key: SortKey,
     /// The largest, the newest, the last letter first.
     pub(crate) descending: bool,
     pub(crate) measure: Measure,
 }
 
-impl Default for Order {
+impl Default for SortOrder {
     fn default() -> Self {
         Self::by(SortKey::default(), Measure::default())
     }
 }
 
-impl Order {
+impl SortOrder {
     /// Returns the order that people expect of a key: the largest first, but names from A to Z.
     pub(crate) fn by(key: SortKey, measure: Measure) -> Self {
         Self { key, descending: key != SortKey::Name, measure }
     }
 
     /// Returns the order by a key; turned round if that is the key already.
-    pub(crate) fn then_by(self, key: SortKey) -> Self {
+    pub(crate) fn select_key(self, key: SortKey) -> Self {
         match key == self.key {
             true => Self { descending: !self.descending, ..self },
             false => Self::by(key, self.measure),
@@ -87,11 +87,11 @@ impl Order {
 
     /// Puts the entries of one directory, which come in the order of their names, in this order;
     /// equals stay in the order of their names.
-    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> Sorted {
-        let (mut most, mut total) = (0, 0_u64);
+    pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> SortedEntries {
+        let (mut max_amount, mut total) = (0, 0_u64);
         for &row in &rows {
             let amount = self.amount(&table.totals(row));
-            most = amount.max(most);
+            max_amount = amount.max(max_amount);
             total = total.saturating_add(amount);
         }
         let rows = match self.key {
@@ -105,7 +105,7 @@ impl Order {
                 self.sort_by(rows, |row| self.amount(&table.totals(row)))
             }
         };
-        Sorted { rows, most, total }
+        SortedEntries { rows, max_amount, total }
     }
 
     fn sort_by<K: Ord>(self, rows: Vec<Row>, key: impl Fn(Row) -> K) -> Vec<Row> {
@@ -122,10 +122,10 @@ impl Order {
 
 /// Entries in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Sorted {
+pub(crate) struct SortedEntries {
     pub(crate) rows: Vec<Row>,
     /// The largest amount.
-    pub(crate) most: u64,
+    pub(crate) max_amount: u64,
     /// What all amounts come to.
     pub(crate) total: u64,
 }

@@ -1,4 +1,4 @@
-//! A look at a tree that was given, with keys pressed and a screen of cells.
+//! A look at a tree that was importer, with keys pressed and a screen of cells.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,11 +13,11 @@ use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
 use transect_remove::Trash;
 
-use crate::app::{Answer, App, Way, Wish};
-use crate::look::Look;
-use crate::remover::Remover;
-use crate::run::nothing;
-use crate::walk::{SHOWN, TOLD_APART, Walk};
+use crate::app::{App, Effect, Message, RemovalKind};
+use crate::event_loop::empty_table;
+use crate::removal_thread::RemovalThread;
+use crate::view_options::ViewOptions;
+use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};
 use crate::widgets;
 
 /// A file of a tree: its path with its root first, its length, and the second of its last change.
@@ -32,11 +32,11 @@ struct Folder {
 /// Returns the table of a tree with these files, and with empty directories for paths that end
 /// with `/`.
 pub(crate) fn tree(files: &[File<'_>]) -> Arc<Table> {
-    let mut top = Folder::default();
+    let mut root = Folder::default();
     for &(path, size, time) in files {
         let mut names: Vec<&str> = path.split('/').collect();
         let last = names.pop().expect("a path has a name");
-        let mut folder = &mut top;
+        let mut folder = &mut root;
         for name in names {
             folder = folder.folders.entry(name.into()).or_default();
         }
@@ -44,19 +44,19 @@ pub(crate) fn tree(files: &[File<'_>]) -> Arc<Table> {
             folder.files.push((last.into(), size, time));
         }
     }
-    let mut given = TableImporter::new(FieldMask::MTIME | FieldMask::UID);
-    give(&mut given, &top);
-    Arc::new(given.finish().unwrap())
+    let mut importer = TableImporter::new(FieldMask::MTIME | FieldMask::UID);
+    add_folder(&mut importer, &root);
+    Arc::new(importer.finish().unwrap())
 }
 
-fn give(given: &mut TableImporter, folder: &Folder) {
+fn add_folder(importer: &mut TableImporter, folder: &Folder) {
     for (name, inside) in &folder.folders {
-        given.enter(name, &attributes(FileType::Directory, 0, 0));
-        give(given, inside);
-        given.leave().unwrap();
+        importer.enter(name, &attributes(FileType::Directory, 0, 0));
+        add_folder(importer, inside);
+        importer.leave().unwrap();
     }
     for (name, size, time) in &folder.files {
-        given.add_entry(name, &attributes(FileType::File, *size, *time));
+        importer.add_entry(name, &attributes(FileType::File, *size, *time));
     }
 }
 
@@ -69,8 +69,8 @@ fn attributes(file_type: FileType, size: u64, seconds: i64) -> Attributes {
     attributes
 }
 
-pub(crate) fn look() -> Look {
-    Look {
+pub(crate) fn view_options() -> ViewOptions {
+    ViewOptions {
         colour: true,
         time: Box::new(|time| format!("2026-01-31 {time}")),
         owner: |uid| format!("user {uid}"),
@@ -107,76 +107,78 @@ fn key(name: &str) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }
 
-pub(crate) struct Session {
-    pub(crate) app: App,
-    pub(crate) look: Look,
+pub(crate) struct TestApp {
+    pub(crate) state: App,
+    pub(crate) view: ViewOptions,
     pub(crate) terminal: Terminal<TestBackend>,
     /// What was wished for and nobody has done.
-    pub(crate) wishes: Vec<Wish>,
+    pub(crate) effects: Vec<Effect>,
     /// What is looked at, if it is there to be removed.
     disk: Option<PathBuf>,
 }
 
-impl Session {
+impl TestApp {
     /// Looks at a whole tree, on a screen of 80 × 24.
-    pub(crate) fn of(table: Arc<Table>) -> Self {
-        let mut session = Self::before();
-        session.tell(Answer::Table(table));
-        session
+    pub(crate) fn with_table(table: Arc<Table>) -> Self {
+        let mut app = Self::empty();
+        app.send(Message::Table(table));
+        app
     }
 
-    /// Looks at a tree of which nothing is known yet.
-    pub(crate) fn before() -> Self {
-        Self::with(look(), 80, 24)
+    /// Looks at a tree of which empty_table is known yet.
+    pub(crate) fn empty() -> Self {
+        Self::with(view_options(), 80, 24)
     }
 
-    pub(crate) fn with(look: Look, width: u16, height: u16) -> Self {
+    pub(crate) fn with(view: ViewOptions, width: u16, height: u16) -> Self {
         let terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let mut session = Self {
-            app: App::new(nothing(), &look),
-            look,
+        let mut app = Self {
+            state: App::new(empty_table(), &view),
+            view,
             terminal,
-            wishes: Vec::new(),
+            effects: Vec::new(),
             disk: None,
         };
-        session.draw();
-        session
+        app.draw();
+        app
     }
 
     /// Looks at a tree on the disk.
     pub(crate) fn on_disk(root: &Path) -> Self {
-        let mut session = Self::before();
-        session.disk = Some(root.to_owned());
-        let table = session.read(root);
-        session.tell(Answer::Table(table));
-        session
+        let mut app = Self::empty();
+        app.disk = Some(root.to_owned());
+        let table = app.read(root);
+        app.send(Message::Table(table));
+        app
     }
 
     /// Has the trash in a directory.
     pub(crate) fn trash_in(&mut self, home: &Path) {
         let trash = home.join("Trash");
-        self.look.trash = Box::new(move || {
+        self.view.trash = Box::new(move || {
             let trash = Trash::new(trash.clone(), "2026-01-31T12:00:00");
             trash.map_err(|refused| refused.to_string())
         });
     }
 
     fn read(&self, root: &Path) -> Arc<Table> {
-        let walk = Walk::start(&ScanOptions::new([root]), SHOWN | TOLD_APART, None).unwrap();
-        walk.finish().unwrap().table
+        let walk =
+            WalkThread::start(&ScanOptions::new([root]), DISPLAY_FIELDS | IDENTITY_FIELDS, None)
+                .unwrap();
+        walk.join().unwrap().table
     }
 
-    fn remove(&mut self, table: Arc<Table>, way: Way, rows: Vec<Row>) {
-        let to = match way {
-            Way::Delete => None,
-            Way::Trash => match (self.look.trash)() {
+    fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
+        let to = match kind {
+            RemovalKind::Delete => None,
+            RemovalKind::Trash => match (self.view.trash)() {
                 Ok(trash) => Some(trash),
-                Err(why) => return self.app.answer(Answer::NotRemoved(why)),
+                Err(why) => return self.state.handle(Message::RemovalFailed(why)),
             },
         };
-        let (answers, received) = channel();
-        Remover::start(table, rows, to, answers).finish();
-        received.iter().for_each(|answer| self.app.answer(answer));
+        let (messages, received) = channel();
+        RemovalThread::start(table, rows, to, messages).join();
+        received.iter().for_each(|message| self.state.handle(message));
     }
 
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
@@ -185,12 +187,12 @@ impl Session {
     }
 
     fn draw(&mut self) {
-        self.terminal.draw(|frame| widgets::draw(frame, &mut self.app, &self.look)).unwrap();
+        self.terminal.draw(|frame| widgets::draw(frame, &mut self.state, &self.view)).unwrap();
     }
 
-    pub(crate) fn tell(&mut self, answer: Answer) {
-        self.app.answer(answer);
-        self.settle();
+    pub(crate) fn send(&mut self, message: Message) {
+        self.state.handle(message);
+        self.run_effects();
     }
 
     /// Presses keys, with blanks between them.
@@ -201,8 +203,8 @@ impl Session {
     }
 
     pub(crate) fn press_key(&mut self, key: KeyEvent) {
-        self.app.press(key);
-        self.settle();
+        self.state.press(key);
+        self.run_effects();
     }
 
     /// Types a text, letter by letter.
@@ -213,23 +215,23 @@ impl Session {
     }
 
     /// Does what can be done with a table, and draws what came of it.
-    fn settle(&mut self) {
+    fn run_effects(&mut self) {
         loop {
-            let wishes = self.app.take_wishes();
-            if wishes.is_empty() {
+            let effects = self.state.take_effects();
+            if effects.is_empty() {
                 break self.draw();
             }
-            for wish in wishes {
-                match wish {
-                    Wish::Do(table, job) => self.app.answer(job.do_with(&table)),
-                    Wish::Remove { table, way, rows } if self.disk.is_some() => {
-                        self.remove(table, way, rows);
+            for effect in effects {
+                match effect {
+                    Effect::RunJob(table, job) => self.state.handle(job.run(&table)),
+                    Effect::Remove { table, kind, rows } if self.disk.is_some() => {
+                        self.remove(table, kind, rows);
                     }
-                    Wish::Read { .. } if self.disk.is_some() => {
+                    Effect::Rescan { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));
-                        self.app.answer(Answer::Table(table));
+                        self.state.handle(Message::Table(table));
                     }
-                    wish => self.wishes.push(wish),
+                    effect => self.effects.push(effect),
                 }
             }
         }
@@ -237,20 +239,20 @@ impl Session {
 
     /// Returns the name of what is selected.
     pub(crate) fn selected(&self) -> String {
-        let row = self.app.listing.selected();
-        row.map(|row| self.app.table.name(row).to_string_lossy().into_owned()).unwrap_or_default()
+        let row = self.state.listing.selected();
+        row.map(|row| self.state.table.name(row).to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// Returns the path of the directory that is shown.
-    pub(crate) fn place(&self) -> String {
-        let path = self.app.at.map(|at| self.app.table.path(at));
+    pub(crate) fn current_path(&self) -> String {
+        let path = self.state.directory.map(|at| self.state.table.path(at));
         path.map(|path| path.to_string_lossy().replace('\\', "/")).unwrap_or_default()
     }
 
     /// Returns the names that are listed, in their order.
     pub(crate) fn listed(&self) -> Vec<String> {
-        let rows = self.app.listing.rows().iter();
-        rows.map(|&row| self.app.table.name(row).to_string_lossy().into_owned()).collect()
+        let rows = self.state.listing.rows().iter();
+        rows.map(|&row| self.state.table.name(row).to_string_lossy().into_owned()).collect()
     }
 
     /// Returns the lines of the screen, without blanks at their ends.
@@ -273,20 +275,20 @@ impl Session {
     }
 
     /// Returns the screen with its left edge.
-    pub(crate) fn picture(&self) -> String {
+    pub(crate) fn framed_screen(&self) -> String {
         let lines = self.screen();
         lines.lines().map(|line| format!("|{line}\n")).collect()
     }
 
     /// Returns the last line of the screen; paths in it are written as on Unix.
-    pub(crate) fn foot(&self) -> String {
+    pub(crate) fn last_line(&self) -> String {
         self.screen().lines().last().unwrap_or_default().trim().replace('\\', "/")
     }
 
     /// Selects an entry of the directory that is shown.
     pub(crate) fn select(&mut self, name: &str) {
-        let row = self.app.table.child(self.app.at.unwrap(), OsStr::new(name)).unwrap();
-        self.app.listing.select(row);
+        let row = self.state.table.child(self.state.directory.unwrap(), OsStr::new(name)).unwrap();
+        self.state.listing.select(row);
         self.draw();
     }
 }

@@ -3,7 +3,7 @@
 use transect_remove::Trash;
 
 /// How things are shown.
-pub struct Look {
+pub struct ViewOptions {
     /// Colours are welcome.
     pub colour: bool,
     /// Returns a time as people read it, from nanoseconds since 1970 UTC: the day in ten characters,
@@ -19,9 +19,9 @@ pub struct Look {
     pub read_only: bool,
 }
 
-impl std::fmt::Debug for Look {
+impl std::fmt::Debug for ViewOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { colour, read_only, .. } = self;
-        f.debug_struct("Look").field("colour", colour).field("read_only", read_only).finish()
+        f.debug_struct("ViewOptions").field("colour", colour).field("read_only", read_only).finish()
     }
 }

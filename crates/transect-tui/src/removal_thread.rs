@@ -9,43 +9,43 @@ use transect::Cancel;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Removal, Report, Trash};
 
-use crate::app::Answer;
+use crate::app::Message;
 use transect_text::quote;
 
-/// How often it is told how far it is.
-const PERIOD: Duration = Duration::from_millis(50);
+/// How often it is last_report how far it is.
+const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Where what is removed goes: nowhere, or to the trash.
-pub(crate) type To = Option<Trash>;
+pub(crate) type Destination = Option<Trash>;
 
 /// A removal on its way.
-pub(crate) struct Remover {
+pub(crate) struct RemovalThread {
     cancel: Cancel,
     thread: JoinHandle<()>,
 }
 
-impl Remover {
+impl RemovalThread {
     /// Starts to remove rows of a table.
     pub(crate) fn start(
         table: Arc<Table>,
         rows: Vec<Row>,
-        to: To,
-        answers: Sender<Answer>,
+        destination: Destination,
+        messages: Sender<Message>,
     ) -> Self {
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let thread = std::thread::spawn(move || {
-            let answer = match remove(&table, rows, to, &stop, &answers) {
-                Ok(report) => Answer::Removed { table, report },
-                Err(why) => Answer::NotRemoved(why),
+            let message = match remove(&table, rows, destination, &stop, &messages) {
+                Ok(report) => Message::Removed { table, report },
+                Err(why) => Message::RemovalFailed(why),
             };
-            // Whoever has left is not told.
-            let _ = answers.send(answer);
+            // Whoever has left is not last_report.
+            let _ = messages.send(message);
         });
         Self { cancel, thread }
     }
 
-    pub(crate) fn has_ended(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
@@ -58,7 +58,7 @@ impl Remover {
     ///
     /// # Panics
     /// If it did.
-    pub(crate) fn finish(self) {
+    pub(crate) fn join(self) {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 }
@@ -66,20 +66,20 @@ impl Remover {
 fn remove(
     table: &Table,
     rows: Vec<Row>,
-    to: To,
+    destination: Destination,
     stop: &Cancel,
-    answers: &Sender<Answer>,
+    messages: &Sender<Message>,
 ) -> Result<Report, String> {
     let removal = Removal::new(table, rows).map_err(|refused| refused.to_string())?;
     let mut told = Instant::now();
     let mut progress = |counts: &Counts, row| {
-        if told.elapsed() >= PERIOD {
-            told = Instant::now();
+        if last_report.elapsed() >= REPORT_INTERVAL {
+            last_report = Instant::now();
             let last = quote::for_terminal(table.path(row).as_os_str());
-            let _ = answers.send(Answer::Removing { counts: *counts, last });
+            let _ = messages.send(Message::RemovalProgress { counts: *counts, last });
         }
     };
-    Ok(match to {
+    Ok(match destination {
         Some(trash) => removal.trash(&trash, stop, &mut progress),
         None => removal.delete(stop, &mut progress),
     })

@@ -1,5 +1,5 @@
 //! What takes too long to be done between two keys: done on a thread beside, in the order in which
-//! it is wanted.
+//! it is received.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -10,63 +10,64 @@ use transect::FileType;
 use transect::table::{Row, Table};
 use transect_remove::Removal;
 
-use crate::app::{Answer, Biggest, Found, Ticket};
-use crate::order::{Measure, Order};
+use crate::app::{LargestFiles, Message, RequestId, SearchResults};
 use crate::pattern::Pattern;
+use crate::sort::{Measure, SortOrder};
 use crate::tree;
 
 /// Something to find out of a table.
 #[derive(Debug)]
 pub(crate) enum Job {
     Sort {
-        ticket: Ticket,
+        request: RequestId,
         rows: Vec<Row>,
-        order: Order,
+        order: SortOrder,
     },
     Find {
-        ticket: Ticket,
+        request: RequestId,
         text: String,
         measure: Measure,
     },
     Largest {
-        ticket: Ticket,
+        request: RequestId,
         below: Option<Row>,
     },
     /// What removing rows would come to.
-    Survey {
-        ticket: Ticket,
+    Summarize {
+        request: RequestId,
         rows: Vec<Row>,
     },
 }
 
 impl Job {
-    pub(crate) fn do_with(self, table: &Table) -> Answer {
+    pub(crate) fn run(self, table: &Table) -> Message {
         match self {
-            Self::Sort { ticket, rows, order } => {
-                Answer::Sorted { ticket, entries: order.sort(table, rows) }
+            Self::Sort { request, rows, order } => {
+                Message::Sorted { request, entries: order.sort(table, rows) }
             }
-            Self::Find { ticket, text, measure } => find(table, ticket, &text, measure),
-            Self::Largest { ticket, below } => {
+            Self::Find { request, text, measure } => find(table, request, &text, measure),
+            Self::Largest { request, below } => {
                 let rows = largest_files(table, below);
-                Answer::Largest { ticket, rows }
+                Message::Largest { request, rows }
             }
-            Self::Survey { ticket, rows } => {
+            Self::Summarize { ticket, rows } => {
                 let removal = Removal::new(table, rows).map_err(|refused| refused.to_string());
-                Answer::Surveyed { ticket, summary: removal.map(|removal| removal.summary()) }
+                Message::Summarized { ticket, summary: removal.map(|removal| removal.summary()) }
             }
         }
     }
 }
 
-fn find(table: &Table, ticket: Ticket, text: &str, measure: Measure) -> Answer {
+fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Message {
     let pattern = Pattern::new(text);
     let mut total = 0;
-    let matching = table.iter().filter(|&row| pattern.is_in(table.name(row)));
+    let matching = table.iter().filter(|&row| pattern.matches(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // What is empty is found, too.
-    let rows = table
-        .largest(counted, Found::LISTED, |row| measure.of(&table.totals(row)).saturating_add(1));
-    Answer::Found { ticket, rows, total }
+    let rows = table.largest(counted, SearchResults::MAX_LISTED, |row| {
+        measure.of(&table.totals(row)).saturating_add(1)
+    });
+    Message::Found { request, rows, total }
 }
 
 /// Returns the files that occupy most: of a file with several names, the one that it is charged to.
@@ -75,48 +76,48 @@ fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
         .into_iter()
         .flat_map(|row| table.subtree(row))
         .filter(|&row| table.file_type(row) == FileType::File);
-    table.largest(files, Biggest::LISTED, |row| table.totals(row).disk_usage)
+    table.largest(files, LargestFiles::MAX_LISTED, |row| table.totals(row).disk_usage)
 }
 
 /// A thread that does one job after the other. Nobody waits for its end: what it does then is for
 /// nothing.
-pub(crate) struct Desk {
+pub(crate) struct JobThread {
     jobs: Sender<(Arc<Table>, Job)>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Desk {
-    pub(crate) fn new(answers: Sender<Answer>) -> Self {
-        let (jobs, wanted) = channel();
-        let thread = std::thread::spawn(move || work(&wanted, &answers));
+impl JobThread {
+    pub(crate) fn new(messages: Sender<Message>) -> Self {
+        let (jobs, received) = channel();
+        let thread = std::thread::spawn(move || run_jobs(&received, &messages));
         Self { jobs, thread: Some(thread) }
     }
 
-    pub(crate) fn give(&self, table: Arc<Table>, job: Job) {
+    pub(crate) fn submit(&self, table: Arc<Table>, job: Job) {
         // If nobody takes it, the next check says why.
         let _ = self.jobs.send((table, job));
     }
 
-    /// Goes on with a panic of the thread: who waits for an answer would wait for ever.
-    pub(crate) fn check(&mut self) {
+    /// Goes on with a panic of the thread: who waits for an message would wait for ever.
+    pub(crate) fn resume_panic(&mut self) {
         if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     }
 }
 
-fn work(wanted: &Receiver<(Arc<Table>, Job)>, answers: &Sender<Answer>) {
-    while let Ok(first) = wanted.recv() {
-        let waiting: Vec<_> = std::iter::once(first).chain(wanted.try_iter()).collect();
+fn run_jobs(received: &Receiver<(Arc<Table>, Job)>, messages: &Sender<Message>) {
+    while let Ok(first) = received.recv() {
+        let waiting: Vec<_> = std::iter::once(first).chain(received.try_iter()).collect();
         let kinds: Vec<_> = waiting.iter().map(|(_, job)| discriminant(job)).collect();
         for (at, (table, job)) in waiting.into_iter().enumerate() {
-            // Who wanted another order since does not wait for this one any more.
+            // Who received another order since does not wait for this one any more.
             if kinds[at + 1..].contains(&discriminant(&job)) {
                 continue;
             }
-            let answer = job.do_with(&table);
+            let message = job.run(&table);
             drop(table);
-            if answers.send(answer).is_err() {
+            if messages.send(message).is_err() {
                 return;
             }
         }

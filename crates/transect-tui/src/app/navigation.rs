@@ -2,9 +2,9 @@
 
 use transect::table::{Row, UnreadReason};
 
-use super::{App, Listing, Reading};
-use crate::desk::Job;
-use crate::order::Order;
+use super::{App, Listing, ReadState};
+use crate::background::Job;
+use crate::sort::SortOrder;
 use crate::tree;
 
 /// Directories with more entries are sorted elsewhere, so that no key has to wait. Fewer take some
@@ -16,20 +16,20 @@ impl App {
     pub(super) fn enter(&mut self) {
         let Some(row) = self.listing.selected() else { return };
         if !tree::is_directory(&self.table, row) {
-            self.say("this is no directory; o opens it");
+            self.note("this is no directory; o opens it");
             return;
         }
         self.show(Some(row), None);
         if let Some(why) = self.table.unread_reason(row).filter(|_| !self.is_awaited(row)) {
-            self.say(format!("it was not read: {}", why.as_str().replace('_', " ")));
+            self.note(format!("it was not read: {}", why.as_str().replace('_', " ")));
         }
     }
 
     /// Goes to the directory above, and selects the one it comes from.
     pub(super) fn leave(&mut self) {
-        let Some(at) = self.at else { return };
-        if Some(at) == tree::home(&self.table) {
-            self.say("nothing above this was read");
+        let Some(at) = self.directory else { return };
+        if Some(at) == tree::start_directory(&self.table) {
+            self.note("nothing above this was read");
             return;
         }
         self.show(self.table.parent(at), Some(at));
@@ -37,8 +37,8 @@ impl App {
 
     /// Shows the directory that holds an entry, and selects it there.
     pub(super) fn jump(&mut self, row: Option<Row>) {
-        let Some(row) = row.filter(|row| !self.gone.contains(row)) else { return };
-        if Some(row) == tree::home(&self.table) {
+        let Some(row) = row.filter(|row| !self.removed_rows.contains(row)) else { return };
+        if Some(row) == tree::start_directory(&self.table) {
             self.show(Some(row), None);
         } else {
             self.show(self.table.parent(row), Some(row));
@@ -47,7 +47,7 @@ impl App {
 
     /// Shows a directory, and selects one of its entries.
     pub(super) fn show(&mut self, directory: Option<Row>, selected: Option<Row>) {
-        self.at = directory;
+        self.directory = directory;
         self.list();
         if let Some(row) = selected {
             self.listing.select(row);
@@ -55,30 +55,30 @@ impl App {
     }
 
     /// Puts the entries in another order; what is selected stays so.
-    pub(super) fn sort(&mut self, order: Order) {
-        let selected = self.listing.selected().filter(|_| self.listing.is_chosen());
+    pub(super) fn sort(&mut self, order: SortOrder) {
+        let selected = self.listing.selected().filter(|_| self.listing.is_pinned());
         self.order = order;
-        self.show(self.at, selected);
+        self.show(self.directory, selected);
     }
 
     /// Lists the directory that is shown, from its beginning.
     pub(super) fn list(&mut self) {
-        let mut rows = tree::entries(&self.table, self.at);
-        if !self.gone.is_empty() {
-            rows.retain(|row| !self.gone.contains(row));
+        let mut rows = tree::entries(&self.table, self.directory);
+        if !self.removed_rows.is_empty() {
+            rows.retain(|row| !self.removed_rows.contains(row));
         }
         if rows.len() <= SORTED_AT_ONCE {
             self.listing = Listing::new(self.order.sort(&self.table, rows));
             return;
         }
-        let ticket = self.next_ticket();
-        self.listing = Listing::unsorted(rows.clone(), ticket);
-        self.wish_for(Job::Sort { ticket, rows, order: self.order });
+        let request = self.next_request();
+        self.listing = Listing::unsorted(rows.clone(), request);
+        self.request(Job::Sort { request, rows, order: self.order });
     }
 
     /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.
     pub(crate) fn is_awaited(&self, row: Row) -> bool {
-        self.reading == Reading::First
+        self.read_state == ReadState::First
             && self.table.unread_reason(row) == Some(UnreadReason::Unvisited)
     }
 }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::widgets::Widget;
 
 use super::pen::Pen;
-use crate::app::{App, Over, Reading};
+use crate::app::{App, Overlay, ReadState};
 use crate::keys::{self, Action, Context};
 use crate::theme::Theme;
 use transect_text::quote::{shorten, width};
@@ -16,10 +16,10 @@ use transect_text::units::{bytes, count, counted, duration};
 /// More marks are not added up for every frame.
 const ADDED_UP: usize = 10_000;
 
-enum Foot {
+enum Content {
     /// What is typed, with a place for the next character.
     Prompt {
-        asks: &'static str,
+        label: &'static str,
         text: String,
         fails: bool,
     },
@@ -35,19 +35,19 @@ enum Foot {
     },
 }
 
-struct Drawn(Foot, Theme);
+struct StatusLine(Content, Theme);
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
-    frame.render_widget(Drawn(foot(app), theme), area);
+    frame.render_widget(StatusLine(content(app), theme), area);
 }
 
-fn foot(app: &App) -> Foot {
-    if let Over::Prompt(prompt) = &app.over {
-        let (asks, fails) = (prompt.asks(), prompt.fails && !prompt.text.is_empty());
-        return Foot::Prompt { asks, text: prompt.text.clone(), fails };
+fn content(app: &App) -> Content {
+    if let Overlay::Prompt(prompt) = &app.overlay {
+        let (label, fails) = (prompt.label(), prompt.fails && !prompt.text.is_empty());
+        return Content::Prompt { label, text: prompt.text.clone(), fails };
     }
     if let Some(message) = &app.message {
-        return Foot::Message { text: message.text.clone(), is_error: message.is_error };
+        return Content::Message { text: message.text.clone(), is_error: message.is_error };
     }
     let (long, short) = state(app);
     let texts = match marks(app) {
@@ -55,7 +55,7 @@ fn foot(app: &App) -> Foot {
         None => vec![long, short],
     };
     let warns = app.table.diagnostics().errors > 0;
-    Foot::State { texts, warns, hints: hints(app) }
+    Content::State { texts, warns, hints: hints(app) }
 }
 
 fn marks(app: &App) -> Option<String> {
@@ -78,14 +78,14 @@ fn state(app: &App) -> (String, String) {
     };
     let (entries, elapsed) = (app.counts.entries, duration(app.elapsed));
     let read = counted(entries, "entry", "entries");
-    match app.reading {
-        Reading::First => {
+    match app.read_state {
+        ReadState::First => {
             (format!("reading: {read}, {elapsed}{errors}"), format!("reading: {}", count(entries)))
         }
-        Reading::Again => {
+        ReadState::Again => {
             (format!("reading again: {read}, {elapsed}"), format!("reading: {}", count(entries)))
         }
-        Reading::Done => {
+        ReadState::Done => {
             let state = if errors.is_empty() { "complete" } else { "partial" };
             let all = counted(app.table.len(), "entry", "entries");
             (format!("{state}: {all} in {elapsed}{errors}"), format!("{state}{errors}"))
@@ -99,29 +99,29 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
         Context::Directory => &[
             (Action::Help, "help"),
             (Action::Search, "search"),
-            (Action::Mark, "mark"),
+            (Action::ToggleMark, "mark"),
             (Action::Quit, "quit"),
             (Action::NextLargest, "biggest file"),
             (Action::Find, "find"),
         ],
-        Context::List => &[(Action::GoThere, "go there"), (Action::Close, "close")],
-        Context::Prompt | Context::Question | Context::Work => &[],
+        Context::List => &[(Action::GoTo, "go there"), (Action::Close, "close")],
+        Context::Prompt | Context::Confirmation | Context::Removal => &[],
     };
     // Not every list leads somewhere.
-    let skipped = usize::from(matches!(app.over, Over::Help(_) | Over::Kept(_)));
+    let skipped = usize::from(matches!(app.overlay, Overlay::Help(_) | Overlay::KeptEntries(_)));
     let actions = actions.iter().skip(skipped);
-    actions.map(|&(action, does)| (keys::key_for(context, action), does)).collect()
+    actions.map(|&(action, help)| (keys::key_for(context, action), help)).collect()
 }
 
-impl Widget for Drawn {
+impl Widget for StatusLine {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let Self(foot, theme) = self;
+        let Self(content, theme) = self;
         let mut pen = Pen::new(buffer, area, 0);
-        match foot {
-            Foot::Prompt { asks, text, fails } => {
+        match content {
+            Content::Prompt { label, text, fails } => {
                 pen.text(" ", Style::new());
-                if pen.room() > asks.len() + 10 {
-                    pen.text(asks, theme.bold());
+                if pen.room() > label.len() + 10 {
+                    pen.text(label, theme.bold());
                 }
                 let note = if fails { "nothing matches " } else { "" };
                 pen.at_end(note, theme.warning(), 10);
@@ -131,14 +131,14 @@ impl Widget for Drawn {
                 pen.text(&text.chars().skip(hidden).collect::<String>(), Style::new());
                 pen.text(" ", theme.selected());
             }
-            Foot::Message { text, is_error } => {
+            Content::Message { text, is_error } => {
                 pen.text(" ", Style::new());
                 pen.name(text, if is_error { theme.error() } else { theme.bold() });
             }
-            Foot::State { texts, warns, hints } => {
+            Content::State { texts, warns, hints } => {
                 pen.text(" ", Style::new());
                 let room = pen.room();
-                let length = |(key, does): &(String, &str)| key.chars().count() + does.len() + 3;
+                let length = |(key, help): &(String, &str)| key.chars().count() + help.len() + 3;
                 let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
                 // Help and the state are worth more than the other keys.
                 let mut fitting = hints.len();
@@ -150,9 +150,9 @@ impl Widget for Drawn {
                 let text = texts.iter().find(|text| width(text) < left).or(texts.last());
                 let text = shorten(text.cloned().unwrap_or_default(), left.saturating_sub(1));
                 pen.left(left, &text, if warns { theme.warning() } else { theme.dim() });
-                for (key, does) in hints {
+                for (key, help) in hints {
                     pen.text(key, theme.key());
-                    pen.text(&format!(" {does}  "), theme.dim());
+                    pen.text(&format!(" {help}  "), theme.dim());
                 }
             }
         }

@@ -1,0 +1,42 @@
+//! Another table of the same tree: everybody stays where he is, by paths.
+
+use std::sync::Arc;
+
+use transect::table::Table;
+
+use super::{App, Overlay, ReadState};
+use crate::tree;
+
+impl App {
+    /// Shows another table.
+    pub(super) fn replace(&mut self, table: Arc<Table>, read_state: ReadState) {
+        let old = std::mem::replace(&mut self.table, table);
+        let same = |row| tree::same_path(&old, row, &self.table);
+        let index = self.listing.index();
+        let pinned = self.listing.selected().filter(|_| self.listing.is_pinned());
+        let (was_pinned, selected) = (pinned.is_some(), pinned.and_then(same));
+        self.marks = self.marks.iter().copied().filter_map(same).collect();
+        let still_looking = match &mut self.overlay {
+            Overlay::SearchResults(found) if found.total.is_none() => Some(found.text.clone()),
+            Overlay::SearchResults(found) => {
+                found.replace(same);
+                None
+            }
+            _ => None,
+        };
+        let at = self.directory.and_then(|at| tree::nearest_directory(&old, at, &self.table));
+        self.largest_files = None;
+        self.removed_rows.clear();
+        self.read_state = read_state;
+        self.show(at.or_else(|| tree::start_directory(&self.table)), selected);
+        self.refresh_confirmation(&old);
+        if let Some(text) = still_looking {
+            // What will be found in the table before is nothing in this one.
+            self.find(text);
+        }
+        if was_pinned && selected.is_none() {
+            // It is gone: whoever goes through a list goes on where it was.
+            self.listing.select_at(index);
+        }
+    }
+}

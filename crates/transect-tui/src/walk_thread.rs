@@ -1,0 +1,128 @@
+//! A walk on its way, on threads of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use transect::table::{PartialTable, Table, TableBuilder};
+use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
+use transect_remove::Removal;
+
+use crate::app::Message;
+
+/// What is shown of every entry, beside its name, its type and both sizes.
+pub(crate) const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
+/// What tells an entry that is to be removed from another one that has taken its place.
+pub(crate) const IDENTITY_FIELDS: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
+
+/// What a walk came to.
+pub(crate) struct WalkResult {
+    pub(crate) table: Arc<Table>,
+    pub(crate) interrupted: bool,
+    /// How long it took.
+    pub(crate) elapsed: Duration,
+}
+
+/// A walk, until somebody takes what it came to.
+pub(crate) struct WalkThread {
+    cancel: Cancel,
+    pub(crate) progress: Arc<Progress>,
+    started: Instant,
+    thread: JoinHandle<Result<WalkResult, Error>>,
+}
+
+impl WalkThread {
+    /// Starts to read what `options` ask for, into a table with these fields. Outlines of it are told
+    /// to whoever wants them.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub(crate) fn start(
+        options: &ScanOptions,
+        fields: FieldMask,
+        partial_tables: Option<Sender<Message>>,
+    ) -> Result<Self, Error> {
+        let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
+        let options = options.clone().cancel(cancel.clone()).progress(Arc::clone(&progress));
+        let plan = options.plan()?;
+        let thread = std::thread::spawn(move || read(&plan, fields, partial_tables));
+        Ok(Self { cancel, progress, started: Instant::now(), thread })
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Stops it. What it comes to is still worth [waiting](Self::join) for.
+    pub(crate) fn stop(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Waits for what it came to.
+    ///
+    /// # Errors
+    /// What kept the walk from beginning, or from going on.
+    ///
+    /// # Panics
+    /// If the walk did.
+    pub(crate) fn join(self) -> Result<WalkResult, Error> {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+fn read(
+    plan: &ScanPlan,
+    fields: FieldMask,
+    partial_tables: Option<Sender<Message>>,
+) -> Result<WalkResult, Error> {
+    let partial_table = PartialTable::new();
+    let mut builder = TableBuilder::new(fields);
+    if partial_tables.is_some() {
+        builder = builder.partial_table(&partial_table);
+    }
+    let (end, ended) = channel::<()>();
+    let publisher = partial_tables.map(|partial_tables| {
+        std::thread::spawn(move || publish_partial_tables(&partial_table, &partial_tables, &ended))
+    });
+    let outcome = plan.run(|| builder.sink());
+    let read = outcome.and_then(|outcome| {
+        let (sink, outcome) = outcome.split();
+        let table = Arc::new(sink.into_table()?);
+        Ok(WalkResult { table, interrupted: outcome.interrupted, elapsed: outcome.elapsed })
+    });
+    drop(end);
+    if let Some(publisher) = publisher {
+        // All partial_tables have been told before the end is.
+        publisher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
+    read
+}
+
+/// When the first partial_table is shown.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// How long an partial_table is shown: the longer, the more it costs to make one.
+const MIN_PAUSE: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells what is known, now and then, until the walk has ended.
+fn publish_partial_tables(
+    partial_table: &PartialTable,
+    partial_tables: &Sender<Message>,
+    ended: &Receiver<()>,
+) {
+    let mut pause = FIRST_PAUSE;
+    while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let started = Instant::now();
+        // More directories than a table can hold end the walk, which says so.
+        let Ok(table) = partial_table.table() else { return };
+        if partial_tables.send(Message::PartialTable(Arc::new(table))).is_err() {
+            return;
+        }
+        pause = (started.elapsed() * 4).clamp(MIN_PAUSE, MAX_PAUSE);
+    }
+}
