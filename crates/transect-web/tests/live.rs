@@ -13,7 +13,7 @@ use transect::{
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, loudly_skip};
-use transect_web::map::{Live, Measure, Settings};
+use transect_web::map::{LiveMap, Measure, Settings};
 use transect_web::serve::Server;
 
 /// A name that would run if it were not text.
@@ -134,7 +134,7 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
         served: None,
     };
     let cancel = Cancel::new();
-    let live = Live::new(outline, settings, Arc::clone(&progress), cancel.clone());
+    let live = LiveMap::new(outline, settings, Arc::clone(&progress), cancel.clone());
     let options = ScanOptions::new(["/"]).order(Order::Recursive).progress(progress);
     let plan = options.plan().expect("the options are right");
     let read = || -> Table {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
-use transect_web::map::{self, Live, Measure, Settings};
+use transect_web::map::{self, LiveMap, Measure, Settings};
 use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
@@ -78,11 +78,11 @@ fn read(
 }
 
 /// Lets nobody wait for a table that does not come, whatever the reason.
-struct Reading<'l>(&'l Live);
+struct Reading<'l>(&'l LiveMap);
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        self.0.give_up();
+        self.0.abandon();
     }
 }
 
@@ -93,14 +93,14 @@ fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<En
     let server = Server::start()?;
     // However many connections are open, the walk can open its directories.
     let max_open = transect_sys::host::handle_limit()
-        .saturating_sub(OTHER_DESCRIPTORS + Server::most_connections());
+        .saturating_sub(OTHER_DESCRIPTORS + Server::max_connections());
     let mut text = output::buffer();
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
     output::hint("open this address in a browser; Ctrl-C ends it");
     let outline = PartialTable::new();
     let builder = builder().partial_table(&outline);
-    let live = Live::new(outline, settings(args), Arc::clone(progress), cancel.clone());
+    let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = Reading(&live);

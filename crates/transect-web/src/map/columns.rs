@@ -15,7 +15,7 @@ use serde::Serialize;
 use transect::FileType;
 use transect::table::{Row, SubtreeTotals, Table};
 
-use super::kinds::{self, Kinds};
+use super::file_kinds::{self, FileKinds};
 use super::selection::{Item, Selection};
 
 /// The types by their numbers: those of entries, and two that are none.
@@ -29,23 +29,23 @@ const NO_OWNER: u16 = u16::MAX;
 
 /// Where a column lies in the bytes.
 #[derive(Debug, Serialize)]
-pub(super) struct Place(&'static str, &'static str, usize, usize);
+pub(super) struct ColumnLocation(&'static str, &'static str, usize, usize);
 
 /// All columns, packed.
-pub(super) struct Packed {
-    pub(super) places: Vec<Place>,
+pub(super) struct PackedColumns {
+    pub(super) locations: Vec<ColumnLocation>,
     pub(super) bytes: Vec<u8>,
 }
 
 /// Numbers of 64 bits of which most fit into 32.
 #[derive(Debug, Default)]
-struct Longs {
+struct SplitI64 {
     low: Vec<u32>,
     at: Vec<u32>,
     high: Vec<i32>,
 }
 
-impl Longs {
+impl SplitI64 {
     /// Above the low bits of what is not known.
     const UNKNOWN: i32 = i32::MIN;
 
@@ -77,8 +77,8 @@ pub(super) struct Columns {
     types: Vec<u8>,
     kinds: Vec<u8>,
     owner: Vec<u16>,
-    sizes: Longs,
-    times: Longs,
+    sizes: SplitI64,
+    times: SplitI64,
     shared_at: Vec<u32>,
     shared: Vec<f64>,
     exclusive: Vec<f64>,
@@ -90,14 +90,14 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of(table: &Table, selection: &Selection, owner_name: fn(u32) -> String) -> Self {
         let mut columns = Self { children: selection.children.clone(), ..Self::default() };
-        let kinds = Kinds::new();
+        let kinds = FileKinds::new();
         let mut owners = HashMap::with_hasher(FixedState::default());
         for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
             columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
             match item {
-                Item::Top => columns.push_several(TOP, &table.grand_total()),
-                Item::More(place) => {
-                    columns.push_several(MORE, &selection.summed_up[place as usize]);
+                Item::Top => columns.push_aggregate(TOP, &table.grand_total()),
+                Item::Remainder(place) => {
+                    columns.push_aggregate(MORE, &selection.remainders[place as usize]);
                 }
                 Item::Entry(row) => {
                     columns.push_entry(table, row, &kinds);
@@ -117,22 +117,26 @@ impl Columns {
     }
 
     /// Appends what is no entry, and has no name.
-    fn push_several(&mut self, number: u8, sums: &SubtreeTotals) {
+    fn push_aggregate(&mut self, number: u8, sums: &SubtreeTotals) {
         self.names.push(0);
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(number);
-        self.kinds.push(kinds::NONE);
+        self.kinds.push(file_kinds::NONE);
         self.owner.push(NO_OWNER);
         self.push_time(sums.newest());
     }
 
-    fn push_entry(&mut self, table: &Table, row: Row, kinds: &Kinds) {
+    fn push_entry(&mut self, table: &Table, row: Row, kinds: &FileKinds) {
         let (file_type, sums, name) =
             (table.file_type(row), table.totals(row), text(table.name(row)));
         let place = self.types.len() as u32;
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(file_type as u8);
-        self.kinds.push(if file_type == FileType::File { kinds.of(&name) } else { kinds::NONE });
+        self.kinds.push(if file_type == FileType::File {
+            kinds.of(&name)
+        } else {
+            file_kinds::NONE
+        });
         self.names.extend(name.bytes().chain([0]));
         self.push_time(sums.newest());
         let shared = table.shared(row);
@@ -145,7 +149,7 @@ impl Columns {
         if errors > 0 || unread.is_some() {
             self.partial_at.push(place);
             self.errors.push(u32::try_from(errors).unwrap_or(u32::MAX));
-            let why = unread.map_or(u8::MAX, |why| self.number_of(why.as_str()));
+            let why = unread.map_or(u8::MAX, |why| self.reason_index(why.as_str()));
             self.why.push(why);
         }
     }
@@ -158,7 +162,7 @@ impl Columns {
     }
 
     /// Returns the number of the word for what a directory lacks.
-    fn number_of(&mut self, word: &'static str) -> u8 {
+    fn reason_index(&mut self, word: &'static str) -> u8 {
         let known = self.unread.iter().position(|&known| known == word);
         known.unwrap_or_else(|| {
             self.unread.push(word);
@@ -170,9 +174,9 @@ impl Columns {
     ///
     /// # Errors
     /// Whatever the packer says.
-    pub(super) fn pack(&self) -> io::Result<Packed> {
+    pub(super) fn pack(&self) -> io::Result<PackedColumns> {
         let mut packer = Packer {
-            places: Vec::new(),
+            locations: Vec::new(),
             written: 0,
             // Somebody waits for the page; a smaller file would take longer.
             out: DeflateEncoder::new(Vec::new(), Compression::fast()),
@@ -182,8 +186,8 @@ impl Columns {
         packer.column("type", &self.types, u8::to_le_bytes)?;
         packer.column("kind", &self.kinds, u8::to_le_bytes)?;
         packer.column("owner", &self.owner, u16::to_le_bytes)?;
-        packer.longs(["size", "size_at", "size_high"], &self.sizes)?;
-        packer.longs(["time", "time_at", "time_high"], &self.times)?;
+        packer.split_i64(["size", "size_at", "size_high"], &self.sizes)?;
+        packer.split_i64(["time", "time_at", "time_high"], &self.times)?;
         packer.column("shared_at", &self.shared_at, u32::to_le_bytes)?;
         packer.column("shared", &self.shared, f64::to_le_bytes)?;
         packer.column("exclusive", &self.exclusive, f64::to_le_bytes)?;
@@ -191,25 +195,25 @@ impl Columns {
         packer.column("errors", &self.errors, u32::to_le_bytes)?;
         packer.column("why", &self.why, u8::to_le_bytes)?;
         packer.column("names", &self.names, u8::to_le_bytes)?;
-        Ok(Packed { places: packer.places, bytes: packer.out.finish()? })
+        Ok(PackedColumns { locations: packer.locations, bytes: packer.out.finish()? })
     }
 }
 
 struct Packer {
-    places: Vec<Place>,
+    locations: Vec<ColumnLocation>,
     written: usize,
     out: DeflateEncoder<Vec<u8>>,
 }
 
 impl Packer {
     /// Writes one column, which begins where numbers of every width may.
-    fn column<T: Copy + Number, const N: usize>(
+    fn column<T: Copy + ColumnType, const N: usize>(
         &mut self,
         name: &'static str,
         numbers: &[T],
         bytes: fn(T) -> [u8; N],
     ) -> io::Result<()> {
-        self.places.push(Place(name, T::NAME, self.written, numbers.len()));
+        self.locations.push(ColumnLocation(name, T::NAME, self.written, numbers.len()));
         for some in numbers.chunks(8192) {
             let some: Vec<u8> = some.iter().flat_map(|&number| bytes(number)).collect();
             self.out.write_all(&some)?;
@@ -221,21 +225,25 @@ impl Packer {
         Ok(())
     }
 
-    fn longs(&mut self, [low, at, high]: [&'static str; 3], longs: &Longs) -> io::Result<()> {
-        self.column(low, &longs.low, u32::to_le_bytes)?;
-        self.column(at, &longs.at, u32::to_le_bytes)?;
-        self.column(high, &longs.high, i32::to_le_bytes)
+    fn split_i64(
+        &mut self,
+        [low, at, high]: [&'static str; 3],
+        split_i64: &SplitI64,
+    ) -> io::Result<()> {
+        self.column(low, &split_i64.low, u32::to_le_bytes)?;
+        self.column(at, &split_i64.at, u32::to_le_bytes)?;
+        self.column(high, &split_i64.high, i32::to_le_bytes)
     }
 }
 
 /// A number as the scripts call its width.
-trait Number {
+trait ColumnType {
     const NAME: &'static str;
 }
 
 macro_rules! numbers {
     ($($number:ident)*) => {
-        $(impl Number for $number { const NAME: &'static str = stringify!($number); })*
+        $(impl ColumnType for $number { const NAME: &'static str = stringify!($number); })*
     };
 }
 numbers!(u8 u16 u32 i32 f64);

@@ -13,9 +13,9 @@
 //! that no name can end. The scripts draw from the columns as they are.
 
 mod columns;
-mod kinds;
-mod live;
-mod plain;
+mod fallback;
+mod file_kinds;
+mod live_map;
 mod selection;
 
 use std::io;
@@ -24,10 +24,10 @@ use serde::Serialize;
 use transect::table::{SubtreeTotals, Table};
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
-use columns::{Columns, Packed, Place};
+use columns::{ColumnLocation, Columns, PackedColumns};
 use selection::Selection;
 
-pub use live::Live;
+pub use live_map::LiveMap;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -52,7 +52,7 @@ const SCRIPTS: &[&str] = &[
 ];
 
 /// What it does in addition where it is served.
-const SERVED: &str = concat!(include_str!("scripts/renew.js"), include_str!("scripts/served.js"));
+const SERVED: &str = concat!(include_str!("scripts/update.js"), include_str!("scripts/served.js"));
 
 /// What an area stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +95,12 @@ pub struct Settings {
     pub interrupted: bool,
     /// The page is served: it tells the [server](crate::serve) that somebody looks, and takes what is
     /// newer than itself.
-    pub served: Option<State>,
+    pub served: Option<ServedState>,
 }
 
 /// A state of what is served.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct ServedState {
     /// Later states have larger numbers.
     pub version: u64,
     /// The tree is still being read, and the table an outline.
@@ -109,7 +109,7 @@ pub struct State {
 
 /// What the page knows of itself, beside the columns.
 #[derive(Serialize)]
-struct About<'p> {
+struct Metadata<'p> {
     schema: &'static str,
     title: &'p str,
     version: Option<u64>,
@@ -129,7 +129,7 @@ struct About<'p> {
     kinds: Vec<&'static str>,
     owners: &'p [String],
     unread: &'p [&'static str],
-    columns: &'p [Place],
+    columns: &'p [ColumnLocation],
 }
 
 /// Returns the page of a table: the same for the same table and the same nonce, however its rows lie.
@@ -137,28 +137,28 @@ struct About<'p> {
 /// # Errors
 /// Memory for packing the columns ran out.
 pub fn html(table: &Table, settings: &Settings, nonce: &Nonce) -> io::Result<String> {
-    Ok(Drawing::of(table, settings)?.html(nonce))
+    Ok(RenderedMap::of(table, settings)?.html(nonce))
 }
 
 /// A map, drawn.
 #[derive(Debug)]
-struct Drawing {
+struct RenderedMap {
     title: String,
-    /// [`About`], as JSON in one line.
+    /// [`Metadata`], as JSON in one line.
     about: String,
     packed: Vec<u8>,
-    plain: String,
-    served: Option<State>,
+    fallback: String,
+    served: Option<ServedState>,
 }
 
-impl Drawing {
+impl RenderedMap {
     fn of(table: &Table, settings: &Settings) -> io::Result<Self> {
         let selection = Selection::of(table, settings.measure, settings.max_entries);
         let columns = Columns::of(table, &selection, settings.owner_name);
-        let Packed { places, bytes: packed } = columns.pack()?;
+        let PackedColumns { locations, bytes: packed } = columns.pack()?;
         let title = title(table);
         let reading = settings.served.is_some_and(|state| state.reading);
-        let about = About {
+        let about = Metadata {
             schema: "transect.map/1",
             title: &title,
             version: settings.served.map(|state| state.version),
@@ -175,28 +175,28 @@ impl Drawing {
             read_at: settings.read_at,
             separator: std::path::MAIN_SEPARATOR,
             types: columns::TYPES,
-            kinds: kinds::names(),
+            kinds: file_kinds::names(),
             owners: &columns.owners,
             unread: &columns.unread,
-            columns: &places,
+            columns: &locations,
         };
         let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
-        let plain = plain::write(table, settings.measure);
-        Ok(Self { title, about, packed, plain, served: settings.served })
+        let fallback = fallback::write(table, settings.measure);
+        Ok(Self { title, about, packed, fallback, served: settings.served })
     }
 
     fn html(&self, nonce: &Nonce) -> String {
-        let asks = self.served.is_some();
-        let script = SCRIPTS.concat() + if asks { SERVED } else { "" };
+        let connects = self.served.is_some();
+        let script = SCRIPTS.concat() + if connects { SERVED } else { "" };
         let page = Page {
             generator: "transect map",
             title: &format!("{} · transect map", self.title),
             heading: &self.title,
-            plain: &self.plain,
+            fallback: &self.fallback,
             style: STYLE,
             data: &[("about", Data::Json(&self.about)), ("columns", Data::Bytes(&self.packed))],
             script: &script,
-            asks,
+            connects,
         };
         page.html(nonce)
     }

@@ -19,8 +19,8 @@ pub(super) enum Item {
     /// An entry.
     Entry(Row),
     /// The smallest of a directory and those that have no rows, summed up: which of
-    /// [`Selection::summed_up`].
-    More(u32),
+    /// [`Selection::remainders`].
+    Remainder(u32),
 }
 
 /// What is shown.
@@ -30,28 +30,34 @@ pub(super) struct Selection {
     /// For every item, how many of those behind it are its children.
     pub(super) children: Vec<u32>,
     pub(super) sizes: Vec<u64>,
-    pub(super) summed_up: Vec<SubtreeTotals>,
+    pub(super) remainders: Vec<SubtreeTotals>,
 }
 
 impl Selection {
-    /// Returns the `most` largest entries, and those that hold them: what holds an entry is at least as
+    /// Returns the `max_entries` largest entries, and those that hold them: what holds an entry is at least as
     /// large. Of equals the first in the order of names is taken.
-    pub(super) fn of(table: &Table, measure: Measure, most: usize) -> Self {
+    pub(super) fn of(table: &Table, measure: Measure, max_entries: usize) -> Self {
         let size = |row: Row| measure.size(&table.totals(row));
-        let mut kept = Kept::of(table, size, most);
+        let mut threshold = SizeThreshold::of(table, size, max_entries);
         let mut selection = Self::default();
         // Before anything has been read there is no root either.
         if table.roots().len() != 1 {
             selection.push(Item::Top, measure.size(&table.grand_total()));
         }
-        selection.append(table, measure, table.roots(), SubtreeTotals::default(), &mut Kept::all());
+        selection.append(
+            table,
+            measure,
+            table.roots(),
+            SubtreeTotals::default(),
+            &mut SizeThreshold::all(),
+        );
         let roots = selection.items.len();
         let mut at = 0;
         while let Some(&item) = selection.items.get(at) {
             let before = selection.items.len();
             if let Item::Entry(row) = item {
                 let (children, unlisted) = (table.children(row), table.unlisted(row));
-                selection.append(table, measure, children, unlisted, &mut kept);
+                selection.append(table, measure, children, unlisted, &mut threshold);
                 selection.children[at] = count(selection.items.len() - before);
             } else if item == Item::Top {
                 selection.children[at] = count(roots - 1);
@@ -73,7 +79,7 @@ impl Selection {
         measure: Measure,
         children: impl Iterator<Item = Row>,
         unlisted: SubtreeTotals,
-        kept: &mut Kept,
+        threshold: &mut SizeThreshold,
     ) {
         let size = |row: Row| measure.size(&table.totals(row));
         let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
@@ -82,11 +88,11 @@ impl Selection {
         let beside = unlisted.entries() > 0 && !sorted.is_empty();
         let mut more = beside.then_some(unlisted);
         sorted.retain(|&(size, row)| {
-            let takes = kept.takes(size);
-            if !takes {
+            let accepts = threshold.accepts(size);
+            if !accepts {
                 *more.get_or_insert_default() += table.totals(row);
             }
-            takes
+            accepts
         });
         // Together they may be larger than others.
         let rest = more.map(|sums| (measure.size(&sums), self.sum_up(sums)));
@@ -100,8 +106,8 @@ impl Selection {
     }
 
     fn sum_up(&mut self, sums: SubtreeTotals) -> Item {
-        self.summed_up.push(sums);
-        Item::More(count(self.summed_up.len() - 1))
+        self.remainders.push(sums);
+        Item::Remainder(count(self.remainders.len() - 1))
     }
 
     fn push(&mut self, item: Item, size: u64) {
@@ -112,35 +118,36 @@ impl Selection {
 }
 
 /// What is large enough.
-struct Kept {
+struct SizeThreshold {
     /// What is larger than this; nothing if all is.
     above: Option<u64>,
     /// So many of exactly that size.
     equals: usize,
 }
 
-impl Kept {
+impl SizeThreshold {
     fn all() -> Self {
         Self { above: None, equals: 0 }
     }
 
-    fn of(table: &Table, size: impl Fn(Row) -> u64, most: usize) -> Self {
-        if usize::try_from(table.len()).is_ok_and(|entries| entries <= most) {
+    fn of(table: &Table, size: impl Fn(Row) -> u64, max_entries: usize) -> Self {
+        if usize::try_from(table.len()).is_ok_and(|entries| entries <= max_entries) {
             return Self::all();
         }
         // Roots are always shown.
-        let most = most.saturating_sub(table.roots().len());
+        let max_entries = max_entries.saturating_sub(table.roots().len());
         let mut sizes: Vec<u64> =
             table.roots().flat_map(|root| table.subtree(root).skip(1)).map(size).collect();
-        if most >= sizes.len() {
+        if max_entries >= sizes.len() {
             return Self::all();
         }
-        let (larger, &mut above, _) = sizes.select_nth_unstable_by_key(most, |&size| Reverse(size));
+        let (larger, &mut above, _) =
+            sizes.select_nth_unstable_by_key(max_entries, |&size| Reverse(size));
         let equals = larger.iter().filter(|&&size| size == above).count();
         Self { above: Some(above), equals }
     }
 
-    fn takes(&mut self, size: u64) -> bool {
+    fn accepts(&mut self, size: u64) -> bool {
         match self.above {
             Some(above) if size == above && self.equals > 0 => {
                 self.equals -= 1;

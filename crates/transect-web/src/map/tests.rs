@@ -14,7 +14,7 @@ use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_testkit::TempDir;
 
 use super::*;
-use crate::serve::Show;
+use crate::serve::PageSource;
 
 /// Returns the page with a nonce that is always the same.
 fn html(table: &Table, settings: &Settings) -> io::Result<String> {
@@ -179,7 +179,7 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
     fs::create_dir(temp.join("a/empty")).unwrap();
     let (outline, cancel, progress) =
         (PartialTable::new(), Cancel::new(), Arc::new(Progress::new()));
-    let live = Live::new(outline.clone(), settings(10), Arc::clone(&progress), cancel.clone());
+    let live = LiveMap::new(outline.clone(), settings(10), Arc::clone(&progress), cancel.clone());
     let nothing = Opened::of(&live.page().unwrap().unwrap());
     assert_eq!((&nothing.about["version"], &nothing.about["reading"]), (&0.into(), &true.into()));
     assert_eq!((nothing.column("type"), nothing.column("children")), (vec![9], vec![0]));
@@ -206,7 +206,7 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
     assert_eq!((&newer.about["reading"], &newer.about["complete"]), (&false.into(), &true.into()));
     assert_eq!(newer.names().len(), 9);
     assert!(live.columns(newer.about["version"].as_u64().unwrap()).unwrap().is_none());
-    live.give_up();
+    live.abandon();
     assert!(!live.is_reading() && !live.has_ended(), "what is finished stays");
     cancel.cancel();
     assert!(live.has_ended());
@@ -214,10 +214,10 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
 
 #[test]
 fn nobody_waits_for_what_does_not_come() {
-    let live = Live::new(PartialTable::new(), settings(10), Arc::default(), Cancel::new());
+    let live = LiveMap::new(PartialTable::new(), settings(10), Arc::default(), Cancel::new());
     assert!(live.page().unwrap().unwrap().contains("connect-src 'self'"));
     assert!(!live.has_ended());
-    live.give_up();
+    live.abandon();
     assert!(live.has_ended());
     assert!(live.page().unwrap().is_none() && live.columns(7).unwrap().is_none());
 }

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 
 pub use nonce::Nonce;
 
-const SKELETON: &str = include_str!("page.html");
+const TEMPLATE: &str = include_str!("page.html");
 
 /// How scripts make elements: what comes from outside goes into them as text.
 pub const ELEMENTS: &str = include_str!("elements.js");
@@ -26,7 +26,7 @@ pub struct Page<'p> {
     /// What stands above its plain part; any text.
     pub heading: &'p str,
     /// What is shown without scripts, as markup.
-    pub plain: &'p str,
+    pub fallback: &'p str,
     /// How it looks.
     pub style: &'p str,
     /// What its scripts read, by the ids of the elements that hold it.
@@ -34,7 +34,7 @@ pub struct Page<'p> {
     /// What it does.
     pub script: &'p str,
     /// Its scripts may ask whoever serves it.
-    pub asks: bool,
+    pub connects: bool,
 }
 
 /// What lies in a page for its scripts.
@@ -51,20 +51,20 @@ impl Page<'_> {
     pub fn html(&self, nonce: &Nonce) -> String {
         let data = self.data.iter().map(|&(id, data)| element(id, data)).collect::<String>();
         let script = format!("(async () => {{\n'use strict';\n{}}})();\n", self.script);
-        let (title, heading) = (escaped(self.title), escaped(self.heading));
+        let (title, heading) = (escape_html(self.title), escape_html(self.heading));
         let nonce = nonce.to_string();
-        fill(SKELETON, |place| match place {
+        fill_template(TEMPLATE, |placeholder| match placeholder {
             "nonce" => &nonce,
-            "connect" if self.asks => "; connect-src 'self'",
+            "connect" if self.connects => "; connect-src 'self'",
             "connect" => "",
             "generator" => self.generator,
             "title" => &title,
             "style" => self.style,
             "heading" => &heading,
-            "plain" => self.plain,
+            "fallback" => self.fallback,
             "data" => &data,
             "script" => &script,
-            _ => unreachable!("BUG: the skeleton has no place '{place}'"),
+            _ => unreachable!("BUG: the template has no placeholder '{placeholder}'"),
         })
     }
 }
@@ -72,22 +72,23 @@ impl Page<'_> {
 /// Returns the element that holds data; there is nothing in it that could end it.
 fn element(id: &str, data: Data<'_>) -> String {
     let (kind, text) = match data {
-        Data::Json(json) => ("application/json", in_a_script(json)),
+        Data::Json(json) => ("application/json", escape_json(json)),
         Data::Bytes(bytes) => ("text/plain", STANDARD.encode(bytes)),
     };
     format!("<script type=\"{kind}\" id=\"{id}\">{text}</script>\n")
 }
 
-/// Fills each `{{place}}` of a skeleton; what is filled in is not looked at again.
+/// Fills each `{{placeholder}}` of a template; what is filled in is not looked at again.
 ///
 /// # Panics
-/// If a place of the skeleton does not end.
-fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
-    let mut parts = skeleton.split("{{");
+/// If a placeholder of the template does not end.
+fn fill_template<'t>(template: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
+    let mut parts = template.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (place, rest) = part.split_once("}}").expect("BUG: every place of the skeleton ends");
-        filled.push_str(text(place));
+        let (placeholder, rest) =
+            part.split_once("}}").expect("BUG: every placeholder of the template ends");
+        filled.push_str(text(placeholder));
         filled.push_str(rest);
     }
     filled
@@ -95,7 +96,7 @@ fn fill<'t>(skeleton: &'t str, text: impl Fn(&'t str) -> &'t str) -> String {
 
 /// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
 /// in strings only, where they may be written as escapes.
-fn in_a_script(json: &str) -> String {
+fn escape_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {
         match character {
@@ -113,7 +114,7 @@ fn in_a_script(json: &str) -> String {
 
 /// Returns a text that is text wherever it stands in a page, between tags or in a quoted attribute,
 /// and hides nothing: what ends lines or turns the direction of writing is spelt out.
-pub fn escaped(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -149,11 +150,11 @@ mod tests {
             generator: "transect",
             title: evil,
             heading: evil,
-            plain: "<p>plain</p>\n",
+            fallback: "<p>plain</p>\n",
             style: "p { margin: 0 }\n",
             data: &data,
             script: "run();\n",
-            asks: false,
+            connects: false,
         };
         let html = page.html(&Nonce::predictable(1));
         assert!(!html.contains("<img>") && !html.contains("connect-src"));
@@ -161,22 +162,25 @@ mod tests {
         assert_eq!(html.matches("</script>").count(), 3, "{html}");
         assert_eq!(html.matches("run();").count(), 1, "{html}");
         assert!(html.contains("<h1>&lt;/script&gt;&lt;img&gt;{{script}}</h1>\n<p>plain</p>"));
-        let asking = Page { asks: true, ..page }.html(&Nonce::predictable(1));
+        let asking = Page { connects: true, ..page }.html(&Nonce::predictable(1));
         assert!(asking.contains("; connect-src 'self'; base-uri 'none'"), "{asking}");
     }
 
     #[test]
     fn a_place_is_filled_once() {
-        let filled = fill("a{{b}}c{{d}}", |place| if place == "b" { "{{d}}" } else { "e" });
+        let filled = fill_template(
+            "a{{b}}c{{d}}",
+            |placeholder| if placeholder == "b" { "{{d}}" } else { "e" },
+        );
         assert_eq!(filled, "a{{d}}ce");
     }
 
     #[test]
     fn nothing_ends_the_element_it_stands_in() {
-        let json = in_a_script("\"</script><!-- & \u{2028}\"");
+        let json = escape_json("\"</script><!-- & \u{2028}\"");
         assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \u2028""#);
         assert_eq!(
-            escaped("<a b='\"'>&\n\u{202e}"),
+            escape_html("<a b='\"'>&\n\u{202e}"),
             "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\u{a}\\u{202e}"
         );
     }
@@ -188,11 +192,11 @@ mod tests {
                 generator: "transect",
                 title: "title",
                 heading: "heading",
-                plain: "",
+                fallback: "",
                 style: "",
                 data: &[],
                 script: "",
-                asks: false,
+                connects: false,
             };
             page.html(&Nonce::random().unwrap())
         };

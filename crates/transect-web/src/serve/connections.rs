@@ -23,50 +23,50 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use tokio::time::{sleep, timeout};
 
-use super::PERIOD;
-use super::answer::Answer;
-use super::gate::{Asked, Gate};
-use super::patience::Patience;
+use super::POLL_INTERVAL;
+use super::deadline::Deadline;
+use super::reply::Reply;
+use super::router::{Route, Router};
 use super::stream::Stream;
 
 /// The most connections that are open at once. A browser opens six.
-const MOST: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 
 /// The longest head of a request. Browsers send the cookies of all servers on this machine.
-const LONGEST_HEAD: usize = 64 << 10;
+const MAX_HEAD: usize = 64 << 10;
 
 /// The most headers in a request.
-const MOST_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 
 /// A request with the token, and where its answer goes.
-pub(super) struct Question {
-    pub(super) asked: Asked,
-    pub(super) answer: oneshot::Sender<Answer>,
+pub(super) struct RoutedRequest {
+    pub(super) route: Route,
+    pub(super) reply: oneshot::Sender<Reply>,
 }
 
 /// Returns how many connections are accepted at once: few where the process may open few files.
-pub(super) fn most_connections() -> usize {
-    (transect_sys::host::handle_limit() / 8).clamp(4, MOST)
+pub(super) fn max_connections() -> usize {
+    (transect_sys::host::handle_limit() / 8).clamp(4, MAX_CONNECTIONS)
 }
 
-/// Serves until `stop` is set. Requests with the token go to `questions`; all others are refused here.
+/// Serves until `stop` is set. Requests with the token go to `requests`; all others are refused here.
 pub(super) fn run(
     runtime: &Runtime,
     listener: &TcpListener,
-    gate: &Arc<Gate>,
-    questions: &Sender<Question>,
+    router: &Arc<Router>,
+    requests: &Sender<RoutedRequest>,
     stop: &AtomicBool,
 ) {
     LocalSet::new().block_on(runtime, async {
-        let mut open = Connections { open: VecDeque::new(), most: most_connections() };
+        let mut open = Connections { open: VecDeque::new(), max: max_connections() };
         while !stop.load(Ordering::Relaxed) {
-            match timeout(PERIOD, listener.accept()).await {
-                Ok(Ok((stream, _))) => open.add(stream, gate, questions),
+            match timeout(POLL_INTERVAL, listener.accept()).await {
+                Ok(Ok((stream, _))) => open.add(stream, router, requests),
                 Ok(Err(error)) if is_of_one_connection(&error) => {}
                 // No descriptors or no memory. A stranger gives back some, or others do. The kernel
                 // says so even if nobody connects: who has just come gets time to send a request.
-                Ok(Err(_)) if open.close_oldest_stranger(PERIOD) => {}
-                Ok(Err(_)) => sleep(PERIOD).await,
+                Ok(Err(_)) if open.close_oldest_stranger(POLL_INTERVAL) => {}
+                Ok(Err(_)) => sleep(POLL_INTERVAL).await,
                 Err(_) => {}
             }
             open.close_overdue();
@@ -88,31 +88,31 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 /// The open connections, in the order in which they came.
 struct Connections {
     open: VecDeque<Connection>,
-    most: usize,
+    max: usize,
 }
 
 struct Connection {
     task: JoinHandle<()>,
     since: Instant,
-    patience: Rc<Patience>,
+    deadline: Rc<Deadline>,
 }
 
 impl Connections {
     /// Reads requests from a new connection. It is closed at once if there is no room for it.
-    fn add(&mut self, stream: TcpStream, gate: &Arc<Gate>, questions: &Sender<Question>) {
-        if self.open.len() >= self.most && !self.close_oldest_stranger(Duration::ZERO) {
+    fn add(&mut self, stream: TcpStream, router: &Arc<Router>, requests: &Sender<RoutedRequest>) {
+        if self.open.len() >= self.max && !self.close_oldest_stranger(Duration::ZERO) {
             return;
         }
-        let patience = Rc::new(Patience::new());
-        let serving = serve(stream, Arc::clone(gate), questions.clone(), Rc::clone(&patience));
+        let deadline = Rc::new(Deadline::new());
+        let serving = serve(stream, Arc::clone(router), requests.clone(), Rc::clone(&deadline));
         let (task, since) = (spawn_local(serving), Instant::now());
-        self.open.push_back(Connection { task, since, patience });
+        self.open.push_back(Connection { task, since, deadline });
     }
 
     /// Returns false if there is none that has been open for so long.
     fn close_oldest_stranger(&mut self, least: Duration) -> bool {
         let is_old_stranger =
-            |open: &Connection| !open.patience.is_trusted() && open.since.elapsed() >= least;
+            |open: &Connection| !open.deadline.is_trusted() && open.since.elapsed() >= least;
         let oldest = self.open.iter().position(is_old_stranger);
         let oldest = oldest.and_then(|oldest| self.open.remove(oldest));
         oldest.inspect(|oldest| oldest.task.abort()).is_some()
@@ -121,10 +121,10 @@ impl Connections {
     fn close_overdue(&mut self) {
         let now = Instant::now();
         self.open.retain(|open| {
-            if open.patience.has_ended(now) {
+            if open.deadline.has_expired(now) {
                 open.task.abort();
             }
-            !open.task.is_finished() && !open.patience.has_ended(now)
+            !open.task.is_finished() && !open.deadline.has_expired(now)
         });
     }
 }
@@ -132,39 +132,39 @@ impl Connections {
 /// Answers the requests of one connection.
 async fn serve(
     stream: TcpStream,
-    gate: Arc<Gate>,
-    questions: Sender<Question>,
-    patience: Rc<Patience>,
+    router: Arc<Router>,
+    requests: Sender<RoutedRequest>,
+    deadline: Rc<Deadline>,
 ) {
     let respond = |request: Request<Incoming>| {
-        let asked = gate.check(&request.into_parts().0);
-        let (questions, patience) = (&questions, &patience);
+        let route = router.route(&request.into_parts().0);
+        let (requests, deadline) = (&requests, &deadline);
         async move {
-            let answer = match asked {
-                Ok(asked) => {
-                    patience.begin_response();
-                    let answer = ask(questions, asked).await;
-                    patience.finish_response();
-                    answer
+            let reply = match route {
+                Ok(route) => {
+                    deadline.begin_response();
+                    let reply = ask(requests, route).await;
+                    deadline.finish_response();
+                    reply
                 }
-                Err(status) => Answer::empty(status),
+                Err(status) => Reply::empty(status),
             };
-            Ok::<_, Infallible>(answer.response())
+            Ok::<_, Infallible>(reply.response())
         }
     };
-    let stream = Stream::new(stream, Rc::clone(&patience));
+    let stream = Stream::new(stream, Rc::clone(&deadline));
     let connection = http1::Builder::new()
-        .max_buf_size(LONGEST_HEAD)
-        .max_headers(MOST_HEADERS)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MAX_HEADERS)
         .serve_connection(stream, service_fn(respond));
     // The client hung up, or sent something that is not HTTP: that is its own affair.
     let _ = connection.await;
 }
 
 /// Returns the answer to a request with the token.
-async fn ask(questions: &Sender<Question>, asked: Asked) -> Answer {
-    let (answer, answered) = oneshot::channel();
+async fn ask(requests: &Sender<RoutedRequest>, route: Route) -> Reply {
+    let (reply, received) = oneshot::channel();
     // If nobody answers any more, the channel is dropped and the wait ends.
-    let _ = questions.send(Question { asked, answer });
-    answered.await.unwrap_or_else(|_| Answer::empty(StatusCode::SERVICE_UNAVAILABLE))
+    let _ = requests.send(RoutedRequest { route, reply });
+    received.await.unwrap_or_else(|_| Reply::empty(StatusCode::SERVICE_UNAVAILABLE))
 }

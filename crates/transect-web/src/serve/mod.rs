@@ -7,9 +7,9 @@
 //!         ── GET /TOKEN/alive ───────────► nothing: the page is still open
 //!
 //! connections.rs ── accepts, with limits on heads, time, connections and memory (its own thread)
-//! patience.rs ───── how long a connection may stay open
+//! deadline.rs ───── how long a connection may stay open
 //! stream.rs ─────── a connection as hyper reads and writes it
-//! gate.rs ───────── which requests are answered: Host, Origin, token, method
+//! router.rs ───────── which requests are answered: Host, Origin, token, method
 //! answer.rs ─────── responses and their headers
 //! ```
 //!
@@ -21,10 +21,10 @@
 //! Anybody on the machine can connect, though. What strangers send is therefore limited, and they can
 //! neither end the server nor keep a browser with the token out.
 
-mod answer;
 mod connections;
-mod gate;
-mod patience;
+mod deadline;
+mod reply;
+mod router;
 mod stream;
 
 use std::io;
@@ -38,23 +38,23 @@ use hyper::StatusCode;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
-use answer::Answer;
-use connections::Question;
-use gate::{Asked, Gate};
+use connections::RoutedRequest;
+use reply::Reply;
+use router::{Route, Router};
 
 /// A browser that sent no request for so long is gone. Pages in the background are woken once a
 /// minute only.
-const GONE: Duration = Duration::from_secs(180);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How often the server checks whether it is to stop.
-const PERIOD: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many connections may wait to be accepted. When more come at once, the system drops their first
 /// packets, and they are repeated after a second.
 const BACKLOG: u32 = 1024;
 
 /// What a server has to show.
-pub trait Show {
+pub trait PageSource {
     /// Returns the page of what is known now; `None` if there will be nothing.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
     port: u16,
-    gate: Arc<Gate>,
+    router: Arc<Router>,
 }
 
 impl std::fmt::Debug for Server {
@@ -108,48 +108,51 @@ impl Server {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let token = format!("{:032x}", u128::from_le_bytes(random));
-        Ok(Self { runtime, listener, port, gate: Arc::new(Gate::new(port, token)) })
+        Ok(Self { runtime, listener, port, router: Arc::new(Router::new(port, token)) })
     }
 
     /// Returns where the page is.
     pub fn address(&self) -> String {
-        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.gate.token())
+        format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.router.token())
     }
 
     /// Returns the most descriptors that connections use at once.
-    pub fn most_connections() -> usize {
-        connections::most_connections()
+    pub fn max_connections() -> usize {
+        connections::max_connections()
     }
 
-    /// Serves until `shown` has ended, or the browser is gone.
+    /// Serves until `page` has ended, or the browser is gone.
     ///
     /// # Errors
     /// There is no thread for the connections.
-    pub fn serve(&self, shown: &impl Show) -> io::Result<()> {
-        let (questions, asked) = channel();
+    pub fn serve(&self, page: &impl PageSource) -> io::Result<()> {
+        let (requests, received) = channel();
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             // Whatever becomes of the answers, the connections end.
             let _stop = StopOnDrop(&stop);
-            let Self { runtime, listener, gate, .. } = self;
+            let Self { runtime, listener, router, .. } = self;
             let stop = &stop;
-            let accept = move || connections::run(runtime, listener, gate, &questions, stop);
+            let accept = move || connections::run(runtime, listener, router, &requests, stop);
             std::thread::Builder::new()
                 .name("connections".to_owned())
                 .spawn_scoped(scope, accept)?;
-            let mut heard: Option<Instant> = None;
-            while !shown.has_ended() && heard.is_none_or(|heard| heard.elapsed() < GONE) {
-                let Question { asked, answer: to } = match asked.recv_timeout(PERIOD) {
-                    Ok(question) => question,
-                    Err(RecvTimeoutError::Timeout) => continue,
-                    Err(RecvTimeoutError::Disconnected) => break,
-                };
-                let answer = answer(asked, shown);
-                if !answer.is_refusal() {
-                    heard = Some(Instant::now());
+            let mut last_request: Option<Instant> = None;
+            while !page.has_ended()
+                && last_request.is_none_or(|last_request| last_request.elapsed() < BROWSER_TIMEOUT)
+            {
+                let RoutedRequest { route, reply: sender } =
+                    match received.recv_timeout(POLL_INTERVAL) {
+                        Ok(request) => request,
+                        Err(RecvTimeoutError::Timeout) => continue,
+                        Err(RecvTimeoutError::Disconnected) => break,
+                    };
+                let reply = reply_to(route, page);
+                if !reply.is_error() {
+                    last_request = Some(Instant::now());
                 }
                 // The browser may have hung up.
-                let _ = to.send(answer);
+                let _ = sender.send(reply);
             }
             Ok(())
         })
@@ -164,23 +167,23 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-fn answer(asked: Asked, shown: &impl Show) -> Answer {
-    let answer = match asked {
-        Asked::Page => shown.page().map(|page| page.map(Answer::html)),
-        Asked::Columns(known) => shown.columns(known).map(|columns| columns.map(Answer::columns)),
-        Asked::Progress => Ok(Some(progress(shown))),
-        Asked::Alive => Ok(None),
+fn reply_to(route: Route, page: &impl PageSource) -> Reply {
+    let reply = match route {
+        Route::Page => page.page().map(|page| page.map(Reply::html)),
+        Route::Columns(known) => page.columns(known).map(|columns| columns.map(Reply::columns)),
+        Route::Progress => Ok(Some(progress(page))),
+        Route::Alive => Ok(None),
     };
-    match answer {
-        Ok(answer) => answer.unwrap_or_else(Answer::nothing),
-        Err(_) => Answer::empty(StatusCode::INTERNAL_SERVER_ERROR),
+    match reply {
+        Ok(reply) => reply.unwrap_or_else(Reply::no_content),
+        Err(_) => Reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
     }
 }
 
-fn progress(shown: &impl Show) -> Answer {
+fn progress(page: &impl PageSource) -> Reply {
     // In this order: a finished tree is never reported with fewer entries than it has.
-    let reading = shown.is_reading();
-    Answer::json(&serde_json::json!({ "entries": shown.entries(), "reading": reading }))
+    let reading = page.is_reading();
+    Reply::json(&serde_json::json!({ "entries": page.entries(), "reading": reading }))
 }
 
 #[cfg(test)]
@@ -197,7 +200,7 @@ mod tests {
         ended: AtomicBool,
     }
 
-    impl Show for Shown {
+    impl PageSource for Shown {
         fn page(&self) -> io::Result<Option<String>> {
             Ok(Some("<title>the page</title>".to_owned()))
         }
@@ -257,7 +260,7 @@ mod tests {
         with_server(|server, shown| {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
             let get =
-                |page: &str| ask(server, &format!("GET /{}/{page}", server.gate.token()), &host);
+                |page: &str| ask(server, &format!("GET /{}/{page}", server.router.token()), &host);
             let page = get("");
             assert!(page.starts_with("HTTP/1.1 200") && page.ends_with("<title>the page</title>"));
             assert!(page.contains("frame-ancestors 'none'") && page.contains("no-store"), "{page}");
@@ -276,7 +279,7 @@ mod tests {
     #[test]
     fn nobody_else_is_told_anything() {
         with_server(|server, _| {
-            let (port, token) = (server.port, server.gate.token());
+            let (port, token) = (server.port, server.router.token());
             let own = format!("Host: 127.0.0.1:{port}\r\n");
             let wrong = "0".repeat(32);
             for (status, line, headers) in [
@@ -317,7 +320,7 @@ mod tests {
     #[test]
     fn every_run_has_an_address_of_its_own_on_loopback() {
         let (one, other) = (Server::start().unwrap(), Server::start().unwrap());
-        assert_ne!(one.gate.token(), other.gate.token());
+        assert_ne!(one.router.token(), other.router.token());
         assert!(one.address().starts_with("http://127.0.0.1:"));
         let listening = one.listener.local_addr().unwrap();
         assert!(listening.ip().is_loopback());

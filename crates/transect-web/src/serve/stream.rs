@@ -9,25 +9,25 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::patience::Patience;
+use super::deadline::Deadline;
 
 /// Bytes read at once. Requests are short.
 const BLOCK: usize = 4 << 10;
 
-/// A connection that reports every byte written to its [`Patience`].
+/// A connection that reports every byte written to its [`Deadline`].
 pub(super) struct Stream {
     tcp: TcpStream,
-    patience: Rc<Patience>,
+    deadline: Rc<Deadline>,
 }
 
 impl Stream {
-    pub(super) fn new(tcp: TcpStream, patience: Rc<Patience>) -> Self {
-        Self { tcp, patience }
+    pub(super) fn new(tcp: TcpStream, deadline: Rc<Deadline>) -> Self {
+        Self { tcp, deadline }
     }
 
     fn written(&self, bytes: usize) -> io::Result<usize> {
         if bytes > 0 {
-            self.patience.note_progress();
+            self.deadline.note_progress();
         }
         Ok(bytes)
     }

@@ -69,11 +69,11 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
         generator: "transect lab",
         title: &title,
         heading: &title,
-        plain: &plain::write(report),
+        fallback: &plain::write(report),
         style: STYLE,
         data: &[("data", page::Data::Json(&data))],
         script: &SCRIPTS.concat(),
-        asks: false,
+        connects: false,
     };
     Ok(page.html(nonce))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use transect_web::page::escaped;
+use transect_web::page::escape_html;
 
 use crate::report::format::{
     interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, verdict_label,
@@ -20,22 +20,22 @@ pub(super) fn write(report: &Report<'_>) -> String {
         out,
         "<p>{}, {} cores{}, {}. Preset {}, {} rounds of {}, seed {}. transect {}.</p>\n\
          <p><code>{}</code></p>\n",
-        escaped(machine.processor.as_deref().unwrap_or("unknown processor")),
+        escape_html(machine.processor.as_deref().unwrap_or("unknown processor")),
         machine.cores,
         if machine.hypervisor { ", a guest" } else { "" },
-        escaped(&machine.system),
-        escaped(&session.preset),
+        escape_html(&machine.system),
+        escape_html(&session.preset),
         session.rounds,
         session.runs,
         session.seed,
-        escaped(&machine.version),
-        escaped(&machine.command.join(" ")),
+        escape_html(&machine.version),
+        escape_html(&machine.command.join(" ")),
     );
     for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
         ranking_section(&mut out, report, ranking, conclusion);
     }
     if let Some(table) = report.references.first() {
-        let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escaped(table.whose));
+        let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escape_html(table.whose));
     }
     report.references.iter().for_each(|table| published_table(&mut out, table));
     out
@@ -51,11 +51,11 @@ fn ranking_section(
     let _ = write!(
         out,
         "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
-        escaped(&ranking.name),
+        escape_html(&ranking.name),
         report.session.state_of(ranking.cache_state),
         report.session.work_in(dataset),
-        escaped(&conclusion.sentence),
-        escaped(&conclusion.noise),
+        escape_html(&conclusion.sentence),
+        escape_html(&conclusion.noise),
     );
     for text in conclusion.alarms.iter().chain(&conclusion.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(text));
@@ -78,9 +78,9 @@ fn ranking_section(
         let _ = writeln!(
             out,
             "<tr><td><bdi>{}</bdi></td><td colspan=\"{}\">not ranked: <bdi>{}</bdi></td></tr>",
-            escaped(&unranked.cell),
+            escape_html(&unranked.cell),
             heads.len() - 1,
-            escaped(&unranked.reason)
+            escape_html(&unranked.reason)
         );
     }
     out.push_str("</tbody></table>\n");
@@ -145,7 +145,7 @@ fn table_row(out: &mut String, cells: &[String]) {
     out.push_str("<tr>");
     for cell in cells {
         // `bdi` confines names that change the text direction to their own cell.
-        let _ = write!(out, "<td><bdi>{}</bdi></td>", escaped(cell));
+        let _ = write!(out, "<td><bdi>{}</bdi></td>", escape_html(cell));
     }
     out.push_str("</tr>\n");
 }

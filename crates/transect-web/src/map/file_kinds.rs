@@ -105,9 +105,9 @@ pub(super) fn names() -> Vec<&'static str> {
 }
 
 /// Says of names what kind of file they are.
-pub(super) struct Kinds(std::collections::HashMap<&'static str, u8>);
+pub(super) struct FileKinds(std::collections::HashMap<&'static str, u8>);
 
-impl Kinds {
+impl FileKinds {
     pub(super) fn new() -> Self {
         let with_number = (0..).zip(KINDS).flat_map(|(number, &(_, extensions))| {
             extensions.iter().map(move |&extension| (extension, number))
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_name_tells_the_kind_of_a_file() {
-        let kinds = Kinds::new();
+        let kinds = FileKinds::new();
         for (name, kind) in [
             ("film.mkv", "video"),
             ("PHOTO.JPG", "images"),
@@ -160,6 +160,6 @@ mod tests {
     #[test]
     fn an_extension_belongs_to_one_kind() {
         let listed: usize = KINDS.iter().map(|(_, extensions)| extensions.len()).sum();
-        assert_eq!(Kinds::new().0.len(), listed);
+        assert_eq!(FileKinds::new().0.len(), listed);
     }
 }

@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 
 /// What a request with the token asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Route {
     /// The page.
     Page,
     /// What is newer than this version.
@@ -19,13 +19,13 @@ pub(super) enum Asked {
 
 /// Knows the address that a request has to carry.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Router {
     token: String,
     /// The names of this server, as browsers send them.
     hosts: [String; 2],
 }
 
-impl Gate {
+impl Router {
     pub(super) fn new(port: u16, token: String) -> Self {
         Self { token, hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] }
     }
@@ -35,7 +35,7 @@ impl Gate {
     }
 
     /// Returns what a request asks for, or the status of its refusal.
-    pub(super) fn check(&self, head: &Parts) -> Result<Asked, StatusCode> {
+    pub(super) fn route(&self, head: &Parts) -> Result<Route, StatusCode> {
         if has_body(&head.headers) {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
@@ -51,19 +51,19 @@ impl Gate {
         }
         let address = head.uri.path_and_query().map_or("", |address| address.as_str());
         let address = address.strip_prefix('/').and_then(|address| address.split_once('/'));
-        let Some((_, page)) = address.filter(|(token, _)| is_same(token, &self.token)) else {
+        let Some((_, page)) = address.filter(|(token, _)| is_same_token(token, &self.token)) else {
             return Err(StatusCode::NOT_FOUND);
         };
         if head.method != Method::GET {
             return Err(StatusCode::METHOD_NOT_ALLOWED);
         }
         match page.split_once('/').unwrap_or((page, "")) {
-            ("", "") => Ok(Asked::Page),
+            ("", "") => Ok(Route::Page),
             ("columns", known) => {
-                known.parse().map(Asked::Columns).map_err(|_| StatusCode::NOT_FOUND)
+                known.parse().map(Route::Columns).map_err(|_| StatusCode::NOT_FOUND)
             }
-            ("progress", "") => Ok(Asked::Progress),
-            ("alive", "") => Ok(Asked::Alive),
+            ("progress", "") => Ok(Route::Progress),
+            ("alive", "") => Ok(Route::Alive),
             _ => Err(StatusCode::NOT_FOUND),
         }
     }
@@ -83,7 +83,7 @@ fn has_body(headers: &HeaderMap) -> bool {
 }
 
 /// Compares in a time that does not depend on how much is the same.
-fn is_same(one: &str, other: &str) -> bool {
+fn is_same_token(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && std::hint::black_box(differing) == 0
 }
@@ -97,30 +97,30 @@ mod tests {
     const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
     /// Checks a request for the page whose headers are those of a browser and some more.
-    fn check(address: &str, more: &[(&str, &str)]) -> Result<Asked, u16> {
+    fn check(address: &str, more: &[(&str, &str)]) -> Result<Route, u16> {
         let request = Request::get(address).header("host", "localhost:80");
         let request =
             more.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let (head, ()) = request.body(()).unwrap().into_parts();
-        Gate::new(80, TOKEN.to_owned()).check(&head).map_err(|status| status.as_u16())
+        Router::new(80, TOKEN.to_owned()).route(&head).map_err(|status| status.as_u16())
     }
 
     #[test]
-    fn gate_own_address_is_understood() {
+    fn router_own_address_is_understood() {
         let asked = |page: &str| check(&format!("/{TOKEN}/{page}"), &[]);
-        assert_eq!(asked(""), Ok(Asked::Page));
-        assert_eq!(asked("columns/18446744073709551615"), Ok(Asked::Columns(u64::MAX)));
-        assert_eq!(asked("progress"), Ok(Asked::Progress));
-        assert_eq!(asked("alive"), Ok(Asked::Alive));
+        assert_eq!(asked(""), Ok(Route::Page));
+        assert_eq!(asked("columns/18446744073709551615"), Ok(Route::Columns(u64::MAX)));
+        assert_eq!(asked("progress"), Ok(Route::Progress));
+        assert_eq!(asked("alive"), Ok(Route::Alive));
         assert_eq!(asked("columns/18446744073709551616"), Err(404));
         assert_eq!(asked("?"), Err(404));
     }
 
     #[test]
-    fn gate_announced_body_is_refused() {
+    fn router_announced_body_is_refused() {
         let page = format!("/{TOKEN}/");
         for (status, name, value) in [
-            (Ok(Asked::Page), "content-length", "0"),
+            (Ok(Route::Page), "content-length", "0"),
             (Err(413), "content-length", "5000"),
             (Err(413), "content-length", "9223372036854775807"),
             (Err(413), "content-length", "nonsense"),
@@ -131,20 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn gate_second_host_is_refused() {
+    fn router_second_host_is_refused() {
         let page = format!("/{TOKEN}/");
         assert_eq!(check(&page, &[("host", "localhost:80")]), Err(421));
         assert_eq!(check(&format!("http://example.org{page}"), &[]), Err(421));
         let origins = [("origin", "http://localhost:80"), ("origin", "http://example.org")];
-        assert_eq!(check(&page, &origins[..1]), Ok(Asked::Page));
+        assert_eq!(check(&page, &origins[..1]), Ok(Route::Page));
         assert_eq!(check(&page, &origins), Err(403));
     }
 
     #[test]
     fn tokens_compare_by_every_byte() {
-        assert!(is_same(TOKEN, TOKEN));
+        assert!(is_same_token(TOKEN, TOKEN));
         for wrong in ["", &TOKEN[1..], &TOKEN[..31], "0123456789abcdef0123456789abcdeF"] {
-            assert!(!is_same(wrong, TOKEN), "{wrong}");
+            assert!(!is_same_token(wrong, TOKEN), "{wrong}");
         }
     }
 }

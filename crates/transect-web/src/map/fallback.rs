@@ -5,10 +5,10 @@ use std::fmt::Write;
 use transect::table::{Row, Table};
 
 use super::{Measure, columns};
-use crate::page::escaped;
+use crate::page::escape_html;
 
 /// Entries that are listed.
-const MOST: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// Returns the inside of the page's plain part: what lies in the root, or the roots if there are
 /// several.
@@ -16,10 +16,11 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
     let size = |row: Row| measure.size(&table.totals(row));
     let roots: Vec<Row> = table.roots().collect();
     let (rows, total): (Vec<Row>, u64) = match roots.as_slice() {
-        [root] => (table.largest(table.children(*root), MOST, size), size(*root)),
-        roots => {
-            (table.largest(roots.iter().copied(), MOST, size), measure.size(&table.grand_total()))
-        }
+        [root] => (table.largest(table.children(*root), MAX_ROWS, size), size(*root)),
+        roots => (
+            table.largest(roots.iter().copied(), MAX_ROWS, size),
+            measure.size(&table.grand_total()),
+        ),
     };
     let mut out = String::from(
         "<p>The map itself takes a browser that runs scripts. These are the largest entries.</p>\n\
@@ -32,7 +33,7 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
         let _ = writeln!(
             out,
             "<tr><td><bdi>{}</bdi></td><td>{}</td><td>{share:.1} %</td><td>{}</td></tr>",
-            escaped(&name),
+            escape_html(&name),
             size(row),
             sums.entries()
         );

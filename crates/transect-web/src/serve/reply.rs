@@ -10,50 +10,50 @@ use hyper::{Response, StatusCode};
 
 /// What is sent back to a browser.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Reply {
     status: StatusCode,
-    kind: &'static str,
+    content_type: &'static str,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl Reply {
     pub(super) fn html(page: String) -> Self {
-        Self::of("text/html; charset=utf-8", page.into_bytes())
+        Self::ok("text/html; charset=utf-8", page.into_bytes())
     }
 
     pub(super) fn columns(body: Vec<u8>) -> Self {
-        Self::of("application/octet-stream", body)
+        Self::ok("application/octet-stream", body)
     }
 
     pub(super) fn json(value: &serde_json::Value) -> Self {
-        Self::of("application/json", value.to_string().into_bytes())
+        Self::ok("application/json", value.to_string().into_bytes())
     }
 
-    pub(super) fn nothing() -> Self {
+    pub(super) fn no_content() -> Self {
         Self::empty(StatusCode::NO_CONTENT)
     }
 
     /// Returns an answer without a body.
     pub(super) fn empty(status: StatusCode) -> Self {
-        Self { status, kind: "text/plain", body: Vec::new() }
+        Self { status, content_type: "text/plain", body: Vec::new() }
     }
 
-    fn of(kind: &'static str, body: Vec<u8>) -> Self {
-        Self { status: StatusCode::OK, kind, body }
+    fn ok(content_type: &'static str, body: Vec<u8>) -> Self {
+        Self { status: StatusCode::OK, content_type, body }
     }
 
-    pub(super) fn is_refusal(&self) -> bool {
+    pub(super) fn is_error(&self) -> bool {
         self.status.is_client_error() || self.status.is_server_error()
     }
 
     /// Returns the response. The connection of a refusal ends with it: a stranger gets one answer.
-    pub(super) fn response(self) -> Response<Whole> {
-        let refusal = self.is_refusal();
-        let mut response = Response::new(Whole(Bytes::from(self.body)));
+    pub(super) fn response(self) -> Response<FullBody> {
+        let refusal = self.is_error();
+        let mut response = Response::new(FullBody(Bytes::from(self.body)));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         for (name, value) in [
-            (header::CONTENT_TYPE, self.kind),
+            (header::CONTENT_TYPE, self.content_type),
             (header::CACHE_CONTROL, "no-store"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
@@ -76,9 +76,9 @@ impl Answer {
 
 /// A body that is sent as one piece.
 #[derive(Debug)]
-pub(super) struct Whole(Bytes);
+pub(super) struct FullBody(Bytes);
 
-impl Body for Whole {
+impl Body for FullBody {
     type Data = Bytes;
     type Error = Infallible;
 
