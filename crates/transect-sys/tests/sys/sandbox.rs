@@ -151,7 +151,7 @@ fn in_a_sandbox(test: &str, role: &str, errno: i32) {
     let temp = TempDir::new();
     build(temp.path());
     let root = temp.path().to_str().unwrap();
-    let ran = rerun(test, role, &[(ROOT, root)], || {
+    let ran = rerun(&format!("sandbox::{test}"), role, &[(ROOT, root)], || {
         let root = std::env::var_os(ROOT).expect("set by in_a_sandbox");
         falls_back(root.as_ref(), errno);
     });
