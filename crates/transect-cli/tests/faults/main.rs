@@ -2,6 +2,9 @@
 //! tells which.
 //!
 //! Where not everything is tested (`make torture` does), each scenario meets a sample of its faults.
+//!
+//! A test program of its own: it is itself one of the programs that are traced, and `make torture`
+//! runs it alone.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]

@@ -1,6 +1,8 @@
 //! The program as its users meet it on Windows: paths with backslashes, drives, messages with the
 //! system's number. Elsewhere they run under Wine, if `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER`
 //! names it.
+//!
+//! A test program of its own: of this one and `cli` either is empty, whatever the system.
 
 #![cfg(windows)]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
