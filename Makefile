@@ -128,6 +128,15 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 		}' "$$log"
 	exit "$$status"
 
+# Tests of whole programs and trees that `make quick` runs: parts of their names.
+QUICK ?= matrix::a_basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
+# The same features as in `make test`, so that neither builds anew what the other built.
+quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in about a minute
+	@$(OWN_TMPDIR)
+	tests='test --workspace --all-features --locked'
+	$(CARGO) $$tests --lib --bins -- --quiet
+	$(CARGO) $$tests --test engine --test cli -- --quiet $(QUICK)
+
 # Every fault in every file system call of every scenario, and programs stopped and continued
 # $(TORTURE_RUNS) times on each file system; `make test` runs a sample of both. Files lie in $TMPDIR: set
 # it to test another file system. Needs permission to trace (ptrace) and to mount.
