@@ -129,15 +129,15 @@ pub enum Error {
     /// The reader is not available on this system: its name, and the reason.
     ReaderUnavailable(&'static str, &'static str),
     /// A buffer size was given for a reader without a buffer: its name.
-    NoBuffer(&'static str),
+    UnsupportedBufferSize(&'static str),
     /// A buffer size out of range, in bytes.
-    BufferSize(usize),
+    BufferSizeOutOfRange(usize),
     /// A stat order was given for a reader that does not support one: its name.
-    NoStatOrder(&'static str),
+    UnsupportedStatOrder(&'static str),
     /// An invalid filter pattern: the pattern and the reason.
-    Pattern(String, String),
+    InvalidPattern(String, String),
     /// The minimum depth is greater than the maximum.
-    Depths {
+    InvalidDepths {
         /// The minimum.
         min: u32,
         /// The maximum.
@@ -150,7 +150,7 @@ pub enum Error {
     /// A path given by the caller cannot be accessed.
     Root(ScanError),
     /// A thread could not be started.
-    Thread(io::Error),
+    ThreadStart(io::Error),
     /// More entries than a table can hold: four thousand million rows.
     TooManyEntries,
 }
@@ -162,8 +162,8 @@ impl fmt::Display for Error {
             Self::ReaderUnavailable(name, why) => {
                 write!(f, "reader '{name}' cannot be used here: {why}")
             }
-            Self::NoBuffer(name) => write!(f, "reader '{name}' takes no buffer size"),
-            Self::BufferSize(size) => {
+            Self::UnsupportedBufferSize(name) => write!(f, "reader '{name}' takes no buffer size"),
+            Self::BufferSizeOutOfRange(size) => {
                 let sizes = ReaderSettings::BUFFER_SIZES;
                 write!(
                     f,
@@ -172,15 +172,17 @@ impl fmt::Display for Error {
                     sizes.end()
                 )
             }
-            Self::NoStatOrder(name) => write!(f, "reader '{name}' takes no stat order"),
-            Self::Pattern(pattern, why) => write!(f, "cannot parse pattern '{pattern}': {why}"),
-            Self::Depths { min, max } => {
+            Self::UnsupportedStatOrder(name) => write!(f, "reader '{name}' takes no stat order"),
+            Self::InvalidPattern(pattern, why) => {
+                write!(f, "cannot parse pattern '{pattern}': {why}")
+            }
+            Self::InvalidDepths { min, max } => {
                 write!(f, "minimum depth {min} is greater than maximum depth {max}")
             }
             Self::NotAbsolute(path) => write!(f, "'{}' is not an absolute path", path.display()),
             Self::NoNotifications(why) => write!(f, "cannot be told of changes: {why}"),
             Self::Root(error) => error.fmt(f),
-            Self::Thread(error) => write!(f, "cannot start a thread: {}", reason(error)),
+            Self::ThreadStart(error) => write!(f, "cannot start a thread: {}", reason(error)),
             Self::TooManyEntries => write!(f, "there are more entries than a table can hold"),
         }
     }
@@ -189,7 +191,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Thread(error) => Some(error),
+            Self::ThreadStart(error) => Some(error),
             Self::Root(error) => Some(error),
             _ => None,
         }

@@ -70,7 +70,7 @@ impl ScanPlan {
         let reader_settings = reader_settings(reader, options.buffer_size, options.stat_order)?;
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
-            return Err(Error::Depths { min: min_depth, max });
+            return Err(Error::InvalidDepths { min: min_depth, max });
         }
         let filter = options.filters.compile()?;
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
@@ -143,16 +143,16 @@ fn reader_settings(
     let mut settings = ReaderSettings::default();
     if let Some(size) = buffer_size {
         if !reader.takes_buffer_size() {
-            return Err(Error::NoBuffer(reader.as_str()));
+            return Err(Error::UnsupportedBufferSize(reader.as_str()));
         }
         if !ReaderSettings::BUFFER_SIZES.contains(&size) {
-            return Err(Error::BufferSize(size));
+            return Err(Error::BufferSizeOutOfRange(size));
         }
         settings.buffer_size = size;
     }
     if let Some(order) = stat_order {
         if !reader.takes_stat_order() {
-            return Err(Error::NoStatOrder(reader.as_str()));
+            return Err(Error::UnsupportedStatOrder(reader.as_str()));
         }
         settings.stat_order = order;
     }

@@ -22,7 +22,7 @@ impl Globs {
         let build = |is_meant: fn(&str) -> bool| {
             let mut builder = OverrideBuilder::new(".");
             for glob in globs.iter().filter(|glob| is_meant(glob)) {
-                let invalid = |reason| Error::Pattern(glob.clone(), reason);
+                let invalid = |reason| Error::InvalidPattern(glob.clone(), reason);
                 if glob.trim_start_matches('!').is_empty() {
                     return Err(invalid("it is empty".to_owned()));
                 }
@@ -30,7 +30,9 @@ impl Globs {
                     .add(&escape_gitignore(glob))
                     .map_err(|error| invalid(error_reason(&error)))?;
             }
-            builder.build().map_err(|error| Error::Pattern(globs.join(" "), error_reason(&error)))
+            builder
+                .build()
+                .map_err(|error| Error::InvalidPattern(globs.join(" "), error_reason(&error)))
         };
         Ok(Self { all: build(|_| true)?, name_only: build(is_name_only)? })
     }

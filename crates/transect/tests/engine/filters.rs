@@ -156,7 +156,7 @@ fn globs_traversed_directories_not_counted() {
 #[test]
 fn globs_invalid_pattern_error_names_it() {
     let error = scan(".").filters(globs(&["*.rs", "a{b"])).plan().unwrap_err();
-    assert!(matches!(&error, Error::Pattern(pattern, _) if pattern == "a{b"), "{error}");
+    assert!(matches!(&error, Error::InvalidPattern(pattern, _) if pattern == "a{b"), "{error}");
 }
 
 /// An including glob descends into directories that it does not match. A followed link to a
@@ -280,7 +280,7 @@ fn globs_gitignore_special_characters_match_literally() {
     assert_eq!(list(temp.path(), |options| options.filters(globs(&["#*"]))), ["#x"]);
     for empty in ["", "!"] {
         let error = scan(temp.path()).filters(globs(&[empty])).plan().unwrap_err();
-        assert!(matches!(&error, Error::Pattern(..)), "{error}");
+        assert!(matches!(&error, Error::InvalidPattern(..)), "{error}");
     }
 }
 
@@ -513,7 +513,7 @@ fn depth_of(path: &str) -> u32 {
 #[test]
 fn depths_min_above_max_is_error() {
     let error = scan(".").max_depth(1).filters(min_depth(2)).plan();
-    assert!(matches!(error, Err(Error::Depths { min: 2, max: 1 })));
+    assert!(matches!(error, Err(Error::InvalidDepths { min: 2, max: 1 })));
 }
 
 #[test]
