@@ -50,9 +50,9 @@ impl Job {
                 let rows = largest_files(table, below);
                 Message::Largest { request, rows }
             }
-            Self::Summarize { ticket, rows } => {
+            Self::Summarize { request, rows } => {
                 let removal = Removal::new(table, rows).map_err(|refused| refused.to_string());
-                Message::Summarized { ticket, summary: removal.map(|removal| removal.summary()) }
+                Message::Summarized { request, summary: removal.map(|removal| removal.summary()) }
             }
         }
     }

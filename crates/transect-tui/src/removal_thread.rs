@@ -71,7 +71,7 @@ fn remove(
     messages: &Sender<Message>,
 ) -> Result<Report, String> {
     let removal = Removal::new(table, rows).map_err(|refused| refused.to_string())?;
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     let mut progress = |counts: &Counts, row| {
         if last_report.elapsed() >= REPORT_INTERVAL {
             last_report = Instant::now();

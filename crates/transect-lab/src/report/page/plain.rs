@@ -58,7 +58,7 @@ fn ranking_section(
         escape_html(&conclusion.noise),
     );
     for text in conclusion.alarms.iter().chain(&conclusion.notes) {
-        let _ = writeln!(out, "<p><strong>{}</strong></p>", escaped(text));
+        let _ = writeln!(out, "<p><strong>{}</strong></p>", escape_html(text));
     }
     let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
     if ranking.by == Metric::Processor {
@@ -118,7 +118,7 @@ fn row_cells(spec: &SessionSpec, row: &Row) -> Vec<String> {
 
 fn published_table(out: &mut String, table: &PublishedTable) {
     let PublishedTable { source, article, corpus, .. } = table;
-    let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escaped(corpus));
+    let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escape_html(corpus));
     open_table(out, &["method", "state", "what", "ms", "note"]);
     for row in &table.rows {
         let cells = [
