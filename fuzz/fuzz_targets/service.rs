@@ -7,8 +7,8 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use transect_service::protocol::{
-    Bytes, Complaint, Frame, Greeting, Inbox, LONGEST_REQUEST, Layout, PathList, PathsEncoder,
-    Request, take_answer, take_holder, take_presence, take_stats,
+    ByteReader, ErrorReply, Frame, ServerInfo, FrameReader, MAX_REQUEST_BYTES, WireLayout, PathList, PathsEncoder,
+    Request, take_attributes, take_resolved, take_exists, take_stats,
 };
 
 #[derive(Arbitrary, Debug)]
@@ -27,7 +27,7 @@ fuzz_target!(|input: Input<'_>| match input {
 });
 
 fn stream(mut bytes: &[u8]) {
-    let mut inbox = Inbox::new(LONGEST_REQUEST);
+    let mut inbox = FrameReader::new(MAX_REQUEST_BYTES);
     loop {
         match inbox.is_ready() {
             Ok(true) => request(inbox.take()),
@@ -42,14 +42,14 @@ fn request(frame: Frame<'_>) {
 }
 
 fn answers(bytes: &[u8]) {
-    let layout = Layout::new(Layout::ALL);
-    let mut from = Bytes(bytes);
-    while take_answer(&mut from, layout).is_ok() {}
-    let _ = take_presence(&mut Bytes(bytes));
-    let _ = take_holder(&mut Bytes(bytes), layout);
+    let layout = WireLayout::new(WireLayout::ALL);
+    let mut from = ByteReader(bytes);
+    while take_attributes(&mut from, layout).is_ok() {}
+    let _ = take_exists(&mut ByteReader(bytes));
+    let _ = take_resolved(&mut ByteReader(bytes), layout);
     let _ = take_stats(bytes);
-    let _ = Greeting::parse(bytes);
-    let _ = Complaint::parse(bytes);
+    let _ = ServerInfo::parse(bytes);
+    let _ = ErrorReply::parse(bytes);
 }
 
 fn round_trip(paths: &[&[u8]]) {
@@ -58,6 +58,6 @@ fn round_trip(paths: &[&[u8]]) {
     paths.iter().for_each(|path| encoder.push(path));
     drop(encoder);
     let mut list = PathList::default();
-    list.take(&mut Bytes(&out)).expect("BUG: what was encoded is valid");
+    list.take(&mut ByteReader(&out)).expect("BUG: what was encoded is valid");
     assert!(list.iter().eq(paths.iter().copied()));
 }

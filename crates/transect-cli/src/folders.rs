@@ -65,7 +65,7 @@ pub(crate) fn config(part: &str) -> Result<PathBuf, Fatal> {
 /// the other one is.
 pub(crate) fn service_socket() -> PathBuf {
     let runtime = absolute("XDG_RUNTIME_DIR");
-    transect_service::usual_folder(runtime, std::env::temp_dir()).join("cache.sock")
+    transect_service::default_socket_dir(runtime, std::env::temp_dir()).join("cache.sock")
 }
 
 impl Kind {

@@ -12,20 +12,21 @@ use rustix::io::Errno;
 use transect::FieldMask;
 use transect_cache::{LookupError, LookupResult, by_directory};
 
+use crate::endpoint::{is_own_user, peer_credentials};
 use crate::error::Error;
-use crate::place::{is_us, peer};
 use crate::protocol::{
-    Bytes, Complaint, Frame, Greeting, Holder, Inbox, Kind, LONGEST_ANSWER, LONGEST_PATH,
-    LONGEST_REQUEST, Layout, MOST_QUESTIONS, Malformed, PathsEncoder, Question, Request, VERSION,
-    take_answer, take_holder, take_presence, take_stats,
+    AttributeQuery, ByteReader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES,
+    MAX_PATH_BYTES, MAX_PATHS, MAX_REQUEST_BYTES, PathsEncoder, ProtocolError, Request,
+    ResolvedName, ServerInfo, VERSION, WireLayout, take_attributes, take_exists, take_resolved,
+    take_stats,
 };
 
 /// Paths that are asked in a frame: so many that a frame is worth being woken for, so few that its
 /// answers fit into what a socket holds.
-const PATHS: usize = 2048;
+const PATHS_PER_FRAME: usize = 2048;
 
 /// Bytes of paths from which on a frame is full.
-const FULL: usize = 128 << 10;
+const FULL_FRAME_BYTES: usize = 128 << 10;
 
 /// Frames on their way: while one is answered, the next lies ready, and answers to one before are
 /// read.
@@ -35,8 +36,8 @@ const WINDOW: usize = 4;
 #[derive(Debug)]
 pub struct Client {
     stream: UnixStream,
-    greeting: Greeting,
-    inbox: Inbox,
+    server_info: ServerInfo,
+    reader: FrameReader,
     outbox: Vec<u8>,
     /// How much of the outbox is on its way.
     sent: usize,
@@ -48,34 +49,35 @@ impl Client {
     /// # Errors
     /// Nobody is there, or somebody else; or it does not speak our version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream =
-            UnixStream::connect(socket).map_err(|error| Error::Nobody(socket.to_owned(), error))?;
+        let stream = UnixStream::connect(socket)
+            .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
         // Before anything is said: in a place where everybody may write, it may be anybody's.
-        let (_, user) = peer(&stream)?;
-        if !is_us(user) {
-            return Err(Error::Foreign { socket: socket.to_owned(), user });
+        let (_, user) = peer_credentials(&stream)?;
+        if !is_own_user(user) {
+            return Err(Error::OtherUser { socket: socket.to_owned(), user });
         }
         stream.set_nonblocking(true)?;
-        let greeting = Greeting {
+        let server_info = ServerInfo {
             version: 0,
             process: 0,
             level: String::new(),
             fields: FieldMask::empty(),
             roots: Vec::new(),
         };
-        let (inbox, outbox) = (Inbox::new(LONGEST_ANSWER), Vec::new());
-        let mut client = Self { stream, greeting, inbox, outbox, sent: 0 };
-        client.greeting = client.ask(&Request::Hello { version: VERSION }, Greeting::parse)?;
+        let (reader, outbox) = (FrameReader::new(MAX_ANSWER_BYTES), Vec::new());
+        let mut client = Self { stream, server_info, reader, outbox, sent: 0 };
+        client.server_info =
+            client.request(&Request::Hello { version: VERSION }, ServerInfo::parse)?;
         Ok(client)
     }
 
     /// Returns what the service said of itself.
-    pub fn greeting(&self) -> &Greeting {
-        &self.greeting
+    pub fn server_info(&self) -> &ServerInfo {
+        &self.server_info
     }
 
     /// Returns the attributes of paths, which have to be absolute, in their order: those that are
-    /// wanted and that the service [keeps](crate::KEPT).
+    /// wanted and that the service [keeps](crate::CACHED_FIELDS).
     ///
     /// # Errors
     /// The service does not answer; so it is with all that follow. What it was asked before may be
@@ -86,17 +88,19 @@ impl Client {
         want: FieldMask,
         follow: bool,
     ) -> Result<Vec<LookupResult>, Error> {
-        let question = Question { want, follow };
+        let question = AttributeQuery { want, follow };
         let layout = question.layout();
-        self.ask_many(paths, &Request::Attributes(question), |from| take_answer(from, layout))
+        self.request_many(paths, &Request::Attributes(question), |from| {
+            take_attributes(from, layout)
+        })
     }
 
     /// Returns whether paths lead to something.
-    pub fn exist<P: AsRef<Path>>(
+    pub fn exists<P: AsRef<Path>>(
         &mut self,
         paths: &[P],
     ) -> Result<Vec<Result<bool, LookupError>>, Error> {
-        self.ask_many(paths, &Request::Exists, take_presence)
+        self.request_many(paths, &Request::Exists, take_exists)
     }
 
     /// Returns for every name the first of the directories that holds it. The directories have to fit
@@ -106,19 +110,19 @@ impl Client {
         names: &[P],
         directories: &[P],
         want: FieldMask,
-    ) -> Result<Vec<Result<Option<Holder>, LookupError>>, Error> {
+    ) -> Result<Vec<Result<Option<ResolvedName>, LookupError>>, Error> {
         let mut answers = Vec::with_capacity(names.len());
         while answers.len() < names.len() {
             let asked = answers.len();
-            let request = Request::Resolve { want, names: names_for_a_frame(&names[asked..]) };
+            let request = Request::Resolve { want, names: take_names(&names[asked..]) };
             self.send(&request, |out| {
                 let mut encoder = PathsEncoder::new(out);
                 directories.iter().for_each(|directory| encoder.push(bytes_of(directory)));
             })?;
             let payload = self.receive(Kind::Resolve)?;
-            let mut from = Bytes(payload);
+            let mut from = ByteReader(payload);
             while !from.is_empty() {
-                answers.push(take_holder(&mut from, Layout::new(want))?);
+                answers.push(take_resolved(&mut from, WireLayout::new(want))?);
             }
             if let Request::Resolve { names, .. } = request
                 && answers.len() - asked != names.len()
@@ -131,25 +135,25 @@ impl Client {
 
     /// Has a path forgotten, and all that is below it.
     pub fn invalidate(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
-        self.ask(&Request::Invalidate(bytes_of(&path)), nothing)
+        self.request(&Request::Invalidate(bytes_of(&path)), parse_empty)
     }
 
     /// Has questions answered as things are now, by whomever they are asked, until
     /// [`Client::thaw`].
     pub fn freeze(&mut self) -> Result<(), Error> {
-        self.ask(&Request::Freeze, nothing)
+        self.request(&Request::Freeze, parse_empty)
     }
 
     /// Ends what [`Client::freeze`] began.
     pub fn thaw(&mut self) -> Result<(), Error> {
-        self.ask(&Request::Thaw, nothing)
+        self.request(&Request::Thaw, parse_empty)
     }
 
     /// Returns when the service has taken note of all that happened before. False if it was not told
     /// of everything: then it has forgotten all that it was to be told of, and asks anew.
     pub fn settle(&mut self) -> Result<bool, Error> {
-        self.ask(&Request::Settle, |payload| {
-            let mut from = Bytes(payload);
+        self.request(&Request::Settle, |payload| {
+            let mut from = ByteReader(payload);
             let all_known = from.u8()? != 0;
             from.end()?;
             Ok(all_known)
@@ -158,14 +162,14 @@ impl Client {
 
     /// Returns numbers about the service, with their names.
     pub fn stats(&mut self) -> Result<Vec<(String, u64)>, Error> {
-        self.ask(&Request::Stats, take_stats)
+        self.request(&Request::Stats, take_stats)
     }
 
     /// Asks what takes one frame, and understands the answer.
-    fn ask<T>(
+    fn request<T>(
         &mut self,
         request: &Request<'_>,
-        parse: impl FnOnce(&[u8]) -> Result<T, Malformed>,
+        parse: impl FnOnce(&[u8]) -> Result<T, ProtocolError>,
     ) -> Result<T, Error> {
         self.send(request, |_| {})?;
         Ok(parse(self.receive(request.kind())?)?)
@@ -173,27 +177,27 @@ impl Client {
 
     /// Asks about paths in as many frames as it takes, one directory after another: so each is said
     /// once in a frame, and found once. Returns the answers in the order of the paths.
-    fn ask_many<P: AsRef<Path>, T: Clone>(
+    fn request_many<P: AsRef<Path>, T: Clone>(
         &mut self,
         paths: &[P],
         request: &Request<'_>,
-        mut take: impl FnMut(&mut Bytes<'_>) -> Result<Result<T, LookupError>, Malformed>,
+        mut take: impl FnMut(&mut ByteReader<'_>) -> Result<Result<T, LookupError>, ProtocolError>,
     ) -> Result<Vec<Result<T, LookupError>>, Error> {
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
         // What stands for an answer until there is one.
         let mut answers = vec![Err(LookupError::NoBase); paths.len()];
-        let (mut asked, mut answered, mut under_way) = (0, 0, VecDeque::new());
+        let (mut asked, mut answered, mut in_flight) = (0, 0, VecDeque::new());
         while answered < paths.len() {
-            while asked < paths.len() && under_way.len() < WINDOW {
+            while asked < paths.len() && in_flight.len() < WINDOW {
                 let left = (asked..paths.len()).map(|at| bytes_of(&paths[index(at)]));
                 let mut taken = 0;
                 self.send(request, |out| taken = append_paths(out, left))?;
                 asked += taken;
-                under_way.push_back(taken);
+                in_flight.push_back(taken);
             }
-            let mut from = Bytes(self.receive(request.kind())?);
-            for _ in 0..under_way.pop_front().unwrap_or_default() {
+            let mut from = ByteReader(self.receive(request.kind())?);
+            for _ in 0..in_flight.pop_front().unwrap_or_default() {
                 answers[index(answered)] = take(&mut from)?;
                 answered += 1;
             }
@@ -216,22 +220,20 @@ impl Client {
     /// Returns the payload of the next answer, and writes meanwhile what is left of the requests: a
     /// service that is not read from does not read.
     fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
-        while !self.inbox.is_ready()? {
+        while !self.reader.is_ready()? {
             self.write()?;
-            match self.inbox.fill(&mut self.stream) {
-                Ok(0) => return Err(Error::Ended),
+            match self.reader.fill(&mut self.stream) {
+                Ok(0) => return Err(Error::Disconnected),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait()?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        match self.inbox.take() {
-            Frame { kind: Kind::COMPLAINT, payload } => {
-                Err(Error::Complaint(Complaint::parse(payload)?))
-            }
+        match self.reader.take() {
+            Frame { kind: Kind::ERROR, payload } => Err(Error::Remote(ErrorReply::parse(payload)?)),
             Frame { kind: it, payload } if it == kind.answer() => Ok(payload),
-            _ => Err(Malformed("an answer to what nobody asked").into()),
+            _ => Err(ProtocolError("an answer to what nobody asked").into()),
         }
     }
 
@@ -243,7 +245,7 @@ impl Client {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => match error.into() {
                     // It may have said why before it hung up: that is still to be read.
-                    Error::Ended => break,
+                    Error::Disconnected => break,
                     error => return Err(error),
                 },
             }
@@ -264,16 +266,18 @@ impl Client {
     }
 }
 
-const MISCOUNTED: Malformed = Malformed("more or fewer answers than questions");
+const MISCOUNTED: ProtocolError = ProtocolError("more or fewer answers than questions");
 
-const _: () = assert!(PATHS <= MOST_QUESTIONS && FULL + 2 * LONGEST_PATH < LONGEST_REQUEST);
+const _: () = assert!(
+    PATHS_PER_FRAME <= MAX_PATHS && FULL_FRAME_BYTES + 2 * MAX_PATH_BYTES < MAX_REQUEST_BYTES
+);
 
 /// Appends paths until a frame is full, and returns how many.
 fn append_paths<'p>(out: &mut Vec<u8>, paths: impl Iterator<Item = &'p [u8]>) -> usize {
-    let full = out.len() + FULL;
+    let full = out.len() + FULL_FRAME_BYTES;
     let mut encoder = PathsEncoder::new(out);
     let mut asked = 0;
-    for path in paths.take(PATHS) {
+    for path in paths.take(PATHS_PER_FRAME) {
         encoder.push(path);
         asked += 1;
         if encoder.bytes() > full {
@@ -284,20 +288,20 @@ fn append_paths<'p>(out: &mut Vec<u8>, paths: impl Iterator<Item = &'p [u8]>) ->
 }
 
 /// Returns as many names as a frame has room for beside directories.
-fn names_for_a_frame<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
+fn take_names<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
     let mut bytes = 0;
     let has_room = |name: &&[u8]| {
         let before = bytes;
         bytes += name.len();
-        before < FULL
+        before < FULL_FRAME_BYTES
     };
-    names.iter().take(PATHS).map(bytes_of).take_while(has_room).collect()
+    names.iter().take(PATHS_PER_FRAME).map(bytes_of).take_while(has_room).collect()
 }
 
 fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {
     path.as_ref().as_os_str().as_bytes()
 }
 
-fn nothing(payload: &[u8]) -> Result<(), Malformed> {
-    Bytes(payload).end()
+fn parse_empty(payload: &[u8]) -> Result<(), ProtocolError> {
+    ByteReader(payload).end()
 }

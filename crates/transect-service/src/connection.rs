@@ -9,21 +9,21 @@ use std::path::Path;
 use transect_cache::{AttributeCache, LookupError};
 
 use crate::protocol::{
-    Complaint, ComplaintCode, Greeting, Holder, Inbox, Kind, LONGEST_REQUEST, Layout, Malformed,
-    PathList, Request, VERSION, append_answer, append_frame, append_holder, append_presence,
-    append_stats,
+    ErrorCode, ErrorReply, FrameReader, Kind, MAX_REQUEST_BYTES, PathList, ProtocolError, Request,
+    ResolvedName, ServerInfo, VERSION, WireLayout, append_attributes, append_exists, append_frame,
+    append_resolved, append_stats,
 };
 
 /// What all connections share.
-pub(crate) trait Service: Sync {
+pub(crate) trait ConnectionContext: Sync {
     /// Returns the cache that answers.
     fn cache(&self) -> &AttributeCache;
     /// Returns what it says of itself.
-    fn greeting(&self) -> Greeting;
+    fn server_info(&self) -> ServerInfo;
     /// Returns numbers about it.
     fn stats(&self) -> Vec<(&'static str, u64)>;
     /// Is told that somebody asks so many questions.
-    fn asked(&self, questions: usize);
+    fn count_paths(&self, questions: usize);
     /// The client keeps the service waiting: for the rest of a frame, or with an unread answer.
     fn begin_wait(&self);
     /// The client has sent a whole frame, or taken a whole answer.
@@ -32,11 +32,11 @@ pub(crate) trait Service: Sync {
 
 /// How a connection ended.
 #[derive(Debug)]
-pub(crate) enum HungUp {
+pub(crate) enum Disconnect {
     /// By whoever asked, in good order.
     Orderly,
     /// Because of what was asked.
-    Complaint(Complaint),
+    Error(ErrorReply),
     /// It broke off: in the middle of a question, or of an answer.
     Broken,
 }
@@ -44,55 +44,55 @@ pub(crate) enum HungUp {
 /// A connection with all the room that it needs again and again.
 pub(crate) struct Connection<'a, S> {
     service: &'a S,
-    inbox: Inbox,
+    reader: FrameReader,
     out: Vec<u8>,
     paths: PathList,
 }
 
-impl<'a, S: Service> Connection<'a, S> {
+impl<'a, S: ConnectionContext> Connection<'a, S> {
     pub(crate) fn new(service: &'a S) -> Self {
         Self {
             service,
-            inbox: Inbox::new(LONGEST_REQUEST),
+            reader: FrameReader::new(MAX_REQUEST_BYTES),
             out: Vec::new(),
             paths: PathList::default(),
         }
     }
 
     /// Answers until somebody hangs up.
-    pub(crate) fn run(mut self, stream: &UnixStream) -> HungUp {
+    pub(crate) fn run(mut self, stream: &UnixStream) -> Disconnect {
         match self.answer_all(stream) {
-            Ok(None) => HungUp::Orderly,
-            Ok(Some(complaint)) => {
+            Ok(None) => Disconnect::Orderly,
+            Ok(Some(reply)) => {
                 self.out.clear();
-                complaint.append(&mut self.out);
+                reply.append(&mut self.out);
                 // Whoever does not hear it learns that he is not answered any more.
                 let _ = (&*stream).write_all(&self.out);
-                HungUp::Complaint(complaint)
+                Disconnect::Error(reply)
             }
-            Err(_) => HungUp::Broken,
+            Err(_) => Disconnect::Broken,
         }
     }
 
-    fn answer_all(&mut self, stream: &UnixStream) -> io::Result<Option<Complaint>> {
+    fn answer_all(&mut self, stream: &UnixStream) -> io::Result<Option<ErrorReply>> {
         loop {
-            match self.inbox.is_ready() {
+            match self.reader.is_ready() {
                 Ok(true) => {
                     self.service.end_wait();
                     self.out.clear();
-                    if let Err(complaint) = self.answer() {
-                        return Ok(Some(complaint));
+                    if let Err(reply) = self.answer() {
+                        return Ok(Some(reply));
                     }
                     self.service.begin_wait();
                     (&*stream).write_all(&self.out)?;
                     self.service.end_wait();
                 }
                 Ok(false) => {
-                    if !self.inbox.is_empty() {
+                    if !self.reader.is_empty() {
                         self.service.begin_wait();
                     }
-                    match self.inbox.fill(&mut &*stream) {
-                        Ok(0) if self.inbox.is_empty() => return Ok(None),
+                    match self.reader.fill(&mut &*stream) {
+                        Ok(0) if self.reader.is_empty() => return Ok(None),
                         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                         Err(error) if error.kind() != io::ErrorKind::Interrupted => {
                             return Err(error);
@@ -100,15 +100,15 @@ impl<'a, S: Service> Connection<'a, S> {
                         _ => {}
                     }
                 }
-                Err(malformed) => return Ok(Some(malformed.into())),
+                Err(error) => return Ok(Some(error.into())),
             }
         }
     }
 
     /// Answers the request that has come.
-    fn answer(&mut self) -> Result<(), Complaint> {
-        let Self { service, inbox, out, paths } = self;
-        let request = Request::parse(inbox.take(), paths)?;
+    fn answer(&mut self) -> Result<(), ErrorReply> {
+        let Self { service, reader, out, paths } = self;
+        let request = Request::parse(reader.take(), paths)?;
         let cache = service.cache();
         let kind = request.kind().answer();
         let paths: Vec<&Path> = match request.kind() {
@@ -117,14 +117,14 @@ impl<'a, S: Service> Connection<'a, S> {
         };
         match request {
             Request::Hello { version: VERSION } => {
-                append_frame(out, kind, |out| service.greeting().append(out));
+                append_frame(out, kind, |out| service.server_info().append(out));
             }
             Request::Hello { version } => {
                 let text = format!("it speaks version {VERSION}, not {version}");
-                return Err(Complaint::new(ComplaintCode::Version, text));
+                return Err(ErrorReply::new(ErrorCode::Version, text));
             }
             Request::Attributes(question) => {
-                service.asked(paths.len());
+                service.count_paths(paths.len());
                 let answers = if question.follow {
                     cache.get_many(&paths)
                 } else {
@@ -132,22 +132,22 @@ impl<'a, S: Service> Connection<'a, S> {
                 };
                 let layout = question.layout();
                 append_frame(out, kind, |out| {
-                    answers.iter().for_each(|answer| append_answer(out, layout, answer));
+                    answers.iter().for_each(|answer| append_attributes(out, layout, answer));
                 });
             }
             Request::Exists => {
-                service.asked(paths.len());
+                service.count_paths(paths.len());
                 let revalidation = cache.revalidation();
                 append_frame(out, kind, |out| {
-                    paths.iter().for_each(|path| append_presence(out, revalidation.exists(path)));
+                    paths.iter().for_each(|path| append_exists(out, revalidation.exists(path)));
                 });
             }
             Request::Resolve { want, names } => {
-                service.asked(names.len());
-                let layout = Layout::new(want);
+                service.count_paths(names.len());
+                let layout = WireLayout::new(want);
                 let found = resolve(cache, &paths, &names);
                 append_frame(out, kind, |out| {
-                    found.for_each(|holder| append_holder(out, layout, holder));
+                    found.for_each(|holder| append_resolved(out, layout, holder));
                 });
             }
             Request::Invalidate(path) => {
@@ -177,13 +177,14 @@ fn resolve<'a>(
     cache: &'a AttributeCache,
     directories: &[&Path],
     names: &'a [&[u8]],
-) -> impl Iterator<Item = Result<Option<Holder>, LookupError>> + use<'a> {
+) -> impl Iterator<Item = Result<Option<ResolvedName>, LookupError>> + use<'a> {
     let revalidation = cache.revalidation();
     let search = cache.search_dirs(directories);
     names.iter().map(move |name| {
-        let search = search.as_ref().map_err(|refusal| *refusal)?;
+        let search = search.as_ref().map_err(|error| *error)?;
         let found = revalidation.resolve(path_of(name), search)?;
-        Ok(found.map(|found| Holder { index: found.index as u32, attributes: found.attributes }))
+        Ok(found
+            .map(|found| ResolvedName { index: found.index as u32, attributes: found.attributes }))
     })
 }
 
@@ -191,12 +192,12 @@ fn path_of(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-fn failed(why: impl std::fmt::Display) -> Complaint {
-    Complaint::new(ComplaintCode::Failed, why)
+fn failed(why: impl std::fmt::Display) -> ErrorReply {
+    ErrorReply::new(ErrorCode::Failed, why)
 }
 
-impl From<Malformed> for Complaint {
-    fn from(malformed: Malformed) -> Self {
-        Self::new(ComplaintCode::Malformed, malformed)
+impl From<ProtocolError> for ErrorReply {
+    fn from(error: ProtocolError) -> Self {
+        Self::new(ErrorCode::Malformed, error)
     }
 }

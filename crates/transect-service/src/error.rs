@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use transect::reason;
 
-use crate::protocol::{Complaint, Malformed};
+use crate::protocol::{ErrorReply, ProtocolError};
 
 /// Why a service cannot be made, or does not answer.
 #[derive(Debug)]
@@ -17,37 +17,37 @@ pub enum Error {
     /// The cache cannot be as it is asked for.
     Cache(transect::Error),
     /// A service answers there already.
-    Running {
+    AlreadyRunning {
         /// Where.
         socket: PathBuf,
         /// Its process, if it has said so.
         process: Option<u32>,
     },
     /// Something other than a socket is there.
-    NoSocket(PathBuf),
+    NotASocket(PathBuf),
     /// A folder for sockets cannot be created, is not the user's own, or is open to others: why.
     NotPrivate(io::Error),
     /// The lock of a socket belongs to another user.
-    ForeignLock(PathBuf),
+    LockOfOtherUser(PathBuf),
     /// Beside the socket, in the place of its lock, is something else.
     NotALock(PathBuf),
     /// A path could not be used: what was to be done with it, and what the system said.
     Path(&'static str, PathBuf, io::Error),
     /// No service answers there.
-    Nobody(PathBuf, io::Error),
+    NotRunning(PathBuf, io::Error),
     /// Who answers is another user.
-    Foreign {
+    OtherUser {
         /// Where.
         socket: PathBuf,
         /// The number of that user.
         user: u32,
     },
     /// The service complains.
-    Complaint(Complaint),
+    Remote(ErrorReply),
     /// What it said makes no sense.
-    Malformed(Malformed),
+    Protocol(ProtocolError),
     /// It hung up.
-    Ended,
+    Disconnected,
     /// The connection failed.
     Connection(io::Error),
 }
@@ -57,30 +57,32 @@ impl fmt::Display for Error {
         match self {
             Self::Unsupported => f.write_str("so far there is a service on Linux only"),
             Self::Cache(error) => error.fmt(f),
-            Self::Running { socket, process } => {
+            Self::AlreadyRunning { socket, process } => {
                 write!(f, "a service answers at '{}' already", socket.display())?;
                 process.map_or(Ok(()), |process| write!(f, ": process {process}"))
             }
-            Self::NoSocket(path) => write!(f, "'{}' is no socket", path.display()),
+            Self::NotASocket(path) => write!(f, "'{}' is no socket", path.display()),
             Self::NotPrivate(error) => f.write_str(&reason(error)),
-            Self::ForeignLock(path) => write!(f, "'{}' belongs to another user", path.display()),
+            Self::LockOfOtherUser(path) => {
+                write!(f, "'{}' belongs to another user", path.display())
+            }
             Self::NotALock(path) => {
                 write!(f, "'{}' is not the lock of a service", path.display())
             }
             Self::Path(what, path, error) => {
                 write!(f, "cannot {what} '{}': {}", path.display(), reason(error))
             }
-            Self::Nobody(socket, error) => {
+            Self::NotRunning(socket, error) => {
                 write!(f, "no service answers at '{}': {}", socket.display(), reason(error))
             }
-            Self::Foreign { socket, user } => {
+            Self::OtherUser { socket, user } => {
                 write!(f, "the service at '{}' is that of user {user}", socket.display())
             }
-            Self::Complaint(complaint) => write!(f, "the service says: {}", complaint.text),
-            Self::Malformed(malformed) => {
-                write!(f, "what the service said makes no sense: {malformed}")
+            Self::Remote(reply) => write!(f, "the service says: {}", reply.text),
+            Self::Protocol(error) => {
+                write!(f, "what the service said makes no sense: {error}")
             }
-            Self::Ended => f.write_str("the service has ended"),
+            Self::Disconnected => f.write_str("the service has ended"),
             Self::Connection(error) => {
                 write!(f, "the connection to the service failed: {}", reason(error))
             }
@@ -90,9 +92,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<Malformed> for Error {
-    fn from(malformed: Malformed) -> Self {
-        Self::Malformed(malformed)
+impl From<ProtocolError> for Error {
+    fn from(error: ProtocolError) -> Self {
+        Self::Protocol(error)
     }
 }
 
@@ -100,7 +102,7 @@ impl From<io::Error> for Error {
     /// Who hangs up may do so with something unread, or while something is written to him.
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Ended,
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Disconnected,
             _ => Self::Connection(error),
         }
     }

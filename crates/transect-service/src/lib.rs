@@ -42,31 +42,31 @@ mod serving;
 mod client;
 #[cfg(target_os = "linux")]
 mod connection;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
-mod open;
+mod endpoint;
 #[cfg(target_os = "linux")]
-mod place;
+mod open_connections;
 #[cfg(target_os = "linux")]
 mod server;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 use transect::FieldMask;
 
 #[cfg(target_os = "linux")]
 pub use client::Client;
-#[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Client, Server, own_folder, usual_folder};
+#[cfg(target_os = "linux")]
+pub use endpoint::{create_private_dir, default_socket_dir};
 pub use error::Error;
 #[cfg(target_os = "linux")]
-pub use place::{own_folder, usual_folder};
-#[cfg(target_os = "linux")]
 pub use server::Server;
-pub use serving::{Ended, Event, ServeOptions};
+pub use serving::{Event, ServeOptions, StopReason};
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::{Client, Server, create_private_dir, default_socket_dir};
 
 /// The attributes that a service keeps. The time of the last access is not among them: reading a
 /// file changes it, and nobody tells.
-pub const KEPT: FieldMask = FieldMask::MODE
+pub const CACHED_FIELDS: FieldMask = FieldMask::MODE
     .union(FieldMask::NLINK)
     .union(FieldMask::UID)
     .union(FieldMask::GID)

@@ -13,30 +13,30 @@ use rustix::io::Errno;
 use transect::Cancel;
 use transect_cache::{AttributeCache, CacheCounts, CacheOptions};
 
-use crate::KEPT;
-use crate::connection::{Connection, HungUp, Service};
+use crate::CACHED_FIELDS;
+use crate::connection::{Connection, ConnectionContext, Disconnect};
+use crate::endpoint::{Endpoint, is_own_user, peer_credentials};
 use crate::error::Error;
-use crate::open::{Open, OpenConnections};
-use crate::place::{Place, is_us, peer};
-use crate::protocol::{Complaint, ComplaintCode, Greeting, VERSION};
-use crate::serving::{Ended, Event, ServeOptions};
+use crate::open_connections::{OpenConnection, OpenConnections};
+use crate::protocol::{ErrorCode, ErrorReply, ServerInfo, VERSION};
+use crate::serving::{Event, ServeOptions, StopReason};
 
 /// How long nothing is looked at but the socket. A signal ends the wait at once; this is for one that
 /// comes just before it begins.
-const MOMENT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long to wait when no descriptor, or no thread, is to be had.
-const PAUSE: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// A cache that answers on a socket.
 #[derive(Debug)]
 pub struct Server {
-    place: Place,
+    endpoint: Endpoint,
     cache: AttributeCache,
     roots: Vec<Vec<u8>>,
     began: Instant,
     /// Milliseconds after that, when somebody last asked.
-    asked_at: AtomicU64,
+    last_request: AtomicU64,
     counts: Counts,
     open: OpenConnections,
 }
@@ -50,21 +50,21 @@ struct Counts {
 }
 
 impl Server {
-    /// Takes a place and makes a cache. What it keeps is [`KEPT`], whatever the options say; paths
+    /// Takes a place and makes a cache. What it keeps is [`CACHED_FIELDS`], whatever the options say; paths
     /// have to be absolute. From now on who connects is answered as soon as it [runs](Server::run).
     ///
     /// # Errors
     /// Somebody else answers there, or the cache cannot be made.
     pub fn bind(socket: &Path, options: CacheOptions) -> Result<Self, Error> {
-        let options = CacheOptions { want: KEPT, base: None, ..options };
+        let options = CacheOptions { want: CACHED_FIELDS, base: None, ..options };
         let roots = options.roots.iter().map(|root| root.as_os_str().as_bytes().to_vec()).collect();
         let cache = options.open().map_err(Error::Cache)?;
         Ok(Self {
-            place: Place::take(socket)?,
+            endpoint: Endpoint::bind(socket)?,
             cache,
             roots,
             began: Instant::now(),
-            asked_at: AtomicU64::new(0),
+            last_request: AtomicU64::new(0),
             counts: Counts::default(),
             open: OpenConnections::default(),
         })
@@ -83,11 +83,11 @@ impl Server {
         &self,
         options: &ServeOptions,
         end: &Cancel,
-        tell: impl Fn(Event) + Sync,
-    ) -> Result<Ended, Error> {
-        self.note_time();
+        on_event: impl Fn(Event) + Sync,
+    ) -> Result<StopReason, Error> {
+        self.update_last_request();
         std::thread::scope(|scope| {
-            let ended = self.accept_all(scope, options, end, &tell);
+            let ended = self.accept_all(scope, options, end, &on_event);
             self.open.close_all();
             ended
         })
@@ -98,33 +98,33 @@ impl Server {
         scope: &'s Scope<'s, '_>,
         options: &ServeOptions,
         end: &Cancel,
-        tell: &'s (impl Fn(Event) + Sync),
-    ) -> Result<Ended, Error> {
+        on_event: &'s (impl Fn(Event) + Sync),
+    ) -> Result<StopReason, Error> {
         // The cache needs descriptors, too.
-        let most = options.connections.min(transect_sys::host::handle_limit() / 4).max(1);
+        let max = options.connections.min(transect_sys::host::handle_limit() / 4).max(1);
         let mut number = 0;
         loop {
             if end.is_cancelled() {
-                return Ok(Ended::Cancelled);
+                return Ok(StopReason::Cancelled);
             }
             let left = options.idle.map(|idle| idle.saturating_sub(self.idle()));
             if left == Some(Duration::ZERO) {
-                return Ok(Ended::Idle);
+                return Ok(StopReason::Idle);
             }
-            if !self.wait(left.unwrap_or(MOMENT).min(MOMENT))? {
+            if !self.wait(left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))? {
                 continue;
             }
-            match self.place.listener.accept() {
+            match self.endpoint.listener.accept() {
                 Ok((stream, _)) => {
                     number += 1;
-                    self.welcome(scope, stream, number, most, tell);
+                    self.handle_connection(scope, stream, number, max, on_event);
                 }
-                Err(error) if is_nothing(&error) => {}
+                Err(error) if is_transient(&error) => {}
                 // No descriptors. A client that keeps the service waiting gives one back.
                 Err(_) if self.open.close_one() => {}
                 Err(error) => {
-                    tell(Event::Failed { why: transect::reason(&error) });
-                    std::thread::sleep(PAUSE);
+                    on_event(Event::Failed { why: transect::reason(&error) });
+                    std::thread::sleep(RETRY_DELAY);
                 }
             }
         }
@@ -136,11 +136,11 @@ impl Server {
             tv_sec: longest.as_secs().cast_signed(),
             tv_nsec: longest.subsec_nanos().into(),
         };
-        match poll(&mut [PollFd::new(&self.place.listener, PollFlags::IN)], Some(&longest)) {
+        match poll(&mut [PollFd::new(&self.endpoint.listener, PollFlags::IN)], Some(&longest)) {
             Ok(ready) => Ok(ready > 0),
             Err(Errno::INTR) => Ok(false),
             Err(Errno::NOMEM) => {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(RETRY_DELAY);
                 Ok(false)
             }
             Err(errno) => Err(errno.into()),
@@ -148,38 +148,41 @@ impl Server {
     }
 
     /// Answers whoever has come, on a thread of its own, or says why not.
-    fn welcome<'s>(
+    fn handle_connection<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
         stream: UnixStream,
         number: u64,
-        most: usize,
-        tell: &'s (impl Fn(Event) + Sync),
+        max: usize,
+        on_event: &'s (impl Fn(Event) + Sync),
     ) {
-        let (process, user) = match peer(&stream) {
+        let (process, user) = match peer_credentials(&stream) {
             Ok(peer) => peer,
-            Err(error) => return tell(Event::Failed { why: transect::reason(&error) }),
+            Err(error) => return on_event(Event::Failed { why: transect::reason(&error) }),
         };
-        if !is_us(user) {
+        if !is_own_user(user) {
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
-            send_away(&stream, ComplaintCode::Denied, "it answers its own user only");
-            return tell(Event::Refused { user });
+            reject(&stream, ErrorCode::Denied, "it answers its own user only");
+            return on_event(Event::Refused { user });
         }
-        if self.open.len() >= most && !self.open.close_one() {
-            send_away(&stream, ComplaintCode::Busy, "too many programs ask it");
-            return tell(Event::Busy { process });
+        if self.open.len() >= max && !self.open.close_one() {
+            reject(&stream, ErrorCode::Busy, "too many programs ask it");
+            return on_event(Event::Busy { process });
         }
         let open = self.open.add(number, stream);
         let answer = move || {
             self.counts.connections.fetch_add(1, Ordering::Relaxed);
-            tell(Event::Connected { process });
-            let one = One { server: self, open: &open, questions: AtomicU64::new(0) };
-            let hung_up = Connection::new(&one).run(&open.stream);
+            on_event(Event::Connected { process });
+            let connection =
+                ServedConnection { server: self, open: &open, questions: AtomicU64::new(0) };
+            let disconnect = Connection::new(&connection).run(&open.stream);
             self.open.remove(number);
-            tell(match hung_up {
-                HungUp::Orderly => Event::HungUp { process, questions: one.questions.into_inner() },
-                HungUp::Complaint(complaint) => Event::Broken { process, why: complaint.text },
-                HungUp::Broken => {
+            on_event(match disconnect {
+                Disconnect::Orderly => {
+                    Event::Disconnected { process, questions: connection.questions.into_inner() }
+                }
+                Disconnect::Error(reply) => Event::Broken { process, why: reply.text },
+                Disconnect::Broken => {
                     Event::Broken { process, why: "it was gone before it was answered".to_owned() }
                 }
             });
@@ -187,41 +190,41 @@ impl Server {
         if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, answer) {
             // With what was to run there, the connection is gone, too.
             self.open.remove(number);
-            tell(Event::Failed { why: transect::reason(&error) });
-            std::thread::sleep(PAUSE);
+            on_event(Event::Failed { why: transect::reason(&error) });
+            std::thread::sleep(RETRY_DELAY);
         }
     }
 
-    fn note_time(&self) {
+    fn update_last_request(&self) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.asked_at.store(now, Ordering::Relaxed);
+        self.last_request.store(now, Ordering::Relaxed);
     }
 
     /// Returns how long nobody has asked anything.
     fn idle(&self) -> Duration {
-        let asked_at = Duration::from_millis(self.asked_at.load(Ordering::Relaxed));
-        self.began.elapsed().saturating_sub(asked_at)
+        let last_request = Duration::from_millis(self.last_request.load(Ordering::Relaxed));
+        self.began.elapsed().saturating_sub(last_request)
     }
 }
 
 /// One connection's view of the service, which counts its questions.
-struct One<'a> {
+struct ServedConnection<'a> {
     server: &'a Server,
-    open: &'a Open,
+    open: &'a OpenConnection,
     questions: AtomicU64,
 }
 
-impl Service for One<'_> {
+impl ConnectionContext for ServedConnection<'_> {
     fn cache(&self) -> &AttributeCache {
         &self.server.cache
     }
 
-    fn greeting(&self) -> Greeting {
-        Greeting {
+    fn server_info(&self) -> ServerInfo {
+        ServerInfo {
             version: VERSION,
             process: std::process::id(),
             level: self.server.cache.level().as_str().to_owned(),
-            fields: KEPT,
+            fields: CACHED_FIELDS,
             roots: self.server.roots.clone(),
         }
     }
@@ -269,12 +272,12 @@ impl Service for One<'_> {
         ]
     }
 
-    fn asked(&self, questions: usize) {
+    fn count_paths(&self, questions: usize) {
         let questions = questions as u64;
         self.questions.fetch_add(questions, Ordering::Relaxed);
         self.server.counts.requests.fetch_add(1, Ordering::Relaxed);
         self.server.counts.questions.fetch_add(questions, Ordering::Relaxed);
-        self.server.note_time();
+        self.server.update_last_request();
     }
 
     fn begin_wait(&self) {
@@ -287,7 +290,7 @@ impl Service for One<'_> {
 }
 
 /// Returns whether nobody was there after all, or is gone already.
-fn is_nothing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
@@ -295,8 +298,8 @@ fn is_nothing(error: &io::Error) -> bool {
 }
 
 /// Says why, and hangs up. So little is taken at once, also from who does not listen.
-fn send_away(mut stream: &UnixStream, code: ComplaintCode, why: &str) {
+fn reject(mut stream: &UnixStream, code: ErrorCode, why: &str) {
     let mut out = Vec::new();
-    Complaint::new(code, why).append(&mut out);
+    ErrorReply::new(code, why).append(&mut out);
     let _ = stream.write_all(&out);
 }

@@ -19,7 +19,7 @@ impl Default for ServeOptions {
 
 /// Why a service ended, in good order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum StopReason {
     /// Somebody asked for it.
     Cancelled,
     /// Nobody asked anything any more.
@@ -45,7 +45,7 @@ pub enum Event {
         process: u32,
     },
     /// A program hung up.
-    HungUp {
+    Disconnected {
         /// Its process.
         process: u32,
         /// How many questions it asked.

@@ -1,7 +1,7 @@
 //! `transect serve`: one cache for several programs, until it is interrupted.
 
 use transect_cache::CacheOptions;
-use transect_service::{Ended, Event, ServeOptions, Server, own_folder};
+use transect_service::{Event, ServeOptions, Server, StopReason, create_private_dir};
 
 use crate::args::ServeArgs;
 use crate::exit::{End, Fatal};
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
         Some(socket) => socket.clone(),
         None => {
             let socket = folders::service_socket();
-            socket.parent().map_or(Ok(()), own_folder)?;
+            socket.parent().map_or(Ok(()), create_private_dir)?;
             socket
         }
     };
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
     })?;
     if args.verbose {
         output::tell(match ended {
-            Ended::Cancelled => "ended as asked",
-            Ended::Idle => "ended, as nobody asks any more",
+            StopReason::Cancelled => "ended as asked",
+            StopReason::Idle => "ended, as nobody asks any more",
         });
     }
     Ok(End::Complete)
@@ -50,7 +50,7 @@ fn told(event: &Event) -> String {
         Event::Connected { process } => format!("process {process} connected"),
         Event::Refused { user } => format!("user {user} was sent away"),
         Event::Busy { process } => format!("process {process} was sent away: too many ask"),
-        Event::HungUp { process, questions } => {
+        Event::Disconnected { process, questions } => {
             let questions = counted(*questions, "question", "questions");
             format!("process {process} hung up after {questions}")
         }

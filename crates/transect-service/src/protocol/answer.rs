@@ -3,7 +3,7 @@
 use transect::{Attributes, FaultKind};
 use transect_cache::{LookupError, LookupResult};
 
-use super::{Bytes, Layout, Malformed};
+use super::{ByteReader, ProtocolError, WireLayout};
 
 const FOUND: u8 = 0;
 /// There is no such name (`ENOENT`).
@@ -26,7 +26,7 @@ const EACCES: i32 = 13;
 
 /// Which of some directories holds a name, and the attributes of what is there.
 #[derive(Clone, Copy, Debug)]
-pub struct Holder {
+pub struct ResolvedName {
     /// The directory, counted from 0.
     pub index: u32,
     /// What the name leads to.
@@ -35,13 +35,13 @@ pub struct Holder {
 
 /// Appends an answer to a question about attributes.
 #[inline]
-pub fn append_answer(out: &mut Vec<u8>, layout: Layout, answer: &LookupResult) {
+pub fn append_attributes(out: &mut Vec<u8>, layout: WireLayout, answer: &LookupResult) {
     match answer {
         Ok(attributes) => {
             out.push(FOUND);
             layout.append(attributes, out);
         }
-        Err(refusal) => append_refusal(out, *refusal),
+        Err(error) => append_error(out, *error),
     }
 }
 
@@ -50,36 +50,39 @@ pub fn append_answer(out: &mut Vec<u8>, layout: Layout, answer: &LookupResult) {
 /// # Errors
 /// It makes no sense; so it is with the two that follow.
 #[inline]
-pub fn take_answer(from: &mut Bytes<'_>, layout: Layout) -> Result<LookupResult, Malformed> {
+pub fn take_attributes(
+    from: &mut ByteReader<'_>,
+    layout: WireLayout,
+) -> Result<LookupResult, ProtocolError> {
     Ok(match from.u8()? {
         FOUND => Ok(layout.take(from)?),
-        status => Err(take_refusal(status, from)?),
+        status => Err(take_error(status, from)?),
     })
 }
 
 /// Appends an answer to the question whether something is there.
-pub fn append_presence(out: &mut Vec<u8>, answer: Result<bool, LookupError>) {
+pub fn append_exists(out: &mut Vec<u8>, answer: Result<bool, LookupError>) {
     match answer {
         Ok(true) => out.push(FOUND),
         Ok(false) => out.push(MISSING),
-        Err(refusal) => append_refusal(out, refusal),
+        Err(error) => append_error(out, error),
     }
 }
 
 /// Takes an answer to the question whether something is there.
-pub fn take_presence(from: &mut Bytes<'_>) -> Result<Result<bool, LookupError>, Malformed> {
+pub fn take_exists(from: &mut ByteReader<'_>) -> Result<Result<bool, LookupError>, ProtocolError> {
     Ok(match from.u8()? {
         FOUND => Ok(true),
         MISSING => Ok(false),
-        status => Err(take_refusal(status, from)?),
+        status => Err(take_error(status, from)?),
     })
 }
 
 /// Appends an answer to the question where a name is found.
-pub fn append_holder(
+pub fn append_resolved(
     out: &mut Vec<u8>,
-    layout: Layout,
-    answer: Result<Option<Holder>, LookupError>,
+    layout: WireLayout,
+    answer: Result<Option<ResolvedName>, LookupError>,
 ) {
     match answer {
         Ok(Some(holder)) => {
@@ -88,24 +91,24 @@ pub fn append_holder(
             layout.append(&holder.attributes, out);
         }
         Ok(None) => out.push(MISSING),
-        Err(refusal) => append_refusal(out, refusal),
+        Err(error) => append_error(out, error),
     }
 }
 
 /// Takes an answer to the question where a name is found.
-pub fn take_holder(
-    from: &mut Bytes<'_>,
-    layout: Layout,
-) -> Result<Result<Option<Holder>, LookupError>, Malformed> {
+pub fn take_resolved(
+    from: &mut ByteReader<'_>,
+    layout: WireLayout,
+) -> Result<Result<Option<ResolvedName>, LookupError>, ProtocolError> {
     Ok(match from.u8()? {
-        FOUND => Ok(Some(Holder { index: from.u32()?, attributes: layout.take(from)? })),
+        FOUND => Ok(Some(ResolvedName { index: from.u32()?, attributes: layout.take(from)? })),
         MISSING => Ok(None),
-        status => Err(take_refusal(status, from)?),
+        status => Err(take_error(status, from)?),
     })
 }
 
-fn append_refusal(out: &mut Vec<u8>, refusal: LookupError) {
-    match refusal {
+fn append_error(out: &mut Vec<u8>, error: LookupError) {
+    match error {
         LookupError::System { os_error: Some(ENOENT), .. } => out.push(MISSING),
         LookupError::System { os_error: Some(EACCES), .. } => out.push(DENIED),
         LookupError::System { os_error: Some(number), .. } => {
@@ -119,7 +122,7 @@ fn append_refusal(out: &mut Vec<u8>, refusal: LookupError) {
     }
 }
 
-fn take_refusal(status: u8, from: &mut Bytes<'_>) -> Result<LookupError, Malformed> {
+fn take_error(status: u8, from: &mut ByteReader<'_>) -> Result<LookupError, ProtocolError> {
     let of_system = |number| LookupError::from(std::io::Error::from_raw_os_error(number));
     let without_number = |kind| LookupError::System { kind, os_error: None };
     Ok(match status {
@@ -130,7 +133,7 @@ fn take_refusal(status: u8, from: &mut Bytes<'_>) -> Result<LookupError, Malform
         OUTSIDE => LookupError::OutsideRoots,
         RELATIVE => LookupError::NoBase,
         FAILED => without_number(FaultKind::Other),
-        _ => return Err(Malformed("an answer that nobody knows")),
+        _ => return Err(ProtocolError("an answer that nobody knows")),
     })
 }
 
@@ -157,9 +160,9 @@ mod tests {
     }
 
     /// Attributes of which only what is told can be seen.
-    fn shown(answer: &LookupResult, layout: Layout) -> String {
+    fn shown(answer: &LookupResult, layout: WireLayout) -> String {
         let mut out = Vec::new();
-        append_answer(&mut out, layout, answer);
+        append_attributes(&mut out, layout, answer);
         format!("{out:?} {:?}", answer.as_ref().err())
     }
 
@@ -169,12 +172,12 @@ mod tests {
             answers in prop::collection::vec(any_answer(), 0..9),
             want in any::<u16>(),
         ) {
-            let layout = Layout::new(FieldMask::from_bits_truncate(want));
+            let layout = WireLayout::new(FieldMask::from_bits_truncate(want));
             let mut out = Vec::new();
-            answers.iter().for_each(|answer| append_answer(&mut out, layout, answer));
-            let mut from = Bytes(&out);
+            answers.iter().for_each(|answer| append_attributes(&mut out, layout, answer));
+            let mut from = ByteReader(&out);
             for answer in &answers {
-                let got = take_answer(&mut from, layout).unwrap();
+                let got = take_attributes(&mut from, layout).unwrap();
                 prop_assert_eq!(shown(&got, layout), shown(answer, layout));
             }
             prop_assert!(from.is_empty());
@@ -185,18 +188,18 @@ mod tests {
             answer in any_answer(),
             index in any::<u32>(),
         ) {
-            let layout = Layout::new(Layout::ALL);
-            let missing = answer.is_err_and(|refusal| refusal.kind() == Some(FaultKind::NotFound));
+            let layout = WireLayout::new(WireLayout::ALL);
+            let missing = answer.is_err_and(|error| error.kind() == Some(FaultKind::NotFound));
             let presence = if missing { Ok(false) } else { answer.map(|_| true) };
             let mut out = Vec::new();
-            append_presence(&mut out, presence);
-            prop_assert_eq!(take_presence(&mut Bytes(&out)), Ok(presence));
+            append_exists(&mut out, presence);
+            prop_assert_eq!(take_exists(&mut ByteReader(&out)), Ok(presence));
 
-            let holder = |attributes| Some(Holder { index, attributes });
+            let holder = |attributes| Some(ResolvedName { index, attributes });
             let held = if missing { Ok(None) } else { answer.map(holder) };
             out.clear();
-            append_holder(&mut out, layout, held);
-            let got = take_holder(&mut Bytes(&out), layout).unwrap();
+            append_resolved(&mut out, layout, held);
+            let got = take_resolved(&mut ByteReader(&out), layout).unwrap();
             prop_assert_eq!(format!("{got:?}"), format!("{held:?}"));
         }
 
@@ -205,11 +208,11 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..100),
             want in any::<u16>(),
         ) {
-            let layout = Layout::new(FieldMask::from_bits_truncate(want));
-            let mut from = Bytes(&bytes);
-            while !from.is_empty() && take_answer(&mut from, layout).is_ok() {}
-            let _ = take_presence(&mut Bytes(&bytes));
-            let _ = take_holder(&mut Bytes(&bytes), layout);
+            let layout = WireLayout::new(FieldMask::from_bits_truncate(want));
+            let mut from = ByteReader(&bytes);
+            while !from.is_empty() && take_attributes(&mut from, layout).is_ok() {}
+            let _ = take_exists(&mut ByteReader(&bytes));
+            let _ = take_resolved(&mut ByteReader(&bytes), layout);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Numbers and strings out of bytes that nobody vouches for.
 
-use super::{LONGEST_PATH, Malformed};
+use super::{MAX_PATH_BYTES, ProtocolError};
 
 /// What is left of a frame. Numbers are little-endian; strings come after their length.
 #[derive(Clone, Copy, Debug)]
-pub struct Bytes<'a>(pub &'a [u8]);
+pub struct ByteReader<'a>(pub &'a [u8]);
 
-const SHORT: Malformed = Malformed("it ends in the middle of something");
+const SHORT: ProtocolError = ProtocolError("it ends in the middle of something");
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     /// Returns whether that was all.
     #[inline]
     pub fn is_empty(self) -> bool {
@@ -20,14 +20,14 @@ impl<'a> Bytes<'a> {
     /// # Errors
     /// There are fewer; so it is with all that follow.
     #[inline]
-    pub fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], ProtocolError> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(SHORT)?;
         self.0 = rest;
         Ok(taken)
     }
 
     #[inline]
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], ProtocolError> {
         let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(SHORT)?;
         self.0 = rest;
         Ok(*taken)
@@ -35,31 +35,31 @@ impl<'a> Bytes<'a> {
 
     /// Takes a byte.
     #[inline]
-    pub fn u8(&mut self) -> Result<u8, Malformed> {
+    pub fn u8(&mut self) -> Result<u8, ProtocolError> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     /// Takes a number of two bytes.
     #[inline]
-    pub fn u16(&mut self) -> Result<u16, Malformed> {
+    pub fn u16(&mut self) -> Result<u16, ProtocolError> {
         self.array().map(u16::from_le_bytes)
     }
 
     /// Takes a number of four bytes.
     #[inline]
-    pub fn u32(&mut self) -> Result<u32, Malformed> {
+    pub fn u32(&mut self) -> Result<u32, ProtocolError> {
         self.array().map(u32::from_le_bytes)
     }
 
     /// Takes a number of eight bytes.
     #[inline]
-    pub fn u64(&mut self) -> Result<u64, Malformed> {
+    pub fn u64(&mut self) -> Result<u64, ProtocolError> {
         self.array().map(u64::from_le_bytes)
     }
 
     /// Takes a string: two bytes for its length, and itself.
     #[inline]
-    pub fn string(&mut self) -> Result<&'a [u8], Malformed> {
+    pub fn string(&mut self) -> Result<&'a [u8], ProtocolError> {
         let length = self.u16()?;
         self.take(length.into())
     }
@@ -68,15 +68,15 @@ impl<'a> Bytes<'a> {
     ///
     /// # Errors
     /// There is.
-    pub fn end(self) -> Result<(), Malformed> {
-        if self.is_empty() { Ok(()) } else { Err(Malformed("something comes after its end")) }
+    pub fn end(self) -> Result<(), ProtocolError> {
+        if self.is_empty() { Ok(()) } else { Err(ProtocolError("something comes after its end")) }
     }
 }
 
 /// Appends a string, or as much of it as a path may have.
 #[inline]
 pub(super) fn append_string(out: &mut Vec<u8>, string: &[u8]) {
-    let string = &string[..string.len().min(LONGEST_PATH)];
+    let string = &string[..string.len().min(MAX_PATH_BYTES)];
     out.extend_from_slice(&(string.len() as u16).to_le_bytes());
     out.extend_from_slice(string);
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::Malformed;
+use super::ProtocolError;
 
 /// Bytes of the length in front of every frame.
 const LENGTH: usize = 4;
@@ -31,7 +31,7 @@ pub fn append_frame(out: &mut Vec<u8>, kind: u8, write: impl FnOnce(&mut Vec<u8>
 
 /// Gathers what comes in until it is a frame.
 #[derive(Debug)]
-pub struct Inbox {
+pub struct FrameReader {
     bytes: Vec<u8>,
     /// What has come and was not taken lies from here…
     start: usize,
@@ -40,20 +40,20 @@ pub struct Inbox {
     longest: usize,
 }
 
-impl Inbox {
+impl FrameReader {
     /// Returns an empty one that takes frames of at most `longest` bytes.
     pub fn new(longest: usize) -> Self {
         Self { bytes: Vec::new(), start: 0, end: 0, longest }
     }
 
     /// Returns the length of the frame that is coming, as soon as it is known.
-    fn length(&self) -> Result<Option<usize>, Malformed> {
+    fn length(&self) -> Result<Option<usize>, ProtocolError> {
         let Some(length) = self.bytes[self.start..self.end].first_chunk::<LENGTH>() else {
             return Ok(None);
         };
         match u32::from_le_bytes(*length) as usize {
-            0 => Err(Malformed("a frame of nothing")),
-            length if length > self.longest => Err(Malformed("a frame longer than may be")),
+            0 => Err(ProtocolError("a frame of nothing")),
+            length if length > self.longest => Err(ProtocolError("a frame longer than may be")),
             length => Ok(Some(length)),
         }
     }
@@ -62,7 +62,7 @@ impl Inbox {
     ///
     /// # Errors
     /// What comes is no frame, or one that is too long.
-    pub fn is_ready(&self) -> Result<bool, Malformed> {
+    pub fn is_ready(&self) -> Result<bool, ProtocolError> {
         let length = self.length()?;
         Ok(length.is_some_and(|length| self.end - self.start >= LENGTH + length))
     }
@@ -75,7 +75,7 @@ impl Inbox {
     /// Takes the frame that has come.
     ///
     /// # Panics
-    /// If it is not [ready](Inbox::is_ready).
+    /// If it is not [ready](FrameReader::is_ready).
     pub fn take(&mut self) -> Frame<'_> {
         const READY: &str = "BUG: nobody asked whether a frame is ready";
         let length = self.length().ok().flatten().expect(READY);
@@ -124,12 +124,12 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_limit_is_refused_before_anything_is_kept_for_it() {
-        let mut inbox = Inbox::new(100);
+        let mut inbox = FrameReader::new(100);
         inbox.fill(&mut &101_u32.to_le_bytes()[..]).unwrap();
-        assert_eq!(inbox.is_ready(), Err(Malformed("a frame longer than may be")));
-        let mut inbox = Inbox::new(usize::MAX);
+        assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame longer than may be")));
+        let mut inbox = FrameReader::new(usize::MAX);
         inbox.fill(&mut &0_u32.to_le_bytes()[..]).unwrap();
-        assert_eq!(inbox.is_ready(), Err(Malformed("a frame of nothing")));
+        assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame of nothing")));
     }
 
     proptest! {
@@ -144,7 +144,7 @@ mod tests {
                 append_frame(&mut sent, *kind, |out| out.extend(payload));
             }
             let mut source = Drops(&sent, drops);
-            let mut inbox = Inbox::new(301);
+            let mut inbox = FrameReader::new(301);
             for (kind, payload) in &frames {
                 while !inbox.is_ready().unwrap() {
                     prop_assert!(inbox.fill(&mut source).unwrap() > 0);
@@ -157,7 +157,7 @@ mod tests {
 
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut inbox = Inbox::new(50);
+            let mut inbox = FrameReader::new(50);
             inbox.fill(&mut &bytes[..]).unwrap();
             while inbox.is_ready() == Ok(true) {
                 inbox.take();

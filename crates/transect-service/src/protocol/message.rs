@@ -5,18 +5,20 @@ use std::fmt;
 use transect::FieldMask;
 
 use super::bytes::append_string;
-use super::{Bytes, Frame, Kind, Layout, MAGIC, MOST_QUESTIONS, Malformed, PathList, append_frame};
+use super::{
+    ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, ProtocolError, WireLayout, append_frame,
+};
 
 /// How attributes are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct AttributeQuery {
     /// Which attributes.
     pub want: FieldMask,
     /// Of what links lead to, not of themselves.
     pub follow: bool,
 }
 
-impl Question {
+impl AttributeQuery {
     const FOLLOW: u8 = 1;
 
     /// Appends what comes before the paths.
@@ -25,17 +27,17 @@ impl Question {
         out.push(if self.follow { Self::FOLLOW } else { 0 });
     }
 
-    fn take(from: &mut Bytes<'_>) -> Result<Self, Malformed> {
+    fn take(from: &mut ByteReader<'_>) -> Result<Self, ProtocolError> {
         let want = FieldMask::from_bits_truncate(from.u16()?);
         match from.u8()? {
             flags @ 0..=Self::FOLLOW => Ok(Self { want, follow: flags == Self::FOLLOW }),
-            _ => Err(Malformed("a flag that nobody knows")),
+            _ => Err(ProtocolError("a flag that nobody knows")),
         }
     }
 
     /// Returns how its answers are laid out.
-    pub fn layout(self) -> Layout {
-        Layout::new(self.want)
+    pub fn layout(self) -> WireLayout {
+        WireLayout::new(self.want)
     }
 }
 
@@ -48,7 +50,7 @@ pub enum Request<'a> {
         version: u16,
     },
     /// Attributes of the paths.
-    Attributes(Question),
+    Attributes(AttributeQuery),
     /// Whether the paths lead to something.
     Exists,
     /// Which of the paths, directories, hold names.
@@ -76,18 +78,19 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// It makes no sense.
-    pub fn parse(frame: Frame<'a>, paths: &mut PathList) -> Result<Self, Malformed> {
-        let kind = Kind::of_request(frame.kind).ok_or(Malformed("a request that nobody knows"))?;
-        let mut from = Bytes(frame.payload);
+    pub fn parse(frame: Frame<'a>, paths: &mut PathList) -> Result<Self, ProtocolError> {
+        let kind =
+            Kind::of_request(frame.kind).ok_or(ProtocolError("a request that nobody knows"))?;
+        let mut from = ByteReader(frame.payload);
         let request = match kind {
             Kind::Hello => {
                 if from.take(MAGIC.len())? != MAGIC {
-                    return Err(Malformed("no greeting"));
+                    return Err(ProtocolError("no greeting"));
                 }
                 Self::Hello { version: from.u16()? }
             }
             Kind::Attributes => {
-                let question = Question::take(&mut from)?;
+                let question = AttributeQuery::take(&mut from)?;
                 paths.take(&mut from)?;
                 Self::Attributes(question)
             }
@@ -106,11 +109,11 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    fn resolve(from: &mut Bytes<'a>, paths: &mut PathList) -> Result<Self, Malformed> {
+    fn resolve(from: &mut ByteReader<'a>, paths: &mut PathList) -> Result<Self, ProtocolError> {
         let want = FieldMask::from_bits_truncate(from.u16()?);
         let names = from.u32()? as usize;
-        if names > MOST_QUESTIONS {
-            return Err(Malformed("more names than may be"));
+        if names > MAX_PATHS {
+            return Err(ProtocolError("more names than may be"));
         }
         let names = (0..names).map(|_| from.string()).collect::<Result<_, _>>()?;
         paths.take(from)?;
@@ -158,7 +161,7 @@ impl<'a> Request<'a> {
 
 /// What a service says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Greeting {
+pub struct ServerInfo {
     /// The version that it speaks.
     pub version: u16,
     /// Its process.
@@ -171,7 +174,7 @@ pub struct Greeting {
     pub roots: Vec<Vec<u8>>,
 }
 
-impl Greeting {
+impl ServerInfo {
     /// Appends it as the payload of an answer.
     pub fn append(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&MAGIC);
@@ -186,10 +189,10 @@ impl Greeting {
     ///
     /// # Errors
     /// It makes no sense.
-    pub fn parse(payload: &[u8]) -> Result<Self, Malformed> {
-        let mut from = Bytes(payload);
+    pub fn parse(payload: &[u8]) -> Result<Self, ProtocolError> {
+        let mut from = ByteReader(payload);
         if from.take(MAGIC.len())? != MAGIC {
-            return Err(Malformed("no greeting"));
+            return Err(ProtocolError("no greeting"));
         }
         let mut greeting = Self {
             version: from.u16()?,
@@ -217,8 +220,8 @@ pub fn append_stats(out: &mut Vec<u8>, stats: &[(&str, u64)]) {
 ///
 /// # Errors
 /// They make no sense.
-pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, Malformed> {
-    let (mut from, mut stats) = (Bytes(payload), Vec::new());
+pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, ProtocolError> {
+    let (mut from, mut stats) = (ByteReader(payload), Vec::new());
     while !from.is_empty() {
         let name = String::from_utf8_lossy(from.string()?).into_owned();
         stats.push((name, from.u64()?));
@@ -229,7 +232,7 @@ pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, Malformed> {
 /// What a service complains of, before it hangs up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub enum ComplaintCode {
+pub enum ErrorCode {
     /// What was asked makes no sense.
     Malformed = 1,
     /// It does not speak that version.
@@ -242,28 +245,28 @@ pub enum ComplaintCode {
     Failed = 5,
 }
 
-impl ComplaintCode {
+impl ErrorCode {
     const ALL: [Self; 5] = [Self::Malformed, Self::Version, Self::Denied, Self::Busy, Self::Failed];
 }
 
 /// A complaint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ErrorReply {
     /// What programs go by. `None` is one that is not known here.
-    pub code: Option<ComplaintCode>,
+    pub code: Option<ErrorCode>,
     /// The same for people.
     pub text: String,
 }
 
-impl Complaint {
+impl ErrorReply {
     /// Returns a complaint.
-    pub fn new(code: ComplaintCode, text: impl fmt::Display) -> Self {
+    pub fn new(code: ErrorCode, text: impl fmt::Display) -> Self {
         Self { code: Some(code), text: text.to_string() }
     }
 
     /// Appends it as a frame.
     pub fn append(&self, out: &mut Vec<u8>) {
-        append_frame(out, Kind::COMPLAINT, |out| {
+        append_frame(out, Kind::ERROR, |out| {
             let code = self.code.map_or(0, |code| code as u16);
             out.extend_from_slice(&code.to_le_bytes());
             append_string(out, self.text.as_bytes());
@@ -274,10 +277,10 @@ impl Complaint {
     ///
     /// # Errors
     /// It makes no sense.
-    pub fn parse(payload: &[u8]) -> Result<Self, Malformed> {
-        let mut from = Bytes(payload);
+    pub fn parse(payload: &[u8]) -> Result<Self, ProtocolError> {
+        let mut from = ByteReader(payload);
         let number = from.u16()?;
-        let code = ComplaintCode::ALL.into_iter().find(|code| *code as u16 == number);
+        let code = ErrorCode::ALL.into_iter().find(|code| *code as u16 == number);
         let text = String::from_utf8_lossy(from.string()?).into_owned();
         from.end()?;
         Ok(Self { code, text })
@@ -289,7 +292,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::{Inbox, LONGEST_REQUEST, PathsEncoder};
+    use crate::protocol::{FrameReader, MAX_REQUEST_BYTES, PathsEncoder};
 
     fn any_request() -> impl Strategy<Value = (u8, u16, bool, Vec<Vec<u8>>)> {
         let strings = prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9), 0..5);
@@ -303,7 +306,7 @@ mod tests {
             let paths: [&[u8]; 3] = [b"/a/b", b"/a/c", b"/d"];
             let request = match Kind::ALL[usize::from(kind)] {
                 Kind::Hello => Request::Hello { version: number },
-                Kind::Attributes => Request::Attributes(Question { want, follow }),
+                Kind::Attributes => Request::Attributes(AttributeQuery { want, follow }),
                 Kind::Exists => Request::Exists,
                 Kind::Resolve => {
                     Request::Resolve { want, names: names.iter().map(Vec::as_slice).collect() }
@@ -319,7 +322,7 @@ mod tests {
                 let mut encoder = PathsEncoder::new(out);
                 paths.iter().for_each(|path| encoder.push(path));
             });
-            let mut inbox = Inbox::new(LONGEST_REQUEST);
+            let mut inbox = FrameReader::new(MAX_REQUEST_BYTES);
             inbox.fill(&mut &out[..]).unwrap();
             let mut list = PathList::default();
             let parsed = Request::parse(inbox.take(), &mut list);
@@ -338,10 +341,10 @@ mod tests {
             numbers in any::<[u64; 3]>(),
         ) {
             let fields = FieldMask::from_bits_truncate(fields);
-            let greeting = Greeting { version: 7, process, level, fields, roots };
+            let greeting = ServerInfo { version: 7, process, level, fields, roots };
             let mut out = Vec::new();
             greeting.append(&mut out);
-            prop_assert_eq!(Greeting::parse(&out), Ok(greeting));
+            prop_assert_eq!(ServerInfo::parse(&out), Ok(greeting));
 
             let stats = [("hits", numbers[0]), ("", numbers[1]), ("misses", numbers[2])];
             out.clear();
@@ -357,21 +360,21 @@ mod tests {
         ) {
             let mut list = PathList::default();
             let _ = Request::parse(Frame { kind: kind % 12, payload: &payload }, &mut list);
-            let _ = Greeting::parse(&payload);
-            let _ = Complaint::parse(&payload);
+            let _ = ServerInfo::parse(&payload);
+            let _ = ErrorReply::parse(&payload);
             let _ = take_stats(&payload);
         }
     }
 
     #[test]
     fn complaints_come_out_as_they_went_in() {
-        for code in ComplaintCode::ALL {
-            let complaint = Complaint::new(code, "so it is");
+        for code in ErrorCode::ALL {
+            let reply = ErrorReply::new(code, "so it is");
             let mut out = Vec::new();
-            complaint.append(&mut out);
-            assert_eq!(Complaint::parse(&out[5..]), Ok(complaint));
+            reply.append(&mut out);
+            assert_eq!(ErrorReply::parse(&out[5..]), Ok(reply));
         }
-        let unknown = Complaint::parse(&[99, 0, 0, 0]).unwrap();
+        let unknown = ErrorReply::parse(&[99, 0, 0, 0]).unwrap();
         assert_eq!(unknown.code, None);
     }
 
@@ -379,6 +382,6 @@ mod tests {
     fn nothing_may_come_after_a_request() {
         let frame = Frame { kind: Kind::Stats.request(), payload: b"x" };
         let parsed = Request::parse(frame, &mut PathList::default());
-        assert_eq!(parsed, Err(Malformed("something comes after its end")));
+        assert_eq!(parsed, Err(ProtocolError("something comes after its end")));
     }
 }

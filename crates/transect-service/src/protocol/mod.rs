@@ -1,6 +1,6 @@
 //! What is said between a service and those who ask it: `docs/SERVICE.md`, as functions on bytes.
 //!
-//! Nothing here reads or writes anywhere. Whatever comes in is understood or [`Malformed`]; nothing
+//! Nothing here reads or writes anywhere. Whatever comes in is understood or [`ProtocolError`]; nothing
 //! is taken for granted, and nothing is allocated because of a number that somebody sent.
 
 mod answer;
@@ -12,15 +12,15 @@ mod record;
 
 use std::fmt;
 
-pub use answer::{Holder, append_answer, append_holder, append_presence};
-pub use answer::{take_answer, take_holder, take_presence};
-pub use bytes::Bytes;
-pub use frame::{Frame, Inbox, append_frame};
+pub use answer::{ResolvedName, append_attributes, append_exists, append_resolved};
+pub use answer::{take_attributes, take_exists, take_resolved};
+pub use bytes::ByteReader;
+pub use frame::{Frame, FrameReader, append_frame};
 pub use message::{
-    Complaint, ComplaintCode, Greeting, Question, Request, append_stats, take_stats,
+    AttributeQuery, ErrorCode, ErrorReply, Request, ServerInfo, append_stats, take_stats,
 };
 pub use paths::{PathList, PathsEncoder};
-pub use record::Layout;
+pub use record::WireLayout;
 
 /// The version that is spoken here. There is no other yet.
 pub const VERSION: u16 = 1;
@@ -30,18 +30,18 @@ pub const MAGIC: [u8; 4] = *b"TSCT";
 
 /// The most bytes of a frame that asks: thousands of paths, or of directories in which names are looked
 /// for.
-pub const LONGEST_REQUEST: usize = 1 << 20;
+pub const MAX_REQUEST_BYTES: usize = 1 << 20;
 
 /// The most bytes of a frame that answers: the most questions of a frame, with all attributes each.
-pub const LONGEST_ANSWER: usize = 512 << 10;
+pub const MAX_ANSWER_BYTES: usize = 512 << 10;
 
 /// The most paths or names in a frame that asks.
-pub const MOST_QUESTIONS: usize = 4 << 10;
+pub const MAX_PATHS: usize = 4 << 10;
 
 /// The most bytes of a path. Linux takes half of that; so a path that is cut here is refused for the
 /// same reason as a whole. Without a limit a frame that names a long directory once, and many names in
 /// it, would grow a thousandfold when it is read.
-pub const LONGEST_PATH: usize = 8 << 10;
+pub const MAX_PATH_BYTES: usize = 8 << 10;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Kind {
     ];
 
     /// The number of a frame that complains.
-    pub const COMPLAINT: u8 = 0xFF;
+    pub const ERROR: u8 = 0xFF;
 
     /// Returns the number of a request.
     pub fn request(self) -> u8 {
@@ -102,15 +102,15 @@ impl Kind {
 
 /// What came makes no sense: why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed(pub &'static str);
+pub struct ProtocolError(pub &'static str);
 
-impl fmt::Display for Malformed {
+impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }
 }
 
-impl std::error::Error for Malformed {}
+impl std::error::Error for ProtocolError {}
 
 #[cfg(test)]
 mod tests {
@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn the_longest_answer_holds_all_attributes_of_the_most_questions() {
         // With a status in front, and the index of the directory that holds a name.
-        let most = MOST_QUESTIONS * (1 + 4 + Layout::new(FieldMask::all()).bytes());
-        assert!(most < LONGEST_ANSWER, "{most}");
+        let most = MAX_PATHS * (1 + 4 + WireLayout::new(FieldMask::all()).bytes());
+        assert!(most < MAX_ANSWER_BYTES, "{most}");
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(Kind::of_request(kind.request()), Some(kind));
             assert_eq!(Kind::of_request(kind.answer()), None);
-            assert_ne!(kind.answer(), Kind::COMPLAINT);
+            assert_ne!(kind.answer(), Kind::ERROR);
         }
     }
 }

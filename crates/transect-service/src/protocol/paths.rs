@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::bytes::append_string;
-use super::{Bytes, LONGEST_PATH, MOST_QUESTIONS, Malformed};
+use super::{ByteReader, MAX_PATH_BYTES, MAX_PATHS, ProtocolError};
 
 /// The length of a directory that is none: what follows are whole paths without a separator.
 const NO_DIRECTORY: u16 = u16::MAX;
@@ -59,7 +59,7 @@ impl PathList {
     ///
     /// # Errors
     /// They make no sense, or are too many.
-    pub fn take(&mut self, from: &mut Bytes<'_>) -> Result<(), Malformed> {
+    pub fn take(&mut self, from: &mut ByteReader<'_>) -> Result<(), ProtocolError> {
         self.clear();
         while !from.is_empty() {
             let directory = match from.u16()? {
@@ -67,13 +67,13 @@ impl PathList {
                 length => Some(from.take(length.into())?),
             };
             let names = from.u32()? as usize;
-            if names > MOST_QUESTIONS - self.len() {
-                return Err(Malformed("more paths than may be"));
+            if names > MAX_PATHS - self.len() {
+                return Err(ProtocolError("more paths than may be"));
             }
             for _ in 0..names {
                 let name = from.string()?;
-                if directory.map_or(0, |it| it.len() + 1) + name.len() > LONGEST_PATH {
-                    return Err(Malformed("a path longer than may be"));
+                if directory.map_or(0, |it| it.len() + 1) + name.len() > MAX_PATH_BYTES {
+                    return Err(ProtocolError("a path longer than may be"));
                 }
                 if let Some(directory) = directory {
                     self.bytes.extend_from_slice(directory);
@@ -108,7 +108,7 @@ impl<'a> PathsEncoder<'a> {
     /// beginning either.
     #[inline]
     pub fn push(&mut self, path: &[u8]) {
-        let path = &path[..path.len().min(LONGEST_PATH)];
+        let path = &path[..path.len().min(MAX_PATH_BYTES)];
         let (directory, name) = match memchr::memrchr(b'/', path) {
             Some(at) => (Some(&path[..at]), &path[at + 1..]),
             None => (None, path),
@@ -165,9 +165,9 @@ mod tests {
         out
     }
 
-    fn decode(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Malformed> {
+    fn decode(bytes: &[u8]) -> Result<Vec<Vec<u8>>, ProtocolError> {
         let mut list = PathList::default();
-        list.take(&mut Bytes(bytes))?;
+        list.take(&mut ByteReader(bytes))?;
         Ok(list.iter().map(<[u8]>::to_vec).collect())
     }
 
@@ -183,28 +183,28 @@ mod tests {
     fn what_no_frame_can_tell_is_cut() {
         let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
         let decoded = decode(&encode(&[long])).unwrap();
-        assert_eq!(decoded[0].len(), LONGEST_PATH);
+        assert_eq!(decoded[0].len(), MAX_PATH_BYTES);
         // Nobody gets round that by telling it in two parts.
-        let mut bytes = (LONGEST_PATH as u16).to_le_bytes().to_vec();
-        bytes.resize(2 + LONGEST_PATH, b'x');
+        let mut bytes = (MAX_PATH_BYTES as u16).to_le_bytes().to_vec();
+        bytes.resize(2 + MAX_PATH_BYTES, b'x');
         bytes.extend([1, 0, 0, 0, 0, 0]);
-        assert_eq!(decode(&bytes), Err(Malformed("a path longer than may be")));
+        assert_eq!(decode(&bytes), Err(ProtocolError("a path longer than may be")));
     }
 
     #[test]
     fn too_many_are_refused_whatever_they_cost() {
         let mut bytes = vec![0, 0];
         bytes.extend(u32::MAX.to_le_bytes());
-        assert_eq!(decode(&bytes), Err(Malformed("more paths than may be")));
+        assert_eq!(decode(&bytes), Err(ProtocolError("more paths than may be")));
         let group = |names: usize| {
             let mut bytes = vec![0, 0];
             bytes.extend((names as u32).to_le_bytes());
             bytes.resize(bytes.len() + 2 * names, 0);
             bytes
         };
-        assert_eq!(decode(&group(MOST_QUESTIONS)).map(|list| list.len()), Ok(MOST_QUESTIONS));
-        let two = [group(MOST_QUESTIONS), group(1)].concat();
-        assert_eq!(decode(&two), Err(Malformed("more paths than may be")));
+        assert_eq!(decode(&group(MAX_PATHS)).map(|list| list.len()), Ok(MAX_PATHS));
+        let two = [group(MAX_PATHS), group(1)].concat();
+        assert_eq!(decode(&two), Err(ProtocolError("more paths than may be")));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use transect::{Attributes, FieldMask, FileType};
 
-use super::{Bytes, Malformed};
+use super::{ByteReader, ProtocolError};
 
 /// Which attributes a record holds, in the order of the bits of [`FieldMask`]. Every one has its
 /// place, whether it is known or not: the mask in front tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct WireLayout {
     want: FieldMask,
 }
 
@@ -29,7 +29,7 @@ const ROOM: usize = 128;
 /// Writes the functions that go through all fields, so that none is forgotten in one of them.
 macro_rules! fields {
     ($($flag:ident $get:ident $set:ident $type:ty;)*) => {
-        impl Layout {
+        impl WireLayout {
             /// Returns the layout that holds what is wanted.
             pub fn new(want: FieldMask) -> Self {
                 Self { want: want & Self::ALL }
@@ -65,13 +65,13 @@ macro_rules! fields {
 
             /// Takes a record.
             #[inline]
-            pub(super) fn take(self, from: &mut Bytes<'_>) -> Result<Attributes, Malformed> {
+            pub(super) fn take(self, from: &mut ByteReader<'_>) -> Result<Attributes, ProtocolError> {
                 let number = usize::from(from.u8()?);
-                let file_type = TYPES.get(number).ok_or(Malformed("a type that nobody knows"))?;
+                let file_type = TYPES.get(number).ok_or(ProtocolError("a type that nobody knows"))?;
                 let mut attributes = Attributes::of_type(*file_type);
                 let have = FieldMask::from_bits_retain(from.u16()?);
                 if !self.want.contains(have) {
-                    return Err(Malformed("attributes that nobody asked for"));
+                    return Err(ProtocolError("attributes that nobody asked for"));
                 }
                 $(if self.want.contains(FieldMask::$flag) {
                     let value = <$type>::from_le_bytes(from.array()?);
@@ -147,8 +147,8 @@ pub(super) mod tests {
 
     #[test]
     fn only_a_short_name_has_no_place_and_all_the_rest_has_room() {
-        assert_eq!(FieldMask::all() - Layout::ALL, FieldMask::SHORT_NAME);
-        assert!(Layout::new(FieldMask::all()).bytes() <= ROOM);
+        assert_eq!(FieldMask::all() - WireLayout::ALL, FieldMask::SHORT_NAME);
+        assert!(WireLayout::new(FieldMask::all()).bytes() <= ROOM);
     }
 
     proptest! {
@@ -158,18 +158,18 @@ pub(super) mod tests {
             want in any::<u16>(),
         ) {
             let want = FieldMask::from_bits_truncate(want);
-            let layout = Layout::new(want);
+            let layout = WireLayout::new(want);
             let mut out = Vec::new();
             layout.append(&attributes, &mut out);
             prop_assert_eq!(out.len(), layout.bytes());
-            let mut from = Bytes(&out);
+            let mut from = ByteReader(&out);
             let got = layout.take(&mut from).unwrap();
             prop_assert!(from.is_empty());
             prop_assert_eq!(got.known(), attributes.known() & layout.want);
             // Again, with all that is left: nothing else is different.
             let (mut once, mut twice) = (Vec::new(), Vec::new());
-            Layout::new(got.known()).append(&attributes, &mut once);
-            Layout::new(got.known()).append(&got, &mut twice);
+            WireLayout::new(got.known()).append(&attributes, &mut once);
+            WireLayout::new(got.known()).append(&got, &mut twice);
             prop_assert_eq!(once, twice);
         }
     }

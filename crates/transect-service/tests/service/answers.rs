@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use transect::{FaultKind, FieldMask};
 use transect_cache::{CacheOptions, Level, LookupError};
-use transect_service::{KEPT, ServeOptions};
+use transect_service::{CACHED_FIELDS, ServeOptions};
 use transect_testkit::{TempDir, trees};
 
 use crate::support::{Served, of_system, told};
@@ -50,7 +50,7 @@ fn every_named_tree_is_answered_as_by_the_system_at_every_level() {
             // The second time from memory, as far as the level allows.
             for (follow, time) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
                 let what = format!("{name}, {level:?}, follow {follow}, time {time}");
-                let answers = client.attributes(&paths, KEPT, follow).unwrap();
+                let answers = client.attributes(&paths, CACHED_FIELDS, follow).unwrap();
                 assert_eq!(answers.len(), paths.len());
                 for (path, answer) in paths.iter().zip(&answers) {
                     let expected = of_system(path, follow);
@@ -62,7 +62,7 @@ fn every_named_tree_is_answered_as_by_the_system_at_every_level() {
                     );
                 }
             }
-            let exist = client.exist(&paths).unwrap();
+            let exist = client.exists(&paths).unwrap();
             for (path, exists) in paths.iter().zip(exist) {
                 let expected = match of_system(path, true) {
                     Ok(_) => Ok(true),
@@ -106,7 +106,7 @@ fn a_hundred_thousand_paths_are_answered_in_the_order_asked() {
 fn only_what_is_wanted_is_told() {
     let served = Served::new(Level::Frozen);
     let mut client = served.client();
-    for want in [FieldMask::empty(), FieldMask::SIZE | FieldMask::UID, KEPT] {
+    for want in [FieldMask::empty(), FieldMask::SIZE | FieldMask::UID, CACHED_FIELDS] {
         let answers = client.attributes(&[served.temp.path()], want, false).unwrap();
         assert_eq!(answers[0].unwrap().known(), want);
     }
@@ -129,7 +129,7 @@ fn what_is_no_path_is_told_apart() {
         Path::new("/"),
         Path::new(OsStr::from_bytes(b"/no/\xff\xfe")),
     ];
-    let answers = served.client().attributes(&paths, KEPT, true).unwrap();
+    let answers = served.client().attributes(&paths, CACHED_FIELDS, true).unwrap();
     let kinds = answers.iter().map(|answer| answer.err().and_then(LookupError::kind));
     let expected = [
         Some(FaultKind::NotFound),
@@ -169,7 +169,7 @@ fn paths_in_no_order_are_answered_in_theirs() {
             let size = answer.ok().and_then(|attributes| attributes.size());
             assert_eq!(size, (number % 7 > 0).then_some(number as u64));
         }
-        let there = client.exist(&paths).unwrap();
+        let there = client.exists(&paths).unwrap();
         assert!(there.iter().enumerate().all(|(number, there)| *there == Ok(number % 7 > 0)));
     }
 }
@@ -183,10 +183,10 @@ fn outside_the_roots_nothing_is_answered() {
     let options = CacheOptions::new(Level::Frozen).root(temp.join("in"));
     let served = Served::with(options, ServeOptions::default(), temp);
     let mut client = served.client();
-    let roots = &client.greeting().roots;
+    let roots = &client.server_info().roots;
     assert_eq!(*roots, [served.temp.join("in").as_os_str().as_bytes().to_vec()]);
     let paths = ["in/file", "out", "in/../out"].map(|path| served.temp.join(path));
-    let answers = client.attributes(&paths, KEPT, false).unwrap();
+    let answers = client.attributes(&paths, CACHED_FIELDS, false).unwrap();
     assert!(answers[0].is_ok());
     assert_eq!(answers[1].unwrap_err(), LookupError::OutsideRoots);
     assert_eq!(answers[2].unwrap_err(), LookupError::OutsideRoots);
@@ -215,9 +215,9 @@ fn a_name_is_found_in_the_first_directory_that_holds_it() {
         assert_eq!(found.collect::<Vec<_>>(), [Some((17, 5)), Some((3, 1)), None, None]);
     }
     let nowhere: &[PathBuf] = &[];
-    assert!(client.resolve(&names[..1], nowhere, KEPT).unwrap()[0].unwrap().is_none());
-    assert!(client.resolve(nowhere, &directories, KEPT).unwrap().is_empty());
-    let absolute = client.resolve(&[PathBuf::from("/etc")], &directories, KEPT).unwrap();
+    assert!(client.resolve(&names[..1], nowhere, CACHED_FIELDS).unwrap()[0].unwrap().is_none());
+    assert!(client.resolve(nowhere, &directories, CACHED_FIELDS).unwrap().is_empty());
+    let absolute = client.resolve(&[PathBuf::from("/etc")], &directories, CACHED_FIELDS).unwrap();
     assert!(absolute[0].is_err());
 }
 
@@ -241,8 +241,8 @@ fn what_is_done_is_counted() {
     let served = Served::new(Level::Frozen);
     let mut client = served.client();
     let paths = [served.temp.join("a"), served.temp.join("b"), served.temp.join("a")];
-    client.attributes(&paths, KEPT, false).unwrap();
-    client.attributes(&paths, KEPT, false).unwrap();
+    client.attributes(&paths, CACHED_FIELDS, false).unwrap();
+    client.attributes(&paths, CACHED_FIELDS, false).unwrap();
     let stats = client.stats().unwrap();
     let number = |name: &str| stats.iter().find(|(it, _)| it == name).unwrap().1;
     assert_eq!((number("requests"), number("questions")), (2, 6));

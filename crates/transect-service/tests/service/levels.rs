@@ -65,7 +65,7 @@ fn watched_and_frozen_for_a_while() {
     fs::write(&file, "22").unwrap();
     assert_eq!(size(&mut other, &file), Some(1), "frozen for everybody");
     let greeting = served.client();
-    assert_eq!(greeting.greeting().level, "frozen");
+    assert_eq!(greeting.server_info().level, "frozen");
     other.thaw().unwrap();
     one.settle().unwrap();
     assert_eq!(size(&mut one, &file), Some(2));
@@ -76,7 +76,7 @@ fn checked_and_verified_every_request_sees_what_happened_before_it() {
     for level in [Level::Checked, Level::Verified] {
         let served = Served::new(level);
         let mut client = served.client();
-        assert_eq!(client.greeting().level, level.as_str());
+        assert_eq!(client.server_info().level, level.as_str());
         let file = served.temp.join("file");
         for length in 1..20 {
             fs::write(&file, vec![b'x'; length]).unwrap();

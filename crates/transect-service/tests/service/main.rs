@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod answers;
-mod ends;
+mod bad_clients;
 mod levels;
-mod manners;
+mod shutdown;
 mod support;

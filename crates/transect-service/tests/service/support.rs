@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 
 use transect::Cancel;
 use transect_cache::{CacheOptions, Level, LookupResult};
-use transect_service::protocol::{Layout, append_answer};
-use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
+use transect_service::protocol::{WireLayout, append_attributes};
+use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions, Server, StopReason};
 use transect_testkit::{TempDir, wait_for};
 
 /// A service on a thread of its own, with a directory to ask about.
@@ -16,7 +16,7 @@ pub(crate) struct Served {
     pub(crate) server: Arc<Server>,
     pub(crate) end: Cancel,
     events: Arc<Mutex<Vec<Event>>>,
-    running: Option<JoinHandle<Result<Ended, Error>>>,
+    running: Option<JoinHandle<Result<StopReason, Error>>>,
 }
 
 impl Served {
@@ -51,7 +51,7 @@ impl Served {
     }
 
     /// Waits until the service has ended by itself.
-    pub(crate) fn ended(&mut self) -> Ended {
+    pub(crate) fn ended(&mut self) -> StopReason {
         self.running.take().unwrap().join().unwrap().unwrap()
     }
 }
@@ -70,12 +70,12 @@ impl Drop for Served {
 
 /// Returns what the system says of a path.
 pub(crate) fn of_system(path: &Path, follow: bool) -> LookupResult {
-    Ok(transect_sys::file::query_attributes(path, KEPT, follow)?)
+    Ok(transect_sys::file::query_attributes(path, CACHED_FIELDS, follow)?)
 }
 
 /// Returns all that is told by an answer.
 pub(crate) fn told(answer: &LookupResult) -> Vec<u8> {
     let mut out = Vec::new();
-    append_answer(&mut out, Layout::new(KEPT), answer);
+    append_attributes(&mut out, WireLayout::new(CACHED_FIELDS), answer);
     out
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect::FieldMask;
 use transect_cache::{CacheOptions, Level, LookupResult};
-use transect_service::{Client, KEPT};
+use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
 use crate::exit::Fatal;
@@ -32,7 +32,7 @@ impl Source {
         };
         let socket = socket.clone().unwrap_or_else(folders::service_socket);
         let mut client = Client::connect(&socket).inspect_err(|error| {
-            if matches!(error, transect_service::Error::Nobody(..)) {
+            if matches!(error, transect_service::Error::NotRunning(..)) {
                 output::hint("transect serve --cache makes one");
             }
         })?;
@@ -48,7 +48,7 @@ impl Source {
         match self {
             Self::System { .. } if cfg!(windows) => FieldMask::all(),
             Self::System { .. } => FieldMask::all() - only_windows,
-            Self::Service(client) => client.greeting().fields & KEPT,
+            Self::Service(client) => client.server_info().fields & CACHED_FIELDS,
         }
     }
 

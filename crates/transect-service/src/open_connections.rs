@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 /// How long a client may leave a frame unfinished, or an answer unread, when another client needs the
 /// place.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The value of a time that there is none of.
 const NEVER: u64 = u64::MAX;
 
 /// A connection as all threads see it.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenConnection {
     pub(crate) stream: UnixStream,
     began: Instant,
     /// A whole request has come.
@@ -26,7 +26,7 @@ pub(crate) struct Open {
     waiting_since: AtomicU64,
 }
 
-impl Open {
+impl OpenConnection {
     fn new(stream: UnixStream) -> Self {
         let (has_asked, waiting_since) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { stream, began: Instant::now(), has_asked, waiting_since }
@@ -55,22 +55,22 @@ impl Open {
     fn replaceable_since(&self, now: Instant) -> Option<Instant> {
         let since = self.waiting_since.load(Ordering::Relaxed);
         let since = (since != NEVER).then(|| self.began + Duration::from_millis(since))?;
-        let patience = if self.has_asked() { PATIENCE } else { Duration::ZERO };
-        (since + patience <= now).then_some(since)
+        let timeout = if self.has_asked() { CLIENT_TIMEOUT } else { Duration::ZERO };
+        (since + timeout <= now).then_some(since)
     }
 }
 
 /// The connections that are open, by number.
 #[derive(Debug, Default)]
-pub(crate) struct OpenConnections(Mutex<HashMap<u64, Arc<Open>>>);
+pub(crate) struct OpenConnections(Mutex<HashMap<u64, Arc<OpenConnection>>>);
 
 impl OpenConnections {
     pub(crate) fn len(&self) -> usize {
         self.all().len()
     }
 
-    pub(crate) fn add(&self, number: u64, stream: UnixStream) -> Arc<Open> {
-        let open = Arc::new(Open::new(stream));
+    pub(crate) fn add(&self, number: u64, stream: UnixStream) -> Arc<OpenConnection> {
+        let open = Arc::new(OpenConnection::new(stream));
         self.all().insert(number, Arc::clone(&open));
         open
     }
@@ -100,7 +100,7 @@ impl OpenConnections {
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<Open>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<OpenConnection>>> {
         self.0.lock().expect("BUG: a thread panicked while it counted connections")
     }
 }
@@ -112,17 +112,21 @@ mod tests {
     #[test]
     fn open_without_a_request_is_replaceable_at_once_and_others_after_some_patience() {
         let (one, _other) = UnixStream::pair().unwrap();
-        let open = Open::new(one);
+        let open = OpenConnection::new(one);
         let now = || Instant::now() + Duration::from_millis(1);
         assert!(open.replaceable_since(now()).is_some());
         open.end_wait();
-        assert_eq!(open.replaceable_since(now() + 2 * PATIENCE), None, "between two requests");
+        assert_eq!(
+            open.replaceable_since(now() + 2 * CLIENT_TIMEOUT),
+            None,
+            "between two requests"
+        );
         open.begin_wait();
         let began = open.waiting_since.load(Ordering::Relaxed);
         assert_eq!(open.replaceable_since(open.began), None);
         open.begin_wait();
         assert_eq!(open.waiting_since.load(Ordering::Relaxed), began, "the first time counts");
-        assert!(open.replaceable_since(now() + PATIENCE).is_some());
+        assert!(open.replaceable_since(now() + CLIENT_TIMEOUT).is_some());
     }
 
     #[test]

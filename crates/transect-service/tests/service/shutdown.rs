@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use transect_cache::{CacheOptions, Level};
-use transect_service::{Client, Ended, Error, Event, KEPT, ServeOptions, Server};
+use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions, Server, StopReason};
 use transect_testkit::TempDir;
 
 use crate::support::Served;
@@ -12,13 +12,13 @@ use crate::support::Served;
 fn a_service_that_ends_hangs_up_and_leaves_no_socket() {
     let mut served = Served::new(Level::Frozen);
     let mut client = served.client();
-    client.attributes(&["/"], KEPT, false).unwrap();
+    client.attributes(&["/"], CACHED_FIELDS, false).unwrap();
     served.end.cancel();
-    assert_eq!(served.ended(), Ended::Cancelled);
-    let error = client.attributes(&["/"], KEPT, false).unwrap_err();
-    assert!(matches!(error, Error::Ended), "{error:?}");
+    assert_eq!(served.ended(), StopReason::Cancelled);
+    let error = client.attributes(&["/"], CACHED_FIELDS, false).unwrap_err();
+    assert!(matches!(error, Error::Disconnected), "{error:?}");
     assert_eq!(error.to_string(), "the service has ended");
-    let questions = |event: &Event| matches!(event, Event::HungUp { questions: 1, .. });
+    let questions = |event: &Event| matches!(event, Event::Disconnected { questions: 1, .. });
     served.wait_for("the end of a connection", questions);
 }
 
@@ -27,10 +27,10 @@ fn where_nobody_answers_that_is_said() {
     let temp = TempDir::new();
     let socket = temp.join("socket");
     let error = Client::connect(&socket).unwrap_err();
-    assert!(matches!(error, Error::Nobody(..)), "{error:?}");
+    assert!(matches!(error, Error::NotRunning(..)), "{error:?}");
     assert!(error.to_string().ends_with("socket': No such file or directory"), "{error}");
     drop(Server::bind(&socket, CacheOptions::new(Level::Frozen)).unwrap());
-    assert!(matches!(Client::connect(&socket), Err(Error::Nobody(..))));
+    assert!(matches!(Client::connect(&socket), Err(Error::NotRunning(..))));
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn a_second_service_is_told_of_the_first() {
     let process = format!("already: process {}", std::process::id());
     assert!(error.to_string().ends_with(&process), "{error}");
     // The first did not notice.
-    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 
 #[test]
 fn a_service_that_nobody_asks_ends() {
     let options = ServeOptions { idle: Some(Duration::ZERO), ..ServeOptions::default() };
     let mut served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
-    assert_eq!(served.ended(), Ended::Idle);
+    assert_eq!(served.ended(), StopReason::Idle);
 }

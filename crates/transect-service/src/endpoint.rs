@@ -18,7 +18,7 @@ use crate::error::Error;
 
 /// Returns the folder in which a user's services are found: in the one that the system made for what
 /// runs (`XDG_RUNTIME_DIR`), else one with the user's number in the one for temporary files.
-pub fn usual_folder(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
+pub fn default_socket_dir(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
     runtime.map_or_else(
         || temporary.join(format!("transect-{}", geteuid().as_raw())),
         |runtime| runtime.join("transect"),
@@ -31,14 +31,14 @@ pub fn usual_folder(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
 /// # Errors
 /// It cannot be made; or what is there is no directory, belongs to somebody else, or is open to
 /// others.
-pub fn own_folder(path: &Path) -> Result<(), Error> {
+pub fn create_private_dir(path: &Path) -> Result<(), Error> {
     private_dir::create(path, OtherUsers::NoAccess)
         .map_err(|refused| Error::NotPrivate(refused.into()))
 }
 
 /// A socket that is ours, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Endpoint {
     socket: PathBuf,
     id: Option<FileId>,
     pub(crate) listener: UnixListener,
@@ -46,13 +46,13 @@ pub(crate) struct Place {
     _lock: File,
 }
 
-impl Place {
+impl Endpoint {
     /// Takes a place, if nobody is there who lives.
-    pub(crate) fn take(socket: &Path) -> Result<Self, Error> {
+    pub(crate) fn bind(socket: &Path) -> Result<Self, Error> {
         // Before a lock is left beside something else.
-        is_there(socket)?;
+        socket_exists(socket)?;
         let lock = lock(socket)?;
-        if is_there(socket)? {
+        if socket_exists(socket)? {
             // Whoever had the lock is gone, and what he left behind leads to nobody.
             fs::remove_file(socket)
                 .map_err(|error| Error::Path("replace", socket.to_owned(), error))?;
@@ -67,7 +67,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Endpoint {
     fn drop(&mut self) {
         // Not the socket of somebody who took the place although we live.
         if query_attributes(&self.socket, FieldMask::FILE_ID, false)
@@ -80,10 +80,10 @@ impl Drop for Place {
 }
 
 /// Returns whether a socket is there already; anything else may not be there.
-fn is_there(socket: &Path) -> Result<bool, Error> {
+fn socket_exists(socket: &Path) -> Result<bool, Error> {
     match query_attributes(socket, FieldMask::empty(), false) {
         Ok(found) if found.file_type() == FileType::Socket => Ok(true),
-        Ok(_) => Err(Error::NoSocket(socket.to_owned())),
+        Ok(_) => Err(Error::NotASocket(socket.to_owned())),
         Err(_) => Ok(false),
     }
 }
@@ -105,7 +105,7 @@ fn lock(socket: &Path) -> Result<File, Error> {
         .open(&path)
         .map_err(failed)?;
     if attributes_of(&lock).map_err(failed)?.uid() != Some(geteuid().as_raw()) {
-        return Err(Error::ForeignLock(path));
+        return Err(Error::LockOfOtherUser(path));
     }
     match lock.try_lock() {
         Ok(()) => {}
@@ -114,7 +114,7 @@ fn lock(socket: &Path) -> Result<File, Error> {
             // It may not have been written yet.
             let _ = lock.read_to_string(&mut text);
             let process = text.trim().parse().ok();
-            return Err(Error::Running { socket: socket.to_owned(), process });
+            return Err(Error::AlreadyRunning { socket: socket.to_owned(), process });
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
@@ -139,13 +139,13 @@ fn is_lock(file: &File) -> io::Result<bool> {
 }
 
 /// Returns the process and the user at the other end.
-pub(crate) fn peer(of: impl AsFd) -> io::Result<(u32, u32)> {
+pub(crate) fn peer_credentials(of: impl AsFd) -> io::Result<(u32, u32)> {
     let peer = rustix::net::sockopt::socket_peercred(of)?;
     Ok((peer.pid.as_raw_pid().cast_unsigned(), peer.uid.as_raw()))
 }
 
 /// Returns whether a user is the one we are.
-pub(crate) fn is_us(user: u32) -> bool {
+pub(crate) fn is_own_user(user: u32) -> bool {
     user == geteuid().as_raw()
 }
 
@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn services_are_found_where_what_runs_belongs() {
-        let usual = |runtime: Option<&str>| usual_folder(runtime.map(Into::into), "/tmp".into());
+        let usual =
+            |runtime: Option<&str>| default_socket_dir(runtime.map(Into::into), "/tmp".into());
         assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect"));
         let own = format!("/tmp/transect-{}", geteuid().as_raw());
         assert_eq!(usual(None), Path::new(&own));
@@ -171,7 +172,7 @@ mod tests {
         let temp = TempDir::new();
         let folder = temp.join("own");
         for _ in 0..2 {
-            own_folder(&folder).unwrap();
+            create_private_dir(&folder).unwrap();
         }
         assert_eq!(
             query_attributes(&folder, FieldMask::MODE, false).unwrap().mode(),
@@ -182,11 +183,11 @@ mod tests {
     #[test]
     fn what_is_not_our_own_is_no_place_for_sockets() {
         let temp = TempDir::new();
-        let why = |name: &str| own_folder(&temp.join(name)).unwrap_err().to_string();
+        let why = |name: &str| create_private_dir(&temp.join(name)).unwrap_err().to_string();
         fs::create_dir(temp.join("open")).unwrap();
         fs::set_permissions(temp.join("open"), Permissions::from_mode(0o750)).unwrap();
         assert!(why("open").ends_with("open' is open to other users"));
-        own_folder(&temp.join("own")).unwrap();
+        create_private_dir(&temp.join("own")).unwrap();
         std::os::unix::fs::symlink("own", temp.join("link")).unwrap();
         assert!(why("link").ends_with("link' is not a directory"));
         fs::write(temp.join("file"), "").unwrap();
@@ -205,15 +206,17 @@ mod tests {
     fn a_place_is_taken_once_and_left_as_it_was() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
-        let place = Place::take(&socket).unwrap();
+        let endpoint = Endpoint::bind(&socket).unwrap();
         let mode = query_attributes(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
         assert_eq!(mode & 0o777, 0o600);
-        let running = Place::take(&socket).unwrap_err();
+        let running = Endpoint::bind(&socket).unwrap_err();
         let us = std::process::id();
-        assert!(matches!(running, Error::Running { process: Some(process), .. } if process == us));
-        drop(place);
+        assert!(
+            matches!(running, Error::AlreadyRunning { process: Some(process), .. } if process == us)
+        );
+        drop(endpoint);
         assert!(!exists(&socket));
-        drop(Place::take(&socket).unwrap());
+        drop(Endpoint::bind(&socket).unwrap());
     }
 
     #[test]
@@ -222,14 +225,14 @@ mod tests {
         let socket = temp.join("socket");
         drop(UnixListener::bind(&socket).unwrap());
         assert!(exists(&socket), "nobody removed it");
-        drop(Place::take(&socket).unwrap());
+        drop(Endpoint::bind(&socket).unwrap());
 
         fs::write(&socket, "precious").unwrap();
-        assert!(matches!(Place::take(&socket), Err(Error::NoSocket(_))));
+        assert!(matches!(Endpoint::bind(&socket), Err(Error::NotASocket(_))));
         assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
 
         fs::write(temp.join("other"), "precious").unwrap();
-        assert!(matches!(Place::take(&temp.join("other")), Err(Error::NoSocket(_))));
+        assert!(matches!(Endpoint::bind(&temp.join("other")), Err(Error::NotASocket(_))));
         assert!(!exists(&temp.join("other.lock")));
     }
 
@@ -237,11 +240,11 @@ mod tests {
     fn a_socket_of_somebody_else_is_not_removed() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
-        let place = Place::take(&socket).unwrap();
+        let endpoint = Endpoint::bind(&socket).unwrap();
         // The old one stays alive under another name, so that its number is not given again.
         fs::rename(&socket, temp.join("old")).unwrap();
         let _other = UnixListener::bind(&socket).unwrap();
-        drop(place);
+        drop(endpoint);
         assert!(exists(&socket));
     }
 
@@ -250,7 +253,7 @@ mod tests {
         let temp = TempDir::new();
         fs::write(temp.join("victim"), "precious").unwrap();
         std::os::unix::fs::symlink("victim", temp.join("socket.lock")).unwrap();
-        assert!(matches!(Place::take(&temp.join("socket")), Err(Error::Path("lock", ..))));
+        assert!(matches!(Endpoint::bind(&temp.join("socket")), Err(Error::Path("lock", ..))));
         assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "precious");
     }
 
@@ -261,13 +264,13 @@ mod tests {
         let lock = temp.join("Cargo.lock");
         for content in ["precious", "1234567890123", "17\nprecious"] {
             fs::write(&lock, content).unwrap();
-            let refused = Place::take(&temp.join("Cargo")).unwrap_err().to_string();
+            let refused = Endpoint::bind(&temp.join("Cargo")).unwrap_err().to_string();
             assert!(refused.ends_with("Cargo.lock' is not the lock of a service"), "{refused}");
             assert_eq!(fs::read_to_string(&lock).unwrap(), content);
         }
         for content in ["", "17", "4194304\n"] {
             fs::write(&lock, content).unwrap();
-            drop(Place::take(&temp.join("Cargo")).unwrap());
+            drop(Endpoint::bind(&temp.join("Cargo")).unwrap());
         }
     }
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use transect_cache::{CacheOptions, Level};
 use transect_service::protocol::{
-    Complaint, ComplaintCode, Inbox, Kind, LONGEST_ANSWER, LONGEST_REQUEST, PathsEncoder, Question,
-    Request, VERSION, append_frame,
+    AttributeQuery, ErrorCode, ErrorReply, FrameReader, Kind, MAX_ANSWER_BYTES, MAX_REQUEST_BYTES,
+    PathsEncoder, Request, VERSION, append_frame,
 };
-use transect_service::{Client, Error, Event, KEPT, ServeOptions};
+use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions};
 use transect_testkit::{TempDir, alone, loudly_skip, raise_descriptor_limit};
 
 use crate::support::Served;
@@ -19,19 +19,19 @@ fn connect(served: &Served) -> UnixStream {
 }
 
 /// Returns what the service complains of before it hangs up; answers before that are left out.
-fn complaint(stream: &mut UnixStream) -> Complaint {
-    let mut inbox = Inbox::new(LONGEST_ANSWER);
+fn error_reply(stream: &mut UnixStream) -> ErrorReply {
+    let mut inbox = FrameReader::new(MAX_ANSWER_BYTES);
     loop {
         while !inbox.is_ready().unwrap() {
             assert!(inbox.fill(stream).unwrap() > 0, "it hung up without a word");
         }
         let frame = inbox.take();
-        if frame.kind == Kind::COMPLAINT {
-            let complaint = Complaint::parse(frame.payload).unwrap();
+        if frame.kind == Kind::ERROR {
+            let reply = ErrorReply::parse(frame.payload).unwrap();
             let mut rest = Vec::new();
             let _ = stream.read_to_end(&mut rest);
             assert_eq!(rest, b"", "it hangs up");
-            return complaint;
+            return reply;
         }
     }
 }
@@ -45,7 +45,7 @@ fn nonsense_is_answered_by_a_complaint_and_everybody_else_goes_on() {
         append_frame(&mut out, kind, |out| out.extend_from_slice(payload));
         out
     };
-    let too_long = (LONGEST_REQUEST as u32 + 1).to_le_bytes().to_vec();
+    let too_long = (MAX_REQUEST_BYTES as u32 + 1).to_le_bytes().to_vec();
     for nonsense in [
         vec![0; 4],
         vec![0xFF; 64],
@@ -64,9 +64,9 @@ fn nonsense_is_answered_by_a_complaint_and_everybody_else_goes_on() {
     ] {
         let mut stream = connect(&served);
         stream.write_all(&nonsense).unwrap();
-        let complaint = complaint(&mut stream);
-        assert_eq!(complaint.code, Some(ComplaintCode::Malformed), "{nonsense:?}: {complaint:?}");
-        assert!(bystander.attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+        let reply = error_reply(&mut stream);
+        assert_eq!(reply.code, Some(ErrorCode::Malformed), "{nonsense:?}: {reply:?}");
+        assert!(bystander.attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
     }
 }
 
@@ -90,7 +90,7 @@ fn random_bytes_harm_nobody() {
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let _ = stream.read_to_end(&mut Vec::new());
     }
-    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 
 #[test]
@@ -100,16 +100,16 @@ fn another_version_is_told_which_one_is_spoken() {
     let mut out = Vec::new();
     Request::Hello { version: VERSION + 1 }.append(&mut out, |_| {});
     stream.write_all(&out).unwrap();
-    let complaint = complaint(&mut stream);
-    assert_eq!(complaint.code, Some(ComplaintCode::Version));
-    assert_eq!(complaint.text, "it speaks version 1, not 2");
+    let reply = error_reply(&mut stream);
+    assert_eq!(reply.code, Some(ErrorCode::Version));
+    assert_eq!(reply.text, "it speaks version 1, not 2");
 }
 
 #[test]
 fn who_dies_in_the_middle_of_a_frame_is_forgotten() {
     let served = Served::new(Level::Frozen);
     let mut out = Vec::new();
-    let question = Question { want: KEPT, follow: false };
+    let question = AttributeQuery { want: CACHED_FIELDS, follow: false };
     Request::Attributes(question).append(&mut out, |out| {
         let mut encoder = PathsEncoder::new(out);
         (0..100).for_each(|number| encoder.push(format!("/no/{number}").as_bytes()));
@@ -119,7 +119,7 @@ fn who_dies_in_the_middle_of_a_frame_is_forgotten() {
         stream.write_all(&out[..cut]).unwrap();
     }
     served.wait_for("somebody is gone", |event| matches!(event, Event::Broken { .. }));
-    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 
 #[test]
@@ -128,13 +128,16 @@ fn who_does_not_listen_keeps_nobody_waiting() {
     let mut deaf = connect(&served);
     deaf.set_nonblocking(true).unwrap();
     let mut out = Vec::new();
-    Request::Attributes(Question { want: KEPT, follow: false }).append(&mut out, |out| {
-        let mut encoder = PathsEncoder::new(out);
-        (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
-    });
+    Request::Attributes(AttributeQuery { want: CACHED_FIELDS, follow: false }).append(
+        &mut out,
+        |out| {
+            let mut encoder = PathsEncoder::new(out);
+            (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
+        },
+    );
     // Until neither takes anything any more: it waits for us, and we do not listen.
     while deaf.write_all(&out).is_ok() {}
-    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn many_ask_at_once() {
                     let number = |index: usize| (index * 7 + client + round) % 500;
                     let path = |index| served.temp.join(format!("sub/{}", number(index)));
                     let paths: Vec<PathBuf> = (0..3000).map(path).collect();
-                    let answers = asks.attributes(&paths, KEPT, false).unwrap();
+                    let answers = asks.attributes(&paths, CACHED_FIELDS, false).unwrap();
                     for (index, answer) in answers.iter().enumerate() {
                         assert_eq!(answer.unwrap().size(), Some(number(index) as u64));
                     }
@@ -168,16 +171,19 @@ fn many_ask_at_once() {
 /// Returns half of a request for attributes.
 fn half_a_request() -> Vec<u8> {
     let mut out = Vec::new();
-    Request::Attributes(Question { want: KEPT, follow: false }).append(&mut out, |out| {
-        PathsEncoder::new(out).push(b"/usr");
-    });
+    Request::Attributes(AttributeQuery { want: CACHED_FIELDS, follow: false }).append(
+        &mut out,
+        |out| {
+            PathsEncoder::new(out).push(b"/usr");
+        },
+    );
     out.truncate(out.len() / 2);
     out
 }
 
 #[track_caller]
 fn assert_answers(served: &Served) {
-    assert!(served.client().attributes(&["/"], KEPT, false).unwrap()[0].is_ok());
+    assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 
 #[test]
@@ -193,10 +199,13 @@ fn service_half_open_connections_make_room() {
     };
     // Nothing, a half length, a length of 1 MiB and nothing else, half a frame.
     let request = half_a_request();
-    let starts = [&b""[..], &[1, 0], &(LONGEST_REQUEST as u32).to_le_bytes(), &request];
+    let starts = [&b""[..], &[1, 0], &(MAX_REQUEST_BYTES as u32).to_le_bytes(), &request];
     let open: Vec<UnixStream> = starts.iter().cycle().take(200).map(|start| half(start)).collect();
     assert_answers(&served);
-    assert!(bystander.attributes(&["/"], KEPT, false).unwrap()[0].is_ok(), "it is still served");
+    assert!(
+        bystander.attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok(),
+        "it is still served"
+    );
     drop(open);
 }
 
@@ -204,7 +213,7 @@ fn service_half_open_connections_make_room() {
 fn service_ten_thousand_half_open_connections_keep_nobody_out() {
     let test = "service_ten_thousand_half_open_connections_keep_nobody_out";
     // The limit of descriptors is that of the whole process.
-    alone(&format!("manners::{test}"), || {
+    alone(&format!("bad_clients::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
         let limit = raise_descriptor_limit();
         if limit.is_some_and(|limit| limit < CONNECTIONS + 1000) {
@@ -243,12 +252,12 @@ fn too_many_are_sent_away_until_others_hang_up() {
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let (one, _two) = (served.client(), served.client());
     match Client::connect(&served.socket()) {
-        Err(Error::Complaint(complaint)) => {
-            assert_eq!(complaint.code, Some(ComplaintCode::Busy));
+        Err(Error::Remote(reply)) => {
+            assert_eq!(reply.code, Some(ErrorCode::Busy));
         }
         other => panic!("{other:?}"),
     }
     drop(one);
-    served.wait_for("the first has hung up", |event| matches!(event, Event::HungUp { .. }));
+    served.wait_for("the first has hung up", |event| matches!(event, Event::Disconnected { .. }));
     let _ = served.client();
 }

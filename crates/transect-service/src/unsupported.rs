@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use transect::{Cancel, FieldMask};
 use transect_cache::{CacheOptions, LookupResult};
 
-use crate::protocol::Greeting;
-use crate::{Ended, Error, Event, ServeOptions};
+use crate::protocol::ServerInfo;
+use crate::{Error, Event, ServeOptions, StopReason};
 
 /// Where there is no service, nobody asks it.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Client {
     }
 
     /// Is not reached: there is no client; so it is with all that follow.
-    pub fn greeting(&self) -> &Greeting {
+    pub fn server_info(&self) -> &ServerInfo {
         match *self {}
     }
 
@@ -61,7 +61,7 @@ impl Server {
         _: &ServeOptions,
         _: &Cancel,
         _: impl Fn(Event) + Sync,
-    ) -> Result<Ended, Error> {
+    ) -> Result<StopReason, Error> {
         match *self {}
     }
 }
@@ -70,11 +70,11 @@ impl Server {
 ///
 /// # Errors
 /// Always.
-pub fn own_folder(_: &Path) -> Result<(), Error> {
+pub fn create_private_dir(_: &Path) -> Result<(), Error> {
     Err(Error::Unsupported)
 }
 
 /// Returns a folder in which nobody answers.
-pub fn usual_folder(_: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
+pub fn default_socket_dir(_: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
     temporary.join("transect")
 }
