@@ -15,7 +15,7 @@ use crate::TempDir;
 use crate::watchdog::{WATCHDOG, wait_for_ok, wait_until};
 
 /// One browser at a time: it is larger than all else that is tested.
-static ONE: Mutex<()> = Mutex::new(());
+static RUNNING: Mutex<()> = Mutex::new(());
 
 /// A browser without a window and with a profile of its own, gone when this is dropped.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Browser {
     /// # Panics
     /// If they are, and do not start.
     pub fn start(width: u32, height: u32) -> Result<Self, String> {
-        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         for program in ["chromium", "chromedriver"] {
             if !is_installed(program) {
                 return Err(format!("there is no {program}"));
@@ -75,7 +75,7 @@ impl Browser {
             "goog:chromeOptions": {"args": args, "browserStartupTimeout": patience},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }}});
-        let started = browser.ask("POST", "/session", &wanted).unwrap_or_else(|error| {
+        let started = browser.request("POST", "/session", &wanted).unwrap_or_else(|error| {
             panic!("chromium does not start: {error}");
         });
         started["sessionId"].as_str().expect("a session").clone_into(&mut browser.session);
@@ -113,12 +113,12 @@ impl Browser {
 
     /// Opens whatever is at an address, and waits until it is loaded.
     pub fn visit(&self, address: &str) {
-        self.must("POST", "/url", &json!({"url": address}));
+        self.command("POST", "/url", &json!({"url": address}));
     }
 
     /// Runs the body of a function in the page, and returns what it returns.
     pub fn run(&self, script: &str) -> Value {
-        self.must("POST", "/execute/sync", &json!({"script": script, "args": []}))
+        self.command("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
     /// Waits until the body of a function in the page returns what it should.
@@ -146,18 +146,18 @@ impl Browser {
     /// Clicks on the first element that a selector finds, where a user would: it has to be in sight.
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);
-        self.must("POST", &format!("/element/{element}/click"), &json!({}));
+        self.command("POST", &format!("/element/{element}/click"), &json!({}));
     }
 
     /// Types into the first element that a selector finds.
     pub fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector);
-        self.must("POST", &format!("/element/{element}/value"), &json!({"text": text}));
+        self.command("POST", &format!("/element/{element}/value"), &json!({"text": text}));
     }
 
     fn element(&self, selector: &str) -> String {
         let by = json!({"using": "css selector", "value": selector});
-        let found = self.must("POST", "/element", &by);
+        let found = self.command("POST", "/element", &by);
         let id = found.as_object().and_then(|of| of.values().next()).and_then(Value::as_str);
         id.expect("an element has an id").to_owned()
     }
@@ -165,14 +165,14 @@ impl Browser {
     /// Returns what the page, or the browser about the page, has written to the console since this
     /// was last asked.
     pub fn console(&self) -> Vec<String> {
-        let log = self.must("POST", "/se/log", &json!({"type": "browser"}));
+        let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let text = |entry: &Value| format!("{}: {}", entry["level"], entry["message"]);
         log.as_array().expect("a list").iter().map(text).collect()
     }
 
     /// Returns the addresses that were asked for since this was last asked.
     pub fn requests(&self) -> Vec<String> {
-        let log = self.must("POST", "/se/log", &json!({"type": "performance"}));
+        let log = self.command("POST", "/se/log", &json!({"type": "performance"}));
         let event = |entry: &Value| -> Option<String> {
             let event: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
             let event = &event["message"];
@@ -184,18 +184,18 @@ impl Browser {
 
     fn devtools(&self, command: &str, parameters: &Value) {
         let body = json!({"cmd": command, "params": parameters});
-        self.must("POST", "/goog/cdp/execute", &body);
+        self.command("POST", "/goog/cdp/execute", &body);
     }
 
     /// Asks the session for something that it has to do.
     #[track_caller]
-    fn must(&self, method: &str, path: &str, body: &Value) -> Value {
+    fn command(&self, method: &str, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
-        self.ask(method, &path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+        self.request(method, &path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
     /// Makes one request, and returns the value that was answered.
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+    fn request(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let answer = exchange(self.port, method, path, body).map_err(as_text)?;
         let value: Value = serde_json::from_slice(&answer).map_err(as_text)?;
         match &value["value"]["error"] {
@@ -209,7 +209,7 @@ impl Drop for Browser {
     fn drop(&mut self) {
         if !self.session.is_empty() {
             // It ends in any case, by force where it does not by itself.
-            let _ = self.ask("DELETE", &format!("/session/{}", self.session), &Value::Null);
+            let _ = self.request("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
         let group = rustix::process::Pid::from_child(&self.driver);
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Lets this process open as many descriptors as it may without privilege, and returns how many;
-/// `None` if there is no limit. For a process of its own: see [`alone`](crate::alone()).
+/// `None` if there is no limit. For a process of its own: see [`in_own_process`](crate::in_own_process()).
 ///
 /// # Panics
 /// If the system refuses.
@@ -14,7 +14,7 @@ pub fn raise_descriptor_limit() -> Option<u64> {
 }
 
 /// Lets this process open descriptors below `limit` only. For a process of its own: see
-/// [`alone`](crate::alone()).
+/// [`in_own_process`](crate::in_own_process()).
 ///
 /// # Panics
 /// If the system refuses.

@@ -9,9 +9,8 @@
 //! * [`Counts`]: what is compared, with a difference that can be read.
 //! * `Browser`: a page as people see it.
 //! * `faults`: faults in the system calls of a program.
-//! * [`alone()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and waits.
+//! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and waits.
 
-mod alone;
 #[cfg(unix)]
 mod browser;
 mod counts;
@@ -22,6 +21,7 @@ pub mod faults;
 #[cfg(target_os = "linux")]
 mod mount;
 pub mod oracle;
+mod own_process;
 #[cfg(windows)]
 mod shell;
 mod skip;
@@ -29,7 +29,6 @@ mod temp;
 pub mod trees;
 mod watchdog;
 
-pub use alone::{alone, rerun};
 #[cfg(unix)]
 pub use browser::Browser;
 pub use counts::Counts;
@@ -37,6 +36,7 @@ pub use counts::Counts;
 pub use descriptors::{limit_descriptors, raise_descriptor_limit};
 #[cfg(target_os = "linux")]
 pub use mount::Mount;
+pub use own_process::{in_own_process, rerun};
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use transect_cache::{CacheOptions, Level};
-use transect_testkit::{TempDir, alone};
+use transect_testkit::{TempDir, in_own_process};
 
 use crate::support::{make_dir, oracle, seen, write};
 
@@ -71,7 +71,7 @@ fn what_is_asked_for_all_the_time_is_not_evicted() {
 /// own.
 #[test]
 fn memory_is_what_is_said() {
-    alone("memory::memory_is_what_is_said", || {
+    in_own_process("memory::memory_is_what_is_said", || {
         let temp = TempDir::new();
         let paths = tree(&temp, 200, 250);
         let cache = CacheOptions::new(Level::Frozen).open().unwrap();

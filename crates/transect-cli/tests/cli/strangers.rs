@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, prlimit};
-use transect_testkit::{alone, raise_descriptor_limit};
+use transect_testkit::{in_own_process, raise_descriptor_limit};
 
 use crate::harness::{Running, TestEnv, skip};
 
@@ -258,7 +258,7 @@ fn map_without_descriptors_goes_on_when_there_are_some() {
 fn map_ten_thousand_half_open_connections_keep_nobody_out() {
     let test = "map_ten_thousand_half_open_connections_keep_nobody_out";
     // The limit of descriptors is that of the whole process.
-    alone(&format!("strangers::{test}"), || {
+    in_own_process(&format!("strangers::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
         let limit = raise_descriptor_limit();
         if limit.is_some_and(|limit| limit < CONNECTIONS + 100) {

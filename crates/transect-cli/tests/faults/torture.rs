@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use transect_testkit::faults::{self, Call, End, Errno, Fault, Outcome, Point};
+use transect_testkit::faults::{self, Call, End, Errno, Fault, FaultPoint, Outcome};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::snapshot::{Content, Snapshot, snapshot};
@@ -151,15 +151,15 @@ enum Verdict {
 }
 
 /// Returns every fault of every call; those of a device also as ones that last.
-fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<Point> {
+fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<FaultPoint> {
     let lasting = [Errno::EIO, Errno::EMFILE, Errno::ENOSPC].map(Fault::Error);
     let mut points = Vec::new();
     for call in calls {
         for &fault in &call.faults {
-            let point = Point { name: call.name, nth: call.nth, fault, lasts: false };
+            let point = FaultPoint { name: call.name, nth: call.nth, fault, persists: false };
             points.push(point);
             if lasting.contains(&fault) {
-                points.push(Point { lasts: true, ..point });
+                points.push(FaultPoint { persists: true, ..point });
             }
         }
     }
@@ -167,14 +167,14 @@ fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<Point> {
 }
 
 /// Returns a few points that lie anywhere, the same ones on every machine.
-fn sample(calls: &[Call], scenario: &Scenario) -> Vec<Point> {
+fn sample(calls: &[Call], scenario: &Scenario) -> Vec<FaultPoint> {
     let is_chosen = |call: &&Call| {
         scenario.always.iter().any(|(name, end)| call.name == *name && call.subject.ends_with(end))
     };
     let (chosen, others): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(is_chosen);
     let mut points = points(others);
-    let key = |point: &Point| {
-        let text = format!("{}{}{}{}", point.name, point.nth, point.fault.name(), point.lasts);
+    let key = |point: &FaultPoint| {
+        let text = format!("{}{}{}{}", point.name, point.nth, point.fault.name(), point.persists);
         // FNV-1a: as good as any, and it stays what it is.
         text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -209,7 +209,7 @@ const NOT_COUNTED: [&str; 9] = [
 ];
 
 impl Run {
-    fn new(scenario: &Scenario, point: Option<Point>) -> Self {
+    fn new(scenario: &Scenario, point: Option<FaultPoint>) -> Self {
         let arena = TempDir::new();
         let work = arena.join("work");
         let mount = scenario.mounts.then(|| Mount::tmpfs("4M", &work).unwrap());
@@ -288,14 +288,14 @@ impl Run {
         &self,
         scenario: &Scenario,
         reference: &Self,
-        point: Point,
+        point: FaultPoint,
     ) -> Result<Verdict, String> {
         let which = format!(
             "{} {} {}{}",
             point.name,
             point.nth,
             point.fault.name(),
-            if point.lasts { " that lasts" } else { "" }
+            if point.persists { " that lasts" } else { "" }
         );
         self.judge_all(scenario, reference, point).map_err(|why| format!("* {which}: {why}"))
     }
@@ -304,7 +304,7 @@ impl Run {
         &self,
         scenario: &Scenario,
         reference: &Self,
-        point: Point,
+        point: FaultPoint,
     ) -> Result<Verdict, String> {
         let Some(hit) = &self.outcome.hit else {
             return Ok(Verdict::NotReached);
@@ -325,7 +325,7 @@ impl Run {
         if is_invisible && code != 0 {
             return Err("it has to try again, and failed".to_owned());
         }
-        let cannot_clean = point.lasts || matches!(hit.name, "unlink" | "unlinkat");
+        let cannot_clean = point.persists || matches!(hit.name, "unlink" | "unlinkat");
         self.judge_files(scenario, reference, code == 0, cannot_clean, &stderr)?;
         let stdout = self.stdout(scenario);
         let ended = Ended {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use transect_testkit::faults::{self, Errno, Fault, Point};
+use transect_testkit::faults::{self, Errno, Fault, FaultPoint};
 
 use crate::torture::{PLAIN, Program, Scenario, torture};
 
@@ -214,7 +214,7 @@ fn stopped(work: &Path) {
     ]);
     command.current_dir(work).stdout(std::process::Stdio::null());
     let fault = Fault::Error(Errno::EIO);
-    let point = Point { name: "rename", nth: 0, fault, lasts: true };
+    let point = FaultPoint { name: "rename", nth: 0, fault, persists: true };
     let outcome = faults::run(command, b"", &|_| true, Some(point)).unwrap();
     assert!(outcome.hit.is_some(), "{outcome:?}");
     let left = std::fs::read_dir(work).unwrap().map(|entry| entry.unwrap().path());

@@ -8,7 +8,9 @@ use std::process::Command;
 
 use transect::{Cancel, FaultKind};
 use transect_remove::{KeepReason, Removal};
-use transect_testkit::{Mount, TempDir, alone, limit_descriptors, loudly_skip, trees, within};
+use transect_testkit::{
+    Mount, TempDir, in_own_process, limit_descriptors, loudly_skip, trees, within,
+};
 
 use crate::support::{
     chosen, delete, delete_at, gone, in_memory, is_there, kept, paths, row, rows, scanned, write,
@@ -97,11 +99,11 @@ fn names_of_an_import_lead_nowhere_else() {
 
 #[test]
 fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
-    alone("limits::a_chain_as_deep_as_it_may_be_goes_with_few_handles", || {
+    in_own_process("limits::a_chain_as_deep_as_it_may_be_goes_with_few_handles", || {
         let temp = in_memory();
         std::fs::create_dir(temp.join("chain")).unwrap();
         let levels = 100_000;
-        trees::as_deep_as(&temp.join("chain"), levels);
+        trees::chain_of_levels(&temp.join("chain"), levels);
         let root = temp.path().to_owned();
         within("removing a chain", move || {
             let table = scanned(&root);

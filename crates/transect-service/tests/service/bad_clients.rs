@@ -10,7 +10,7 @@ use transect_service::protocol::{
     PathsEncoder, Request, VERSION, append_frame,
 };
 use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions};
-use transect_testkit::{TempDir, alone, loudly_skip, raise_descriptor_limit};
+use transect_testkit::{TempDir, in_own_process, loudly_skip, raise_descriptor_limit};
 
 use crate::support::Served;
 
@@ -213,7 +213,7 @@ fn service_half_open_connections_make_room() {
 fn service_ten_thousand_half_open_connections_keep_nobody_out() {
     let test = "service_ten_thousand_half_open_connections_keep_nobody_out";
     // The limit of descriptors is that of the whole process.
-    alone(&format!("bad_clients::{test}"), || {
+    in_own_process(&format!("bad_clients::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
         let limit = raise_descriptor_limit();
         if limit.is_some_and(|limit| limit < CONNECTIONS + 1000) {

@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn mapping_limit_reached_and_released() {
         const TEST: &str = "linux::mapping::tests::mapping_limit_reached_and_released";
-        transect_testkit::alone(TEST, || {
+        transect_testkit::in_own_process(TEST, || {
             let temp = TempDir::new();
             let file = pages(temp.path(), 1);
             for _ in 0..2 {

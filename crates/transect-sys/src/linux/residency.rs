@@ -231,7 +231,7 @@ mod tests {
     use crate::residency;
     use std::io::Write;
     use std::os::unix::fs::FileExt;
-    use transect_testkit::{Mount, TempDir, alone, loudly_skip};
+    use transect_testkit::{Mount, TempDir, in_own_process, loudly_skip};
 
     /// Not a multiple of the page size.
     const SIZE: u64 = (3 << 20) + 100;
@@ -419,7 +419,7 @@ mod tests {
         if !rustix::process::geteuid().is_root() {
             return loudly_skip(test, "changing the user needs root");
         }
-        alone(test, || {
+        in_own_process(test, || {
             let temp = TempDir::new();
             let Some(file) = droppable(&temp) else { return };
             assert_eq!(asked(&file).resident, 0);

@@ -65,7 +65,7 @@ pub(super) enum Shorten {
 
 /// A system call that touches files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kind {
+pub(super) struct CallKind {
     pub(super) name: &'static str,
     pub(super) subject: Subject,
     pub(super) shorten: Shorten,
@@ -75,7 +75,7 @@ pub(super) struct Kind {
     pub(super) is_restartable: bool,
 }
 
-impl Kind {
+impl CallKind {
     /// Returns the faults that the call can meet.
     pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
         let short = (self.shorten != Shorten::Not).then_some(Short);
@@ -107,16 +107,16 @@ const CREATES: u64 = 0o100;
 const UNNAMED: u64 = 0o20_000_000;
 
 /// Returns what is known of a call that touches files; nothing of others.
-pub(super) fn kind(number: u64, arguments: &[u64; 6]) -> Option<Kind> {
-    let new = |name, subject, errors| Kind {
+pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind> {
+    let new = |name, subject, errors| CallKind {
         name,
         subject,
         errors,
         shorten: Shorten::Not,
         is_restartable: false,
     };
-    let again = |kind: Kind| Kind { is_restartable: true, ..kind };
-    let short = |kind: Kind, shorten| Kind { shorten, is_restartable: true, ..kind };
+    let again = |kind: CallKind| CallKind { is_restartable: true, ..kind };
+    let short = |kind: CallKind, shorten| CallKind { shorten, is_restartable: true, ..kind };
     let open = |name, subject, flags: u64| {
         let makes = flags & CREATES != 0 || flags & UNNAMED == UNNAMED;
         again(new(name, subject, if makes { CREATE } else { OPEN }))
@@ -137,7 +137,7 @@ pub(super) fn kind(number: u64, arguments: &[u64; 6]) -> Option<Kind> {
         20 => short(new("writev", Descriptor(0), WRITE), Shorten::Vector(1)),
         21 => new("access", Path(0), ASK),
         40 => short(new("sendfile", Descriptor(0), WRITE), Shorten::Length(3)),
-        72 => return of_fcntl(arguments[1]),
+        72 => return kind_of_fcntl(arguments[1]),
         73 => again(new("flock", Descriptor(0), READ)),
         74 => again(new("fsync", Descriptor(0), WRITE)),
         75 => again(new("fdatasync", Descriptor(0), WRITE)),
@@ -171,7 +171,7 @@ pub(super) fn kind(number: u64, arguments: &[u64; 6]) -> Option<Kind> {
         197 => new("removexattr", Path(0), WRITE),
         199 => new("fremovexattr", Descriptor(0), WRITE),
         // No file system lets a signal interrupt it, and the standard library does not expect that.
-        217 => Kind {
+        217 => CallKind {
             is_restartable: false,
             ..short(new("getdents64", Descriptor(0), READ), Shorten::Records(2))
         },
@@ -205,7 +205,7 @@ pub(super) fn kind(number: u64, arguments: &[u64; 6]) -> Option<Kind> {
 }
 
 /// Only what locks a file, duplicates a descriptor or changes its flags.
-fn of_fcntl(command: u64) -> Option<Kind> {
+fn kind_of_fcntl(command: u64) -> Option<CallKind> {
     let (name, errors, is_restartable): (_, &'static [Errno], _) = match command {
         0 | 1030 => ("fcntl(F_DUPFD)", &[Errno::EMFILE], false),
         4 => ("fcntl(F_SETFL)", &[Errno::EIO], false),
@@ -213,5 +213,5 @@ fn of_fcntl(command: u64) -> Option<Kind> {
         7 | 38 => ("fcntl(F_SETLKW)", &[Errno::EINTR, Errno::EIO], true),
         _ => return None,
     };
-    Some(Kind { name, subject: Descriptor(0), shorten: Shorten::Not, errors, is_restartable })
+    Some(CallKind { name, subject: Descriptor(0), shorten: Shorten::Not, errors, is_restartable })
 }

@@ -38,7 +38,7 @@ pub struct Call {
 
 /// Where a fault happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct FaultPoint {
     /// The name of the call.
     pub name: &'static str,
     /// How many calls of this name go well before.
@@ -46,7 +46,7 @@ pub struct Point {
     /// What goes wrong.
     pub fault: Fault,
     /// It goes wrong from then on, in every call that can report it: a full or broken device.
-    pub lasts: bool,
+    pub persists: bool,
 }
 
 /// Returns a command that [`run`] can trace. It is used as any other, but its standard input is what
@@ -84,7 +84,7 @@ mod tests {
         std::fs::write(&path, "0123456789").unwrap();
         let mut command = command("/bin/cat");
         command.arg(&path).stdout(std::process::Stdio::piped());
-        let point = Point { name, nth: 0, fault, lasts: false };
+        let point = FaultPoint { name, nth: 0, fault, persists: false };
         let counts = |subject: &str| subject == path.to_str().unwrap();
         Some(run(command, b"", &counts, Some(point)).unwrap())
     }

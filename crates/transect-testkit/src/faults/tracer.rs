@@ -17,11 +17,11 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::calls::{Fault, Kind, Shorten, Subject, kind};
-use super::{Call, Point};
+use super::calls::{CallKind, Fault, Shorten, Subject, kind_of_call};
+use super::{Call, FaultPoint};
 
 /// What has not ended by then hangs. Far more than the slowest machine needs.
-const HANG: Duration = Duration::from_secs(300);
+const HANG_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn run(
     mut command: Command,
     input: &[u8],
     counts: &dyn Fn(&str) -> bool,
-    point: Option<Point>,
+    point: Option<FaultPoint>,
 ) -> io::Result<Outcome> {
     command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
@@ -90,7 +90,7 @@ pub fn run(
 
     let (done, is_done) = channel::<()>();
     let watchdog = std::thread::spawn(move || {
-        let hangs = is_done.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout);
+        let hangs = is_done.recv_timeout(HANG_TIMEOUT) == Err(RecvTimeoutError::Timeout);
         if hangs {
             // It is a child that nobody has waited for: the number is still its own.
             let _ = kill(main, Signal::SIGKILL);
@@ -124,7 +124,7 @@ pub fn run(
 }
 
 /// What is to be done when a call ends.
-enum AtEnd {
+enum ExitAction {
     /// The result is replaced by this error.
     Fail(Errno),
     /// A word of memory is put back.
@@ -136,11 +136,11 @@ enum AtEnd {
 struct Tracer<'a> {
     main: Pid,
     counts: &'a dyn Fn(&str) -> bool,
-    point: Option<Point>,
+    point: Option<FaultPoint>,
     /// The shell has made room for the program.
     is_started: bool,
     /// Threads within a call.
-    pending: HashMap<Pid, AtEnd>,
+    pending: HashMap<Pid, ExitAction>,
     /// How many calls of each name there were.
     seen: HashMap<&'static str, usize>,
     calls: Vec<Call>,
@@ -166,7 +166,7 @@ impl Tracer<'_> {
                 }
                 WaitStatus::PtraceSyscall(pid) => {
                     // A thread that is killed meanwhile has nothing to be written into.
-                    match self.at_call(pid) {
+                    match self.handle_stop(pid) {
                         Err(Errno::ESRCH) | Ok(()) => {}
                         Err(errno) => return Err(errno.into()),
                     }
@@ -193,16 +193,16 @@ impl Tracer<'_> {
         }
     }
 
-    fn at_call(&mut self, pid: Pid) -> nix::Result<()> {
+    fn handle_stop(&mut self, pid: Pid) -> nix::Result<()> {
         if ptrace::syscall_info(pid)?.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
-            return end_call(pid, self.pending.remove(&pid).unwrap_or(AtEnd::Nothing));
+            return end_call(pid, self.pending.remove(&pid).unwrap_or(ExitAction::Nothing));
         }
-        let at_end = self.begin_call(pid)?;
-        self.pending.insert(pid, at_end);
+        let action = self.begin_call(pid)?;
+        self.pending.insert(pid, action);
         Ok(())
     }
 
-    fn begin_call(&mut self, pid: Pid) -> nix::Result<AtEnd> {
+    fn begin_call(&mut self, pid: Pid) -> nix::Result<ExitAction> {
         let registers = ptrace::getregs(pid)?;
         let arguments = [
             registers.rdi,
@@ -212,16 +212,16 @@ impl Tracer<'_> {
             registers.r8,
             registers.r9,
         ];
-        let Some(kind) = kind(registers.orig_rax, &arguments) else {
-            return Ok(AtEnd::Nothing);
+        let Some(kind) = kind_of_call(registers.orig_rax, &arguments) else {
+            return Ok(ExitAction::Nothing);
         };
         let subject = subject(pid, kind.subject, &arguments);
         if subject.is_empty() || !(self.counts)(&subject) {
-            return Ok(AtEnd::Nothing);
+            return Ok(ExitAction::Nothing);
         }
         if kind.closes() && is_directory(pid, arguments[0]) {
             // No file system can make that fail.
-            return Ok(AtEnd::Nothing);
+            return Ok(ExitAction::Nothing);
         }
         let seen = self.seen.entry(kind.name).or_default();
         let nth = *seen;
@@ -235,19 +235,19 @@ impl Tracer<'_> {
         };
         let Some(point) = self.point else {
             self.calls.push(call);
-            return Ok(AtEnd::Nothing);
+            return Ok(ExitAction::Nothing);
         };
         if self.is_full && kind.writes() {
             self.is_full = false;
             return inject(pid, &kind, &arguments, Fault::Error(Errno::ENOSPC));
         }
         let is_first = (point.name, point.nth) == (kind.name, nth);
-        let is_further = point.lasts && self.hit.is_some() && call.faults.contains(&point.fault);
+        let is_further = point.persists && self.hit.is_some() && call.faults.contains(&point.fault);
         if !is_first && !is_further {
             if self.hit.is_none() {
                 self.calls.push(call);
             }
-            return Ok(AtEnd::Nothing);
+            return Ok(ExitAction::Nothing);
         }
         if is_first {
             self.is_full = point.fault == Fault::Torn;
@@ -258,7 +258,12 @@ impl Tracer<'_> {
 }
 
 /// Lets a call that begins meet a fault.
-fn inject(pid: Pid, kind: &Kind, arguments: &[u64; 6], fault: Fault) -> nix::Result<AtEnd> {
+fn inject(
+    pid: Pid,
+    kind: &CallKind,
+    arguments: &[u64; 6],
+    fault: Fault,
+) -> nix::Result<ExitAction> {
     let mut registers = ptrace::getregs(pid)?;
     match (fault, kind.shorten) {
         (Fault::Error(errno), _) => {
@@ -267,11 +272,11 @@ fn inject(pid: Pid, kind: &Kind, arguments: &[u64; 6], fault: Fault) -> nix::Res
                 registers.orig_rax = u64::MAX;
                 ptrace::setregs(pid, registers)?;
             }
-            return Ok(AtEnd::Fail(errno));
+            return Ok(ExitAction::Fail(errno));
         }
         (Fault::Short | Fault::Torn, Shorten::Not) => {}
         (Fault::Short | Fault::Torn, Shorten::Length(at)) => {
-            set_argument(&mut registers, at, shorter(pid, arguments[0], arguments[at]));
+            set_argument(&mut registers, at, reduced_length(pid, arguments[0], arguments[at]));
             ptrace::setregs(pid, registers)?;
         }
         (Fault::Short | Fault::Torn, Shorten::Records(at)) => {
@@ -283,19 +288,19 @@ fn inject(pid: Pid, kind: &Kind, arguments: &[u64; 6], fault: Fault) -> nix::Res
             // The length of the first buffer follows its address.
             let place = arguments[at] + 8;
             let before = ptrace::read(pid, place as ptrace::AddressType)?;
-            let length = shorter(pid, arguments[0], before as u64);
+            let length = reduced_length(pid, arguments[0], before as u64);
             ptrace::write(pid, place as ptrace::AddressType, length as i64)?;
             set_argument(&mut registers, at + 1, 1);
             ptrace::setregs(pid, registers)?;
-            return Ok(AtEnd::Restore(place, before));
+            return Ok(ExitAction::Restore(place, before));
         }
     }
-    Ok(AtEnd::Nothing)
+    Ok(ExitAction::Nothing)
 }
 
 /// Returns how much is done instead of `length` bytes: a single one, or where whole blocks are moved
 /// past the cache, half of them.
-fn shorter(pid: Pid, descriptor: u64, length: u64) -> u64 {
+fn reduced_length(pid: Pid, descriptor: u64, length: u64) -> u64 {
     const DIRECT: u64 = 0o40_000;
     const BLOCK: u64 = 4096;
     let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}"));
@@ -321,15 +326,15 @@ fn set_argument(registers: &mut libc::user_regs_struct, at: usize, value: u64) {
     *register = value;
 }
 
-fn end_call(pid: Pid, at_end: AtEnd) -> nix::Result<()> {
-    match at_end {
-        AtEnd::Nothing => Ok(()),
-        AtEnd::Fail(errno) => {
+fn end_call(pid: Pid, action: ExitAction) -> nix::Result<()> {
+    match action {
+        ExitAction::Nothing => Ok(()),
+        ExitAction::Fail(errno) => {
             let mut registers = ptrace::getregs(pid)?;
             registers.rax = -i64::from(errno as i32) as u64;
             ptrace::setregs(pid, registers)
         }
-        AtEnd::Restore(place, word) => ptrace::write(pid, place as ptrace::AddressType, word),
+        ExitAction::Restore(place, word) => ptrace::write(pid, place as ptrace::AddressType, word),
     }
 }
 
@@ -341,17 +346,17 @@ fn subject(pid: Pid, subject: Subject, arguments: &[u64; 6]) -> String {
         Subject::At(directory, path) | Subject::At2(directory, path) => {
             path_at(pid, of(directory), of(path))
         }
-        Subject::Descriptor(descriptor) => described(pid, of(descriptor).unwrap_or(0)),
+        Subject::Descriptor(descriptor) => descriptor_path(pid, of(descriptor).unwrap_or(0)),
         Subject::Mapping(descriptor) => match of(descriptor) {
             Some(descriptor) if (descriptor as i32) < 0 => return String::new(),
-            Some(descriptor) => described(pid, descriptor),
+            Some(descriptor) => descriptor_path(pid, descriptor),
             None => PathBuf::from("-"),
         },
     };
     path.to_string_lossy().into_owned()
 }
 
-fn described(pid: Pid, descriptor: u64) -> PathBuf {
+fn descriptor_path(pid: Pid, descriptor: u64) -> PathBuf {
     let link = format!("/proc/{pid}/fd/{}", descriptor as i32);
     std::fs::read_link(link).unwrap_or_default()
 }
@@ -371,7 +376,7 @@ fn path_at(pid: Pid, directory: Option<u64>, text: Option<u64>) -> PathBuf {
         None | Some(libc::AT_FDCWD) => {
             std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default()
         }
-        Some(directory) => described(pid, directory as u64),
+        Some(directory) => descriptor_path(pid, directory as u64),
     };
     if path == Path::new("") { base } else { base.join(path) }
 }

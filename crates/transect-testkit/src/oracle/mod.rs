@@ -24,7 +24,7 @@ pub struct Oracle {
 
 /// What an entry is to the oracle.
 struct Entry {
-    kind: Kind,
+    kind: EntryKind,
     device: u64,
     /// The same for all names of a file, within its device.
     number: u64,
@@ -33,7 +33,7 @@ struct Entry {
     allocated: Option<u64>,
 }
 
-enum Kind {
+enum EntryKind {
     File,
     Directory,
     Symlink,
@@ -45,7 +45,7 @@ enum Kind {
 /// # Panics
 /// If anything cannot be read: an oracle does not guess.
 pub fn oracle(root: impl AsRef<Path>) -> Oracle {
-    below(root.as_ref(), |_| true)
+    count_tree(root.as_ref(), |_| true)
 }
 
 /// Returns what is in the tree at `root` as `find -xdev` sees it: a directory on another device is
@@ -54,13 +54,13 @@ pub fn oracle(root: impl AsRef<Path>) -> Oracle {
 /// # Panics
 /// If anything cannot be read.
 pub fn oracle_on_one_device(root: impl AsRef<Path>) -> Oracle {
-    let device = must(root.as_ref(), system::root(root.as_ref())).device;
-    below(root.as_ref(), |there| there == device)
+    let device = expect_readable(root.as_ref(), system::root(root.as_ref())).device;
+    count_tree(root.as_ref(), |there| there == device)
 }
 
-fn below(root: &Path, enter: impl Fn(u64) -> bool) -> Oracle {
+fn count_tree(root: &Path, enter: impl Fn(u64) -> bool) -> Oracle {
     let mut oracle = Oracle::default();
-    let entry = must(root, system::root(root));
+    let entry = expect_readable(root, system::root(root));
     add(root, &entry, &mut oracle, &mut HashSet::new(), &enter);
     oracle.paths.sort_unstable();
     oracle
@@ -79,16 +79,16 @@ fn add(
     counts.allocation_unknown |= entry.allocated.is_none();
     let allocated = entry.allocated.unwrap_or(0);
     match entry.kind {
-        Kind::File => counts.files += 1,
-        Kind::Symlink => counts.symlinks += 1,
-        Kind::Other => counts.others += 1,
-        Kind::Directory => {
+        EntryKind::File => counts.files += 1,
+        EntryKind::Symlink => counts.symlinks += 1,
+        EntryKind::Other => counts.others += 1,
+        EntryKind::Directory => {
             counts.directories += 1;
             if enter(entry.device) {
                 counts.directories_allocated_size += allocated;
-                for child in must(path, std::fs::read_dir(path)) {
-                    let child: DirEntry = must(path, child);
-                    let entry = must(&child.path(), system::listed(&child));
+                for child in expect_readable(path, std::fs::read_dir(path)) {
+                    let child: DirEntry = expect_readable(path, child);
+                    let entry = expect_readable(&child.path(), system::listed(&child));
                     add(&child.path(), &entry, oracle, seen, enter);
                 }
             }
@@ -103,7 +103,7 @@ fn add(
     }
 }
 
-fn must<T>(path: &Path, answer: std::io::Result<T>) -> T {
+fn expect_readable<T>(path: &Path, answer: std::io::Result<T>) -> T {
     answer.unwrap_or_else(|error| panic!("the oracle cannot read '{}': {error}", path.display()))
 }
 

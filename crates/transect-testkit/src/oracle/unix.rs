@@ -5,7 +5,7 @@ use std::io::Result;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{Entry, Kind};
+use super::{Entry, EntryKind};
 
 #[expect(clippy::disallowed_methods, reason = "the oracle is independent of the readers")]
 pub(super) fn root(path: &Path) -> Result<Entry> {
@@ -19,13 +19,13 @@ pub(super) fn listed(entry: &DirEntry) -> Result<Entry> {
 fn entry(metadata: &Metadata) -> Entry {
     let file_type = metadata.file_type();
     let kind = if file_type.is_dir() {
-        Kind::Directory
+        EntryKind::Directory
     } else if file_type.is_file() {
-        Kind::File
+        EntryKind::File
     } else if file_type.is_symlink() {
-        Kind::Symlink
+        EntryKind::Symlink
     } else {
-        Kind::Other
+        EntryKind::Other
     };
     Entry {
         kind,

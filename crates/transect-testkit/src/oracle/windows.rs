@@ -8,7 +8,7 @@ use std::path::Path;
 
 use winapi_util::file::information;
 
-use super::{Entry, Kind};
+use super::{Entry, EntryKind};
 
 /// `FILE_READ_ATTRIBUTES`, and the flags that open directories and the links themselves.
 const READ_ATTRIBUTES: u32 = 0x80;
@@ -33,13 +33,13 @@ fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
     // tags that lead nowhere else (of cloud files) are in no tree that tests make.
     let leads_on = metadata.is_dir() && metadata.file_attributes() & ATTRIBUTE_REPARSE_POINT != 0;
     let kind = if metadata.is_symlink() || leads_on {
-        Kind::Symlink
+        EntryKind::Symlink
     } else if metadata.is_dir() {
-        Kind::Directory
+        EntryKind::Directory
     } else if metadata.is_file() {
-        Kind::File
+        EntryKind::File
     } else {
-        Kind::Other
+        EntryKind::Other
     };
     let file = OpenOptions::new()
         .access_mode(READ_ATTRIBUTES)
@@ -47,7 +47,7 @@ fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
         .open(path)?;
     let open = information(&file)?;
     // A record in a directory may be older than what was written through another name.
-    let size = if matches!(kind, Kind::File) { open.file_size() } else { metadata.len() };
+    let size = if matches!(kind, EntryKind::File) { open.file_size() } else { metadata.len() };
     Ok(Entry {
         kind,
         device: open.volume_serial_number(),

@@ -22,7 +22,7 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     let mut names = vec![cstring(name)];
     let mut here = enter(parent.as_fd(), &names[0])?;
     loop {
-        if let Some(child) = empty(here.as_fd())? {
+        if let Some(child) = remove_files(here.as_fd())? {
             here = enter(here.as_fd(), &child)?;
             names.push(child);
             continue;
@@ -38,7 +38,7 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
 }
 
 /// Removes what is not a directory, and returns the first directory met.
-fn empty(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
+fn remove_files(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
     for entry in rustix::fs::Dir::read_from(here)? {
         let entry = entry?;
         let name = entry.file_name();

@@ -20,20 +20,20 @@ pub(super) fn remove(path: &Path) -> Result<()> {
 
 fn remove_through_windows(path: &Path) -> Result<()> {
     let mut moved = 0;
-    let mut way = vec![path.to_owned()];
-    while let Some(here) = way.last() {
-        match empty(here)? {
+    let mut stack = vec![path.to_owned()];
+    while let Some(here) = stack.last() {
+        match remove_files(here)? {
             Some(child) if child.as_os_str().len() > LONG => {
                 // What is too deep to be reached is reached from the top.
                 let near = path.join(format!("transect-moved-{moved}"));
                 moved += 1;
                 std::fs::rename(&child, &near)?;
-                way.push(near);
+                stack.push(near);
             }
-            Some(child) => way.push(child),
+            Some(child) => stack.push(child),
             None => {
                 std::fs::remove_dir(here)?;
-                way.pop();
+                stack.pop();
             }
         }
     }
@@ -42,7 +42,7 @@ fn remove_through_windows(path: &Path) -> Result<()> {
 
 /// Removes files, links and empty directories, and returns the first directory met that is not.
 #[expect(clippy::disallowed_methods, reason = "what is removed is no tree to be read")]
-fn empty(here: &Path) -> Result<Option<PathBuf>> {
+fn remove_files(here: &Path) -> Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(here)? {
         let entry = entry?;
         let path = entry.path();

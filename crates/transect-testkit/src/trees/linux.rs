@@ -10,8 +10,8 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 
 use super::Build;
 use super::portable::{
-    crowds, directory, empty, file, files, islands, levels, many_directories, name, names, single,
-    times,
+    add_hard_link, basic_files, directory, empty, file, linked_files, many_directories,
+    many_entries, nested_dirs, single, times, write_sparse,
 };
 use crate::counts::Counts;
 
@@ -38,18 +38,18 @@ fn link(target: impl AsRef<Path>, path: impl AsRef<Path>) {
 
 /// A little of what is usual.
 pub fn basic(at: &Path) {
-    files(at);
+    basic_files(at);
     link("src/main", at.join("link"));
 }
 
 /// 5,000 files in one directory, 1,000 directories in another: more than one batch of each.
 pub fn wide(at: &Path) {
-    crowds(at, 5000, 1000);
+    many_entries(at, 5000, 1000);
 }
 
 /// 300 levels, each with a file; the longest path is just below 4,096 bytes.
 pub fn deep(at: &Path) {
-    levels(at, 300);
+    nested_dirs(at, 300);
 }
 
 /// Symbolic links to files, to directories, to nowhere, to themselves, out of the tree.
@@ -73,11 +73,11 @@ pub fn links(at: &Path) {
 /// Files with several names: in one directory, in several, and beside the tree (in the directory
 /// above, which has to be there for the test alone). Links and pipes can have several names, too.
 pub fn hardlinks(at: &Path) {
-    names(at);
+    linked_files(at);
     link("across", at.join("link"));
-    name(&at.join("link"), at.join("b/link"));
+    add_hard_link(&at.join("link"), at.join("b/link"));
     node(&at.join("pipe"), FileType::Fifo, 0);
-    name(&at.join("pipe"), at.join("b/pipe"));
+    add_hard_link(&at.join("pipe"), at.join("b/pipe"));
 }
 
 /// Directories that lead back to themselves through links.
@@ -104,7 +104,7 @@ pub fn sparse(at: &Path) {
         ("tail", (1 << 40) + 1, &[1 << 40]),
     ] {
         let mut file = File::create(at.join(name)).expect("a file can be made");
-        islands(&mut file, length, written);
+        write_sparse(&mut file, length, written);
     }
 }
 
@@ -210,10 +210,10 @@ pub fn beyond_path_max(at: &Path) -> Counts {
 
 /// 10,000 levels of short names: more than a stack holds. Every tenth directory holds a file.
 pub fn very_deep(at: &Path) -> Counts {
-    as_deep_as(at, 10_000)
+    chain_of_levels(at, 10_000)
 }
 
 /// The same with another number of levels.
-pub fn as_deep_as(at: &Path, levels: u64) -> Counts {
+pub fn chain_of_levels(at: &Path, levels: u64) -> Counts {
     chain(at, levels, |_| "d".to_owned())
 }

@@ -15,7 +15,7 @@ pub(super) fn directory(path: impl AsRef<Path>) {
     create_dir_all(path).expect("a directory can be made");
 }
 
-pub(super) fn name(of: &impl AsRef<Path>, to: impl AsRef<Path>) {
+pub(super) fn add_hard_link(of: &impl AsRef<Path>, to: impl AsRef<Path>) {
     hard_link(of, to).expect("a file can have another name");
 }
 
@@ -28,7 +28,7 @@ pub fn single(at: &Path) {
 }
 
 /// A little of what is usual, links left out.
-pub(super) fn files(at: &Path) {
+pub(super) fn basic_files(at: &Path) {
     for name in ["src/a", "src/b/c", "empty", ".hidden/deeper"] {
         directory(at.join(name));
     }
@@ -48,7 +48,7 @@ pub(super) fn files(at: &Path) {
 }
 
 /// Many files in one directory, many directories in another.
-pub(super) fn crowds(at: &Path, files: usize, directories: usize) {
+pub(super) fn many_entries(at: &Path, files: usize, directories: usize) {
     create_dir(at.join("files")).expect("a directory can be made");
     create_dir(at.join("directories")).expect("a directory can be made");
     for number in 0..files {
@@ -60,7 +60,7 @@ pub(super) fn crowds(at: &Path, files: usize, directories: usize) {
 }
 
 /// Many levels of 13 characters, each with a file.
-pub(super) fn levels(at: &Path, levels: usize) {
+pub(super) fn nested_dirs(at: &Path, levels: usize) {
     let mut path = at.to_owned();
     for level in 0..levels {
         path.push(format!("deep{level:08}"));
@@ -71,7 +71,7 @@ pub(super) fn levels(at: &Path, levels: usize) {
 
 /// Files with several names, links and pipes left out: in one directory, in several, and beside the tree (in the directory
 /// above, which has to be there for the test alone).
-pub(super) fn names(at: &Path) {
+pub(super) fn linked_files(at: &Path) {
     for name in ["a/deeper", "b", "c/d/e"] {
         directory(at.join(name));
     }
@@ -82,29 +82,29 @@ pub(super) fn names(at: &Path) {
     };
     // All names in one directory.
     let of = new("a/same_1", 10_000);
-    name(&of, at.join("a/same_2"));
-    name(&of, at.join("a/same_3"));
+    add_hard_link(&of, at.join("a/same_2"));
+    add_hard_link(&of, at.join("a/same_3"));
     // One name in each of several.
     let of = new("a/across", 20_000);
-    name(&of, at.join("b/across"));
-    name(&of, at.join("c/d/e/across"));
-    name(&of, at.join("across"));
+    add_hard_link(&of, at.join("b/across"));
+    add_hard_link(&of, at.join("c/d/e/across"));
+    add_hard_link(&of, at.join("across"));
     // Several names in each of several.
     let of = new("b/many_0", 30_000);
     for number in 1..20 {
         let directory = ["a", "a/deeper", "b", "c", "c/d"][number % 5];
-        name(&of, at.join(format!("{directory}/many_{number}")));
+        add_hard_link(&of, at.join(format!("{directory}/many_{number}")));
     }
     // One name inside, one outside; two inside, one outside.
     let of = new("a/half", 40_000);
-    name(&of, beside.join("half"));
+    add_hard_link(&of, beside.join("half"));
     let of = new("c/part", 50_000);
-    name(&of, at.join("a/deeper/part"));
-    name(&of, beside.join("part"));
+    add_hard_link(&of, at.join("a/deeper/part"));
+    add_hard_link(&of, beside.join("part"));
 }
 
 /// Writes single bytes into a file that is `length` bytes long.
-pub(super) fn islands(file: &mut File, length: u64, written: &[u64]) {
+pub(super) fn write_sparse(file: &mut File, length: u64, written: &[u64]) {
     file.set_len(length).expect("holes are possible");
     for &offset in written {
         file.seek(SeekFrom::Start(offset)).expect("a place in a file can be gone to");

@@ -9,7 +9,8 @@ use std::process::Command;
 
 use super::Build;
 use super::portable::{
-    crowds, directory, empty, file, files, islands, levels, many_directories, names, single, times,
+    basic_files, directory, empty, file, linked_files, many_directories, many_entries, nested_dirs,
+    single, times, write_sparse,
 };
 use crate::counts::Counts;
 
@@ -29,24 +30,24 @@ pub const ALL: &[(&str, Build)] = &[
 
 /// A little of what is usual.
 pub fn basic(at: &Path) {
-    files(at);
+    basic_files(at);
 }
 
 /// 1,000 files in one directory, 60 directories in another: more than one buffer of the files.
 pub fn wide(at: &Path) {
-    crowds(at, 1000, 60);
+    many_entries(at, 1000, 60);
 }
 
 /// 60 levels, each with a file; the longest path is 780 characters longer than the root's, three
 /// times what paths were once limited to.
 pub fn deep(at: &Path) {
-    levels(at, 60);
+    nested_dirs(at, 60);
 }
 
 /// Files with several names: in one directory, in several, and beside the tree (in the directory
 /// above, which has to be there for the test alone).
 pub fn hardlinks(at: &Path) {
-    names(at);
+    linked_files(at);
 }
 
 /// Files that are longer than what they occupy, one of them longer than 32 bits tell.
@@ -60,7 +61,7 @@ pub fn sparse(at: &Path) {
         let mut file = File::create(&path).expect("a file can be made");
         // NTFS must be told; Unix, below Wine, has no such program and need not be told.
         let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(&path).output();
-        islands(&mut file, length, written);
+        write_sparse(&mut file, length, written);
     }
 }
 

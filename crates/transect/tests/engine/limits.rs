@@ -7,7 +7,7 @@ use transect::{
     Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderKind, ScanError, ScanOptions,
     Sink, Totals, Visit, Want,
 };
-use transect_testkit::{Counts, TempDir, alone, loudly_skip, trees, within};
+use transect_testkit::{Counts, TempDir, in_own_process, loudly_skip, trees, within};
 
 use crate::support::{
     THREADS, assert_complete, combinations, counts, native_readers, readers, scan, totals,
@@ -100,7 +100,7 @@ fn ten_thousand_levels_read_completely() {
 #[test]
 fn thousands_of_levels_few_descriptors_read_completely() {
     let temp = TempDir::new();
-    let expected = trees::as_deep_as(temp.path(), 3000);
+    let expected = trees::chain_of_levels(temp.path(), 3000);
     let root = temp.path().to_owned();
     within("a walk of three thousand levels", move || {
         for reader in native_readers() {
@@ -215,7 +215,7 @@ impl Sink for QuitsAfter<'_> {
 
 #[test]
 fn descriptors_after_walk_all_closed() {
-    alone("limits::descriptors_after_walk_all_closed", || {
+    in_own_process("limits::descriptors_after_walk_all_closed", || {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
         let before = open_descriptors();
@@ -239,7 +239,7 @@ fn descriptors_after_walk_all_closed() {
 /// The walk keeps to its own limit, and to that of the process.
 #[test]
 fn descriptors_few_walk_complete() {
-    alone("limits::descriptors_few_walk_complete", || {
+    in_own_process("limits::descriptors_few_walk_complete", || {
         let temp = TempDir::new();
         trees::many_small_dirs(temp.path());
         let expected = transect_testkit::oracle::oracle(temp.path()).counts;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use transect::{Order, ReaderKind, ScanOptions, SkipReason, Totals};
 use transect_testkit::oracle::oracle;
-use transect_testkit::{Counts, TempDir, alone, trees, within};
+use transect_testkit::{Counts, TempDir, in_own_process, trees, within};
 
 use crate::support::{
     assert_complete, combinations, counts, paths, readable, readers, scan, schedules, skipped,
@@ -329,7 +329,7 @@ fn roots_one_missing_others_complete() {
 
 #[test]
 fn root_dot_is_current_directory() {
-    alone("links::root_dot_is_current_directory", || {
+    in_own_process("links::root_dot_is_current_directory", || {
         let (_temp, root) = tree_of(trees::basic);
         let expected = oracle(&root).counts;
         std::env::set_current_dir(root.join("src")).unwrap();

@@ -11,7 +11,9 @@ use std::process::Command;
 
 use transect::{FaultKind, Operation, ReaderKind, ScanOptions, SkipReason};
 use transect_testkit::oracle::oracle;
-use transect_testkit::{TempDir, alone, has_unix_shell, loudly_skip, trees, unix_shell, within};
+use transect_testkit::{
+    TempDir, has_unix_shell, in_own_process, loudly_skip, trees, unix_shell, within,
+};
 
 use crate::support::{
     assert_complete, counts, native_readers, paths, readable, readers, scan, skipped, totals,
@@ -78,7 +80,7 @@ fn root_every_spelling_read() {
 
 #[test]
 fn root_relative_to_current_directory() {
-    alone("windows::root_relative_to_current_directory", || {
+    in_own_process("windows::root_relative_to_current_directory", || {
         let (_temp, root) = tree_of(trees::basic);
         let whole = oracle(&root).counts;
         let src = oracle(root.join("src")).counts;

@@ -10,7 +10,7 @@ const ROLE: &str = "TRANSECT_TEST_ROLE";
 ///
 /// # Panics
 /// If the other process fails, or does not know the test.
-pub fn alone(test: &str, body: impl FnOnce()) {
+pub fn in_own_process(test: &str, body: impl FnOnce()) {
     if rerun(test, "alone", &[], body) {
         return;
     }
