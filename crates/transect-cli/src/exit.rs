@@ -17,7 +17,7 @@ use transect::Diagnostics;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum ExitStatus {
     /// All was read.
     Complete,
     /// Something could not be read.
@@ -28,9 +28,9 @@ pub(crate) enum End {
     Interrupted,
 }
 
-impl End {
+impl ExitStatus {
     /// Returns how a walk ended.
-    pub(crate) fn of(diagnostics: &Diagnostics, interrupted: bool) -> Self {
+    pub(crate) fn from_diagnostics(diagnostics: &Diagnostics, interrupted: bool) -> Self {
         if interrupted {
             Self::Interrupted
         } else if diagnostics.failed_roots > 0 {
@@ -45,7 +45,7 @@ impl End {
 
 /// Why nothing, or nothing more, could be done.
 #[derive(Debug)]
-pub(crate) enum Fatal {
+pub(crate) enum CliError {
     /// The walk could not begin.
     Walk(transect::Error),
     /// The output could not be written.
@@ -64,37 +64,37 @@ pub(crate) enum Fatal {
     Usage(String),
 }
 
-impl From<transect::Error> for Fatal {
+impl From<transect::Error> for CliError {
     fn from(error: transect::Error) -> Self {
         Self::Walk(error)
     }
 }
 
-impl From<transect_transform::Error> for Fatal {
+impl From<transect_transform::Error> for CliError {
     fn from(error: transect_transform::Error) -> Self {
         Self::Transform(error)
     }
 }
 
-impl From<transect_service::Error> for Fatal {
+impl From<transect_service::Error> for CliError {
     fn from(error: transect_service::Error) -> Self {
         Self::Service(error)
     }
 }
 
-impl From<transect_tui::Error> for Fatal {
+impl From<transect_tui::Error> for CliError {
     fn from(error: transect_tui::Error) -> Self {
         Self::Tui(error)
     }
 }
 
-impl From<io::Error> for Fatal {
+impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
 }
 
-impl fmt::Display for Fatal {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Walk(error) => error.fmt(f),
@@ -108,18 +108,18 @@ impl fmt::Display for Fatal {
 }
 
 /// Returns the exit code, and says on stderr why nothing could be done.
-pub(crate) fn code(end: Result<End, Fatal>) -> ExitCode {
+pub(crate) fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
     match end {
-        Ok(End::Complete) => ExitCode::SUCCESS,
-        Ok(End::Partial) => ExitCode::from(1),
-        Ok(End::RootFailed) => ExitCode::from(2),
-        Ok(End::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
-        Err(Fatal::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(Fatal::Transform(error)) if error.io_error().is_some_and(is_closed_pipe) => {
+        Ok(ExitStatus::Complete) => ExitCode::SUCCESS,
+        Ok(ExitStatus::Partial) => ExitCode::from(1),
+        Ok(ExitStatus::RootFailed) => ExitCode::from(2),
+        Ok(ExitStatus::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
+        Err(CliError::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(CliError::Transform(error)) if error.io_error().is_some_and(is_closed_pipe) => {
             ExitCode::SUCCESS
         }
         Err(fatal) => {
-            crate::output::complain(&fatal);
+            crate::output::error(&fatal);
             ExitCode::from(2)
         }
     }

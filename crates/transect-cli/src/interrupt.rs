@@ -53,18 +53,18 @@ fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
 
 /// Standard input for who hears Ctrl-C while nothing comes: a read that waits would be taken up again
 /// behind his back.
-pub(crate) struct Stdin<'a> {
+pub(crate) struct InterruptibleStdin<'a> {
     input: io::StdinLock<'static>,
     cancel: &'a Cancel,
 }
 
-impl<'a> Stdin<'a> {
+impl<'a> InterruptibleStdin<'a> {
     pub(crate) fn new(cancel: &'a Cancel) -> Self {
         Self { input: io::stdin().lock(), cancel }
     }
 }
 
-impl io::Read for Stdin<'_> {
+impl io::Read for InterruptibleStdin<'_> {
     /// As of any reader; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         while !is_ready(&self.input)? {

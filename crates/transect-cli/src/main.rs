@@ -6,11 +6,11 @@
 mod args;
 mod commands;
 mod exit;
-mod folders;
 mod interrupt;
 mod output;
 mod profile;
 mod progress;
+mod user_dirs;
 
 use std::process::ExitCode;
 
@@ -18,17 +18,17 @@ use clap::Parser;
 use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
-use exit::End;
+use exit::ExitStatus;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
-    output::report_panics();
+    output::install_panic_hook();
     transect_sys::host::expose_placeholders();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(instead) => return ExitCode::from(output::show_parsed(&instead)),
+        Err(instead) => return ExitCode::from(output::print_clap_error(&instead)),
     };
     let end = match &cli.command {
         None => commands::scan::run(&cli.scan),
@@ -50,8 +50,8 @@ fn main() -> ExitCode {
         Some(Command::Completions(args)) => commands::generate::completions(args),
         Some(Command::Man) => commands::generate::man(),
     };
-    if matches!(end, Ok(End::RootFailed)) && cli.command.is_none() {
-        cli.scan.walk.hint_at_commands();
+    if matches!(end, Ok(ExitStatus::RootFailed)) && cli.command.is_none() {
+        cli.scan.walk.hint_misplaced_command();
     }
     exit::code(end)
 }

@@ -10,23 +10,23 @@ use transect_lab::tune::profile::{Profile, ProfileStore, TransformSetting};
 use transect_transform::pass::Preference;
 
 use crate::args::WalkArgs;
-use crate::exit::Fatal;
-use crate::{folders, output};
+use crate::exit::CliError;
+use crate::{output, user_dirs};
 
 /// Returns the profiles of this user.
 ///
 /// # Errors
 /// Neither the environment nor the system says where.
-pub(crate) fn profiles() -> Result<ProfileStore, Fatal> {
+pub(crate) fn profiles() -> Result<ProfileStore, CliError> {
     Ok(ProfileStore::of(folders::config("profiles")?))
 }
 
 /// Returns the options that arguments mean, and the profile that is among them.
 ///
 /// Roots on several file systems have several profiles, or some have none: then none is used.
-pub(crate) fn options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
+pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
     let mut options = walk.options();
-    let profile = if walk.leaves_all_open() { of_all(&options.roots) } else { None };
+    let profile = if walk.allows_profile() { shared_profile(&options.roots) } else { None };
     let profile = profile.filter(Profile::has_walks);
     if let Some(profile) = &profile {
         profile.settings.apply(&mut options);
@@ -39,19 +39,19 @@ pub(crate) fn options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
 pub(crate) fn preferences(inputs: &[PathBuf], target: &Path, sync: Sync) -> Arc<[Preference]> {
     // A folder that is not there will lie where its nearest one does.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
-    let places: Vec<&Path> =
+    let paths: Vec<&Path> =
         std::iter::once(there).chain(inputs.iter().map(PathBuf::as_path)).collect();
-    let settings = of_all(&places).map_or(Vec::new(), |profile| profile.passes);
+    let settings = shared_profile(&paths).map_or(Vec::new(), |profile| profile.passes);
     let settings = settings.iter().filter(|setting| setting.sync == sync);
     settings.map(TransformSetting::preference).collect()
 }
 
 /// Returns the profile of the file system that all these places lie on.
-fn of_all(places: &[impl AsRef<Path>]) -> Option<Profile> {
-    let (first, others) = places.split_first()?;
+fn shared_profile(paths: &[impl AsRef<Path>]) -> Option<Profile> {
+    let (first, others) = paths.split_first()?;
     let profile = load(first.as_ref())?;
-    let same = |place: &Path| load(place).is_some_and(|it| it.identity == profile.identity);
-    others.iter().all(|place| same(place.as_ref())).then_some(profile)
+    let same = |path: &Path| load(path).is_some_and(|it| it.identity == profile.identity);
+    others.iter().all(|path| same(path.as_ref())).then_some(profile)
 }
 
 /// Returns the profile of a place. One that cannot be read is told, and done without: it is a

@@ -17,11 +17,11 @@ use crate::output::units::{bytes, count};
 use crate::output::{self, quote, stream};
 
 /// A command that ends sooner shows nothing.
-const PATIENCE: Duration = Duration::from_millis(500);
+const INITIAL_DELAY: Duration = Duration::from_millis(500);
 /// How often a line is written anew.
-pub(crate) const PERIOD: Duration = Duration::from_millis(200);
+pub(crate) const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 /// How often a further line is written where none can be written over.
-const PERIOD_OF_LINES: Duration = Duration::from_secs(5);
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Shows how far something is until it is dropped.
 pub(crate) struct ProgressLine {
@@ -31,10 +31,10 @@ pub(crate) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Starts to show how far a walk is: as [`ProgressLine::show`] does.
+    /// Starts to show how far a walk is: as [`ProgressLine::start_with`] does.
     pub(crate) fn start(args: ProgressArgs, room: bool, progress: &Arc<Progress>) -> Self {
         let progress = Arc::clone(progress);
-        Self::show(args, room, move |elapsed| {
+        Self::start_with(args, room, move |elapsed| {
             let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
             line(progress.counts(), elapsed, path.as_deref())
         })
@@ -42,7 +42,7 @@ impl ProgressLine {
 
     /// Starts to show what `line` returns for the time since, if that is wanted; on a terminal also
     /// only if there is `room`, which there is not where results are on their way to it.
-    pub(crate) fn show(
+    pub(crate) fn start_with(
         args: ProgressArgs,
         room: bool,
         line: impl FnMut(Duration) -> String + Send + 'static,
@@ -62,10 +62,10 @@ impl ProgressLine {
 fn rewrite(ended: &Receiver<()>, mut line: impl FnMut(Duration) -> String) {
     let began = Instant::now();
     let mut status = StatusLine::default();
-    let mut wait = PATIENCE;
+    let mut wait = INITIAL_DELAY;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         status.show(line(began.elapsed()));
-        wait = PERIOD;
+        wait = REDRAW_INTERVAL;
     }
 }
 
@@ -73,7 +73,7 @@ fn rewrite(ended: &Receiver<()>, mut line: impl FnMut(Duration) -> String) {
 fn append(ended: &Receiver<()>, mut line: impl FnMut(Duration) -> String) {
     let began = Instant::now();
     loop {
-        let goes_on = ended.recv_timeout(PERIOD_OF_LINES) == Err(RecvTimeoutError::Timeout);
+        let goes_on = ended.recv_timeout(LINE_INTERVAL) == Err(RecvTimeoutError::Timeout);
         // Who closes stderr wants no progress.
         let _ = writeln!(stream::stderr(), "{}", line(began.elapsed()));
         if !goes_on {
@@ -101,7 +101,7 @@ pub(crate) struct StatusLine {
 
 impl StatusLine {
     /// Returns a line, if somebody can see it.
-    pub(crate) fn on_a_terminal() -> Option<Self> {
+    pub(crate) fn on_terminal() -> Option<Self> {
         stream::stderr_is_terminal().then(Self::default)
     }
 
@@ -112,7 +112,7 @@ impl StatusLine {
         let length = line.chars().count();
         let erase = match cfg!(windows) {
             true => blank(self.length.saturating_sub(length)),
-            false => ERASE.to_owned(),
+            false => ERASE_LINE_END.to_owned(),
         };
         // Who closes stderr wants no progress.
         let _ = stream::write_over(&line, &erase);
@@ -129,7 +129,7 @@ impl Drop for StatusLine {
 }
 
 /// Erases from the cursor to the end of the line (ECMA-48, EL).
-const ERASE: &str = "\x1b[K";
+const ERASE_LINE_END: &str = "\x1b[K";
 
 /// Covers `length` characters right of the cursor, and goes back. A Windows console takes no escape
 /// sequence unless it is told to, and then only if no other stream goes elsewhere.

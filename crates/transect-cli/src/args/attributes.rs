@@ -56,5 +56,5 @@ pub(crate) struct AttributesArgs {
 }
 
 fn column_parser() -> impl TypedValueParser<Value = Column> {
-    one_of(Column::OF_PATHS, Column::as_str)
+    one_of(Column::EXCEPT_PATHS, Column::as_str)
 }

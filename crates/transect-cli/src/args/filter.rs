@@ -22,7 +22,7 @@ const TYPES: [(FileType, &str); 7] = [
     (FileType::Socket, "s"),
 ];
 
-pub(super) fn file_type() -> impl TypedValueParser<Value = FileType> {
+pub(super) fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
     let value = |(file_type, letter): (FileType, &'static str)| {
         PossibleValue::new(letter).alias(file_type.as_str())
     };
@@ -56,7 +56,7 @@ impl SizeFilter {
     }
 
     /// Narrows the sizes that are let pass. Several limits hold all at once.
-    pub(super) fn narrow(self, conditions: &mut Conditions) {
+    pub(super) fn apply_to(self, conditions: &mut Conditions) {
         let (least, most) = match self {
             Self::AtLeast(size) => (Some(size), None),
             Self::AtMost(size) => (None, Some(size)),
@@ -72,7 +72,7 @@ impl SizeFilter {
 
 /// Returns the time that a text stands for, in nanoseconds since 1970 UTC: how long ago, a moment,
 /// a date and time of the local zone, or when the content of a file changed.
-pub(super) fn time(text: &str) -> Result<i64, String> {
+pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     let nanoseconds = |time: Timestamp| {
         let out_of_range = |_| "a time that cannot be told in nanoseconds".to_owned();
         i64::try_from(time.as_nanosecond()).map_err(out_of_range)
@@ -118,8 +118,8 @@ impl OwnerFilter {
                 .ok_or_else(|| format!("there is no {what} '{name}'")),
         };
         let owner = Self {
-            uid: number(user, owner::uid, "user")?,
-            gid: number(group, owner::gid, "group")?,
+            uid: number(user, owner::uid_by_name, "user")?,
+            gid: number(group, owner::gid_by_name, "group")?,
         };
         if owner == Self::default() {
             Err("neither a user nor a group".to_owned())
@@ -138,7 +138,7 @@ mod tests {
         let limits = |texts: &[&str]| {
             let mut conditions = Conditions::default();
             for text in texts {
-                SizeFilter::parse(text).unwrap().narrow(&mut conditions);
+                SizeFilter::parse(text).unwrap().apply_to(&mut conditions);
             }
             (conditions.min_size, conditions.max_size)
         };
@@ -153,17 +153,17 @@ mod tests {
 
     #[test]
     fn a_time_is_a_moment_or_how_long_ago_or_a_file() {
-        assert_eq!(time("1970-01-01T00:00:01Z"), Ok(1_000_000_000));
-        assert_eq!(time("2001-09-09T03:46:40+02:00"), Ok(1_000_000_000_000_000_000));
+        assert_eq!(parse_time("1970-01-01T00:00:01Z"), Ok(1_000_000_000));
+        assert_eq!(parse_time("2001-09-09T03:46:40+02:00"), Ok(1_000_000_000_000_000_000));
         let day = 24 * 3600 * 1_000_000_000;
-        let (yesterday, now) = (time("1d").unwrap(), time("0s").unwrap());
+        let (yesterday, now) = (parse_time("1d").unwrap(), parse_time("0s").unwrap());
         assert!((day..day + 60_000_000_000).contains(&(now - yesterday)));
         // A day of the local zone, whichever that is, is not far from that of any other.
-        let noon = time("2001-09-09T12:00").unwrap();
+        let noon = parse_time("2001-09-09T12:00").unwrap();
         assert!((noon - 1_000_029_600_000_000_000).abs() <= 15 * 3600 * 1_000_000_000);
-        assert_eq!(time("2001-09-09").unwrap() + day / 2, noon);
-        assert!(time(".").unwrap() <= now);
-        let refused = time("yesterday or so").unwrap_err();
+        assert_eq!(parse_time("2001-09-09").unwrap() + day / 2, noon);
+        assert!(parse_time(".").unwrap() <= now);
+        let refused = parse_time("yesterday or so").unwrap_err();
         assert!(refused.contains("no time"), "{refused}");
     }
 

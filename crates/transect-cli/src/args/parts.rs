@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use transect_text::size;
 
-use super::SyncWhat;
+use super::SyncMode;
 
 pub(crate) const PARTS_NOTES: &str = "\
 The parts of FILE are FILE.000001 and so on; FILE.parts has their digests, and FILE.blake3 that of the \
@@ -30,8 +30,8 @@ pub(crate) struct SplitArgs {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
     /// What the device must have before the parts are in their places
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncWhat::None)]
-    pub(crate) sync: SyncWhat,
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None)]
+    pub(crate) sync: SyncMode,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -49,8 +49,8 @@ pub(crate) struct JoinArgs {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
     /// What the device must have before the file is in its place
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncWhat::None)]
-    pub(crate) sync: SyncWhat,
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None)]
+    pub(crate) sync: SyncMode,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

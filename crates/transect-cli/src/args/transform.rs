@@ -59,8 +59,8 @@ pub(crate) struct TransformArgs {
     pub(crate) binary: bool,
     /// What the device must have before a result is in its place: nothing, each file, or many files
     /// together
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncWhat::None)]
-    pub(crate) sync: SyncWhat,
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None)]
+    pub(crate) sync: SyncMode,
     /// Write down in FILE what is done; a second run with it goes on where the first was stopped
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub(crate) journal: Option<PathBuf>,
@@ -69,8 +69,8 @@ pub(crate) struct TransformArgs {
     pub(crate) read_back: bool,
     /// Whether runs of zeros are holes, which occupy nothing: as in the input, wherever there can be
     /// some, or nowhere
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HolesOf::Keep)]
-    pub(crate) holes: HolesOf,
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HoleMode::Keep)]
+    pub(crate) holes: HoleMode,
     /// How files are read and written; by default chosen for each
     #[arg(long, value_name = "METHOD", value_parser = method_parser())]
     pub(crate) method: Option<IoMethod>,
@@ -115,36 +115,36 @@ pub(crate) struct TransformArgs {
 
 /// What must be on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SyncWhat {
+pub(crate) enum SyncMode {
     None,
     File,
     Batch,
 }
 
-impl From<SyncWhat> for Durability {
-    fn from(sync: SyncWhat) -> Self {
+impl From<SyncMode> for Durability {
+    fn from(sync: SyncMode) -> Self {
         match sync {
-            SyncWhat::None => Self::None,
-            SyncWhat::File => Self::File,
-            SyncWhat::Batch => Self::Batch,
+            SyncMode::None => Self::None,
+            SyncMode::File => Self::File,
+            SyncMode::Batch => Self::Batch,
         }
     }
 }
 
 /// What becomes of runs of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HolesOf {
+pub(crate) enum HoleMode {
     Keep,
     Make,
     Fill,
 }
 
-impl From<HolesOf> for Holes {
-    fn from(holes: HolesOf) -> Self {
+impl From<HoleMode> for Holes {
+    fn from(holes: HoleMode) -> Self {
         match holes {
-            HolesOf::Keep => Self::Keep,
-            HolesOf::Make => Self::Make,
-            HolesOf::Fill => Self::Fill,
+            HoleMode::Keep => Self::Keep,
+            HoleMode::Make => Self::Make,
+            HoleMode::Fill => Self::Fill,
         }
     }
 }

@@ -16,7 +16,7 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 /// What says which entries a walk finds, and means nothing where there is none.
-const OF_WALKS: [&str; 13] = [
+const WALK_ARGS: [&str; 13] = [
     "paths",
     "one_file_system",
     "pseudo",
@@ -75,7 +75,7 @@ pub(crate) struct UsageArgs {
     #[arg(short = 'e', long, requires = "export_ncdu")]
     pub(crate) extended: bool,
     /// Read no directories, but what ncdu or gdu exported to FILE; - is stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_WALKS)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = WALK_ARGS)]
     pub(crate) import_ncdu: Option<PathBuf>,
 }
 

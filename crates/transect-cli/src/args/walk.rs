@@ -73,7 +73,7 @@ pub(crate) struct FilterArgs {
     /// Only entries of these types: f, d, l, b, c, p, s, or file, directory, symlink, block, char,
     /// fifo, socket
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
-          hide_possible_values = true, value_parser = filter::file_type())]
+          hide_possible_values = true, value_parser = filter::file_type_parser())]
     pub(crate) types: Vec<FileType>,
     /// Only files of this size: +N at least, -N at most, N exactly; bytes, K, M, G
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true,
@@ -81,10 +81,10 @@ pub(crate) struct FilterArgs {
     pub(crate) size: Vec<SizeFilter>,
     /// Only what changed after TIME: a date (2026-01-31, 2026-01-31T10:00), or how long ago (2d,
     /// 3h); or after the file TIME did
-    #[arg(long, value_name = "TIME", value_parser = filter::time)]
+    #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) newer: Option<i64>,
     /// Only what last changed before TIME, or before the file TIME did
-    #[arg(long, value_name = "TIME", value_parser = filter::time)]
+    #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) older: Option<i64>,
     /// Only what belongs to USER, to USER and GROUP, or to :GROUP; names or numbers
     #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse)]
@@ -101,7 +101,7 @@ impl FilterArgs {
             gid: owner.gid,
             ..Conditions::default()
         };
-        self.size.iter().for_each(|size| size.narrow(&mut conditions));
+        self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
     }
 
@@ -158,7 +158,7 @@ impl WalkArgs {
     }
 
     /// Returns whether nothing is said of how to read, and a profile is welcome.
-    pub(crate) fn leaves_all_open(&self) -> bool {
+    pub(crate) fn allows_profile(&self) -> bool {
         !self.no_profile
             && self.reader.is_none()
             && self.buffer_size.is_none()
@@ -169,7 +169,7 @@ impl WalkArgs {
 
     /// A word that was taken for a path because no command came first may have been meant as one:
     /// says so.
-    pub(crate) fn hint_at_commands(&self) {
+    pub(crate) fn hint_misplaced_command(&self) {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return };
         if Cli::command().find_subcommand(word).is_some() {
@@ -180,7 +180,7 @@ impl WalkArgs {
     }
 
     /// A link given as the only path counts as a link, as for du and find: says so.
-    pub(crate) fn hint_at_links(&self, outcome: &Outcome<Totals>) {
+    pub(crate) fn hint_root_is_link(&self, outcome: &Outcome<Totals>) {
         let totals = &outcome.sink;
         if let [path] = self.paths.as_slice()
             && totals.symlinks == 1

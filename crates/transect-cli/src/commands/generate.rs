@@ -5,19 +5,19 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::stream;
 
 /// Writes a completion script.
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<End, Fatal> {
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "transect", &mut script);
     stream::stdout().write_all(&script)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Writes the man page: the program, then every command.
-pub(crate) fn man() -> Result<End, Fatal> {
+pub(crate) fn man() -> Result<ExitStatus, CliError> {
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();
@@ -31,5 +31,5 @@ pub(crate) fn man() -> Result<End, Fatal> {
         man.render_options_section(&mut page)?;
     }
     stream::stdout().write_all(&page)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

@@ -11,7 +11,7 @@ use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
 use crate::args::MapArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, owner};
 use crate::profile;
@@ -20,7 +20,7 @@ use crate::progress::ProgressLine;
 /// Descriptors for the standard streams, the listening socket and its runtime, and a few more.
 const OTHER_DESCRIPTORS: usize = 24;
 
-pub(crate) fn run(args: &MapArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     let settings = settings(args);
@@ -36,7 +36,7 @@ fn settings(args: &MapArgs) -> Settings {
     Settings {
         measure: if args.apparent { Measure::Apparent } else { Measure::DiskUsage },
         max_entries: args.max_entries as usize,
-        owner_name: owner::name,
+        owner_name: owner::user_name_or_id,
         read_at: seconds_since_1970(),
         interrupted: false,
         served: None,
@@ -48,10 +48,10 @@ fn builder() -> TableBuilder {
 }
 
 /// What became of reading the tree; there is no table if nothing could be read.
-struct Found {
+struct ReadTree {
     table: Option<Table>,
     interrupted: bool,
-    end: End,
+    end: ExitStatus,
 }
 
 fn read(
@@ -60,8 +60,8 @@ fn read(
     cancel: &Cancel,
     progress: &Arc<Progress>,
     max_open: Option<usize>,
-) -> Result<Found, Fatal> {
-    let (options, _) = profile::options(&args.walk);
+) -> Result<ReadTree, CliError> {
+    let (options, _) = profile::scan_options(&args.walk);
     let options = ScanOptions { max_open, ..options };
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
     let line = ProgressLine::start(args.progress, true, progress);
@@ -70,17 +70,19 @@ fn read(
     let table = sink.into_table()?;
     drop(line);
 
-    let (interrupted, end) =
-        (outcome.interrupted, End::of(table.diagnostics(), outcome.interrupted));
+    let (interrupted, end) = (
+        outcome.interrupted,
+        ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted),
+    );
     output::show_errors(table.diagnostics(), args.errors);
     let is_any = table.diagnostics().failed_roots < outcome.roots as u64;
-    Ok(Found { table: is_any.then_some(table), interrupted, end })
+    Ok(ReadTree { table: is_any.then_some(table), interrupted, end })
 }
 
 /// Lets nobody wait for a table that does not come, whatever the reason.
-struct Reading<'l>(&'l LiveMap);
+struct GiveUpOnDrop<'l>(&'l LiveMap);
 
-impl Drop for Reading<'_> {
+impl Drop for GiveUpOnDrop<'_> {
     fn drop(&mut self) {
         self.0.abandon();
     }
@@ -88,7 +90,11 @@ impl Drop for Reading<'_> {
 
 /// Serves the map while the tree is read and afterwards, until Ctrl-C, or until nobody looks at it any
 /// more. That ends well: it is interrupted only while the tree is read.
-fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<End, Fatal> {
+fn serve(
+    args: &MapArgs,
+    cancel: &Cancel,
+    progress: &Arc<Progress>,
+) -> Result<ExitStatus, CliError> {
     transect_sys::host::raise_handle_limit();
     let server = Server::start()?;
     // However many connections are open, the walk can open its directories.
@@ -103,7 +109,7 @@ fn serve(args: &MapArgs, cancel: &Cancel, progress: &Arc<Progress>) -> Result<En
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
-            let _reading = Reading(&live);
+            let _reading = GiveUpOnDrop(&live);
             let found = read(args, &builder, cancel, progress, Some(max_open))?;
             if let Some(table) = found.table {
                 live.finish(&table, found.interrupted)?;

@@ -11,7 +11,7 @@ use transect_transform::publish::{Existing, ReplaceOptions};
 use transect_transform::{Error, Rejection};
 
 use crate::args::PatchArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::json::PathEntry;
 use crate::output::units::counted;
@@ -19,7 +19,7 @@ use crate::output::{self, quote, stream};
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Done<'a> {
+struct JsonReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
     path: PathEntry<'a>,
@@ -29,27 +29,27 @@ struct Done<'a> {
 }
 
 /// What became of a file.
-struct Outcome {
+struct Applied {
     path: PathBuf,
     changed: Option<u64>,
     journal: Option<PathBuf>,
 }
 
-impl From<PatchReport> for Outcome {
+impl From<PatchReport> for Applied {
     fn from(PatchReport { path, changed, journal }: PatchReport) -> Self {
         Self { path, changed: Some(changed), journal }
     }
 }
 
-pub(crate) fn run(args: &PatchArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &PatchArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     match apply(args, cancel) {
-        Err(Fatal::Transform(Error::Cancelled { .. })) => Ok(End::Interrupted),
+        Err(CliError::Transform(Error::Cancelled { .. })) => Ok(ExitStatus::Interrupted),
         done => show(args, &done?),
     }
 }
 
-fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Outcome, Fatal> {
+fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Applied, CliError> {
     let options = InPlaceOptions { keep_journal: args.keep_journal, cancel: cancel.clone() };
     if args.undo {
         return Ok(patch::undo(&args.file)?.into());
@@ -64,21 +64,23 @@ fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Outcome, Fatal> {
     }
     let Some(target) = args.output.as_deref() else {
         let ways = "--in-place changes the file, --output PATH writes another";
-        return Err(Fatal::Usage(format!("it is not said where the result goes: {ways}")));
+        return Err(CliError::Usage(format!("it is not said where the result goes: {ways}")));
     };
     let pass = PassOptions { cancel, ..PassOptions::default() };
     let path = new_file(&patch, args, target, &pass)?;
-    Ok(Outcome { path, changed: None, journal: None })
+    Ok(Applied { path, changed: None, journal: None })
 }
 
-fn patch(args: &PatchArgs) -> Result<Patch, Fatal> {
+fn patch(args: &PatchArgs) -> Result<Patch, CliError> {
     let patch = match &args.with {
         Some(file) => Patch::read(file)?,
         None if args.edits.is_empty() => {
             let why = "there is nothing to change: OFFSET:OLD:NEW, or --with FILE";
-            return Err(Fatal::Usage(why.to_owned()));
+            return Err(CliError::Usage(why.to_owned()));
         }
-        None => Patch::parse_words(&args.edits).map_err(|wrong| Fatal::Usage(wrong.to_string()))?,
+        None => {
+            Patch::parse_words(&args.edits).map_err(|wrong| CliError::Usage(wrong.to_string()))?
+        }
     };
     if !patch.checks_input() {
         output::hint("this patch does not say which file it is for: nobody can tell whether it is");
@@ -103,18 +105,18 @@ fn new_file(
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
     let published = patch.apply(&args.file, target, pass, options)?;
-    output::complain_of_lost(&published.path, &published.lost_metadata);
+    output::report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(published.path)
 }
 
-fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {
-    let Outcome { path, changed, journal } = outcome;
+fn show(args: &PatchArgs, outcome: &Applied) -> Result<ExitStatus, CliError> {
+    let Applied { path, changed, journal } = outcome;
     if args.json {
         let journal = journal.as_deref().map(Into::into);
         let path = path.as_path().into();
-        let done = Done { schema: "transect.patch/1", path, changed: *changed, journal };
+        let done = JsonReport { schema: "transect.patch/1", path, changed: *changed, journal };
         output::write_json(&mut stream::stdout(), &done)?;
-        return Ok(End::Complete);
+        return Ok(ExitStatus::Complete);
     }
     let mut line = quote::for_terminal(path.as_os_str());
     if let Some(changed) = changed {
@@ -125,5 +127,5 @@ fn show(args: &PatchArgs, outcome: &Outcome) -> Result<End, Fatal> {
     }
     line.push('\n');
     stream::stdout().write_all(line.as_bytes())?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

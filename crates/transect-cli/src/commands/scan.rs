@@ -7,15 +7,15 @@ use transect::{Outcome, Progress, RankBy, Totals};
 use transect_lab::tune::profile::Profile;
 
 use crate::args::ScanArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, json, summary};
 use crate::profile;
 use crate::progress::ProgressLine;
 
-pub(crate) fn run(args: &ScanArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
-    let (options, profile) = profile::options(&args.walk);
+    let (options, profile) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
     let line = ProgressLine::start(args.progress, true, &progress);
@@ -32,11 +32,11 @@ fn show(
     args: &ScanArgs,
     mut outcome: Outcome<Totals>,
     profile: Option<&Profile>,
-) -> Result<End, Fatal> {
+) -> Result<ExitStatus, CliError> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;
     diagnostics.sort();
-    let end = End::of(diagnostics, outcome.interrupted);
+    let end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
     let nothing_to_show = diagnostics.failed_roots == outcome.roots as u64;
     // In the object the errors have a place of their own.
     if nothing_to_show || !(args.json && args.errors) {
@@ -53,6 +53,6 @@ fn show(
         summary::write(&mut text, &roots, &outcome, profile)?;
     }
     output::print(text)?;
-    args.walk.hint_at_links(&outcome);
+    args.walk.hint_root_is_link(&outcome);
     Ok(end)
 }

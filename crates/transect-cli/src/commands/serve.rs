@@ -4,12 +4,12 @@ use transect_cache::CacheOptions;
 use transect_service::{Event, ServeOptions, Server, StopReason, create_private_dir};
 
 use crate::args::ServeArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::counted;
-use crate::{folders, output};
+use crate::{output, user_dirs};
 
-pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;
     transect_sys::host::raise_handle_limit();
     let socket = match &args.socket {
@@ -24,16 +24,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
     for root in &args.root {
         // What a service calls its current directory is nobody else's affair.
         let root = std::path::absolute(root)
-            .map_err(|_| Fatal::Usage("a root is an empty path".to_owned()))?;
+            .map_err(|_| CliError::Usage("a root is an empty path".to_owned()))?;
         options = options.root(root);
     }
     let server = Server::bind(&socket, options)?;
     let place = socket.display();
-    output::tell(&format!("answers at '{place}', {}", args.level.as_str()));
+    output::note(&format!("answers at '{place}', {}", args.level.as_str()));
     let serve = ServeOptions { idle: args.idle, ..ServeOptions::default() };
     let ended = server.run(&serve, &end, |event| {
         if args.verbose {
-            output::tell(&told(&event));
+            output::note(&describe(&event));
         }
     })?;
     if args.verbose {
@@ -42,10 +42,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<End, Fatal> {
             StopReason::Idle => "ended, as nobody asks any more",
         });
     }
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
-fn told(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     match event {
         Event::Connected { process } => format!("process {process} connected"),
         Event::Refused { user } => format!("user {user} was sent away"),

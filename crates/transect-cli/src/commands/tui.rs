@@ -8,15 +8,15 @@ use transect_remove::Trash;
 use transect_tui::{ViewOptions, browse};
 
 use crate::args::TuiArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
-use crate::output::clock::Clock;
+use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
 
-pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;
-    let (mut options, _) = profile::options(&args.walk);
+    let (mut options, _) = profile::scan_options(&args.walk);
     // Above the entries it says where one is, and a dot says nothing.
     if args.walk.paths.is_empty()
         && let Ok(here) = std::env::current_dir()
@@ -24,11 +24,11 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
         options.roots = vec![here];
         options.filters.read_roots = true;
     }
-    let clock = Clock::showing(FieldMask::MTIME);
+    let clock = TimeFormatter::showing(FieldMask::MTIME);
     let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
-        time: Box::new(move |time| clock.text(time)),
-        owner: owner::name,
+        time: Box::new(move |time| times.text(time)),
+        owner: owner::user_name_or_id,
         trash: Box::new(trash),
         apparent: args.apparent,
         read_only: args.read_only,
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<End, Fatal> {
     if outcome.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
         output::hint("the filters leave out every PATH");
     }
-    Ok(End::of(outcome.table.diagnostics(), outcome.interrupted))
+    Ok(ExitStatus::of(outcome.table.diagnostics(), outcome.interrupted))
 }
 
 /// Returns the trash of this user, where what is moved now is noted with the time that it is here.
@@ -50,7 +50,7 @@ fn trash() -> Result<Trash, String> {
     // Where there is no home there may still be a trash at the top of other file systems, but
     // nobody would look for it there.
     let home = home.ok_or("there is no home, and no trash in it")?;
-    let now = Clock::showing(FieldMask::MTIME).text(nanoseconds_since_1970());
+    let now = TimeFormatter::for_fields(FieldMask::MTIME).text(nanoseconds_since_1970());
     Trash::new(home, &now.replace(' ', "T")).map_err(|refused| refused.to_string())
 }
 

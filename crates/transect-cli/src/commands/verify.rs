@@ -13,7 +13,7 @@ use transect_transform::{Error, verify};
 
 use super::transform::{ErrorEntry, cores, progress};
 use crate::args::VerifyArgs;
-use crate::exit::{End, Fatal, is_closed_pipe};
+use crate::exit::{CliError, ExitStatus, is_closed_pipe};
 use crate::interrupt::cancel_on_signal;
 use crate::output::json::{self, PathEntry};
 use crate::output::units::{counted, duration};
@@ -55,10 +55,10 @@ struct Summary<'a> {
 }
 
 /// How many lines of manifests are in memory at once.
-const LINES: usize = 1 << 16;
+const BATCH_LINES: usize = 1 << 16;
 
 /// Files being compared, as many at once as fit.
-struct Check<'a> {
+struct Verifier<'a> {
     args: &'a VerifyArgs,
     passes: PassOptions,
     threads: usize,
@@ -72,12 +72,12 @@ struct Check<'a> {
     closed: Option<io::Error>,
 }
 
-pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     let opened = args.manifests.iter().map(|manifest| Ok((manifest.as_path(), open(manifest)?)));
-    let manifests = opened.collect::<Result<Vec<_>, Fatal>>()?;
+    let manifests = opened.collect::<Result<Vec<_>, CliError>>()?;
     let read = Arc::new(AtomicU64::new(0));
     let cancel = cancel_on_signal()?;
-    let mut check = Check {
+    let mut verifier = Verifier {
         args,
         passes: PassOptions {
             cancel: cancel.clone(),
@@ -92,21 +92,21 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
         closed: None,
     };
     let line = {
-        let (done, found) = (Arc::clone(&check.done), Arc::clone(&check.found));
+        let (done, found) = (Arc::clone(&verifier.done), Arc::clone(&verifier.found));
         let read = Arc::clone(&read);
-        ProgressLine::show(args.progress, args.quiet, move |elapsed| {
+        ProgressLine::start_with(args.progress, args.quiet, move |elapsed| {
             let [done, found, read] = [&done, &found, &read].map(|n| n.load(Ordering::Relaxed));
             progress(done, found, read, elapsed)
         })
     };
     let began = Instant::now();
     for (manifest, text) in manifests {
-        check.manifest(manifest, text)?;
+        verifier.verify_manifest(manifest, text)?;
     }
-    check.files();
+    verifier.verify_batch();
     drop(line);
     let interrupted = cancel.is_cancelled();
-    let Check { counts, closed, found, .. } = check;
+    let Verifier { counts, closed, found, .. } = verifier;
     let good = counts.matching + if args.ignore_missing { counts.missing } else { 0 };
     let complete = good == found.load(Ordering::Relaxed) && counts.malformed == 0;
     if args.json {
@@ -120,17 +120,17 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<End, Fatal> {
         };
         output::write_json(&mut stream::stdout(), &summary)?;
     } else {
-        output::tell(&format!("{} in {}", counts.shown(), duration(began.elapsed())));
+        output::note(&format!("{} in {}", counts.summary(), duration(began.elapsed())));
     }
     match closed {
         Some(error) if !is_closed_pipe(&error) => Err(error.into()),
-        _ if interrupted => Ok(End::Interrupted),
-        _ if complete => Ok(End::Complete),
-        _ => Ok(End::Partial),
+        _ if interrupted => Ok(ExitStatus::Interrupted),
+        _ if complete => Ok(ExitStatus::Complete),
+        _ => Ok(ExitStatus::Partial),
     }
 }
 
-fn open(manifest: &Path) -> Result<Box<dyn BufRead>, Fatal> {
+fn open(manifest: &Path) -> Result<Box<dyn BufRead>, CliError> {
     if manifest.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
@@ -140,14 +140,14 @@ fn open(manifest: &Path) -> Result<Box<dyn BufRead>, Fatal> {
     }
 }
 
-fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> Fatal {
-    Fatal::Usage(format!("cannot read the manifest '{}': {error}", manifest.display()))
+fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> CliError {
+    CliError::Usage(format!("cannot read the manifest '{}': {error}", manifest.display()))
 }
 
-impl Check<'_> {
+impl Verifier<'_> {
     /// Reads a manifest, and compares files whenever there are many. A line that makes no sense is
     /// told, and the others count.
-    fn manifest(&mut self, manifest: &Path, text: Box<dyn BufRead>) -> Result<(), Fatal> {
+    fn verify_manifest(&mut self, manifest: &Path, text: Box<dyn BufRead>) -> Result<(), CliError> {
         let before = self.found.load(Ordering::Relaxed);
         for line in manifest::Reader::new(text) {
             match line.map_err(|error| unreadable(manifest, &transect::reason(&error)))? {
@@ -157,11 +157,11 @@ impl Check<'_> {
                 }
                 Err(error) => {
                     self.counts.malformed += 1;
-                    output::complain(&format_args!("'{}', {error}", manifest.display()));
+                    output::error(&format_args!("'{}', {error}", manifest.display()));
                 }
             }
-            if self.lines.len() >= LINES {
-                self.files();
+            if self.lines.len() >= BATCH_LINES {
+                self.verify_batch();
             }
             if self.passes.cancel.is_cancelled() {
                 return Ok(());
@@ -174,12 +174,12 @@ impl Check<'_> {
     }
 
     /// Compares the files of the lines that wait.
-    fn files(&mut self) {
+    fn verify_batch(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         let Self { args, counts, closed, done, .. } = self;
         verify(&lines, &self.passes, self.threads, &mut |line, verdict| {
             done.fetch_add(1, Ordering::Relaxed);
-            if let Some(text) = tell(args, line, &verdict, counts)
+            if let Some(text) = record(args, line, &verdict, counts)
                 && closed.is_none()
             {
                 *closed = stream::stdout().write_all(text.as_bytes()).err();
@@ -189,7 +189,7 @@ impl Check<'_> {
 }
 
 /// Counts a file, and returns what is printed of it.
-fn tell(
+fn record(
     args: &VerifyArgs,
     line: &Line,
     verdict: &Result<bool, Error>,
@@ -219,14 +219,14 @@ fn tell(
         return Some(json::line(&entry));
     }
     if let ("failed", Err(error)) = (status, verdict) {
-        output::complain(error);
+        output::error(error);
     }
     // As the programs print it that such lists come from: in one line, whatever the name is.
     Some(format!("{}: {word}\n", quote::for_terminal(line.name.as_os_str())))
 }
 
 impl Counts {
-    fn shown(&self) -> String {
+    fn summary(&self) -> String {
         let mut parts = vec![counted(self.files, "file", "files")];
         for (number, what) in [
             (self.matching, "as they were"),

@@ -4,9 +4,9 @@ use serde::ser::SerializeMap;
 use std::ffi::OsString;
 use transect::{Attributes, FieldMask, FileType};
 
-use super::clock::Clock;
 use super::json::hex;
-use super::owner::{self, Names};
+use super::owner::{self, NameCache};
+use super::time::TimeFormatter;
 use super::units;
 
 /// What can be told of an entry.
@@ -60,7 +60,7 @@ impl Column {
     ];
 
     /// What a path does not say itself.
-    pub(crate) const OF_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
+    pub(crate) const EXCEPT_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
 
     /// What the system tells.
     pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(5).1;
@@ -129,7 +129,7 @@ impl Column {
     }
 
     /// Returns whether values begin below each other: words do, numbers end there.
-    pub(crate) fn begins_below(self) -> bool {
+    pub(crate) fn is_left_aligned(self) -> bool {
         matches!(
             self,
             Self::Name
@@ -160,7 +160,7 @@ pub(crate) enum Value {
 
 impl Value {
     /// Returns it for people.
-    pub(crate) fn text(self, clock: &Clock) -> String {
+    pub(crate) fn text(self, times: &TimeFormatter) -> String {
         match self {
             Self::Unknown => "-".to_owned(),
             Self::Name(name) => name.to_string_lossy().into_owned(),
@@ -169,7 +169,7 @@ impl Value {
             Self::Number(number) => number.to_string(),
             Self::Bits(bits) => format!("{bits:#010x}"),
             Self::Mode(mode, file_type) => permissions(mode, file_type),
-            Self::Time(time) => clock.text(time),
+            Self::Time(time) => times.text(time),
         }
     }
 
@@ -200,13 +200,13 @@ impl Value {
 #[derive(Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
-    users: Names,
-    groups: Names,
+    users: NameCache,
+    groups: NameCache,
 }
 
 impl Columns {
     pub(crate) fn new(columns: &[Column]) -> Self {
-        let (users, groups) = (Names::new(owner::user), Names::new(owner::group));
+        let (users, groups) = (NameCache::new(owner::user_name), NameCache::new(owner::group_name));
         Self { columns: columns.to_vec(), users, groups }
     }
 
@@ -287,7 +287,7 @@ mod tests {
         let fields: FieldMask = Column::ATTRIBUTES.iter().map(|column| column.field()).collect();
         assert_eq!(FieldMask::all() - fields, FieldMask::SHORT_NAME);
         assert_eq!(Column::ATTRIBUTES[0], Column::Type);
-        assert_eq!(Column::OF_PATHS[0], Column::Owner);
+        assert_eq!(Column::EXCEPT_PATHS[0], Column::Owner);
     }
 
     #[test]

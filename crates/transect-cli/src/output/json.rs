@@ -21,7 +21,7 @@ use super::quote;
 /// # Errors
 /// Whatever writing says.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    Ok(value.serialize(&mut Serializer::with_formatter(out, Harmless))?)
+    Ok(value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))?)
 }
 
 /// Returns a value as a line of JSON.
@@ -33,9 +33,9 @@ pub(crate) fn line(value: &impl Serialize) -> String {
 }
 
 /// Escapes in strings what JSON would leave as it is: DEL, C1 controls, marks of direction.
-struct Harmless;
+struct TerminalSafe;
 
-impl Formatter for Harmless {
+impl Formatter for TerminalSafe {
     fn write_string_fragment<W: Write + ?Sized>(
         &mut self,
         out: &mut W,

@@ -1,6 +1,5 @@
 //! Turns answers into text and JSON.
 
-pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod file;
 pub(crate) mod json;
@@ -9,6 +8,7 @@ pub(crate) mod page;
 mod sanitize;
 pub(crate) mod stream;
 pub(crate) mod summary;
+pub(crate) mod time;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
@@ -24,7 +24,7 @@ pub(crate) use transect_text::{quote, units};
 use transect_transform::publish::LostMetadata;
 
 /// How many errors are shown unless all are asked for.
-const ERRORS_SHOWN: usize = 10;
+const DEFAULT_ERRORS_SHOWN: usize = 10;
 
 /// Returns how many characters a line of the terminal holds that standard output is; `None` if it is
 /// none.
@@ -70,20 +70,20 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
 }
 
 /// Reports what went wrong.
-pub(crate) fn complain(what: &(impl Display + ?Sized)) {
+pub(crate) fn error(what: &(impl Display + ?Sized)) {
     message(&format_args!("{ERROR}transect:{ERROR:#} "), what);
 }
 
 /// Reports what a new file does not have of the one that it replaced.
-pub(crate) fn complain_of_lost(target: &Path, lost: &[LostMetadata]) {
+pub(crate) fn report_lost_metadata(target: &Path, lost: &[LostMetadata]) {
     for LostMetadata { what, reason } in lost {
         let (target, reason) = (target.display(), transect::reason(reason));
-        complain(&format_args!("'{target}' could not keep its {what}: {reason}"));
+        error(&format_args!("'{target}' could not keep its {what}: {reason}"));
     }
 }
 
 /// Reports what was done, where standard output is for other things.
-pub(crate) fn tell(what: &str) {
+pub(crate) fn note(what: &str) {
     message(&"transect: ", what);
 }
 
@@ -103,7 +103,7 @@ fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
 
 /// Prints help, the version, or what is wrong with the arguments, as `clap` puts it, and returns the
 /// exit code for it.
-pub(crate) fn show_parsed(instead: &clap::Error) -> u8 {
+pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     let is_wrong = instead.use_stderr();
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
@@ -118,11 +118,11 @@ pub(crate) fn show_parsed(instead: &clap::Error) -> u8 {
 }
 
 /// Reports a panic as any other error: its message may quote a name, too.
-pub(crate) fn report_panics() {
+pub(crate) fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
         let reason = panic.payload_as_str().unwrap_or("no message");
-        complain(&format_args!("panicked{place}: {reason}"));
+        error(&format_args!("panicked{place}: {reason}"));
         let trace = Backtrace::capture();
         if trace.status() == BacktraceStatus::Captured {
             let _ = writeln!(stream::stderr(), "{trace}");
@@ -132,8 +132,8 @@ pub(crate) fn report_panics() {
 
 /// Shows the errors inside the trees: all of them, or the first few and how many more.
 pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
-    let shown = if all { diagnostics.kept_errors.len() } else { ERRORS_SHOWN };
-    diagnostics.kept_errors.iter().take(shown).for_each(complain);
+    let shown = if all { diagnostics.kept_errors.len() } else { DEFAULT_ERRORS_SHOWN };
+    diagnostics.kept_errors.iter().take(shown).for_each(error);
     let more = diagnostics.errors - shown.min(diagnostics.kept_errors.len()) as u64;
     if more > 0 && !all {
         hint(&format!("{} more errors; --errors lists all of them", units::count(more)));

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::exit::Fatal;
+use crate::exit::CliError;
 
 /// Writes a page where somebody wants it, as [`write`](super::file::write) does.
-pub(crate) fn write(page: &str, file: &Path) -> Result<(), Fatal> {
+pub(crate) fn write(page: &str, file: &Path) -> Result<(), CliError> {
     super::file::write(file, |out| out.write_all(page.as_bytes()))
 }

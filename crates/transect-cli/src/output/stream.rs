@@ -13,7 +13,7 @@ use super::sanitize::{Sanitizer, Styles, sanitized};
 /// waits in a buffer.
 pub(crate) enum Stream<S: RawStream + AsLockedWrite> {
     /// A pipe or a file.
-    Exact(S),
+    Raw(S),
     /// A terminal. `AutoStream` tells a Windows console that escape sequences will come.
     Terminal(Sanitizer<AutoStream<S>>),
 }
@@ -25,12 +25,12 @@ fn stdio() -> (io::Stdout, io::Stderr) {
 
 /// Returns standard output.
 pub(crate) fn stdout() -> Stream<io::Stdout> {
-    Stream::of(stdio().0)
+    Stream::new(stdio().0)
 }
 
 /// Returns standard error.
 pub(crate) fn stderr() -> Stream<io::Stderr> {
-    Stream::of(stdio().1)
+    Stream::new(stdio().1)
 }
 
 /// Returns whether standard output is a terminal.
@@ -55,17 +55,17 @@ pub(crate) fn stderr_colours() -> ColorChoice {
 
 impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
     /// Returns what writes to a stream, whatever it is.
-    pub(crate) fn of(stream: S) -> Self {
+    pub(crate) fn new(stream: S) -> Self {
         match IsTerminal::is_terminal(&stream) {
             true => Self::Terminal(Sanitizer::new(AutoStream::auto(stream), Styles::Ours)),
-            false => Self::Exact(stream),
+            false => Self::Raw(stream),
         }
     }
 }
 
 impl<S: RawStream + AsLockedWrite> Stream<S> {
     /// Returns a stream that lets all styles pass, for text in which every name is quoted.
-    pub(crate) fn painted(mut self) -> Self {
+    pub(crate) fn allow_any_style(mut self) -> Self {
         if let Self::Terminal(terminal) = &mut self {
             terminal.allow(Styles::Any);
         }
@@ -87,7 +87,7 @@ impl<S: RawStream + AsLockedWrite> Write for Stream<S> {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Exact(stream) => {
+            Self::Raw(stream) => {
                 stream.write_all(bytes)?;
                 stream.flush()
             }
@@ -100,7 +100,7 @@ impl<S: RawStream + AsLockedWrite> Write for Stream<S> {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Exact(stream) => stream.flush(),
+            Self::Raw(stream) => stream.flush(),
             Self::Terminal(terminal) => terminal.flush(),
         }
     }

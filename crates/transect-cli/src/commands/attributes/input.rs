@@ -9,20 +9,20 @@ use transect::Cancel;
 use transect_service::protocol::PathList;
 
 use crate::args::AttributesArgs;
-use crate::exit::Fatal;
-use crate::interrupt::Stdin;
+use crate::exit::CliError;
+use crate::interrupt::InterruptibleStdin;
 
 /// Paths of a batch: enough for all threads, and for a directory to come once.
-const PATHS: usize = 64 << 10;
+const BATCH_PATHS: usize = 64 << 10;
 
 /// Bytes of a batch from which on it is full.
-const FULL: usize = 16 << 20;
+const BATCH_BYTES: usize = 16 << 20;
 
 /// Bytes from which on something is no path, and what it is in no list of paths.
-const NO_PATH: usize = 1 << 20;
+const LONGEST_PATH: usize = 1 << 20;
 
 /// Bytes that are read at once.
-const BUFFER: usize = 256 << 10;
+const BUFFER_SIZE: usize = 256 << 10;
 
 /// Paths of the command line, then those of a file.
 pub(super) struct Input<'a> {
@@ -34,23 +34,24 @@ pub(super) struct Input<'a> {
 }
 
 /// Why no path was added.
-enum No {
-    More,
-    Longer,
-    Reason(io::Error),
+enum NoPath {
+    End,
+    TooLong,
+    Read(io::Error),
 }
 
 impl<'a> Input<'a> {
-    pub(super) fn new(args: &'a AttributesArgs, cancel: &'a Cancel) -> Result<Self, Fatal> {
+    pub(super) fn new(args: &'a AttributesArgs, cancel: &'a Cancel) -> Result<Self, CliError> {
         let name = args.from.as_deref().unwrap_or(Path::new(""));
         let file: Option<Box<dyn BufRead>> = match &args.from {
             None => None,
-            Some(from) if from.as_os_str() == "-" => {
-                Some(Box::new(BufReader::with_capacity(BUFFER, Stdin::new(cancel))))
-            }
+            Some(from) if from.as_os_str() == "-" => Some(Box::new(BufReader::with_capacity(
+                BUFFER_SIZE,
+                InterruptibleStdin::new(cancel),
+            ))),
             Some(from) => {
                 let file = File::open(from).map_err(|error| unreadable(from, &error))?;
-                Some(Box::new(BufReader::with_capacity(BUFFER, file)))
+                Some(Box::new(BufReader::with_capacity(BUFFER_SIZE, file)))
             }
         };
         let terminator = if args.null { b'\0' } else { b'\n' };
@@ -58,10 +59,10 @@ impl<'a> Input<'a> {
     }
 
     /// Replaces a list by the next paths, and returns whether there are any.
-    pub(super) fn next(&mut self, list: &mut PathList) -> Result<bool, Fatal> {
+    pub(super) fn next(&mut self, list: &mut PathList) -> Result<bool, CliError> {
         list.clear();
         let mut bytes = 0;
-        while list.len() < PATHS && bytes < FULL && !self.cancel.is_cancelled() {
+        while list.len() < BATCH_PATHS && bytes < BATCH_BYTES && !self.cancel.is_cancelled() {
             let added = list.push_with(|path| {
                 let start = path.len();
                 self.next_path(path)?;
@@ -70,45 +71,45 @@ impl<'a> Input<'a> {
             });
             match added {
                 Ok(()) => {}
-                Err(No::More) => break,
-                Err(No::Longer) => {
+                Err(NoPath::End) => break,
+                Err(NoPath::TooLong) => {
                     let name = self.name.display();
-                    return Err(Fatal::Usage(format!(
+                    return Err(CliError::Usage(format!(
                         "'{name}' is no list of paths: a line of it is longer than any"
                     )));
                 }
-                Err(No::Reason(error)) => return Err(unreadable(self.name, &error)),
+                Err(NoPath::Read(error)) => return Err(unreadable(self.name, &error)),
             }
         }
         Ok(!list.is_empty() && !self.cancel.is_cancelled())
     }
 
-    fn next_path(&mut self, path: &mut Vec<u8>) -> Result<(), No> {
+    fn next_path(&mut self, path: &mut Vec<u8>) -> Result<(), NoPath> {
         if let Some(next) = self.paths.next() {
             path.extend_from_slice(next.as_os_str().as_encoded_bytes());
             return Ok(());
         }
-        let file = self.file.as_mut().ok_or(No::More)?;
+        let file = self.file.as_mut().ok_or(NoPath::End)?;
         let start = path.len();
         loop {
             let block = match file.fill_buf() {
                 Ok(block) => block,
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                    return Err(No::Reason(error));
+                    return Err(NoPath::Read(error));
                 }
-                Err(_) if self.cancel.is_cancelled() => return Err(No::More),
+                Err(_) if self.cancel.is_cancelled() => return Err(NoPath::End),
                 Err(_) => continue,
             };
             if block.is_empty() {
                 // The last line may have no end.
-                return if path.len() > start { Ok(()) } else { Err(No::More) };
+                return if path.len() > start { Ok(()) } else { Err(NoPath::End) };
             }
             let end = memchr::memchr(self.terminator, block);
             let taken = end.unwrap_or(block.len());
             path.extend_from_slice(&block[..taken]);
             file.consume(taken + usize::from(end.is_some()));
-            if path.len() - start > NO_PATH {
-                return Err(No::Longer);
+            if path.len() - start > LONGEST_PATH {
+                return Err(NoPath::TooLong);
             }
             if end.is_some() {
                 if cfg!(windows) && self.terminator == b'\n' && path[start..].ends_with(b"\r") {
@@ -120,8 +121,8 @@ impl<'a> Input<'a> {
     }
 }
 
-fn unreadable(name: &Path, error: &io::Error) -> Fatal {
-    Fatal::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
+fn unreadable(name: &Path, error: &io::Error) -> CliError {
+    CliError::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
 }
 
 /// Returns the path that bytes spell: there all do.

@@ -10,7 +10,7 @@ use transect::FieldMask;
 use transect_service::protocol::PathList;
 
 use crate::args::AttributesArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::columns::{Column, Columns};
@@ -19,9 +19,9 @@ use rows::Rows;
 use source::Source;
 
 /// What people see unless they choose.
-const FOR_PEOPLE: &[Column] = &[Column::Type, Column::Size, Column::Mtime];
+const DEFAULT_COLUMNS: &[Column] = &[Column::Type, Column::Size, Column::Mtime];
 
-pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     transect_sys::host::raise_handle_limit();
     let mut source = Source::new(args)?;
@@ -30,39 +30,40 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<End, Fatal> {
     let mut input = Input::new(args, &cancel)?;
     let mut rows = Rows::new(args, columns);
     let mut list = PathList::default();
-    let mut end = End::Complete;
+    let mut end = ExitStatus::Complete;
     while input.next(&mut list)? {
         let paths: Vec<_> = list.iter().map(input::path_of).collect();
-        let answers = source.ask(&paths, want, args.follow)?;
+        let answers = source.query(&paths, want, args.follow)?;
         for (path, answer) in list.iter().zip(&answers) {
             if answer.is_err_and(|refusal| !refusal.is_missing()) {
-                end = End::Partial;
+                end = ExitStatus::Partial;
             }
             rows.push(path, answer)?;
         }
         match rows.take() {
-            rows::Text::ForPeople(text) => output::print(text)?,
-            rows::Text::Exact(text) => output::stream::stdout().write_all(&text)?,
+            rows::Batch::Human(text) => output::print(text)?,
+            rows::Batch::Machine(text) => output::stream::stdout().write_all(&text)?,
         }
     }
-    Ok(if cancel.is_cancelled() { End::Interrupted } else { end })
+    Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { end })
 }
 
 /// Returns the columns to show: those that were chosen, or those that make sense here.
-fn columns(args: &AttributesArgs, told: FieldMask) -> Result<Columns, Fatal> {
-    let is_told = |column: &Column| told.contains(column.field());
-    if let Some(column) = args.columns.iter().find(|column| !is_told(column)) {
+fn columns(args: &AttributesArgs, available: FieldMask) -> Result<Columns, CliError> {
+    let is_available = |column: &Column| available.contains(column.field());
+    if let Some(column) = args.columns.iter().find(|column| !is_available(column)) {
         let name = column.as_str();
-        return Err(Fatal::Usage(format!(
+        return Err(CliError::Usage(format!(
             "{name} is told neither by this system nor by its service"
         )));
     }
     Ok(match args.columns.as_slice() {
         [] if args.json => {
-            let told: Vec<_> = Column::ATTRIBUTES.iter().copied().filter(is_told).collect();
-            Columns::new(&told)
+            let available: Vec<_> =
+                Column::ATTRIBUTES.iter().copied().filter(is_available).collect();
+            Columns::new(&available)
         }
-        [] => Columns::new(FOR_PEOPLE),
+        [] => Columns::new(DEFAULT_COLUMNS),
         chosen => Columns::new(chosen),
     })
 }

@@ -9,15 +9,15 @@ use transect::Attributes;
 use transect_cache::{LookupError, LookupResult};
 
 use crate::args::AttributesArgs;
-use crate::output::clock::Clock;
 use crate::output::columns::{Column, Columns, Value};
 use crate::output::json::PathEntry;
+use crate::output::time::TimeFormatter;
 use crate::output::{self, BOLD, WARN, quote};
 
 /// What was gathered.
-pub(super) enum Text {
-    ForPeople(AutoStream<Vec<u8>>),
-    Exact(Vec<u8>),
+pub(super) enum Batch {
+    Human(AutoStream<Vec<u8>>),
+    Machine(Vec<u8>),
 }
 
 /// Which form it has.
@@ -31,11 +31,11 @@ enum Form {
 /// Lines that are gathered until somebody takes them.
 pub(super) struct Rows {
     columns: Columns,
-    clock: Clock,
+    times: TimeFormatter,
     form: Form,
     table: AutoStream<Vec<u8>>,
-    exact: Vec<u8>,
-    has_head: bool,
+    machine: Vec<u8>,
+    has_header: bool,
 }
 
 impl Rows {
@@ -45,28 +45,36 @@ impl Rows {
             AttributesArgs { null: true, .. } => Form::Null,
             _ => Form::Table,
         };
-        let clock = Clock::showing(columns.fields());
-        Self { columns, clock, form, table: output::buffer(), exact: Vec::new(), has_head: false }
+        let times = TimeFormatter::for_fields(columns.fields());
+        Self {
+            columns,
+            times,
+            form,
+            table: output::buffer(),
+            machine: Vec::new(),
+            has_header: false,
+        }
     }
 
     /// Adds a line.
     pub(super) fn push(&mut self, path: &[u8], answer: &LookupResult) -> io::Result<()> {
-        let Self { columns, clock, form, table, exact, has_head } = self;
+        let Self { columns, clock, form, table, exact, has_header } = self;
         match form {
-            Form::Json => {
-                output::write_json(exact, &Line { path: path.into(), told: told(columns, answer) })
-            }
+            Form::Json => output::write_json(
+                machine,
+                &JsonLine { path: path.into(), outcome: attributes_or_error(columns, answer) },
+            ),
             Form::Null => {
-                cells(exact, columns, clock, answer)?;
-                exact.extend_from_slice(path);
-                exact.push(0);
+                cells(machine, columns, times, answer)?;
+                machine.extend_from_slice(path);
+                machine.push(0);
                 Ok(())
             }
             Form::Table => {
-                if !std::mem::replace(has_head, true) {
-                    head(table, columns)?;
+                if !std::mem::replace(has_header, true) {
+                    header(table, columns)?;
                 }
-                cells(table, columns, clock, answer)?;
+                cells(table, columns, times, answer)?;
                 let path = quote::for_terminal(String::from_utf8_lossy(path).as_ref().as_ref());
                 match answer {
                     Ok(_) => writeln!(table, "{path}"),
@@ -77,15 +85,15 @@ impl Rows {
     }
 
     /// Takes what was gathered.
-    pub(super) fn take(&mut self) -> Text {
+    pub(super) fn take(&mut self) -> Batch {
         match self.form {
-            Form::Table => Text::ForPeople(std::mem::replace(&mut self.table, output::buffer())),
-            Form::Null | Form::Json => Text::Exact(std::mem::take(&mut self.exact)),
+            Form::Table => Batch::Human(std::mem::replace(&mut self.table, output::buffer())),
+            Form::Null | Form::Json => Batch::Machine(std::mem::take(&mut self.machine)),
         }
     }
 }
 
-fn head(out: &mut impl Write, columns: &Columns) -> io::Result<()> {
+fn header(out: &mut impl Write, columns: &Columns) -> io::Result<()> {
     for column in columns.iter() {
         write!(out, "{BOLD}{}{BOLD:#}  ", cell(column, column.as_str()))?;
     }
@@ -95,16 +103,16 @@ fn head(out: &mut impl Write, columns: &Columns) -> io::Result<()> {
 fn cells(
     out: &mut impl Write,
     columns: &Columns,
-    clock: &Clock,
+    clock: &TimeFormatter,
     answer: &LookupResult,
 ) -> io::Result<()> {
     for column in columns.iter() {
         let value = match (column, answer) {
             (_, Ok(attributes)) => columns.value(column, attributes),
-            (Column::Type, Err(refusal)) => Value::Word(word(*refusal).to_owned()),
+            (Column::Type, Err(refusal)) => Value::Word(type_or_error(*refusal).to_owned()),
             (_, Err(_)) => Value::Unknown,
         };
-        write!(out, "{}  ", cell(column, &value.text(clock)))?;
+        write!(out, "{}  ", cell(column, &value.text(times)))?;
     }
     Ok(())
 }
@@ -112,7 +120,7 @@ fn cells(
 /// Returns a text as wide as its column.
 fn cell(column: Column, text: &str) -> String {
     let width = column.width();
-    if column.begins_below() { format!("{text:<width$}") } else { format!("{text:>width$}") }
+    if column.is_left_aligned() { format!("{text:<width$}") } else { format!("{text:>width$}") }
 }
 
 /// Returns what stands in the place of a type.
@@ -126,31 +134,31 @@ fn word(refusal: LookupError) -> &'static str {
 
 /// What `--json` prints of a path.
 #[derive(Serialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     #[serde(flatten)]
     path: PathEntry<'a>,
     #[serde(flatten)]
-    told: Told<'a>,
+    outcome: AttributesOrError<'a>,
 }
 
 /// The attributes, or why there are none.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
-    Attributes(Chosen<'a>),
-    Nothing { error: Error },
+enum AttributesOrError<'a> {
+    Attributes(SelectedColumns<'a>),
+    Error { error: ErrorEntry },
 }
 
 #[derive(Serialize)]
-struct Error {
+struct ErrorEntry {
     kind: &'static str,
     os_error: Option<i32>,
 }
 
 /// The columns of attributes.
-struct Chosen<'a>(&'a Columns, &'a Attributes);
+struct SelectedColumns<'a>(&'a Columns, &'a Attributes);
 
-impl Serialize for Chosen<'_> {
+impl Serialize for SelectedColumns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for column in self.0.iter() {
@@ -160,16 +168,16 @@ impl Serialize for Chosen<'_> {
     }
 }
 
-fn told<'a>(columns: &'a Columns, answer: &'a LookupResult) -> Told<'a> {
+fn told<'a>(columns: &'a Columns, answer: &'a LookupResult) -> AttributesOrError<'a> {
     match answer {
-        Ok(attributes) => Told::Attributes(Chosen(columns, attributes)),
+        Ok(attributes) => AttributesOrError::Attributes(SelectedColumns(columns, attributes)),
         Err(refusal) => {
             let kind = refusal.kind().map_or("outside_roots", |kind| kind.as_str());
             let os_error = match refusal {
                 LookupError::System { os_error, .. } => *os_error,
                 _ => None,
             };
-            Told::Nothing { error: Error { kind, os_error } }
+            AttributesOrError::Error { error: ErrorEntry { kind, os_error } }
         }
     }
 }

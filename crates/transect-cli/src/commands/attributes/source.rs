@@ -9,11 +9,11 @@ use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
-use crate::exit::Fatal;
-use crate::{folders, output};
+use crate::exit::CliError;
+use crate::{output, user_dirs};
 
 /// Paths that are worth a thread of their own, and that a thread takes at once.
-const SHARE: usize = 2048;
+const PATHS_PER_TASK: usize = 2048;
 
 /// Who answers.
 pub(super) enum Source {
@@ -25,12 +25,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn new(args: &AttributesArgs) -> Result<Self, Fatal> {
+    pub(super) fn new(args: &AttributesArgs) -> Result<Self, CliError> {
         let Some(socket) = &args.service else {
             let threads = args.threads.map_or_else(cores, usize::from);
             return Ok(Self::System { threads });
         };
-        let socket = socket.clone().unwrap_or_else(folders::service_socket);
+        let socket = socket.clone().unwrap_or_else(user_dirs::service_socket);
         let mut client = Client::connect(&socket).inspect_err(|error| {
             if matches!(error, transect_service::Error::NotRunning(..)) {
                 output::hint("transect serve --cache makes one");
@@ -53,15 +53,15 @@ impl Source {
     }
 
     /// Returns the answers in the order of the paths.
-    pub(super) fn ask(
+    pub(super) fn query(
         &mut self,
         paths: &[&Path],
         want: FieldMask,
         follow: bool,
-    ) -> Result<Vec<LookupResult>, Fatal> {
+    ) -> Result<Vec<LookupResult>, CliError> {
         let here = std::env::current_dir().ok();
         match self {
-            Self::System { threads } => ask_system(paths, want, follow, *threads, here),
+            Self::System { threads } => query_system(paths, want, follow, *threads, here),
             Self::Service(client) => {
                 let paths: Vec<_> =
                     paths.iter().map(|path| absolute(path, here.as_deref())).collect();
@@ -83,23 +83,23 @@ fn absolute<'a>(path: &'a Path, here: Option<&Path>) -> Cow<'a, Path> {
 
 /// Asks the system about a batch. A cache does it that forgets all of it afterwards: it asks directory
 /// by directory, in each that is worth it by its handle, and about nothing twice.
-fn ask_system(
+fn query_system(
     paths: &[&Path],
     want: FieldMask,
     follow: bool,
     threads: usize,
     here: Option<PathBuf>,
-) -> Result<Vec<LookupResult>, Fatal> {
+) -> Result<Vec<LookupResult>, CliError> {
     let options = CacheOptions { base: here, ..CacheOptions::new(Level::Frozen).want(want) };
     let cache = options.open()?;
     let ask = |paths: &[&Path]| {
         if follow { cache.get_many(paths) } else { cache.get_many_links(paths) }
     };
-    let threads = threads.min(paths.len() / SHARE);
+    let threads = threads.min(paths.len() / PATHS_PER_TASK);
     if threads < 2 {
         return Ok(ask(paths));
     }
-    let shares: Vec<&[&Path]> = paths.chunks(SHARE).collect();
+    let shares: Vec<&[&Path]> = paths.chunks(PATHS_PER_TASK).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();

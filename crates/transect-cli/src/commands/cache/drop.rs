@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
 
-use super::{Done, each, known, sum};
+use super::{Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheDropArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
@@ -21,10 +21,12 @@ struct Dropped {
     kept: Option<&'static str>,
 }
 
-pub(crate) fn run(args: &CacheDropArgs) -> Result<End, Fatal> {
-    let done = each(&args.files, drop_file)?;
+pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
+    let done = inspect_files(&args.files, drop_file)?;
     let end = match done.end() {
-        End::Complete if done.files().any(|dropped| dropped.kept.is_some()) => End::Partial,
+        ExitStatus::Complete if done.files().any(|dropped| dropped.kept.is_some()) => {
+            ExitStatus::Partial
+        }
         end => end,
     };
     if !done.show_errors(&args.files, args.json) {
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<End, Fatal> {
     }
     let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &Answer::new(&done, args.files.errors))?;
+        output::write_json(&mut text, &JsonReport::new(&done, args.files.errors))?;
     } else {
         write(&mut text, &done)?;
     }
@@ -44,18 +46,18 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<End, Fatal> {
 }
 
 fn drop_file(file: &File) -> io::Result<Dropped> {
-    let before = told(residency(file))?;
+    let before = none_if_unavailable(residency(file))?;
     drop_pages(file).map_err(|error| {
         let reason = transect::reason(&error);
         io::Error::new(error.kind(), format!("it cannot be dropped from memory: {reason}"))
     })?;
-    let after = told(residency(file))?;
-    let kept = after.filter(|after| after.resident > 0).map(|after| why_kept(file, after));
+    let after = none_if_unavailable(residency(file))?;
+    let kept = after.filter(|after| after.resident > 0).map(|after| kept_reason(file, after));
     Ok(Dropped { before, after, kept })
 }
 
 /// Takes what is not told as an answer: the pages of such files can be dropped, too.
-fn told(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
+fn none_if_unavailable(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
     match answer {
         Ok(residency) => Ok(Some(residency)),
         Err(error)
@@ -70,7 +72,7 @@ fn told(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
     }
 }
 
-fn why_kept(file: &File, after: Residency) -> &'static str {
+fn kept_reason(file: &File, after: Residency) -> &'static str {
     if is_memory_only(file) {
         "its file system lies in memory"
     } else if after.dirty.is_some_and(|dirty| dirty > 0) {
@@ -80,7 +82,7 @@ fn why_kept(file: &File, after: Residency) -> &'static str {
     }
 }
 
-fn write(out: &mut impl Write, done: &Done<Dropped>) -> io::Result<()> {
+fn write(out: &mut impl Write, done: &Inspected<Dropped>) -> io::Result<()> {
     writeln!(out, "{BOLD}{:>10} {:>10}{BOLD:#}", "before", "after")?;
     for row in &done.rows {
         let Dropped { before, after, kept } = &row.found;
@@ -97,21 +99,21 @@ fn write(out: &mut impl Write, done: &Done<Dropped>) -> io::Result<()> {
 }
 
 fn numbers(before: Option<u64>, after: Option<u64>) -> String {
-    format!("{:>10} {:>10}", known(before), known(after))
+    format!("{:>10} {:>10}", size_or_unknown(before), size_or_unknown(after))
 }
 
 fn resident(residency: &Option<Residency>) -> Option<u64> {
     residency.map(|residency| residency.resident)
 }
 
-fn totals(done: &Done<Dropped>) -> (Option<u64>, Option<u64>) {
+fn totals(done: &Inspected<Dropped>) -> (Option<u64>, Option<u64>) {
     let before = sum(done.files().map(|dropped| resident(&dropped.before)));
     (before, sum(done.files().map(|dropped| resident(&dropped.after))))
 }
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct JsonReport<'a> {
     schema: &'static str,
     complete: bool,
     interrupted: bool,
@@ -135,8 +137,8 @@ struct Entry<'a> {
     kept: Option<&'static str>,
 }
 
-impl<'a> Answer<'a> {
-    fn new(done: &'a Done<Dropped>, list_errors: bool) -> Self {
+impl<'a> JsonReport<'a> {
+    fn new(done: &'a Inspected<Dropped>, list_errors: bool) -> Self {
         let (resident_before, resident_after) = totals(done);
         Self {
             schema: "transect.cache.drop/1",

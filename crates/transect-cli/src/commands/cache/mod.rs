@@ -15,13 +15,13 @@ use transect_sys::residency;
 use transect_transform::tree;
 
 use crate::args::{CacheCommand, CacheFilesArgs};
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
-use crate::progress::{PERIOD, StatusLine};
+use crate::progress::{REDRAW_INTERVAL, StatusLine};
 
-pub(crate) fn run(command: &CacheCommand) -> Result<End, Fatal> {
+pub(crate) fn run(command: &CacheCommand) -> Result<ExitStatus, CliError> {
     match command {
         CacheCommand::Status(args) => status::run(args),
         CacheCommand::Drop(args) => drop::run(args),
@@ -29,7 +29,7 @@ pub(crate) fn run(command: &CacheCommand) -> Result<End, Fatal> {
 }
 
 /// A file, and what was found out.
-struct Row<T> {
+struct FileRow<T> {
     path: PathBuf,
     /// Another name of a file that had its row before: no total counts it again.
     repeated: bool,
@@ -37,13 +37,13 @@ struct Row<T> {
 }
 
 /// What was done to some files.
-struct Done<T> {
-    rows: Vec<Row<T>>,
+struct Inspected<T> {
+    rows: Vec<FileRow<T>>,
     diagnostics: Diagnostics,
     interrupted: bool,
 }
 
-impl<T> Done<T> {
+impl<T> Inspected<T> {
     /// Says what went wrong, unless it has a place of its own in the object that will be printed.
     /// Returns whether there is anything else to show: not if none of the paths could be read.
     fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
@@ -54,8 +54,8 @@ impl<T> Done<T> {
         is_more
     }
 
-    fn end(&self) -> End {
-        End::of(&self.diagnostics, self.interrupted)
+    fn end(&self) -> ExitStatus {
+        ExitStatus::from_diagnostics(&self.diagnostics, self.interrupted)
     }
 
     /// Returns what is counted: each file once.
@@ -69,10 +69,10 @@ impl<T> Done<T> {
 }
 
 /// Opens the files that arguments mean, one after the other, in the order of their paths.
-fn each<T>(
+fn inspect_files<T>(
     args: &CacheFilesArgs,
-    mut find_out: impl FnMut(&File) -> io::Result<T>,
-) -> Result<Done<T>, Fatal> {
+    mut inspect: impl FnMut(&File) -> io::Result<T>,
+) -> Result<Inspected<T>, CliError> {
     let cancel = cancel_on_signal()?;
     let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
     let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
@@ -82,7 +82,7 @@ fn each<T>(
     paths.extend(leftovers);
     paths.sort_unstable();
 
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let mut shown = Instant::now();
     let (mut seen, all) = (HashSet::new(), paths.len());
     let mut rows = Vec::with_capacity(all);
@@ -92,17 +92,17 @@ fn each<T>(
             break;
         }
         if let Some(status) = &mut status
-            && shown.elapsed() >= PERIOD
+            && shown.elapsed() >= REDRAW_INTERVAL
         {
             status.show(format!("{} of {} files", count(number as u64), count(all as u64)));
             shown = Instant::now();
         }
-        match with_open(&path, &mut find_out) {
+        match with_open(&path, &mut inspect) {
             Ok((id, found)) => {
                 let repeated = id.is_some_and(|id| !seen.insert(id));
-                rows.push(Row { path, repeated, found });
+                rows.push(FileRow { path, repeated, found });
             }
-            Err(Wrong::Open(error)) => {
+            Err(InspectError::Open(error)) => {
                 let is_root = args.paths.contains(&path);
                 if error.kind() == io::ErrorKind::NotFound && !is_root {
                     diagnostics.vanished += 1;
@@ -111,30 +111,30 @@ fn each<T>(
                     diagnostics.add_error(ScanError::new(Operation::Stat, path, depth, error));
                 }
             }
-            Err(Wrong::Then(error)) => {
+            Err(InspectError::Then(error)) => {
                 diagnostics.add_error(ScanError::new(Operation::Stat, path, 1, error));
             }
         }
     }
     diagnostics.sort();
-    Ok(Done { rows, diagnostics, interrupted })
+    Ok(Inspected { rows, diagnostics, interrupted })
 }
 
 /// What went wrong with a file: it could not be opened, or it was what came then.
-enum Wrong {
+enum InspectError {
     Open(io::Error),
     Then(io::Error),
 }
 
 fn with_open<T>(
     path: &Path,
-    find_out: &mut impl FnMut(&File) -> io::Result<T>,
-) -> Result<(Option<FileId>, T), Wrong> {
-    let file = residency::open(path).map_err(Wrong::Open)?;
-    let attributes = attributes_of(&file).map_err(Wrong::Then)?;
+    inspect: &mut impl FnMut(&File) -> io::Result<T>,
+) -> Result<(Option<FileId>, T), InspectError> {
+    let file = residency::open(path).map_err(InspectError::Open)?;
+    let attributes = attributes_of(&file).map_err(InspectError::Then)?;
     // Most files have one name, and need not be remembered.
     let id = if attributes.nlink() == Some(1) { None } else { attributes.file_id() };
-    let found = find_out(&file).map_err(Wrong::Then)?;
+    let found = inspect(&file).map_err(InspectError::Then)?;
     Ok((id, found))
 }
 
@@ -144,7 +144,7 @@ fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
 }
 
 /// Returns a size, or a word if it is not known.
-fn known(size: Option<u64>) -> String {
+fn size_or_unknown(size: Option<u64>) -> String {
     size.map_or("unknown".to_owned(), bytes)
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, residency, residency_of_parts};
 
-use super::{Done, each, known, sum, to_terminal};
+use super::{Inspected, inspect_files, size_or_unknown, sum, to_terminal};
 use crate::args::CacheStatusArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
@@ -22,9 +22,9 @@ struct Status {
     parts: Vec<Residency>,
 }
 
-pub(crate) fn run(args: &CacheStatusArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
     let with_parts = to_terminal() && !args.json;
-    let done = each(&args.files, |file| {
+    let done = inspect_files(&args.files, |file| {
         let whole = residency(file)?;
         let parts = if with_parts { residency_of_parts(file, PARTS)? } else { Vec::new() };
         Ok(Status { whole, parts })
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<End, Fatal> {
     if args.json {
         output::write_json(
             &mut text,
-            &Answer::new(&done, args.min_resident as u64, args.files.errors),
+            &JsonReport::new(&done, args.min_resident as u64, args.files.errors),
         )?;
     } else {
         write(&mut text, &done, args.min_resident as u64)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<End, Fatal> {
 }
 
 /// Adds up what is known of files, each of them once.
-fn total(done: &Done<Status>) -> Residency {
+fn total(done: &Inspected<Status>) -> Residency {
     let files = || done.files().map(|status| status.whole);
     let all =
         |of: fn(Residency) -> u64| files().fold(0_u64, |sum, whole| sum.saturating_add(of(whole)));
@@ -58,7 +58,7 @@ fn total(done: &Done<Status>) -> Residency {
     }
 }
 
-fn write(out: &mut impl Write, done: &Done<Status>, min_resident: u64) -> io::Result<()> {
+fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> io::Result<()> {
     writeln!(out, "{BOLD}{:>10} {:>6} {:>10} {:>10}{BOLD:#}", "resident", "", "size", "dirty")?;
     for row in &done.rows {
         let Status { whole, parts } = &row.found;
@@ -82,7 +82,12 @@ fn numbers(residency: &Residency) -> String {
     // What is being written is still to be written, for all that one knows.
     let dirty = dirty.zip(writeback).map(|(dirty, writeback)| dirty + writeback);
     let percent = percent(resident, size);
-    format!("{:>10} {percent:>6} {:>10} {:>10}", bytes(resident), bytes(size), known(dirty))
+    format!(
+        "{:>10} {percent:>6} {:>10} {:>10}",
+        bytes(resident),
+        bytes(size),
+        size_or_unknown(dirty)
+    )
 }
 
 /// Returns a share in whole percent: 100 only if it is all, 0 only if it is nothing.
@@ -106,7 +111,7 @@ fn shade(part: &Residency) -> char {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct JsonReport<'a> {
     schema: &'static str,
     complete: bool,
     interrupted: bool,
@@ -144,8 +149,8 @@ impl From<Residency> for Sizes {
     }
 }
 
-impl<'a> Answer<'a> {
-    fn new(done: &'a Done<Status>, min_resident: u64, list_errors: bool) -> Self {
+impl<'a> JsonReport<'a> {
+    fn new(done: &'a Inspected<Status>, min_resident: u64, list_errors: bool) -> Self {
         let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
         Self {
             schema: "transect.cache.status/1",

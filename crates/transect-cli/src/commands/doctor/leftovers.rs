@@ -8,7 +8,7 @@ use transect::{Diagnostics, ScanOptions};
 use transect_transform::publish;
 use transect_transform::tree;
 
-use crate::exit::Fatal;
+use crate::exit::CliError;
 use crate::output::json::PathEntry;
 use crate::output::{BOLD, quote};
 
@@ -34,7 +34,7 @@ impl Serialize for Leftover {
 }
 
 /// Finds all below `path`, on its file system.
-pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), Fatal> {
+pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), CliError> {
     let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
     let judged = found.leftovers.into_iter().filter_map(|path| {
         let kept = match publish::keep_reason(&path) {

@@ -5,26 +5,26 @@ use std::path::Path;
 use transect::{Error, Operation, ScanError};
 use transect_sys::{EndDetection, linux};
 
-use super::{Ability, FileSystem};
-use crate::exit::Fatal;
+use super::{Capability, FileSystem};
+use crate::exit::CliError;
 
 pub(super) fn open_file_limit() -> Option<u64> {
     linux::open_file_limit()
 }
 
-pub(super) fn abilities() -> Vec<Ability> {
+pub(super) fn capabilities() -> Vec<Capability> {
     vec![
-        Ability {
+        Capability {
             name: "statx",
             allowed: linux::has_statx(),
             meaning: "asks for the wanted attributes only (Linux 4.11)",
         },
-        Ability {
+        Capability {
             name: "openat2",
             allowed: linux::has_openat2(),
             meaning: "opens far below a handle in one call (Linux 5.6)",
         },
-        Ability {
+        Capability {
             name: "drop caches",
             allowed: linux::can_drop_caches(),
             meaning: "cold measurements (root)",
@@ -32,10 +32,10 @@ pub(super) fn abilities() -> Vec<Ability> {
     ]
 }
 
-pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
+pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
     let failed = |source| {
         let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        Fatal::Walk(Error::Root(error))
+        CliError::Walk(Error::Root(error))
     };
     let path = path.canonicalize().map_err(failed)?;
     let (name, volume) = linux::file_system_of(&path).map_err(failed)?;

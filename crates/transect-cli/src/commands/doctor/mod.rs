@@ -18,7 +18,7 @@ use transect_lab::report::tuning;
 use transect_lab::tune::profile::Profile;
 
 use crate::args::DoctorArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::units::{count, counted};
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
 use crate::profile;
@@ -34,7 +34,7 @@ struct Report {
     system: String,
     cores: usize,
     open_file_limit: Option<u64>,
-    calls: Vec<Ability>,
+    calls: Vec<Capability>,
     path: String,
     file_system: Option<FileSystem>,
     readers: Vec<ReaderRow>,
@@ -48,7 +48,7 @@ struct Report {
 
 /// Something that a kernel, a sandbox or a privilege allows, and what it is for.
 #[derive(Serialize)]
-struct Ability {
+struct Capability {
     name: &'static str,
     allowed: bool,
     meaning: &'static str,
@@ -83,13 +83,13 @@ struct OrderRow {
     about: &'static str,
 }
 
-pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let mut report = examine(args.path.as_deref().unwrap_or(Path::new(".")))?;
-    let mut end = End::Complete;
+    let mut end = ExitStatus::Complete;
     if let Some(path) = &args.path {
         let (leftovers, diagnostics) = leftovers::find(path)?;
         output::show_errors(&diagnostics, false);
-        end = End::of(&diagnostics, false);
+        end = ExitStatus::from_diagnostics(&diagnostics, false);
         report.leftovers = Some(leftovers);
     }
     let mut text = output::buffer();
@@ -102,14 +102,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<End, Fatal> {
     Ok(end)
 }
 
-fn examine(path: &Path) -> Result<Report, Fatal> {
+fn examine(path: &Path) -> Result<Report, CliError> {
     Ok(Report {
         schema: "transect.doctor/1",
         version: env!("CARGO_PKG_VERSION"),
         system: transect_sys::host::system_version(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         open_file_limit: platform::open_file_limit(),
-        calls: platform::abilities(),
+        calls: platform::capabilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use super::{Ability, FileSystem};
-use crate::exit::Fatal;
+use super::{Capability, FileSystem};
+use crate::exit::CliError;
 
 pub(super) fn open_file_limit() -> Option<u64> {
     None
 }
 
-pub(super) fn abilities() -> Vec<Ability> {
+pub(super) fn capabilities() -> Vec<Capability> {
     Vec::new()
 }
 
-pub(super) fn file_system(_: &Path) -> Result<Option<FileSystem>, Fatal> {
+pub(super) fn file_system(_: &Path) -> Result<Option<FileSystem>, CliError> {
     Ok(None)
 }

@@ -5,22 +5,22 @@ use std::path::Path;
 use transect::{Error, Operation, ScanError};
 use transect_sys::windows::system::{self, VolumeInfo};
 
-use super::{Ability, FileSystem};
-use crate::exit::Fatal;
+use super::{Capability, FileSystem};
+use crate::exit::CliError;
 
 /// Windows counts the handles of a process, but sets no limit that could be reached.
 pub(super) fn open_file_limit() -> Option<u64> {
     None
 }
 
-pub(super) fn abilities() -> Vec<Ability> {
+pub(super) fn capabilities() -> Vec<Capability> {
     vec![
-        Ability {
+        Capability {
             name: "long paths",
             allowed: system::has_long_paths(),
             meaning: r"beyond 260 characters without the prefix \\?\ (not needed)",
         },
-        Ability {
+        Capability {
             name: "cloud files",
             allowed: system::sees_placeholders(),
             meaning: "are told from those on the disk (Windows 10 1803)",
@@ -28,10 +28,10 @@ pub(super) fn abilities() -> Vec<Ability> {
     ]
 }
 
-pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, Fatal> {
+pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
     let failed = |source| {
         let error = ScanError::new(Operation::Stat, path.to_owned(), 0, source);
-        Fatal::Walk(Error::Root(error))
+        CliError::Walk(Error::Root(error))
     };
     path.metadata().map_err(failed)?;
     // Some file systems cannot say where a path leads in the end: then it is taken as it is.

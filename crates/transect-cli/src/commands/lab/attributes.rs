@@ -18,10 +18,11 @@ use transect_lab::spec::{Dataset, SessionSpec, Spec};
 use super::contenders;
 use super::request::{Common, Plan, Request, choose, possible, rounds};
 use crate::args::LabAttributesArgs;
-use crate::exit::Fatal;
+use crate::exit::CliError;
 use crate::folders;
 use crate::output::{self, units::counted};
 use crate::progress::StatusLine;
+use crate::user_dirs;
 
 /// A dataset to make: its name, the task, how much is asked, and the user's own files, if any.
 type Wanted = (String, Task, Scale, Option<Source>);
@@ -29,7 +30,7 @@ type Wanted = (String, Task, Scale, Option<Source>);
 impl Request for LabAttributesArgs {
     type Method = Method;
     type Experiment<'s> = Answers<'s>;
-    const WORDS: &'static Words = &WORDS;
+    const WORDS: &'static Positionals = &WORDS;
 
     fn common(&self) -> Common<'_> {
         Common {
@@ -142,18 +143,18 @@ fn dataset(
     scale: &Scale,
     source: Option<&Source>,
     scratch: &Scratch,
-) -> Result<Dataset, Fatal> {
-    attributes::dataset(name, task, scale, source, scratch).map_err(Fatal::Lab)
+) -> Result<Dataset, CliError> {
+    attributes::dataset(name, task, scale, source, scratch).map_err(CliError::Lab)
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.
-fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, Fatal> {
+fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, CliError> {
     possible(args.state.iter().map(|&state| state.into()).collect())
 }
 
 /// Returns the places of a session: those of the tasks that are named, or of all that can be done.
-fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, Fatal> {
-    let absolute = |path: &Path| -> Result<PathBuf, Fatal> { Ok(std::path::absolute(path)?) };
+fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
+    let absolute = |path: &Path| -> Result<PathBuf, CliError> { Ok(std::path::absolute(path)?) };
     let source = match (&args.compile_database, &args.dep_info) {
         (Some(file), _) => Some(Source::CompileDatabase(absolute(file)?)),
         (None, Some(folder)) => Some(Source::DepInfo(absolute(folder)?)),
@@ -168,7 +169,7 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, Fatal> {
         let source = source.clone().filter(|_| task.needs_a_source());
         if task.needs_a_source() && source.is_none() {
             let what = "--compile-database FILE or --dep-info DIR";
-            return Err(Fatal::Lab(format!("task '{}' needs {what}", task.as_str())));
+            return Err(CliError::Lab(format!("task '{}' needs {what}", task.as_str())));
         }
         let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
         wanted
@@ -178,7 +179,7 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, Fatal> {
 }
 
 /// Returns the methods of the session; prints those that cannot run here.
-fn chosen<'m>(args: &LabAttributesArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, Fatal> {
+fn chosen<'m>(args: &LabAttributesArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, CliError> {
     let is_always = |method: &Method| [BASE, FLOOR_STATX].contains(&&*method.name);
     let chosen = choose(&args.methods, methods, |_| true, is_always)?;
     for Method { name, why_not, .. } in methods {

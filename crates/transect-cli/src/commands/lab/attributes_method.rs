@@ -4,14 +4,14 @@
 use transect_lab::experiments::attributes::{Asking, Questions, ask};
 
 use crate::args::LabAttributesMethodArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliError> {
     let LabAttributesMethodArgs { way, questions, task, threads, socket } = args;
     let asking = Asking { task: *task, way: *way, threads: *threads, socket: socket.as_deref() };
     transect_sys::host::raise_handle_limit();
-    let line = ask(asking, &Questions::read(questions)?).map_err(Fatal::Lab)?;
+    let line = ask(asking, &Questions::read(questions)?).map_err(CliError::Lab)?;
     output::write_json(&mut output::stream::stdout(), &line)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

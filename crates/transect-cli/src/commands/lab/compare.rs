@@ -8,20 +8,20 @@ use transect_lab::stats::Verdict;
 use transect_lab::stats::compare::{ComparedRow, compare};
 
 use crate::args::LabCompareArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-pub(crate) fn run(args: &LabCompareArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
     let comparison = compare(&read(&args.before)?, &read(&args.after)?);
     if !args.force
         && let Some(why) = comparison::refusal(&comparison)
     {
-        return Err(Fatal::Lab(why));
+        return Err(CliError::Lab(why));
     }
     if comparison.groups.is_empty() {
         let why = "the sessions have nothing in common: no tree or input has the same name, state \
                    and --sync in both";
-        return Err(Fatal::Lab(why.to_owned()));
+        return Err(CliError::Lab(why.to_owned()));
     }
     let slower = comparison.groups.iter().flat_map(|group| &group.rows).any(is_slower);
     let mut text = output::buffer();
@@ -31,11 +31,11 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<End, Fatal> {
         comparison::write(&mut text, &comparison)?;
     }
     output::print(text)?;
-    Ok(if args.check && slower { End::Partial } else { End::Complete })
+    Ok(if args.check && slower { ExitStatus::Partial } else { ExitStatus::Complete })
 }
 
-fn read(file: &Path) -> Result<SessionData, Fatal> {
-    SessionLog::read(file).map_err(|error| Fatal::Lab(error.to_string()))
+fn read(file: &Path) -> Result<SessionData, CliError> {
+    SessionLog::read(file).map_err(|error| CliError::Lab(error.to_string()))
 }
 
 fn is_slower(row: &ComparedRow) -> bool {

@@ -12,13 +12,13 @@ use transect_lab::corpora::{
 use transect_transform::publish::Existing;
 
 use crate::args::{CorpusCommand, CorpusFileArgs};
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, count, duration};
 use crate::output::{self, BOLD, DIM, quote};
-use crate::progress::{PERIOD, StatusLine};
+use crate::progress::{REDRAW_INTERVAL, StatusLine};
 
-pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
+pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
     match command {
         CorpusCommand::List { json } => list(*json),
         CorpusCommand::Create { name, dir } => create(find(name)?, dir),
@@ -27,10 +27,10 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<End, Fatal> {
     }
 }
 
-fn find(name: &str) -> Result<&'static Corpus, Fatal> {
+fn find(name: &str) -> Result<&'static Corpus, CliError> {
     corpora::find(name).ok_or_else(|| {
         let names: Vec<&str> = CORPORA.iter().map(|definition| definition.name).collect();
-        Fatal::Lab(format!("no corpus is called '{name}': there are {}", names.join(", ")))
+        CliError::Lab(format!("no corpus is called '{name}': there are {}", names.join(", ")))
     })
 }
 
@@ -47,7 +47,7 @@ struct Row {
     about: &'static str,
 }
 
-fn list(json: bool) -> Result<End, Fatal> {
+fn list(json: bool) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     if !json {
         writeln!(
@@ -83,12 +83,12 @@ fn list(json: bool) -> Result<End, Fatal> {
         }
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
-fn create(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
+fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
-        return Ok(End::Interrupted);
+        return Ok(ExitStatus::Interrupted);
     };
     let CreateProgress { files, directories, bytes: lengths, .. } = report.created;
     let mut text = output::buffer();
@@ -103,15 +103,19 @@ fn create(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
         duration(report.count_time)
     )?;
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Makes a corpus, with progress on a terminal; nothing if somebody interrupts.
-fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<Option<CreateReport>, Fatal> {
+fn make(
+    definition: &Corpus,
+    dir: &Path,
+    cancel: &Cancel,
+) -> Result<Option<CreateReport>, CliError> {
     let needs = definition.space_needed();
     output::hint(&format!("'{}' needs at most {needs}", definition.name));
     let all = definition.files + definition.directories;
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let mut show = |made: CreateProgress| {
         if let Some(status) = &mut status {
             let done = made.files + made.directories;
@@ -122,20 +126,20 @@ fn make(definition: &Corpus, dir: &Path, cancel: &Cancel) -> Result<Option<Creat
     match corpora::create(definition, dir, &mut show, cancel) {
         Ok(report) => Ok(Some(report)),
         Err(_) if cancel.is_cancelled() => Ok(None),
-        Err(error) => Err(Fatal::Lab(error.to_string())),
+        Err(error) => Err(CliError::Lab(error.to_string())),
     }
 }
 
-fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
+fn create_file(args: &CorpusFileArgs) -> Result<ExitStatus, CliError> {
     let CorpusFileArgs { path, size, pattern, seed, force } = args;
     let definition = FileSpec { pattern: *pattern, size: *size as u64, seed: *seed };
     let existing = if *force { Existing::Replace } else { Existing::Keep };
     let cancel = cancel_on_signal()?;
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let mut shown = Instant::now();
     let mut show = |written: u64| {
         if let Some(status) = &mut status
-            && shown.elapsed() >= PERIOD
+            && shown.elapsed() >= REDRAW_INTERVAL
         {
             shown = Instant::now();
             let percent = written as u128 * 100 / u128::from(definition.size.max(1));
@@ -144,8 +148,8 @@ fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
     };
     let took = match corpora::create_file(&definition, path, existing, &mut show, &cancel) {
         Ok(took) => took,
-        Err(FileError::Cancelled) => return Ok(End::Interrupted),
-        Err(error) => return Err(Fatal::Lab(error.to_string())),
+        Err(FileError::Cancelled) => return Ok(ExitStatus::Interrupted),
+        Err(error) => return Err(CliError::Lab(error.to_string())),
     };
     drop(status);
     let data = definition.data_bytes();
@@ -161,7 +165,7 @@ fn create_file(args: &CorpusFileArgs) -> Result<End, Fatal> {
     let rate = bytes((data as f64 / took.as_secs_f64()) as u64);
     writeln!(text, ", written and synced in {} ({rate}/s)", duration(took))?;
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Returns where a corpus is in a folder of corpora; makes it if it is not there.
@@ -169,25 +173,25 @@ pub(super) fn have(
     definition: &Corpus,
     folder: &Path,
     cancel: &Cancel,
-) -> Result<Option<PathBuf>, Fatal> {
+) -> Result<Option<PathBuf>, CliError> {
     let dir = folder.join(definition.name);
     if dir.exists() {
-        corpora::verify(definition, &dir).map_err(|error| Fatal::Lab(error.to_string()))?;
+        corpora::verify(definition, &dir).map_err(|error| CliError::Lab(error.to_string()))?;
         return Ok(Some(dir));
     }
     std::fs::create_dir_all(folder).map_err(|error| {
         let reason = transect::reason(&error);
-        Fatal::Lab(format!("cannot create '{}': {reason}", folder.display()))
+        CliError::Lab(format!("cannot create '{}': {reason}", folder.display()))
     })?;
     output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
     Ok(make(definition, &dir, cancel)?.map(|_| dir))
 }
 
-fn verify(definition: &Corpus, dir: &Path) -> Result<End, Fatal> {
-    corpora::verify(definition, dir).map_err(|error| Fatal::Lab(error.to_string()))?;
+fn verify(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
+    corpora::verify(definition, dir).map_err(|error| CliError::Lab(error.to_string()))?;
     let mut text = output::buffer();
     let dir = quote::for_terminal(dir.as_os_str());
     writeln!(text, "{dir} is '{}', as far as counts tell", definition.name)?;
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

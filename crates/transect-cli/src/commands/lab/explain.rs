@@ -9,16 +9,16 @@ use transect_lab::report::explanation::{self, ExplanationReport};
 use transect_lab::tune::profile::Profile;
 
 use crate::args::LabExplainArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::profile::{self, profiles};
 
-pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
-    let data = SessionLog::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
+    let data = SessionLog::read(&args.session).map_err(|error| CliError::Lab(error.to_string()))?;
     let explained = explain(&data).ok_or_else(|| {
         let (file, about) = (args.session.display(), data.spec.words().plural);
         let why = "only passes over files are explained; `transect lab tune` is for walks";
-        Fatal::Lab(format!("'{file}' is a session of {about}: {why}"))
+        CliError::Lab(format!("'{file}' is a session of {about}: {why}"))
     })?;
     let stored = if args.save { store(&data, &explained)? } else { None };
     let mut text = output::buffer();
@@ -32,12 +32,12 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<End, Fatal> {
         }
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Stores what was decided in the profile of the file system that was measured; returns its file,
 /// nothing if nothing was decided.
-fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf>, Fatal> {
+fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf>, CliError> {
     let decisions = decisions(data, explained);
     if decisions.is_empty() {
         return Ok(None);
@@ -46,12 +46,12 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
     let (then, now) = (&spec.environment, Environment::capture(Vec::new()));
     if (&then.processor, then.cores, &then.system) != (&now.processor, now.cores, &now.system) {
         let why = "the session was measured on another machine or system: nothing is stored for it";
-        return Err(Fatal::Lab(why.to_owned()));
+        return Err(CliError::Lab(why.to_owned()));
     }
     let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
     let identity = transect_sys::host::file_system_identity(root).ok_or_else(|| {
         let root = root.display();
-        Fatal::Lab(format!("nothing tells the file system of '{root}' from others"))
+        CliError::Lab(format!("nothing tells the file system of '{root}' from others"))
     })?;
     let new = || Profile::new(identity, FileSystem::of(root), root.to_owned());
     let mut profile = profile::load(root).unwrap_or_else(new);

@@ -9,7 +9,7 @@ use transect_lab::published::import::{self, Difference, ImportedListing};
 use transect_lab::report;
 
 use crate::args::LabImportArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::json::PathEntry;
 use crate::output::{self, quote};
 
@@ -30,7 +30,7 @@ struct Session<'a> {
     imported: &'a ImportedListing,
 }
 
-pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabImportArgs) -> Result<ExitStatus, CliError> {
     let mut listings = Vec::new();
     for file in &args.files {
         listings.push(read(file)?);
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
         let files = names.iter().map(AsRef::as_ref).zip(listings.iter().map(Vec::as_slice));
         text.write_all(report::import::csv(files).as_bytes())?;
         output::print(text)?;
-        return Ok(End::Complete);
+        return Ok(ExitStatus::Complete);
     }
     let sessions: Vec<ImportedListing> =
         listings.iter().map(|samples| import::import(samples)).collect();
@@ -57,19 +57,19 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<End, Fatal> {
         report::import::write(&mut text, files.zip(&sessions), &sequential)?;
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
-fn read(file: &Path) -> Result<Vec<ListedRun>, Fatal> {
+fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
     let bytes = std::fs::read(file).map_err(|error| {
         let reason = transect::reason(&error);
-        Fatal::Lab(format!("cannot read '{}': {reason}", quote::for_terminal(file.as_os_str())))
+        CliError::Lab(format!("cannot read '{}': {reason}", quote::for_terminal(file.as_os_str())))
     })?;
     // What is no text is no listing: the line that it stands in says so.
     listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| about(file, &error))
 }
 
-fn about(file: &Path, error: &dyn std::error::Error) -> Fatal {
+fn about(file: &Path, error: &dyn std::error::Error) -> CliError {
     let error = quote::for_terminal(error.to_string().as_ref());
-    Fatal::Lab(format!("'{}': {error}", quote::for_terminal(file.as_os_str())))
+    CliError::Lab(format!("'{}': {error}", quote::for_terminal(file.as_os_str())))
 }

@@ -10,7 +10,7 @@ use transect_lab::experiments::walk::method::{self, Method};
 use transect_lab::published::contract::{self, ContractRow};
 
 use crate::args::LabListArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output::{self, BOLD, DIM, GOOD};
 
 /// One line of `--json`.
@@ -26,7 +26,7 @@ struct Row<'m> {
     about: &'m str,
 }
 
-pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     let (methods, all) = super::methods(&args.methods)?;
     let folder = super::contenders(&args.methods)?;
     // Whatever is wrong with a contender has been said.
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<End, Fatal> {
         write_contract(&mut text, contract_rows(args))?;
     }
     output::print(text)?;
-    Ok(if all { End::Complete } else { End::Partial })
+    Ok(if all { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
 /// Returns the rows that are no method, if they are asked for.

@@ -6,12 +6,13 @@ use transect_lab::harness::launch::RunLine;
 use transect_lab::harness::work;
 
 use crate::args::LabMethodArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
-    let unknown =
-        |error: VariantError| Fatal::Lab(format!("no method is called '{}': {error}", args.name));
+pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
+    let unknown = |error: VariantError| {
+        CliError::Lab(format!("no method is called '{}': {error}", args.name))
+    };
     let variant: Variant = args.name.parse().map_err(unknown)?;
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
@@ -19,11 +20,11 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<End, Fatal> {
         let line = walk(options.clone(), args.per_call)?;
         if line.work.directories == 0 {
             let root = args.root.display();
-            return Err(Fatal::Lab(format!("cannot read directory '{root}'")));
+            return Err(CliError::Lab(format!("cannot read directory '{root}'")));
         }
         output::write_json(&mut output::stream::stdout(), &line)?;
     }
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error> {

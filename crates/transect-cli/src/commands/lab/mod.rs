@@ -22,10 +22,10 @@ use transect_lab::experiments::walk::method::Method;
 use transect_lab::rivals::builtin;
 
 use crate::args::{LabCommand, LabMethodsArgs, LabRunCommand};
-use crate::exit::{End, Fatal};
-use crate::{folders, output};
+use crate::exit::{CliError, ExitStatus};
+use crate::{output, user_dirs};
 
-pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
+pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
     match command {
         LabCommand::List(args) => list::run(args),
         LabCommand::Run(LabRunCommand::Enumerate(args)) => run::run(args),
@@ -44,20 +44,20 @@ pub(crate) fn run(command: &LabCommand) -> Result<End, Fatal> {
 }
 
 /// Returns all methods that walk, and whether all could be read; says what could not.
-fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), Fatal> {
+fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), CliError> {
     let (methods, wrong) = Method::all(Some(&contenders(args)?), args.test_doubles);
-    wrong.iter().for_each(output::complain);
+    wrong.iter().for_each(output::error);
     Ok((methods, wrong.is_empty()))
 }
 
 /// Returns the folder of the contenders.
-fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, Fatal> {
+fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, CliError> {
     if let Some(folder) = &args.contenders {
         return Ok(folder.clone());
     }
-    let cache = folders::cache("contenders")?;
+    let cache = user_dirs::cache("contenders")?;
     builtin::unpack(&cache).map_err(|error| {
         let reason = transect::reason(&error);
-        Fatal::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
+        CliError::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
     })
 }

@@ -4,22 +4,22 @@
 use transect_lab::experiments::transform::{self, Rules, Way};
 
 use crate::args::LabPassArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-pub(crate) fn run(args: &LabPassArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let (input, output) = (&args.input, &args.output);
     let line = match (args.phase, args.files) {
         (Some(phase), Some(files)) => {
             let name = &args.name.method;
-            let way =
-                Way::find(name).ok_or_else(|| Fatal::Lab(format!("no way is called '{name}'")))?;
+            let way = Way::find(name)
+                .ok_or_else(|| CliError::Lab(format!("no way is called '{name}'")))?;
             transform::run_many(way, phase, rules.sync, files, input, output)
         }
         _ => transform::run(&args.name, rules, input, output),
     };
-    let line = line.map_err(Fatal::Lab)?;
+    let line = line.map_err(CliError::Lab)?;
     output::write_json(&mut output::stream::stdout(), &line)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

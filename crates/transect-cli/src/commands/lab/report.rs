@@ -9,22 +9,22 @@ use transect_lab::report::{Report, csv, markdown, page, terminal};
 use transect_web::page::Nonce;
 
 use crate::args::LabReportArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-pub(crate) fn run(args: &LabReportArgs) -> Result<End, Fatal> {
-    let data = SessionLog::read(&args.session).map_err(|error| Fatal::Lab(error.to_string()))?;
+pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
+    let data = SessionLog::read(&args.session).map_err(|error| CliError::Lab(error.to_string()))?;
     match &args.html {
         Some(file) => write_page(&data, file)?,
         None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
         None if args.markdown => print(&data, |out, report| markdown::write(out, report))?,
         None => show(&data, args.json)?,
     }
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Shows a session: to a program, or to whoever looks on.
-pub(super) fn show(data: &SessionData, json: bool) -> Result<(), Fatal> {
+pub(super) fn show(data: &SessionData, json: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
     print(data, |out, report| match json {
         true => output::write_json(out, report),
@@ -35,15 +35,15 @@ pub(super) fn show(data: &SessionData, json: bool) -> Result<(), Fatal> {
 fn print(
     data: &SessionData,
     write: impl FnOnce(&mut AutoStream<Vec<u8>>, &Report<'_>) -> std::io::Result<()>,
-) -> Result<(), Fatal> {
+) -> Result<(), CliError> {
     let mut text = output::buffer();
     write(&mut text, &Report::of(data))?;
     Ok(output::print(text)?)
 }
 
 /// Writes the page of a session.
-pub(super) fn write_page(data: &SessionData, file: &Path) -> Result<(), Fatal> {
+pub(super) fn write_page(data: &SessionData, file: &Path) -> Result<(), CliError> {
     let page = page::html(&Report::of(data), &Nonce::random()?);
-    let page = page.map_err(|error| Fatal::Lab(error.to_string()))?;
+    let page = page.map_err(|error| CliError::Lab(error.to_string()))?;
     output::page::write(&page, file)
 }

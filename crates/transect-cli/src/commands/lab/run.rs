@@ -18,29 +18,30 @@ use transect_lab::spec::{Dataset, SessionSpec};
 
 use super::report;
 use super::request::{Request, file_of, resume};
-use crate::exit::{End, Fatal};
+use crate::exit::{ExitStatus, CliError};
 use crate::folders;
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, units};
 use crate::progress::StatusLine;
+use crate::user_dirs;
 
 /// A time that somebody may want to know of who watches no status line.
 const WORTH_TELLING: Duration = Duration::from_secs(60);
 
 /// Runs a session, or shows its plan.
-pub(super) fn run<R: Request>(request: &R) -> Result<End, Fatal> {
+pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let (cancel, common) = (cancel_on_signal()?, request.common());
     if common.session.dry_run {
         let mut out = output::buffer();
         request.write_plan(&mut out, &request.methods(None)?)?;
         output::print(out)?;
-        return Ok(End::Complete);
+        return Ok(ExitStatus::Complete);
     }
     let resumed = common.resume.map(|file| resume(file, R::WORDS)).transpose()?;
     let methods = request.methods(resumed.as_ref().map(|session| &session.data().spec))?;
     let scratch = request.scratch()?;
     let Some(mut session) = session(request, resumed, &methods, scratch.as_ref(), &cancel)? else {
-        return Ok(End::Interrupted);
+        return Ok(ExitStatus::Interrupted);
     };
     let cells = &session.data().spec.cells;
     let is_cell = |method: &&R::Method| cells.iter().any(|cell| method.is_run_by(cell));
@@ -63,7 +64,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<End, Fatal> {
     if common.has_page {
         write_page(&session)?;
     }
-    Ok(if cancel.is_cancelled() { End::Interrupted } else { End::Complete })
+    Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
 }
 
 /// Goes on with a session, or begins one; nothing if the user interrupts before it begins.
@@ -73,7 +74,7 @@ fn session<R: Request>(
     methods: &[R::Method],
     scratch: Option<&Scratch>,
     cancel: &Cancel,
-) -> Result<Option<Session>, Fatal> {
+) -> Result<Option<Session>, CliError> {
     if let Some(session) = resumed {
         request.check_resumed(&session.data().spec, scratch)?;
         return Ok(Some(session));
@@ -128,15 +129,15 @@ fn estimate(
 }
 
 /// Writes the page of a session beside its file.
-fn write_page(session: &Session) -> Result<(), Fatal> {
+fn write_page(session: &Session) -> Result<(), CliError> {
     let page = session.file().with_extension("html");
     report::write_page(session.data(), &page)?;
     output::hint(&format!("the page is '{}'", page.display()));
     Ok(())
 }
 
-fn lab(error: impl std::fmt::Display) -> Fatal {
-    Fatal::Lab(error.to_string())
+fn lab(error: impl std::fmt::Display) -> CliError {
+    CliError::Lab(error.to_string())
 }
 
 /// Runs an estimate, and prints how long a session will take.
@@ -145,8 +146,8 @@ fn print_time(
     estimate: &Estimate,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
-    let mut status = StatusLine::on_a_terminal();
+) -> Result<(), CliError> {
+    let mut status = StatusLine::on_terminal();
     if let Some(status) = &mut status {
         status.show("finding out how long it will take".to_owned());
     }
@@ -173,14 +174,14 @@ fn measure(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
+) -> Result<(), CliError> {
     let unseen = interference::unseen();
     if !unseen.is_empty() {
         output::hint(&format!("cannot be looked at here: {}", unseen.join(", ")));
     }
     let began = Instant::now();
     let (mut done, mut told) = (0_u32, false);
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let measured = session.run(experiment, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
@@ -203,11 +204,11 @@ fn time_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
-    let mut status = StatusLine::on_a_terminal();
+) -> Result<(), CliError> {
+    let mut status = StatusLine::on_terminal();
     let timed = session.time_calls(experiment, cancel, &mut |cell, timed, left| {
         if let Err(reason) = timed {
-            output::complain(&format!("{cell}: cannot time its calls: {reason}"));
+            output::error(&format!("{cell}: cannot time its calls: {reason}"));
         }
         if let Some(status) = &mut status {
             status.show(format!("timing calls, {left} left; last: {cell}"));
@@ -221,15 +222,15 @@ fn count_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
+) -> Result<(), CliError> {
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let counted = session.count_calls(experiment, cancel, &mut |cell, counted, left| {
         if let Err(reason) = counted {
-            output::complain(&format!("{cell}: cannot count its calls: {reason}"));
+            output::error(&format!("{cell}: cannot count its calls: {reason}"));
         }
         if let Some(status) = &mut status {
             status.show(format!("counting calls, {left} left; last: {cell}"));
@@ -256,10 +257,10 @@ fn time_starts(
 fn launcher<'c>(
     contenders: impl Iterator<Item = &'c Contender>,
     cancel: &Cancel,
-) -> Result<Launcher, Fatal> {
+) -> Result<Launcher, CliError> {
     let program = std::env::current_exe()?;
-    let cache = folders::cache("contenders")?;
-    let mut status = StatusLine::on_a_terminal();
+    let cache = user_dirs::cache("contenders")?;
+    let mut status = StatusLine::on_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
     for contender in contenders {
         let name = &contender.name;
@@ -274,7 +275,7 @@ fn launcher<'c>(
                 built.insert(name.clone(), out);
             }
             Err(reason) => {
-                output::complain(&format!("cannot build contender '{name}': {reason}"));
+                output::error(&format!("cannot build contender '{name}': {reason}"));
                 failed.insert(name.clone());
             }
         }
@@ -291,6 +292,6 @@ fn tell(sample: &Sample) {
         Outcome::Failed(failure) => Some(failure.to_string()),
     };
     if let Some(wrong) = wrong {
-        output::complain(&format!("{}: {wrong}", sample.cell));
+        output::error(&format!("{}: {wrong}", sample.cell));
     }
 }

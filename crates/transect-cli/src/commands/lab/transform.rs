@@ -24,7 +24,7 @@ use transect_text::size;
 use super::contenders;
 use super::request::{Common, Plan, Request, choose, write_cells};
 use crate::args::{LabKind, LabTransformArgs};
-use crate::exit::Fatal;
+use crate::exit::CliError;
 use crate::folders;
 use crate::output;
 use crate::output::units::bytes;
@@ -32,7 +32,7 @@ use crate::output::units::bytes;
 impl Request for LabTransformArgs {
     type Method = Method;
     type Experiment<'s> = Passes<'s>;
-    const WORDS: &'static Words = &WORDS;
+    const WORDS: &'static Positionals = &WORDS;
 
     fn common(&self) -> Common<'_> {
         Common {
@@ -114,13 +114,13 @@ fn folder_of(scratch: Option<&Scratch>) -> &Path {
 }
 
 /// Makes sure that the folder has room and can hold what is to be measured, and says what that takes.
-fn check(spec: &SessionSpec, folder: &Path) -> Result<(), Fatal> {
+fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
     if spec.cache_states.contains(&State::Cold) {
         let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
         if File::open(folder).is_ok_and(in_memory) {
             let folder = folder.display();
             let why = "its files lie in memory and nowhere else: --state warm, or another --dir";
-            return Err(Fatal::Lab(format!("nothing is ever cold in '{folder}': {why}")));
+            return Err(CliError::Lab(format!("nothing is ever cold in '{folder}': {why}")));
         }
     }
     output::hint(&takes(spec, folder)?);
@@ -128,7 +128,7 @@ fn check(spec: &SessionSpec, folder: &Path) -> Result<(), Fatal> {
 }
 
 /// Returns what a session takes, if there is room for it.
-fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, Fatal> {
+fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     let needs = Needs::of(spec);
     let free = needs.check(folder).map_err(failed("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
@@ -142,18 +142,18 @@ fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, Fatal> {
     ))
 }
 
-fn plan(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, Fatal> {
+fn plan(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, CliError> {
     match args.preset.files {
         Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
         None if args.files.is_some() => {
-            Err(Fatal::Lab("--files is for --preset many-files".to_owned()))
+            Err(CliError::Lab("--files is for --preset many-files".to_owned()))
         }
         None => plan_of_one(args, methods, folder),
     }
 }
 
 /// Returns the plan of a session of many small files, in which each phase is a dataset.
-fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Plan, Fatal> {
+fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Plan, CliError> {
     let of_one = [
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
@@ -163,7 +163,7 @@ fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<
         ("--kind", args.kind == LabKind::Copy),
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
-        return Err(Fatal::Lab(format!("--preset many-files takes no {option}")));
+        return Err(CliError::Lab(format!("--preset many-files takes no {option}")));
     }
     let rules = Rules { kind: Kind::Case, sync: args.sync.into() };
     let dataset = |&phase: &Phase| Dataset {
@@ -183,7 +183,7 @@ fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<
 }
 
 /// Returns the plan of a session of large files, in which each size is a dataset.
-fn plan_of_one(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, Fatal> {
+fn plan_of_one(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, CliError> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let is_floor = |method: &Method| matches!(method.how, How::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
@@ -194,10 +194,10 @@ fn plan_of_one(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Re
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
-            return Err(Fatal::Lab(format!("'{}' is there already", external.name)));
+            return Err(CliError::Lab(format!("'{}' is there already", external.name)));
         }
         if !can_start(external.program()) {
-            return Err(Fatal::Lab(format!("'{}' cannot be started here", external.program())));
+            return Err(CliError::Lab(format!("'{}' cannot be started here", external.program())));
         }
         cells.push(external.cell());
     }
@@ -265,9 +265,9 @@ fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
 fn failed<'p>(
     operation: &'p str,
     path: &'p Path,
-) -> impl FnOnce(std::io::Error) -> Fatal + use<'p> {
+) -> impl FnOnce(std::io::Error) -> CliError + use<'p> {
     move |error| {
         let reason = transect::reason(&error);
-        Fatal::Lab(format!("cannot {operation} '{}': {reason}", path.display()))
+        CliError::Lab(format!("cannot {operation} '{}': {reason}", path.display()))
     }
 }

@@ -13,21 +13,21 @@ use transect_sys::private_dir::PrivateTempDir;
 
 use super::request;
 use crate::args::LabTuneArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{count, duration};
 use crate::output::{self, quote};
 use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
-pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     let path = args.path.canonicalize().map_err(|error| {
         let (path, reason) = (args.path.display(), transect::reason(&error));
-        Fatal::Lab(format!("cannot access '{path}': {reason}"))
+        CliError::Lab(format!("cannot access '{path}': {reason}"))
     })?;
     let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
         let path = args.path.display();
-        Fatal::Lab(format!("nothing tells the file system of '{path}' from others"))
+        CliError::Lab(format!("nothing tells the file system of '{path}' from others"))
     })?;
     if args.forget {
         return forget(&identity);
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         disturbable: true,
     };
     let cancel = cancel_on_signal()?;
-    let mut status = StatusLine::on_a_terminal();
+    let mut status = StatusLine::on_terminal();
     let tuned = tune(&request, &cancel, &mut |step| match step {
         TuneProgress::Started { sample_tree, walks, time } => output::hint(&format!(
             "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
@@ -61,8 +61,8 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
         }
     });
     drop(status);
-    let Some(tuned) = tuned.map_err(|error| Fatal::Lab(error.to_string()))? else {
-        return Ok(End::Interrupted);
+    let Some(tuned) = tuned.map_err(|error| CliError::Lab(error.to_string()))? else {
+        return Ok(ExitStatus::Interrupted);
     };
     let TuneResult { sample_tree, settings, evidence, noisy } = tuned;
     let profile = Profile {
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<End, Fatal> {
     if noisy {
         output::hint("the default differed from itself: the machine was not quiet; try again");
     }
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// Where the samples go, and whether they stay.
@@ -94,13 +94,13 @@ struct Files {
     _temporary: Option<PrivateTempDir>,
 }
 
-fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
+fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
     let (first, temporary) = match &args.output {
         Some(file) => (file.clone(), None),
         None => {
             let folder = PrivateTempDir::new("tune").map_err(|error| {
                 let reason = transect::reason(&error);
-                Fatal::Lab(format!("cannot create a temporary folder: {reason}"))
+                CliError::Lab(format!("cannot create a temporary folder: {reason}"))
             })?;
             (folder.path().join("samples.jsonl"), Some(folder))
         }
@@ -110,16 +110,16 @@ fn files(args: &LabTuneArgs) -> Result<Files, Fatal> {
     let second = PathBuf::from(second);
     // Found out before a session, not behind it.
     if temporary.is_none() && second.exists() {
-        return Err(Fatal::Lab(format!("'{}' is there already", second.display())));
+        return Err(CliError::Lab(format!("'{}' is there already", second.display())));
     }
     Ok(Files { paths: [first, second], _temporary: temporary })
 }
 
-fn forget(identity: &str) -> Result<End, Fatal> {
+fn forget(identity: &str) -> Result<ExitStatus, CliError> {
     let profiles = profiles()?;
     let gone = profiles.forget(identity).map_err(|error| {
         let (file, reason) = (profiles.file(identity), transect::reason(&error));
-        Fatal::Lab(format!("cannot remove '{}': {reason}", file.display()))
+        CliError::Lab(format!("cannot remove '{}': {reason}", file.display()))
     })?;
     let mut text = output::buffer();
     match gone {
@@ -127,7 +127,7 @@ fn forget(identity: &str) -> Result<End, Fatal> {
         None => writeln!(text, "nothing was stored for this file system")?,
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }
 
 /// The object that `--json` prints.
@@ -138,7 +138,7 @@ struct Stored<'p> {
     stored: Option<&'p Path>,
 }
 
-fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<(), Fatal> {
+fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<(), CliError> {
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &Stored { profile, stored })?;

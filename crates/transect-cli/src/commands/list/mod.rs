@@ -1,8 +1,8 @@
 //! `transect list`: every entry, as soon as it is found: its path, or what else is known of it.
 
 mod colours;
-mod exact;
-mod people;
+mod human;
+mod machine;
 mod value;
 
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use transect::{Diagnostics, LineFormat, ListOutput, ListSink, Progress};
 
 use crate::args::ListArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::columns::{Column, Columns};
 use crate::output::stream;
@@ -19,11 +19,11 @@ use crate::progress::ProgressLine;
 use crate::{output, profile};
 
 use colours::Colours;
-use exact::{Csv, Json};
-use people::People;
+use human::HumanFormat;
+use machine::{Csv, Json};
 
 /// What `ls -l` shows, in its order.
-const LONG: &[Column] = &[
+const LONG_COLUMNS: &[Column] = &[
     Column::Mode,
     Column::Nlink,
     Column::Owner,
@@ -35,20 +35,20 @@ const LONG: &[Column] = &[
 ];
 
 /// What programs get that do not say what they want.
-const EXACT: &[Column] =
+const MACHINE_COLUMNS: &[Column] =
     &[Column::Path, Column::Type, Column::Size, Column::Allocated, Column::Mtime];
 
-pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
-    let (mut options, _) = profile::options(&args.walk);
+    let (mut options, _) = profile::scan_options(&args.walk);
     options.filters.min_depth = args.min_depth;
     let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
 
     let to_terminal = stream::stdout_is_terminal();
     let quoted = quotes_names(args, to_terminal);
-    let mut stdout = if quoted { stream::stdout().painted() } else { stream::stdout() };
+    let mut stdout = if quoted { stream::stdout().allow_any_style() } else { stream::stdout() };
     if args.csv {
-        stdout.write_all(&exact::header(columns(args)))?;
+        stdout.write_all(&machine::header(columns(args)))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
     let mut output = ListOutput::new(stdout, terminator);
@@ -75,14 +75,14 @@ pub(crate) fn run(args: &ListArgs) -> Result<End, Fatal> {
     output.finish()?;
     diagnostics.sort();
     output::show_errors(&diagnostics, args.errors);
-    Ok(End::of(&diagnostics, interrupted))
+    Ok(ExitStatus::from_diagnostics(&diagnostics, interrupted))
 }
 
 /// Returns the columns that are printed.
 fn columns(args: &ListArgs) -> &[Column] {
     match args.columns.as_slice() {
-        [] if args.long => LONG,
-        [] if args.json || args.csv => EXACT,
+        [] if args.long => LONG_COLUMNS,
+        [] if args.json || args.csv => MACHINE_COLUMNS,
         [] => &[Column::Path],
         columns => columns,
     }
@@ -107,5 +107,5 @@ fn format(args: &ListArgs, quoted: bool) -> Option<Box<dyn LineFormat>> {
         return None;
     }
     let colours = if quoted { Colours::of_terminal() } else { None };
-    Some(Box::new(People::new(columns, quoted, colours)))
+    Some(Box::new(HumanFormat::new(columns, quoted, colours)))
 }

@@ -7,7 +7,7 @@ use transect::{FileType, ListEntry};
 use crate::output::columns::{Column, Columns, Value};
 
 /// Returns what a column says of an entry.
-pub(super) fn of(columns: &Columns, column: Column, entry: &ListEntry<'_>) -> Value {
+pub(super) fn of_column(columns: &Columns, column: Column, entry: &ListEntry<'_>) -> Value {
     match column {
         Column::Name => Value::Name(entry.name().to_owned()),
         Column::Path => Value::Name(entry.path().into_os_string()),

@@ -1,8 +1,8 @@
 //! `transect transform`: one pass over every file, whose result is there as a whole or not at all.
 
+mod positionals;
 mod report;
 mod streams;
-mod words;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,29 +17,30 @@ use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, JobJournal, OutputTarget, find_inputs};
 
-use crate::args::{SyncWhat, TransformArgs};
-use crate::exit::{End, Fatal};
+use crate::args::{SyncMode, TransformArgs};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::profile;
 use crate::progress::ProgressLine;
+use positionals::Positionals;
 pub(super) use report::ErrorEntry;
 use report::Report;
-use words::Words;
 
-pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     if args.steps {
         return list_steps();
     }
     if let Some(file) = &args.new_key {
         create_key_file(file)?;
-        return Ok(End::Complete);
+        return Ok(ExitStatus::Complete);
     }
-    let words = Words::parse(&args.words, args.paths.as_deref());
-    let Words { chain, paths, copies } = words.map_err(|wrong| Fatal::Usage(wrong.to_string()))?;
+    let positionals = Positionals::parse(&args.words, args.paths.as_deref());
+    let Positionals { chain, paths, copies } =
+        positionals.map_err(|wrong| CliError::Usage(wrong.to_string()))?;
     for warning in chain.warnings() {
-        output::complain(warning);
+        output::error(warning);
     }
     let read = Arc::new(AtomicU64::new(0));
     let mut passes = PassOptions {
@@ -60,12 +61,12 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
         durability: args.sync.into(),
         keep_times: args.keep_times,
     };
-    if let Some(streams) = streams::Streams::of(args, &paths)? {
+    if let Some(streams) = streams::Streams::from_args(args, &paths)? {
         return streams.run(chain, &passes, replace);
     }
 
-    let looks_only = chain.shape() == Shape::Reduce && !copies;
-    let to = destination(args, &paths, looks_only)?;
+    let inspects_only = chain.shape() == Shape::Reduce && !copies;
+    let to = destination(args, &paths, inspects_only)?;
     passes.preferred = preferred(args, &paths, &to);
     let sizes = matches!(to, OutputTarget::Directory(_));
     let threads = args.threads.map_or_else(cores, usize::from);
@@ -76,19 +77,19 @@ pub(crate) fn run(args: &TransformArgs) -> Result<End, Fatal> {
     job.check(&chain, &found.files)?;
 
     // Only a run that changes the tree anyway removes anything from it.
-    let swept = match job.output {
+    let cleanup = match job.output {
         OutputTarget::InPlace => remove_abandoned(&found.leftovers),
         _ => CleanupReport::default(),
     };
     let mut report = Report::new(args, &chain, &job, &found.files);
     let (done, files) = (report.done(), found.files.len() as u64);
-    let room = report.leaves_room_for_progress();
-    let line = ProgressLine::show(args.progress, room, move |elapsed| {
+    let room = report.allows_progress();
+    let line = ProgressLine::start_with(args.progress, room, move |elapsed| {
         progress(done.load(Ordering::Relaxed), files, read.load(Ordering::Relaxed), elapsed)
     });
-    job.run(&chain, &found.files, &mut |input, done| report.tell(input, done));
+    job.run(&chain, &found.files, &mut |input, done| report.record(input, done));
     drop(line);
-    report.finish(&found, &swept, began.elapsed(), job.passes.cancel.is_cancelled())
+    report.finish(&found, &cleanup, began.elapsed(), job.passes.cancel.is_cancelled())
 }
 
 /// Returns what was measured to be the best where files are read and written, unless somebody says how.
@@ -101,7 +102,7 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<
     if args.no_profile || args.method.is_some() || args.block.is_some() {
         return Arc::default();
     }
-    let sync = if args.sync == SyncWhat::None { Sync::None } else { Sync::Inside };
+    let sync = if args.sync == SyncMode::None { Sync::None } else { Sync::Inside };
     profile::preferences(paths, target, sync)
 }
 
@@ -109,8 +110,8 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<
 fn destination(
     args: &TransformArgs,
     paths: &[PathBuf],
-    looks_only: bool,
-) -> Result<OutputTarget, Fatal> {
+    inspects_only: bool,
+) -> Result<OutputTarget, CliError> {
     if args.check {
         return Ok(OutputTarget::Discard);
     }
@@ -118,7 +119,7 @@ fn destination(
         return Ok(OutputTarget::InPlace);
     }
     let Some(output) = &args.output else {
-        return if looks_only { Ok(OutputTarget::Discard) } else { Err(nowhere_to_go()) };
+        return if inspects_only { Ok(OutputTarget::Discard) } else { Err(no_destination()) };
     };
     let ends_as_folder = || {
         let last = output.as_os_str().as_encoded_bytes().last();
@@ -129,7 +130,7 @@ fn destination(
     }
     match paths.iter().find(|root| lies_in(output, root)) {
         None => Ok(OutputTarget::Directory(output.clone())),
-        Some(root) => Err(Fatal::Usage(format!(
+        Some(root) => Err(CliError::Usage(format!(
             "results cannot lie in '{}', which lies in '{}': the next run would find them there",
             output.display(),
             root.display()
@@ -137,9 +138,9 @@ fn destination(
     }
 }
 
-fn nowhere_to_go() -> Fatal {
+fn no_destination() -> CliError {
     let ways = "--in-place replaces files, --output PATH writes others, --check only tells";
-    Fatal::Usage(format!("it is not said where the results go: {ways}"))
+    CliError::Usage(format!("it is not said where the results go: {ways}"))
 }
 
 /// Returns whether a folder, which may not be there yet, is in a tree.
@@ -164,7 +165,7 @@ pub(super) fn progress(done: u64, files: u64, read: u64, elapsed: Duration) -> S
 }
 
 /// Shows all steps, one in a line.
-fn list_steps() -> Result<End, Fatal> {
+fn list_steps() -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     let width = STEPS.iter().map(|step| step.name.len()).max().unwrap_or(0);
     let margin = width + 2;
@@ -176,5 +177,5 @@ fn list_steps() -> Result<End, Fatal> {
         }
     }
     output::print(text)?;
-    Ok(End::Complete)
+    Ok(ExitStatus::Complete)
 }

@@ -16,7 +16,7 @@ use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, Ou
 use transect_transform::{Error, Rejection};
 
 use crate::args::TransformArgs;
-use crate::exit::{End, Fatal, is_closed_pipe};
+use crate::exit::{CliError, ExitStatus, is_closed_pipe};
 use crate::output::json::{self, PathEntry};
 use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
@@ -41,12 +41,12 @@ pub(super) struct Report<'a> {
     /// Nothing is to change: that something would is worth the exit code.
     checks: bool,
     /// A look that prints its findings instead of what became of the files.
-    looks: bool,
+    inspects: bool,
     /// Inputs are replaced.
     in_place: bool,
     inputs: &'a [Input],
     /// There is a profile, so that it is worth telling what became of it.
-    tells_method: bool,
+    shows_method: bool,
     done: Arc<AtomicU64>,
     counts: Counts,
     hints: Hints,
@@ -99,7 +99,7 @@ struct FileEntry<'a> {
     method_reason: Option<&'static str>,
     findings: Vec<FindingEntry<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unkept: Vec<UnkeptEntry<'a>>,
+    unkept: Vec<LostMetadataEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorEntry>,
 }
@@ -113,7 +113,7 @@ struct FindingEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct UnkeptEntry<'a> {
+struct LostMetadataEntry<'a> {
     what: &'a str,
     os_error: Option<i32>,
 }
@@ -158,9 +158,9 @@ impl<'a> Report<'a> {
             detail,
             chain,
             checks: args.check,
-            looks: job.output == OutputTarget::Discard && chain.shape() == Shape::Reduce,
+            inspects: job.output == OutputTarget::Discard && chain.shape() == Shape::Reduce,
             in_place: job.output == OutputTarget::InPlace,
-            tells_method: !job.passes.preferred.is_empty(),
+            shows_method: !job.passes.preferred.is_empty(),
             inputs,
             done: Arc::default(),
             counts: Counts::default(),
@@ -175,12 +175,12 @@ impl<'a> Report<'a> {
     }
 
     /// Returns whether a line of progress meets no other lines on a terminal.
-    pub(super) fn leaves_room_for_progress(&self) -> bool {
+    pub(super) fn allows_progress(&self) -> bool {
         self.detail == Detail::Quiet || !stream::stdout_is_terminal()
     }
 
     /// Tells what became of a file.
-    pub(super) fn tell(&mut self, input: &Input, done: FileOutcome) {
+    pub(super) fn record(&mut self, input: &Input, done: FileOutcome) {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.count(&done);
         let lines = match self.detail {
@@ -189,7 +189,7 @@ impl<'a> Report<'a> {
         };
         self.print(&lines);
         if self.detail != Detail::Json {
-            self.complain(input, &done);
+            self.report_error(input, &done);
         }
     }
 
@@ -229,14 +229,14 @@ impl<'a> Report<'a> {
         }
         let is_news = matches!(fate, FileStatus::Changed | FileStatus::WouldChange);
         let prints_findings =
-            self.looks && matches!(fate, FileStatus::Inspected | FileStatus::SameFile(_));
+            self.inspects && matches!(fate, FileStatus::Inspected | FileStatus::SameFile(_));
         if self.detail != Detail::Everything && !prints_findings {
             let tells = is_news && self.detail == Detail::Changes;
             return if tells { path_line(&input.path) } else { Vec::new() };
         }
         let path = quote::for_terminal(input.path.as_os_str());
         let line = match fate {
-            _ if prints_findings => others(findings, &path),
+            _ if prints_findings => finding_line(findings, &path),
             FileStatus::Written => {
                 format!("{path} -> {}", quote::for_terminal(target.as_os_str()))
             }
@@ -247,7 +247,7 @@ impl<'a> Report<'a> {
             }
             fate => format!("{} {path}", status(fate)),
         };
-        let method = done.pass.as_ref().filter(|_| self.tells_method);
+        let method = done.pass.as_ref().filter(|_| self.shows_method);
         let method = method.map_or(String::new(), |passed| {
             format!(" ({}: {})", passed.method.as_str(), passed.reason)
         });
@@ -297,16 +297,16 @@ impl<'a> Report<'a> {
     }
 
     /// Says what went wrong, and what helps.
-    fn complain(&mut self, input: &Input, done: &FileOutcome) {
+    fn report_error(&mut self, input: &Input, done: &FileOutcome) {
         let target = done.target.as_deref().unwrap_or(&input.path);
-        output::complain_of_lost(target, &done.lost_metadata);
+        output::report_lost_metadata(target, &done.lost_metadata);
         let Err(error) = &done.status else {
             return;
         };
         if matches!(error, Error::Cancelled { .. }) {
             return;
         }
-        output::complain(error);
+        output::error(error);
         let Error::Rejected { reason, .. } = error else {
             return;
         };
@@ -327,18 +327,20 @@ impl<'a> Report<'a> {
     pub(super) fn finish(
         mut self,
         found: &InputSet,
-        swept: &CleanupReport,
+        cleanup: &CleanupReport,
         elapsed: Duration,
         interrupted: bool,
-    ) -> Result<End, Fatal> {
+    ) -> Result<ExitStatus, CliError> {
         output::show_errors(&found.tally, false);
-        for error in &swept.errors {
-            output::complain(error);
+        for error in &cleanup.errors {
+            output::error(error);
         }
         let interrupted = interrupted || found.interrupted;
-        let end = match End::of(&found.tally, interrupted) {
-            End::Complete if self.counts.failed > 0 => End::Partial,
-            End::Complete if self.checks && self.counts.would_change > 0 => End::Partial,
+        let end = match ExitStatus::from_diagnostics(&found.tally, interrupted) {
+            ExitStatus::Complete if self.counts.failed > 0 => ExitStatus::Partial,
+            ExitStatus::Complete if self.checks && self.counts.would_change > 0 => {
+                ExitStatus::Partial
+            }
             end => end,
         };
         match self.detail {
@@ -350,7 +352,7 @@ impl<'a> Report<'a> {
                     interrupted,
                     counts: &self.counts,
                     leftovers: found.leftovers.len(),
-                    leftovers_removed: swept.removed,
+                    leftovers_removed: cleanup.removed,
                     errors: found.tally.errors,
                     elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
                 };
@@ -358,12 +360,12 @@ impl<'a> Report<'a> {
             }
             Detail::Quiet => {}
             Detail::Changes | Detail::Everything => {
-                self.tell_leftovers(found, swept);
+                self.report_leftovers(found, cleanup);
                 // One file that went well needs no words, as with cp.
                 let is_news =
                     self.inputs.len() > 1 || interrupted || self.detail == Detail::Everything;
-                if is_news && !self.looks {
-                    output::tell(&self.summary(elapsed, interrupted));
+                if is_news && !self.inspects {
+                    output::note(&self.summary(elapsed, interrupted));
                 }
             }
         }
@@ -400,13 +402,13 @@ impl<'a> Report<'a> {
     }
 
     /// Tells what became of the temporary files of other runs.
-    fn tell_leftovers(&self, found: &InputSet, swept: &CleanupReport) {
+    fn report_leftovers(&self, found: &InputSet, cleanup: &CleanupReport) {
         let files = |number: usize| counted(number as u64, "temporary file", "temporary files");
-        if swept.removed > 0 {
-            output::tell(&format!("removed {} of killed runs", files(swept.removed)));
+        if cleanup.removed > 0 {
+            output::note(&format!("removed {} of killed runs", files(cleanup.removed)));
         }
-        let (number, first, why) = match (self.in_place, swept.kept.first(), &*found.leftovers) {
-            (true, Some((first, why)), _) => (swept.kept.len(), first, why.to_string()),
+        let (number, first, why) = match (self.in_place, cleanup.kept.first(), &*found.leftovers) {
+            (true, Some((first, why)), _) => (cleanup.kept.len(), first, why.to_string()),
             (false, _, [first, ..]) => {
                 let why = "a run with --in-place removes those of killed runs".to_owned();
                 (found.leftovers.len(), first, why)
@@ -466,7 +468,7 @@ pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<
 }
 
 /// Returns a line with findings that are no digests.
-fn others(findings: &[Finding], path: &str) -> String {
+fn finding_line(findings: &[Finding], path: &str) -> String {
     let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
     format!("{path}: {}", values.join(", "))
 }
@@ -478,7 +480,7 @@ impl<'a> From<&'a Finding> for FindingEntry<'a> {
     }
 }
 
-impl<'a> From<&'a LostMetadata> for UnkeptEntry<'a> {
+impl<'a> From<&'a LostMetadata> for LostMetadataEntry<'a> {
     fn from(unkept: &'a LostMetadata) -> Self {
         Self { what: &unkept.what, os_error: unkept.reason.raw_os_error() }
     }

@@ -11,12 +11,12 @@ use transect_transform::{Error, Source, stream};
 
 use super::report;
 use crate::args::TransformArgs;
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt;
 use crate::output;
 
 /// The name of a standard stream on a command line.
-const STANDARD: &str = "-";
+const DASH: &str = "-";
 
 /// How the standard streams are called in errors.
 const INPUT: &str = "standard input";
@@ -27,13 +27,16 @@ pub(super) struct Streams<'a> {
     from: Option<&'a Path>,
     to: Option<&'a Path>,
     /// Only what is found counts.
-    drops: bool,
+    discards: bool,
 }
 
 impl<'a> Streams<'a> {
     /// Returns what is to be done, if a standard stream takes part in it.
-    pub(super) fn of(args: &'a TransformArgs, paths: &'a [PathBuf]) -> Result<Option<Self>, Fatal> {
-        let is_standard = |path: &Path| path.as_os_str() == STANDARD;
+    pub(super) fn from_args(
+        args: &'a TransformArgs,
+        paths: &'a [PathBuf],
+    ) -> Result<Option<Self>, CliError> {
+        let is_standard = |path: &Path| path.as_os_str() == DASH;
         let to = args.output.as_deref().filter(|to| !is_standard(to));
         let to_standard = args.output.as_deref().is_some_and(is_standard);
         let from = match paths {
@@ -42,19 +45,19 @@ impl<'a> Streams<'a> {
             [path] if to_standard => Some(path.as_path()),
             paths if paths.iter().any(|path| is_standard(path)) || to_standard => {
                 let one = "standard input and output take one input, and no other beside it";
-                return Err(Fatal::Usage(one.to_owned()));
+                return Err(CliError::Usage(one.to_owned()));
             }
             _ => return Ok(None),
         };
         if args.in_place || args.check {
             let why = "--in-place and --check are for files, and standard input is none";
-            return Err(Fatal::Usage(why.to_owned()));
+            return Err(CliError::Usage(why.to_owned()));
         }
         if paths.is_empty() && io::stdin().is_terminal() {
             let why = "there is no PATH, and standard input is a terminal";
-            return Err(Fatal::Usage(why.to_owned()));
+            return Err(CliError::Usage(why.to_owned()));
         }
-        Ok(Some(Self { from, to, drops: args.output.is_none() }))
+        Ok(Some(Self { from, to, discards: args.output.is_none() }))
     }
 
     /// Does it.
@@ -63,22 +66,23 @@ impl<'a> Streams<'a> {
         chain: Chain,
         passes: &PassOptions,
         replace: ReplaceOptions,
-    ) -> Result<End, Fatal> {
-        let drops = self.drops && chain.shape() == Shape::Reduce && chain.words().next().is_some();
-        let passed = match self.pass(chain, passes, replace, drops) {
-            Err(Error::Cancelled { .. }) => return Ok(End::Interrupted),
+    ) -> Result<ExitStatus, CliError> {
+        let discards =
+            self.discards && chain.shape() == Shape::Reduce && chain.words().next().is_some();
+        let passed = match self.pass(chain, passes, replace, discards) {
+            Err(Error::Cancelled { .. }) => return Ok(ExitStatus::Interrupted),
             passed => passed?,
         };
-        let name = self.from.unwrap_or(Path::new(STANDARD));
+        let name = self.from.unwrap_or(Path::new(DASH));
         let lines = report::digests(&passed.findings, name, self.to.unwrap_or(name));
         // Standard output holds the result, unless there is none.
-        if drops || self.to.is_some() {
+        if discards || self.to.is_some() {
             output::stream::stdout().write_all(&lines)?;
         } else {
             // Nobody listens to a closed stderr.
             let _ = output::stream::stderr().write_all(&lines);
         }
-        Ok(End::Complete)
+        Ok(ExitStatus::Complete)
     }
 
     fn pass(
@@ -86,19 +90,19 @@ impl<'a> Streams<'a> {
         chain: Chain,
         passes: &PassOptions,
         replace: ReplaceOptions,
-        drops: bool,
+        discards: bool,
     ) -> Result<PassReport, Error> {
         match (self.from, self.to) {
             (None, Some(to)) => {
                 let mut out = Replacement::begin(to, None, replace)?;
                 let passed = pass(from_stdin(passes), (to, &mut out), chain, passes)?;
                 let published = out.publish()?;
-                output::complain_of_lost(&published.path, &published.lost_metadata);
+                output::report_lost_metadata(&published.path, &published.lost_metadata);
                 Ok(passed)
             }
             (from, _) => {
                 let to: &mut dyn Write =
-                    if drops { &mut io::sink() } else { &mut output::stream::stdout() };
+                    if discards { &mut io::sink() } else { &mut output::stream::stdout() };
                 let to = (Path::new(OUTPUT), to);
                 let Some(path) = from else {
                     return pass(from_stdin(passes), to, chain, passes);
@@ -113,7 +117,7 @@ impl<'a> Streams<'a> {
 }
 
 fn from_stdin(options: &PassOptions) -> (&'static Path, impl Read) {
-    (Path::new(INPUT), interrupt::Stdin::new(&options.cancel))
+    (Path::new(INPUT), interrupt::InterruptibleStdin::new(&options.cancel))
 }
 
 fn pass(

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use transect::table::SubtreeTotals;
 
-use super::{Shown, Usage, unread};
+use super::{Usage, View, unread};
 
 const SUMS: [&str; 6] =
     ["files", "directories", "others", "apparent_size", "disk_usage", "newest_mtime"];
@@ -18,8 +18,8 @@ const OF_ENTRIES: [&str; 7] =
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let table = &usage.table;
-    match &usage.shown {
-        Shown::Tree(lines) => {
+    match &usage.view {
+        View::Tree(lines) => {
             csv.write_record(SUMS.iter().chain(&OF_ENTRIES))?;
             for line in lines {
                 let row = line.row;
@@ -36,7 +36,7 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
                 csv.write_record(None::<&[u8]>)?;
             }
         }
-        Shown::Groups(groups) => {
+        View::Groups(groups) => {
             csv.write_record(SUMS.iter().chain(&["key"]))?;
             for group in groups {
                 csv.write_record(sums(&group.sums).iter().chain([&group.key]))?;

@@ -36,7 +36,7 @@ pub(super) fn largest(
     key: Key,
     measure: Measure,
     most: usize,
-    least: u64,
+    min_size: u64,
 ) -> Vec<Group> {
     let mut groups = match key {
         Key::Extension => by_extension(table),
@@ -49,8 +49,8 @@ pub(super) fn largest(
         larger.then_with(|| a.key.cmp(&b.key))
     });
     // Where nothing has any size, nothing is too small.
-    let least = least.min(measure.size(&table.grand_total()));
-    let large = groups.iter().take_while(|group| measure.size(&group.sums) >= least).count();
+    let min_size = min_size.min(measure.size(&table.grand_total()));
+    let large = groups.iter().take_while(|group| measure.size(&group.sums) >= min_size).count();
     let others = groups.split_off(large.min(most.max(1)));
     if !others.is_empty() {
         let mut sums = SubtreeTotals::default();
@@ -79,7 +79,8 @@ fn by_extension(table: &Table) -> Vec<Group> {
 
 fn by_owner(table: &Table) -> Vec<Group> {
     let groups = table.by_owner(table.iter());
-    let name = |uid: Option<u32>| uid.map_or_else(|| "(unknown)".to_owned(), owner::name);
+    let name =
+        |uid: Option<u32>| uid.map_or_else(|| "(unknown)".to_owned(), owner::user_name_or_id);
     groups.into_iter().map(|(uid, sums)| Group { key: name(uid), sums }).collect()
 }
 

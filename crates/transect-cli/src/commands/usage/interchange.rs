@@ -8,37 +8,42 @@ use std::time::SystemTime;
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
 
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 /// Bytes that are read at once.
-const ROOM: usize = 64 * 1024;
+const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Reads what ncdu, or another one, exported.
-pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, Fatal> {
+pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError> {
     let table = match file.as_os_str() == "-" {
         true => ncdu::read(io::stdin().lock(), columns),
         false => File::open(file)
             .map_err(ncdu::Error::Read)
-            .and_then(|there| ncdu::read(BufReader::with_capacity(ROOM, there), columns)),
+            .and_then(|there| ncdu::read(BufReader::with_capacity(BUFFER_SIZE, there), columns)),
     };
-    table.map_err(|error| Fatal::Usage(format!("cannot import '{}': {error}", file.display())))
+    table.map_err(|error| CliError::Usage(format!("cannot import '{}': {error}", file.display())))
 }
 
 /// Writes a table as ncdu exports it, and returns how that ended. Who is interrupted writes nothing:
 /// an export cannot say that it is no whole tree.
-pub(super) fn export(table: &Table, file: &Path, end: End, cancel: &Cancel) -> Result<End, Fatal> {
+pub(super) fn export(
+    table: &Table,
+    file: &Path,
+    end: ExitStatus,
+    cancel: &Cancel,
+) -> Result<ExitStatus, CliError> {
     let mut roots = table.roots();
     let (Some(root), None) = (roots.next(), roots.next()) else {
         let reason = "an export holds one tree: give one PATH, one that can be read";
-        return Err(Fatal::Usage(reason.to_owned()));
+        return Err(CliError::Usage(reason.to_owned()));
     };
     let written =
-        output::file::write(file, |out| write(table, root, &mut Stoppable { out, cancel }));
+        output::file::write(file, |out| write(table, root, &mut CancellableWriter { out, cancel }));
     match written {
         Err(_) if cancel.is_cancelled() => {
-            output::tell("interrupted: nothing was exported");
-            Ok(End::Interrupted)
+            output::note("interrupted: nothing was exported");
+            Ok(ExitStatus::Interrupted)
         }
         written => written.map(|()| end),
     }
@@ -53,12 +58,12 @@ fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Takes no more once somebody has asked to stop.
-struct Stoppable<'a> {
+struct CancellableWriter<'a> {
     out: &'a mut dyn Write,
     cancel: &'a Cancel,
 }
 
-impl Write for Stoppable<'_> {
+impl Write for CancellableWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.cancel.is_cancelled() {
             // Not the kind that says so: who writes would try again.

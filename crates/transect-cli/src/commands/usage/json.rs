@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 use transect::table::{Row, SubtreeTotals, Table};
 
-use super::{Shown, Usage, unread};
+use super::{Usage, View, unread};
 use crate::output::json::PathEntry;
 
 #[derive(Serialize)]
@@ -63,15 +63,15 @@ struct GroupEntry {
 
 impl Object {
     pub(super) fn new(roots: &[PathBuf], usage: &Usage) -> Self {
-        let Usage { outcome, elapsed, interrupted, table, measure, shown } = usage;
+        let Usage { outcome, elapsed, interrupted, table, measure, view } = usage;
         let outcome = outcome.as_ref();
         let (mut entries, mut groups) = (None, None);
-        match shown {
-            Shown::Tree(lines) => {
+        match view {
+            View::Tree(lines) => {
                 let entry = |line: &super::Line| Entry::new(table, line.row, line.last.len());
                 entries = Some(lines.iter().map(entry).collect());
             }
-            Shown::Groups(all) => {
+            View::Groups(all) => {
                 let group = |group: &super::Group| GroupEntry {
                     key: group.key.clone(),
                     sums: (&group.sums).into(),

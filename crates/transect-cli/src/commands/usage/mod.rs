@@ -16,7 +16,7 @@ use transect::table::{Row, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Outcome, Progress};
 
 use crate::args::{Key, UsageArgs};
-use crate::exit::{End, Fatal};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
@@ -26,10 +26,10 @@ use measure::Measure;
 use tree::Line;
 
 /// Lines shown where no terminal says how many it has room for.
-const LINES: usize = 25;
+const DEFAULT_LINES: usize = 25;
 
 /// What is shown.
-enum Shown {
+enum View {
     Tree(Vec<Line>),
     Groups(Vec<Group>),
 }
@@ -42,10 +42,10 @@ struct Usage {
     interrupted: bool,
     table: Table,
     measure: Measure,
-    shown: Shown,
+    view: View,
 }
 
-pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
+pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
     let (table, outcome, cancel) = match &args.import_ncdu {
         // Not before: what comes from a pipe can be waited for until somebody presses Ctrl-C.
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
         }
     };
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
-    let end = End::of(table.diagnostics(), interrupted);
+    let end = ExitStatus::from_diagnostics(table.diagnostics(), interrupted);
     output::show_errors(table.diagnostics(), args.errors);
     if outcome.as_ref().is_some_and(|it| table.diagnostics().failed_roots == it.roots as u64) {
         return Ok(end);
@@ -66,15 +66,15 @@ pub(crate) fn run(args: &UsageArgs) -> Result<End, Fatal> {
         return interchange::export(&table, file, end, &cancel);
     }
     let measure = Measure::of(args);
-    let shown = choose(args, &table, measure);
+    let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
-    show(args, &Usage { outcome, elapsed, interrupted, table, measure, shown })?;
+    show(args, &Usage { outcome, elapsed, interrupted, table, measure, view })?;
     Ok(end)
 }
 
-fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), Fatal> {
+fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliError> {
     let progress = Arc::new(Progress::new());
-    let (options, _) = profile::options(&args.walk);
+    let (options, _) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
     let builder = TableBuilder::new(columns(args));
     let line = ProgressLine::start(args.progress, true, &progress);
@@ -99,15 +99,16 @@ fn columns(args: &UsageArgs) -> FieldMask {
     }
 }
 
-fn choose(args: &UsageArgs, table: &Table, measure: Measure) -> Shown {
+fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
     let room = output::terminal_height().map(|lines| lines.saturating_sub(5).max(3));
-    let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(LINES);
-    let least = args.min_size as u64;
+    let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
+    let min_size = args.min_size as u64;
     match args.by {
-        Some(key) => Shown::Groups(groups::largest(table, key, measure, most, least)),
+        Some(key) => View::Groups(groups::largest(table, key, measure, most, min_size)),
         None => {
-            let limits = tree::Limits { lines: most, depth: args.depth, least, files: args.files };
-            Shown::Tree(tree::largest(table, measure, &limits))
+            let limits =
+                tree::Limits { lines: most, depth: args.depth, min_size, files: args.files };
+            View::Tree(tree::largest(table, measure, &limits))
         }
     }
 }

@@ -11,33 +11,33 @@ use transect_text::share::{bar, percent};
 use super::groups::Group;
 use super::measure::Measure;
 use super::tree::Line;
-use super::{Shown, Usage};
+use super::{Usage, View};
 use crate::output::units::{bytes, counted, duration};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 
 /// Columns of a line where no terminal says how many it has.
-const WIDTH: usize = 100;
+const DEFAULT_WIDTH: usize = 100;
 
 /// The narrowest name that is worth showing.
-const NAME: usize = 12;
+const MIN_NAME: usize = 12;
 
 /// Writes the tree or the groups, and what they are a part of.
 ///
 /// # Errors
 /// Whatever writing says.
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let page = Page::new(usage);
-    match &usage.shown {
-        Shown::Tree(lines) => {
+    let layout = Layout::new(usage);
+    match &usage.view {
+        View::Tree(lines) => {
             for line in lines {
-                page.entry(out, &usage.table, line)?;
+                layout.entry(out, &usage.table, line)?;
             }
         }
-        Shown::Groups(groups) => {
+        View::Groups(groups) => {
             for group in groups {
-                page.group(out, group)?;
+                layout.group(out, group)?;
             }
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
 }
 
 /// How lines are divided.
-struct Page {
+struct Layout {
     measure: Measure,
     total: u64,
     size: usize,
@@ -54,21 +54,21 @@ struct Page {
     name: Option<usize>,
 }
 
-impl Page {
+impl Layout {
     fn new(usage: &Usage) -> Self {
         let measure = usage.measure;
         let total = measure.size(&usage.table.grand_total());
-        let sizes: Box<dyn Iterator<Item = u64>> = match &usage.shown {
-            Shown::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
-            Shown::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
+        let sizes: Box<dyn Iterator<Item = u64>> = match &usage.view {
+            View::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
+            View::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width();
-        let width = terminal.unwrap_or(WIDTH);
+        let width = terminal.unwrap_or(DEFAULT_WIDTH);
         // A quarter of the line, if the numbers and a name leave as much.
         let numbers = size + 1 + 4 + 1;
-        let bar = (width / 4).min(width.saturating_sub(numbers + 1 + NAME));
-        let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(NAME));
+        let bar = (width / 4).min(width.saturating_sub(numbers + 1 + MIN_NAME));
+        let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(MIN_NAME));
         Self { measure, total, size, bar, name }
     }
 
@@ -120,7 +120,7 @@ impl Page {
 /// the first are not drawn.
 fn fit(room: usize, guide: String, name: String, notes: String) -> (String, String, String) {
     let length = |text: &str| text.chars().count();
-    let least = length(&name).min(NAME);
+    let least = length(&name).min(MIN_NAME);
     let notes = if least + length(&notes) <= room { notes } else { String::new() };
     let room = room.saturating_sub(length(&notes));
     let drawn = room.saturating_sub(least);

@@ -15,7 +15,7 @@ pub(super) struct Limits {
     /// The most steps below a root.
     pub(super) depth: Option<usize>,
     /// What is smaller than this.
-    pub(super) least: u64,
+    pub(super) min_size: u64,
     /// Files are shown, too.
     pub(super) files: bool,
 }
@@ -54,7 +54,7 @@ pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<L
         // No more of one directory can be shown than there are lines.
         let large = |row: Row| if shown_at_all(row) { size(row) } else { 0 };
         for child in table.largest(table.children(row), left, large) {
-            if size(child) >= limits.least {
+            if size(child) >= limits.min_size {
                 offer(&mut waiting, child, depth + 1);
             }
         }

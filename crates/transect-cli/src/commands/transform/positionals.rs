@@ -14,7 +14,7 @@ const PIPE: &str = " | ";
 
 /// What the words of a command line stand for.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct Positionals {
     pub(super) chain: Chain,
     pub(super) paths: Vec<PathBuf>,
     /// The first step is `copy`.
@@ -23,19 +23,19 @@ pub(super) struct Words {
 
 /// Why words cannot be told apart.
 #[derive(Debug)]
-pub(super) enum Wrong {
+pub(super) enum PositionalError {
     Chain(ParseError),
     /// The first word is a path.
-    NoStep(PathBuf),
+    MissingStep(PathBuf),
     /// The word names steps, and there is a file of that name.
     Ambiguous(PathBuf),
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for PositionalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Chain(error) => error.fmt(f),
-            Self::NoStep(path) => {
+            Self::MissingStep(path) => {
                 let path = path.display();
                 write!(f, "no step before '{path}'; write a step, or `copy`, before the paths")
             }
@@ -51,47 +51,50 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-impl Words {
+impl Positionals {
     /// Parses the words before `--`, and the paths after it (`None` if there is no `--`).
     ///
     /// Steps end at the first word that does not name one. From there on every word is a path, and
     /// so is every word after `--`. A shell expands `*` to names that may look like steps, so a
     /// further step that is also the name of a file is an error, unless `--` separates the two.
-    pub(super) fn parse(words: &[OsString], after: Option<&[PathBuf]>) -> Result<Self, Wrong> {
+    pub(super) fn parse(
+        words: &[OsString],
+        after: Option<&[PathBuf]>,
+    ) -> Result<Self, PositionalError> {
         let named: Vec<_> = words.iter().map_while(|word| Some((word, steps_in(word)?))).collect();
         let paths = &words[named.len()..];
         if after.is_none()
             && let Some((word, _)) = named.iter().skip(1).find(|(word, _)| exists(word))
         {
-            return Err(Wrong::Ambiguous(word.into()));
+            return Err(PositionalError::Ambiguous(word.into()));
         }
         if named.is_empty() {
             // The first word is meant as a step, unless it is the path of a file.
             return Err(match (paths, after) {
                 ([first, ..], _) if !exists(first) => not_a_step(first),
-                ([first, ..], _) => Wrong::NoStep(first.into()),
-                ([], paths) => {
-                    Wrong::NoStep(paths.and_then(<[_]>::first).cloned().unwrap_or_default())
-                }
+                ([first, ..], _) => PositionalError::MissingStep(first.into()),
+                ([], paths) => PositionalError::MissingStep(
+                    paths.and_then(<[_]>::first).cloned().unwrap_or_default(),
+                ),
             });
         }
         let steps: Vec<_> = named.into_iter().flat_map(|(_, steps)| steps).collect();
         let copies = steps.first() == Some(&COPY);
         let steps: Vec<_> = steps.into_iter().filter(|&step| step != COPY).collect();
-        let chain = Chain::parse(&steps).map_err(Wrong::Chain)?;
+        let chain = Chain::parse(&steps).map_err(PositionalError::Chain)?;
         let after = after.unwrap_or_default().iter().cloned();
         Ok(Self { chain, paths: paths.iter().map(PathBuf::from).chain(after).collect(), copies })
     }
 }
 
 /// Returns the error for a first word that was meant to name a step.
-fn not_a_step(word: &OsStr) -> Wrong {
+fn not_a_step(word: &OsStr) -> PositionalError {
     let text = word.to_string_lossy();
-    let steps: Vec<_> = pieces(&text).into_iter().filter(|&step| step != COPY).collect();
+    let steps: Vec<_> = split_pipes(&text).into_iter().filter(|&step| step != COPY).collect();
     match Chain::parse(&steps) {
-        Err(error) => Wrong::Chain(error),
+        Err(error) => PositionalError::Chain(error),
         // Its replacement for what is not UTF-8 would be a step.
-        Ok(_) => Wrong::NoStep(word.into()),
+        Ok(_) => PositionalError::MissingStep(word.into()),
     }
 }
 
@@ -99,14 +102,14 @@ fn not_a_step(word: &OsStr) -> Wrong {
 /// if it is not made of steps alone.
 fn steps_in(word: &OsString) -> Option<Vec<&str>> {
     let text = word.to_str()?;
-    let steps = pieces(text);
+    let steps = split_pipes(text);
     if steps.iter().all(|step| is_step(step)) {
         return Some(steps);
     }
     is_step(text).then(|| vec![text])
 }
 
-fn pieces(text: &str) -> Vec<&str> {
+fn split_pipes(text: &str) -> Vec<&str> {
     text.split(PIPE).map(str::trim).collect()
 }
 
@@ -128,8 +131,8 @@ mod tests {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let after: Option<Vec<PathBuf>> =
             after.map(|paths| paths.iter().map(PathBuf::from).collect());
-        let parsed = Words::parse(&words, after.as_deref());
-        let Words { chain, paths, .. } = parsed.map_err(|wrong| wrong.to_string())?;
+        let parsed = Positionals::parse(&words, after.as_deref());
+        let Positionals { chain, paths, .. } = parsed.map_err(|wrong| wrong.to_string())?;
         let paths = paths.iter().map(|path| path.display().to_string()).collect();
         Ok((chain.to_string(), paths))
     }

@@ -5,41 +5,41 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::private_dir::{self, OtherUsers};
 
-use crate::exit::Fatal;
+use crate::exit::CliError;
 
 /// The folders of a user, and the variables that name others.
-struct Kind {
+struct UserDir {
     /// What it is, for people.
     what: &'static str,
     variable: &'static str,
     /// In the home, if the variable does not name another one.
-    usual: &'static str,
+    default: &'static str,
 }
 
 /// For what can be made again: contenders that were built, corpora.
-const CACHE: Kind = Kind {
+const CACHE: UserDir = UserDir {
     what: "cache",
     variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" },
-    usual: ".cache",
+    default: ".cache",
 };
 
 /// For what was found out, and is to stay: profiles.
-const CONFIG: Kind = Kind {
+const CONFIG: UserDir = UserDir {
     what: "configuration",
     variable: if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" },
-    usual: ".config",
+    default: ".config",
 };
 
 /// Returns a part of the cache, which is created if it is missing.
 ///
 /// # Errors
 /// There is no place for it, or other users could have put something there.
-pub(crate) fn cache(part: &str) -> Result<PathBuf, Fatal> {
+pub(crate) fn cache(part: &str) -> Result<PathBuf, CliError> {
     let path = cache_path(part)?;
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
         let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
-        Fatal::File(format!("{why}; set {variable} to a folder that only you can write to"))
+        CliError::File(format!("{why}; set {variable} to a folder that only you can write to"))
     })?;
     Ok(path)
 }
@@ -48,16 +48,16 @@ pub(crate) fn cache(part: &str) -> Result<PathBuf, Fatal> {
 ///
 /// # Errors
 /// There is no place for it.
-pub(crate) fn cache_path(part: &str) -> Result<PathBuf, Fatal> {
-    Ok(CACHE.of_the_user()?.join(part))
+pub(crate) fn cache_path(part: &str) -> Result<PathBuf, CliError> {
+    Ok(CACHE.path()?.join(part))
 }
 
 /// Returns where a part of the configuration is, or would be.
 ///
 /// # Errors
 /// There is no place for it.
-pub(crate) fn config(part: &str) -> Result<PathBuf, Fatal> {
-    Ok(CONFIG.of_the_user()?.join(part))
+pub(crate) fn config(part: &str) -> Result<PathBuf, CliError> {
+    Ok(CONFIG.path()?.join(part))
 }
 
 /// Returns where a service is asked, and answers, unless another place is named. Where the system has
@@ -68,15 +68,15 @@ pub(crate) fn service_socket() -> PathBuf {
     transect_service::default_socket_dir(runtime, std::env::temp_dir()).join("cache.sock")
 }
 
-impl Kind {
+impl UserDir {
     /// Returns our folder in the one that the variable names, or in the usual one of the user.
-    fn of_the_user(&self) -> Result<PathBuf, Fatal> {
+    fn path(&self) -> Result<PathBuf, CliError> {
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
-        let named = absolute(self.variable).or_else(|| Some(home()?.join(self.usual)));
+        let named = absolute(self.variable).or_else(|| Some(home()?.join(self.default)));
         let Some(folder) = named else {
             let Self { what, variable, .. } = self;
             let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-            return Err(Fatal::File(format!(
+            return Err(CliError::File(format!(
                 "no folder for the {what}: neither {variable} nor {home} is an absolute path; \
                  set one of them"
             )));

@@ -6,24 +6,24 @@ use transect::{FieldMask, LineFormat, ListEntry};
 
 use super::colours::Colours;
 use super::value;
-use crate::output::clock::Clock;
 use crate::output::columns::{Column, Columns, Value};
 use crate::output::quote;
+use crate::output::time::TimeFormatter;
 
 /// Columns as wide as most values are: nobody knows the widest before the last entry is found.
 #[derive(Debug)]
-pub(super) struct People {
+pub(super) struct HumanFormat {
     columns: Columns,
     /// Names must not steer the terminal that shows them.
     quoted: bool,
     colours: Option<Colours>,
-    clock: Clock,
+    times: TimeFormatter,
 }
 
-impl People {
+impl HumanFormat {
     pub(super) fn new(columns: Columns, quoted: bool, colours: Option<Colours>) -> Self {
-        let clock = Clock::showing(columns.fields());
-        Self { columns, quoted, colours, clock }
+        let times = TimeFormatter::for_fields(columns.fields());
+        Self { columns, quoted, colours, times }
     }
 
     fn write_name(&self, column: Column, name: &OsStr, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
@@ -44,7 +44,7 @@ impl People {
     }
 }
 
-impl LineFormat for People {
+impl LineFormat for HumanFormat {
     fn fields(&self) -> FieldMask {
         let coloured = if self.colours.is_some() { FieldMask::MODE } else { FieldMask::empty() };
         self.columns.fields() | coloured
@@ -53,7 +53,7 @@ impl LineFormat for People {
     fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         let mut padding = 0_usize;
         for (place, column) in self.columns.iter().enumerate() {
-            let value = value::of(&self.columns, column, entry);
+            let value = value::of_column(&self.columns, column, entry);
             if column == Column::Target && place > 0 {
                 // As ls has it: close behind the name, and nothing where there is none.
                 if let Value::Name(target) = value {
@@ -73,9 +73,9 @@ impl LineFormat for People {
                     width.saturating_sub(name.len())
                 }
                 value => {
-                    let text = value.text(&self.clock);
+                    let text = value.text(&self.times);
                     let missing = width.saturating_sub(text.chars().count());
-                    let before = if column.begins_below() { 0 } else { missing };
+                    let before = if column.is_left_aligned() { 0 } else { missing };
                     line.resize(line.len() + before, b' ');
                     line.extend_from_slice(text.as_bytes());
                     missing - before

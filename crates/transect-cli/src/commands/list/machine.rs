@@ -38,7 +38,7 @@ impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for column in self.columns.iter() {
-            value::of(self.columns, column, self.entry).write(column.as_str(), &mut map)?;
+            value::of_column(self.columns, column, self.entry).write(column.as_str(), &mut map)?;
         }
         map.end()
     }
@@ -54,7 +54,10 @@ impl LineFormat for Csv {
     }
 
     fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
-        write_record(line, self.0.iter().map(|column| field(value::of(&self.0, column, entry))));
+        write_record(
+            line,
+            self.0.iter().map(|column| field(value::of_column(&self.0, column, entry))),
+        );
     }
 }
 
@@ -68,8 +71,8 @@ pub(super) fn header(columns: &[Column]) -> Vec<u8> {
 
 /// Appends a record without what ends it.
 fn write_record(line: &mut Vec<u8>, fields: impl Iterator<Item = Vec<u8>>) {
-    const ROOM: usize = 512;
-    let mut csv = csv::WriterBuilder::new().buffer_capacity(ROOM).from_writer(&mut *line);
+    const CAPACITY: usize = 512;
+    let mut csv = csv::WriterBuilder::new().buffer_capacity(CAPACITY).from_writer(&mut *line);
     for field in fields {
         csv.write_field(field).expect(IN_MEMORY);
     }

@@ -1,4 +1,4 @@
-//! Times for people: as a clock on their wall shows them.
+//! Times for people, in the local time zone.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,12 +6,12 @@ use transect::FieldMask;
 
 /// Shows times in the zone of whoever looks.
 #[derive(Debug)]
-pub(crate) struct Clock(TimeZone);
+pub(crate) struct TimeFormatter(TimeZone);
 
-impl Clock {
-    /// Returns a clock for these attributes. The zone is read only if there are times among them: it
+impl TimeFormatter {
+    /// Returns a times for these attributes. The zone is read only if there are times among them: it
     /// takes several files.
-    pub(crate) fn showing(fields: FieldMask) -> Self {
+    pub(crate) fn for_fields(fields: FieldMask) -> Self {
         let times = fields.intersects(FieldMask::TIMES);
         Self(if times { TimeZone::system() } else { TimeZone::UTC })
     }
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn times_are_those_of_the_calendar() {
-        let clock = Clock(TimeZone::UTC);
+        let times = TimeFormatter(TimeZone::UTC);
         for (nanoseconds, text) in [
             (0, "1970-01-01 00:00:00"),
             (-1, "1969-12-31 23:59:59"),
@@ -47,7 +47,7 @@ mod tests {
             (i64::MIN + 1, "1677-09-21 00:12:43"),
             (i64::MIN, "before 1677-09-21"),
         ] {
-            assert_eq!(clock.text(nanoseconds), text);
+            assert_eq!(times.text(nanoseconds), text);
         }
     }
 }
