@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use transect::table::{Row, Table};
 
-use super::{Measure, columns};
+use super::columns;
+use super::measure::Measure;
 use crate::page::escape_html;
 
 /// Entries that are listed.

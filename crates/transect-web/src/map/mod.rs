@@ -16,18 +16,20 @@ mod columns;
 mod fallback;
 mod file_kinds;
 mod live_map;
+mod measure;
 mod selection;
 
 use std::io;
 
 use serde::Serialize;
-use transect::table::{SubtreeTotals, Table};
+use transect::table::Table;
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
 use columns::{ColumnLocation, Columns, PackedColumns};
 use selection::Selection;
 
 pub use live_map::LiveMap;
+pub use measure::Measure;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -53,32 +55,6 @@ const SCRIPTS: &[&str] = &[
 
 /// What it does in addition where it is served.
 const SERVED: &str = concat!(include_str!("scripts/update.js"), include_str!("scripts/served.js"));
-
-/// What an area stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Bytes occupied, directories included.
-    DiskUsage,
-    /// Lengths of files in bytes.
-    Apparent,
-}
-
-impl Measure {
-    /// Returns how large something is.
-    fn size(self, sums: &SubtreeTotals) -> u64 {
-        match self {
-            Self::DiskUsage => sums.disk_usage,
-            Self::Apparent => sums.apparent,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::DiskUsage => "disk_usage",
-            Self::Apparent => "apparent_size",
-        }
-    }
-}
 
 /// What a page is to show of a table, and what the table does not know of itself.
 #[derive(Clone, Copy, Debug)]

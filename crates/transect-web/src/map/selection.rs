@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use transect::table::{Row, SubtreeTotals, Table};
 
-use super::Measure;
+use super::measure::Measure;
 
 /// What one line of the columns is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

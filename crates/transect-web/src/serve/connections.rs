@@ -23,11 +23,13 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, LocalSet, spawn_local, yield_now};
 use tokio::time::{sleep, timeout};
 
-use super::POLL_INTERVAL;
 use super::deadline::Deadline;
 use super::reply::Reply;
 use super::router::{Route, Router};
 use super::stream::Stream;
+
+/// How often the server checks whether it is to stop.
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The most connections that are open at once. A browser opens six.
 const MAX_CONNECTIONS: usize = 64;

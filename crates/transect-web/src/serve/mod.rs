@@ -38,16 +38,13 @@ use hyper::StatusCode;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 
-use connections::RoutedRequest;
+use connections::{POLL_INTERVAL, RoutedRequest};
 use reply::Reply;
 use router::{Route, Router};
 
 /// A browser that sent no request for so long is gone. Pages in the background are woken once a
 /// minute only.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(180);
-
-/// How often the server checks whether it is to stop.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many connections may wait to be accepted. When more come at once, the system drops their first
 /// packets, and they are repeated after a second.
