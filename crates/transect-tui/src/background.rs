@@ -10,34 +10,10 @@ use transect::FileType;
 use transect::table::{Row, Table};
 use transect_remove::Removal;
 
-use crate::app::{LargestFiles, Message, RequestId, SearchResults};
+use crate::message::{Job, MAX_LISTED, Message, RequestId};
 use crate::pattern::Pattern;
-use crate::sort::{Measure, SortOrder};
+use crate::sort::Measure;
 use crate::tree;
-
-/// Something to find out of a table.
-#[derive(Debug)]
-pub(crate) enum Job {
-    Sort {
-        request: RequestId,
-        rows: Vec<Row>,
-        order: SortOrder,
-    },
-    Find {
-        request: RequestId,
-        text: String,
-        measure: Measure,
-    },
-    Largest {
-        request: RequestId,
-        below: Option<Row>,
-    },
-    /// What removing rows would come to.
-    Summarize {
-        request: RequestId,
-        rows: Vec<Row>,
-    },
-}
 
 impl Job {
     pub(crate) fn run(self, table: &Table) -> Message {
@@ -64,9 +40,8 @@ fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Mess
     let matching = table.iter().filter(|&row| pattern.matches(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
     // What is empty is found, too.
-    let rows = table.largest(counted, SearchResults::MAX_LISTED, |row| {
-        measure.of(&table.totals(row)).saturating_add(1)
-    });
+    let rows =
+        table.largest(counted, MAX_LISTED, |row| measure.of(&table.totals(row)).saturating_add(1));
     Message::Found { request, rows, total }
 }
 
@@ -76,7 +51,7 @@ fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
         .into_iter()
         .flat_map(|row| table.subtree(row))
         .filter(|&row| table.file_type(row) == FileType::File);
-    table.largest(files, LargestFiles::MAX_LISTED, |row| table.totals(row).disk_usage)
+    table.largest(files, MAX_LISTED, |row| table.totals(row).disk_usage)
 }
 
 /// A thread that does one job after the other. Nobody waits for its end: what it does then is for

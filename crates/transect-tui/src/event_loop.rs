@@ -12,8 +12,9 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Cancel, FieldMask, ScanOptions};
 
-use crate::app::{App, Effect, Message, RemovalKind};
+use crate::app::App;
 use crate::background::JobThread;
+use crate::message::{Effect, Message, RemovalKind};
 use crate::removal_thread::RemovalThread;
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;

@@ -15,6 +15,7 @@ mod background;
 mod cursor;
 mod event_loop;
 mod keys;
+mod message;
 mod pattern;
 mod removal_thread;
 mod screen;

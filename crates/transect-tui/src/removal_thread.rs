@@ -9,7 +9,7 @@ use transect::Cancel;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Removal, Report, Trash};
 
-use crate::app::Message;
+use crate::message::Message;
 use transect_text::quote;
 
 /// How often it is last_report how far it is.

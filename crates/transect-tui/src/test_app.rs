@@ -13,8 +13,9 @@ use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
 use transect_remove::Trash;
 
-use crate::app::{App, Effect, Message, RemovalKind};
+use crate::app::App;
 use crate::event_loop::empty_table;
+use crate::message::{Effect, Message, RemovalKind};
 use crate::removal_thread::RemovalThread;
 use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};

@@ -9,7 +9,7 @@ use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
 use transect_remove::Removal;
 
-use crate::app::Message;
+use crate::message::Message;
 
 /// What is shown of every entry, beside its name, its type and both sizes.
 pub(crate) const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);

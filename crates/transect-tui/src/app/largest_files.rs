@@ -2,8 +2,8 @@
 
 use transect::table::Row;
 
-use super::{App, ReadState, RequestId};
-use crate::background::Job;
+use super::{App, ReadState};
+use crate::message::{Job, MAX_LISTED, RequestId};
 use transect_text::units::counted;
 
 /// The largest files below a directory, one after the other.
@@ -16,9 +16,6 @@ pub(crate) struct LargestFiles {
 }
 
 impl LargestFiles {
-    /// How many are gone to.
-    pub(crate) const MAX_LISTED: usize = 1000;
-
     /// Returns the one that was gone to last.
     fn current(&self) -> Option<Row> {
         self.rows.get(self.at).copied()
@@ -85,7 +82,7 @@ impl App {
             None => "all roots".to_owned(),
         };
         let (number, of) = (at + 1, counted(rows.len() as u64, "file", "files"));
-        let limit = if rows.len() == LargestFiles::MAX_LISTED { "the biggest " } else { "" };
+        let limit = if rows.len() == MAX_LISTED { "the biggest " } else { "" };
         self.jump(Some(row));
         self.note(format!("number {number} of {limit}{of} below {place}"));
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use transect::table::Row;
 
-use super::RequestId;
 use crate::cursor::{Cursor, Motion};
+use crate::message::RequestId;
 use crate::sort::SortedEntries;
 
 /// What is listed, and which of it is selected.

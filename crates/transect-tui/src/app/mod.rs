@@ -19,89 +19,20 @@ use std::time::Duration;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
 use transect::table::{Row, Table};
-use transect_remove::{Counts, Report, Summary};
 
-use crate::background::Job;
 use crate::cursor::Cursor;
 use crate::keys::{self, Action, Context};
-use crate::sort::{Measure, SortKey, SortOrder, SortedEntries};
+use crate::message::{Effect, Job, Message, RemovalKind, RequestId};
+use crate::sort::{Measure, SortKey, SortOrder};
 use crate::tree;
 use crate::view_options::ViewOptions;
 use transect_text::units::counted;
 
 pub(crate) use largest_files::LargestFiles;
 pub(crate) use listing::Listing;
-pub(crate) use removal::{Confirmation, KeptEntries, RemovalKind, RemovalProgress};
+pub(crate) use removal::{Confirmation, KeptEntries, RemovalProgress};
 pub(crate) use search::Prompt;
 pub(crate) use search_results::SearchResults;
-
-/// What has to be done outside. Rows come with their table: there may be another one by the time that
-/// somebody gets to it.
-#[derive(Debug)]
-pub(crate) enum Effect {
-    /// Reads everything again, but for roots that were removed.
-    Rescan {
-        without: Vec<PathBuf>,
-    },
-    /// Finds something out of a table.
-    RunJob(Arc<Table>, Job),
-    Open(PathBuf),
-    Shell(PathBuf),
-    Remove {
-        table: Arc<Table>,
-        kind: RemovalKind,
-        rows: Vec<Row>,
-    },
-    StopRemoval,
-    Redraw,
-    Suspend,
-    Quit,
-}
-
-/// What came of a [`Effect`].
-#[derive(Debug)]
-pub(crate) enum Message {
-    /// What is known while the tree is read for the first time: directories only.
-    PartialTable(Arc<Table>),
-    /// All that is there.
-    Table(Arc<Table>),
-    Sorted {
-        request: RequestId,
-        entries: SortedEntries,
-    },
-    Found {
-        request: RequestId,
-        rows: Vec<Row>,
-        total: u64,
-    },
-    Largest {
-        request: RequestId,
-        rows: Vec<Row>,
-    },
-    Summarized {
-        request: RequestId,
-        summary: Result<Summary, String>,
-    },
-    /// How far a removal is, and the last entry of it.
-    RemovalProgress {
-        counts: Counts,
-        last: String,
-    },
-    /// What became of rows of a table that were to be removed.
-    Removed {
-        table: Arc<Table>,
-        report: Report,
-    },
-    /// Nothing could be removed, and why.
-    RemovalFailed(String),
-    /// Something could not be done.
-    Error(String),
-}
-
-/// Tells the message that is waited for from those that came too late: rows mean something in one
-/// table only, and nobody wants the order before the last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestId(u64);
 
 /// How far the table is what is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -394,7 +325,7 @@ impl App {
     }
 
     fn next_request(&mut self) -> RequestId {
-        self.request.0 += 1;
+        self.request = self.request.next();
         self.request
     }
 

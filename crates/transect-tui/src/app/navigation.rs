@@ -3,7 +3,7 @@
 use transect::table::{Row, UnreadReason};
 
 use super::{App, Listing, ReadState};
-use crate::background::Job;
+use crate::message::Job;
 use crate::sort::SortOrder;
 use crate::tree;
 

@@ -9,20 +9,13 @@ use std::sync::Arc;
 use transect::table::{Row, Table};
 use transect_remove::{Counts, Report, Summary};
 
-use super::{App, Effect, Overlay, ReadState, RequestId};
-use crate::background::Job;
+use super::{App, Overlay, ReadState};
 use crate::cursor::{Cursor, Motion};
 use crate::keys::Action;
+use crate::message::{Effect, Job, RemovalKind, RequestId};
 use crate::tree;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
-
-/// How something is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemovalKind {
-    Delete,
-    Trash,
-}
 
 /// Whether something is to be removed.
 #[derive(Debug)]

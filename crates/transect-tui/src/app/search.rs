@@ -4,8 +4,8 @@
 use transect::table::Row;
 
 use super::{App, Overlay, SearchResults};
-use crate::background::Job;
 use crate::keys::Action;
+use crate::message::Job;
 use crate::pattern::Pattern;
 
 /// What is typed, and what for.

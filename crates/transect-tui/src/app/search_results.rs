@@ -2,8 +2,8 @@
 
 use transect::table::Row;
 
-use super::RequestId;
 use crate::cursor::{Cursor, Motion};
+use crate::message::RequestId;
 
 /// Entries whose names hold a text, the largest first.
 #[derive(Debug)]
@@ -17,9 +17,6 @@ pub(crate) struct SearchResults {
 }
 
 impl SearchResults {
-    /// How many are listed.
-    pub(crate) const MAX_LISTED: usize = 1000;
-
     pub(super) fn new(text: String, request: RequestId) -> Self {
         Self { text, rows: Vec::new(), total: None, cursor: Cursor::default(), request }
     }

@@ -6,7 +6,7 @@ use transect::table::{PartialTable, TableBuilder};
 use transect::{FieldMask, ScanOptions};
 use transect_testkit::TempDir;
 
-use crate::app::{Effect, Message};
+use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, tree, view_options};
 
 /// A tree with something of everything.

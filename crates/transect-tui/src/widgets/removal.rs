@@ -6,7 +6,8 @@ use transect_remove::Summary;
 
 use super::pen::Pen;
 use super::popup;
-use crate::app::{App, Confirmation, Overlay, RemovalKind};
+use crate::app::{App, Confirmation, Overlay};
+use crate::message::RemovalKind;
 use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::share::bar;

@@ -6,8 +6,8 @@ use ratatui::style::Modifier;
 use transect_remove::Report;
 
 use crate::ViewOptions;
-use crate::app::{Effect, Message};
 use crate::keys::{BINDINGS, Context};
+use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, tree, view_options};
 
 fn sample(width: u16, height: u16) -> TestApp {

@@ -7,7 +7,7 @@ use transect_remove::Report;
 use transect_testkit::TempDir;
 
 use crate::ViewOptions;
-use crate::app::{Effect, Message};
+use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, tree, view_options};
 
 /// A tree on the disk: `big` 100,000 bytes, `folder` with two files, `small`.
