@@ -1,5 +1,4 @@
-//! Many questions at once: what is known is answered on the way, and the rest directory by
-//! directory.
+//! Lookups of many paths: cached results first, then one directory after another.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,14 +15,13 @@ use super::revalidation::{LookupKind, Revalidation};
 use super::split_path::{is_entry_name, split};
 use super::system::QueryInDir;
 
-/// After so many questions about one directory it is supposed that not many more will come, and
-/// memory that was taken for them is given back.
+/// After so many lookups in one directory, few more are expected, and reserved memory is released.
 const SHRINK_AFTER: usize = 16;
 
-/// What stands for an answer until there is one.
+/// Placeholder until a path is answered.
 const PENDING: LookupResult = Err(LookupError::MISSING);
 
-/// A question that memory did not answer: its directory, the name in it, and its index.
+/// A lookup that memory did not answer: its directory, the name in it, and its index.
 struct Uncached<'p> {
     cached_dir: Arc<CachedDir>,
     name: &'p [u8],
@@ -31,15 +29,15 @@ struct Uncached<'p> {
 }
 
 impl Revalidation<'_> {
-    /// Returns the attributes of what many paths lead to, in the order in which they are asked.
+    /// Returns the attributes of many paths, links followed, in the order of the paths.
     ///
-    /// Whatever the order of the paths, one directory is looked at after another. What has to be
-    /// asked is asked in one listing where that is cheaper.
+    /// The paths are looked up one directory after another, whatever their order. Names are listed
+    /// instead of queried one by one where that is cheaper.
     pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.many(paths, true)
     }
 
-    /// Returns the attributes of many paths themselves: see [`Revalidation::get_link`].
+    /// Returns the attributes of many paths, links not followed: see [`Revalidation::get_link`].
     pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.many(paths, false)
     }
@@ -56,8 +54,8 @@ impl Revalidation<'_> {
         answers
     }
 
-    /// Answers what is known. One directory is looked for, and locked, for all paths in it that
-    /// follow each other.
+    /// Answers from memory, and returns what is left. Consecutive paths of one directory share one
+    /// search for the directory, and one lock.
     fn answer_cached<'p, P: AsRef<Path>>(
         &self,
         paths: &'p [P],
@@ -67,7 +65,7 @@ impl Revalidation<'_> {
         let kind = LookupKind::Attributes { follow };
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
-        // What is no plain name may lead out of the roots.
+        // A name such as `..` may lead out of the roots.
         let plain = |at| split(paths[index(at)].as_ref()).filter(|(_, name)| is_entry_name(name));
         let mut uncached = Vec::new();
         let mut at = 0;
@@ -88,7 +86,7 @@ impl Revalidation<'_> {
                 at += 1;
                 continue;
             };
-            // While this is held nothing may be done that evicts, which would wait for it.
+            // While this lock is held, nothing may evict: it would wait for the lock.
             let seen = cached_dir.read();
             while at < paths.len()
                 && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
@@ -110,7 +108,7 @@ impl Revalidation<'_> {
         uncached
     }
 
-    /// Finds the directory of a path that is spelt otherwise, or seen for the first time.
+    /// Adds a path that is not in the form of the keys, or whose directory is new.
     fn find_dir<'p>(
         &self,
         path: &'p Path,
@@ -143,7 +141,7 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Answers questions about names in one directory.
+    /// Answers lookups of names in one directory.
     fn answer_group<P: AsRef<Path>>(
         &self,
         paths: &[P],
@@ -171,8 +169,7 @@ impl Revalidation<'_> {
             .into_result()
     }
 
-    /// Answers in the open directory, which costs a system call more and saves the way to it for
-    /// every name.
+    /// Answers in the open directory: one system call more, but no path to resolve for each name.
     fn answer_in_open_dir<P: AsRef<Path>>(
         &self,
         cached_dir: &Arc<CachedDir>,

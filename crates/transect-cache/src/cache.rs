@@ -1,4 +1,4 @@
-//! The attribute cache: its state, and what changes all of it at once.
+//! The attribute cache: its state, and the operations that affect all of it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,18 +16,19 @@ use super::split_path::{PathScope, SplitPath};
 use super::store::Store;
 use super::watch::Watches;
 
-/// Answers questions about attributes from memory where it can: see the [crate](crate).
+/// A cache of file attributes: see the [crate](crate).
 #[derive(Debug)]
 pub struct AttributeCache {
     pub(super) options: CacheOptions,
     pub(super) reader: ReaderKind,
     pub(super) scope: PathScope,
     pub(super) store: Store,
-    /// What was learnt in an earlier epoch is not known any more.
+    /// The current epoch. Entries of an earlier epoch are invalid.
     pub(super) epoch: AtomicU64,
+    /// The number of revalidations begun so far.
     pub(super) revalidations: AtomicU64,
     frozen: AtomicBool,
-    /// At [`Level::Watched`].
+    /// `Some` at [`Level::Watched`].
     pub(super) watches: Option<Watches>,
 }
 
@@ -52,15 +53,15 @@ impl AttributeCache {
         })
     }
 
-    /// Returns the level at which questions are answered now.
+    /// Returns the current level: that of the options, or [`Level::Frozen`] while frozen.
     pub fn level(&self) -> Level {
         if self.frozen.load(Ordering::Acquire) { Level::Frozen } else { self.options.level }
     }
 
-    /// Answers at [`Level::Frozen`] from now on, until [`AttributeCache::thaw`].
+    /// Switches to [`Level::Frozen`] until [`AttributeCache::thaw`].
     ///
-    /// What was known at [`Level::Checked`] is forgotten, as it was checked for earlier questions
-    /// only. What was known at [`Level::Watched`] is settled first, and stays.
+    /// Entries of [`Level::Checked`] are dropped, because they were checked for earlier lookups
+    /// only. Entries of [`Level::Watched`] are settled first, and kept.
     pub fn freeze(&self) {
         if self.options.level == Level::Frozen || self.level() == Level::Frozen {
             return;
@@ -74,7 +75,7 @@ impl AttributeCache {
         self.frozen.store(true, Ordering::Release);
     }
 
-    /// Forgets what the system tells no changes of.
+    /// Drops what notifications do not cover.
     fn forget_unwatched(&self, cached_dir: &CachedDir) {
         let mut directory = cached_dir.write();
         match directory.watch {
@@ -84,20 +85,19 @@ impl AttributeCache {
         self.store.dirs.add_memory(directory.growth());
     }
 
-    /// At [`Level::Watched`], takes note of all changes that were made before this call, so that what
-    /// is asked after it is answered as it was at the call, or later. Returns whether that was
-    /// possible: if notifications were lost, all that was known is forgotten instead, and asked
-    /// anew. At other levels there is nothing to do.
+    /// At [`Level::Watched`], applies all changes made before this call, so that later lookups are
+    /// answered as of this call or later. Returns false if notifications were lost: then everything
+    /// is dropped instead and queried anew. Does nothing at other levels, and returns true.
     ///
-    /// Linux has reported a change before the call that made it returns, so this does not wait.
-    /// Windows keeps a queue for each directory, and this waits for one of them: a change elsewhere
-    /// may be known a moment later.
+    /// Linux reports a change before the call that made it returns, so this does not wait. Windows
+    /// keeps a queue for each directory, and this waits for one of them: a change elsewhere may be
+    /// noticed a moment later.
     pub fn settle(&self) -> bool {
         self.watches.as_ref().is_none_or(|watches| watches.settle(&self.store))
     }
 
-    /// Answers at the level of the options again. Where that is [`Level::Frozen`], all is forgotten
-    /// and frozen anew.
+    /// Returns to the level of the options. If that is [`Level::Frozen`], drops everything and
+    /// freezes anew.
     pub fn thaw(&self) {
         let was_frozen = self.frozen.swap(false, Ordering::AcqRel);
         if self.options.level == Level::Frozen || was_frozen && self.watches.is_none() {
@@ -105,17 +105,18 @@ impl AttributeCache {
         }
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     pub fn clear(&self) {
         self.begin_epoch();
         self.evict(0);
     }
 
-    /// Forgets a path and, if it is a directory, all that is below it: in the split given, and in
-    /// all that begin with it.
+    /// Drops a path and, if it is a directory, everything below it. Only entries whose path begins
+    /// with this path as written are dropped.
     ///
     /// # Errors
-    /// The path is one that nothing is ever known of.
+    /// The path can never be in the cache: it is outside the roots, relative without a base, empty,
+    /// or contains a NUL.
     pub fn invalidate(&self, path: impl AsRef<Path>) -> Result<(), LookupError> {
         let split = self.scope.split(path.as_ref())?;
         let whole: PathBuf = split.path.components().collect();
@@ -130,8 +131,8 @@ impl AttributeCache {
         Ok(())
     }
 
-    /// Has a directory watched, if the system tells of changes and nobody asked it for those yet.
-    /// Returns whether anything came of it.
+    /// Watches a directory if the level requires it and it was not tried yet. Returns whether it
+    /// was tried now.
     pub(super) fn watch(&self, cached_dir: &Arc<CachedDir>) -> bool {
         let Some(watches) = &self.watches else { return false };
         let unwatched = cached_dir.peek().watch == WatchStatus::Unwatched;
@@ -145,7 +146,7 @@ impl AttributeCache {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns what was done so far.
+    /// Returns the counters.
     pub fn counts(&self) -> CacheCounts {
         let (mut directories, mut names) = (0, 0);
         self.store.dirs.for_each(|cached_dir| {
@@ -156,24 +157,24 @@ impl AttributeCache {
         CacheCounts { directories, names, watches, ..self.store.counters.read() }
     }
 
-    /// Returns the bytes that all that is known takes.
+    /// Returns the size of all entries in bytes.
     pub fn memory(&self) -> usize {
         self.store.dirs.memory()
     }
 
-    /// Returns the directory that a path lies in, as it is spelt.
+    /// Returns the directory of a path, new or not.
     pub(super) fn cached_dir(&self, split: &SplitPath<'_>) -> Arc<CachedDir> {
         let cached_dir = self.store.dirs.get_or_insert(&split.directory, split.inside_roots);
         self.enforce_memory_limit();
         cached_dir
     }
 
-    /// Evicts directories if there is a limit and it is exceeded.
+    /// Evicts directories if the memory limit is exceeded.
     pub(super) fn enforce_memory_limit(&self) {
         if let Some(max) = self.options.memory
             && self.store.dirs.memory() > max
         {
-            // An eighth more, so that this is not done for every name.
+            // An eighth more than necessary, so that not every new name evicts.
             let evicted = self.evict(max - max / 8);
             self.store.counters.evictions.add(evicted as u64);
         }
@@ -187,18 +188,18 @@ impl AttributeCache {
         evicted.len()
     }
 
-    /// Returns how many passes have begun.
+    /// Returns how many revalidations have begun.
     pub(super) fn revalidations_begun(&self) -> u64 {
         self.revalidations.load(Ordering::Acquire)
     }
 }
 
 impl CacheOptions {
-    /// Checks the options and returns a cache that knows nothing yet.
+    /// Checks the options and returns an empty cache.
     ///
     /// # Errors
-    /// A root or a base that is not absolute, a reader that cannot be used here, or
-    /// [`Level::Watched`] where nobody tells of changes.
+    /// A root or a base that is not absolute, a reader that is not available here, or
+    /// [`Level::Watched`] on a system without change notifications.
     pub fn open(mut self) -> Result<AttributeCache, Error> {
         if let Some(reader) = self.reader
             && let Some(why) = reader.unavailable_reason()
@@ -212,7 +213,7 @@ impl CacheOptions {
     }
 }
 
-/// Returns a path as directories are kept under it.
+/// Returns a path in the form that keys have.
 fn absolute(path: &Path) -> Result<PathBuf, Error> {
     if path.is_absolute() {
         Ok(path.components().collect())

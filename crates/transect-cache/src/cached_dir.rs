@@ -1,4 +1,4 @@
-//! A directory as it was spelt, and what is known of it.
+//! A cached directory: its state, and how much of it is fresh.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,78 +13,78 @@ use super::record::RecordLayout;
 use super::split_path;
 use super::system::DirIdentity;
 
-/// A directory under one of its spellings. `a/../b` and `b` are two of them: what `..` means only
-/// the system knows, which is therefore asked for both.
+/// A directory under one of its paths. `a/../b` and `b` are two: only the system can resolve `..`,
+/// so both are queried.
 #[derive(Debug)]
 pub(super) struct CachedDir {
     path: PathBuf,
-    /// Tells places apart, also from those that are gone.
+    /// A unique number, never used again.
     pub(super) number: u64,
-    /// It lies in a root, so that whatever is in it may be asked about.
+    /// The directory is inside a root, so any name in it may be looked up.
     pub(super) inside_roots: bool,
-    /// Is held by whoever lists or checks the directory: the others wait for what comes of it.
+    /// Held by the thread that lists or checks the directory. Others wait for its result.
     listing_lock: Mutex<()>,
-    /// Somebody asked since it was last looked at with the aim of evicting it.
+    /// Looked up since the last search for directories to evict.
     used: AtomicBool,
     directory: RwLock<DirState>,
 }
 
-/// What is known of a directory.
+/// What the cache stores of a directory.
 #[derive(Debug, Default)]
 pub(super) struct DirState {
-    /// The epoch in which it became known. What was known in another is not known.
+    /// The epoch that the entries belong to. They are invalid in any other.
     epoch: u64,
-    /// Raised when something is forgotten: what was asked before, and is answered after, is not
-    /// kept.
+    /// Incremented whenever something is dropped. A query that began at another count must not be
+    /// stored.
     pub(super) changes: u64,
-    /// It has been evicted: nothing more is kept in it, and whoever still has it asks for another.
+    /// Evicted: nothing is stored here any more, and threads that still hold it get a new one.
     pub(super) evicted: bool,
-    /// Why everything in it is refused, and how many passes had begun when that was found.
+    /// The error of every lookup in it, and how many revalidations had begun when it was found.
     pub(super) error: Option<(LookupError, u64)>,
     pub(super) table: NameTable,
     pub(super) listing: Option<CompleteListing>,
     pub(super) account: ListingBudget,
     pub(super) watch: WatchStatus,
-    /// The bytes that it was last counted with.
+    /// The size of the table when it was last counted, in bytes.
     counted: usize,
 }
 
-/// A listing of which all names are in the table.
+/// A listing whose names are all in the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompleteListing {
-    /// What the directory was.
+    /// The directory when it was listed.
     pub(super) identity: DirIdentity,
-    /// A name that is not in it is not there.
+    /// Names are bytes: a name that is not listed does not exist.
     pub(super) exact_names: bool,
-    /// It may have been changed after it was listed without that being seen from its times.
+    /// A change right after the listing may not show in the directory's times.
     pub(super) racy: bool,
-    /// How many passes had begun when it was last found to hold.
+    /// How many revalidations had begun when the listing was last found valid.
     pub(super) checked: u64,
 }
 
-/// Whether notifications tell of all changes.
+/// Whether notifications report the changes of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum WatchStatus {
-    /// Nobody asked for any yet.
+    /// Not tried yet.
     #[default]
     Unwatched,
     /// They do.
     Watched,
-    /// There are none to be had: it is checked instead.
+    /// It cannot be watched and is checked instead.
     Unavailable,
 }
 
-/// What of a directory's table is to be believed.
+/// Which entries of a directory may be used without a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
-    /// All that it says.
+    /// All of them.
     Complete,
-    /// All but the attributes of directories, which change without anything happening in the
-    /// directory that holds them, and what links lead to.
+    /// All but the attributes of directories and the targets of links: these change without an
+    /// event in the directory that contains them.
     Watched,
-    /// Which names there are.
+    /// Which names exist.
     NamesOnly,
-    /// Nothing, until it has been checked.
+    /// None, until the directory is checked.
     Stale,
 }
 
@@ -102,17 +102,18 @@ impl CachedDir {
         split_path::key(&self.path)
     }
 
-    /// Looks at what is known, and takes note that somebody did.
+    /// Locks the state for reading, and marks the directory as used.
     #[inline]
     pub(super) fn read(&self) -> RwLockReadGuard<'_, DirState> {
-        // Most often it is set: nobody's cache is disturbed by reading it.
+        // Usually it is set already: reading it does not invalidate the cache line of other
+        // processors.
         if !self.used.load(Ordering::Relaxed) {
             self.used.store(true, Ordering::Relaxed);
         }
         self.peek()
     }
 
-    /// Looks at what is known without taking note of it.
+    /// Locks the state for reading without marking the directory as used.
     pub(super) fn peek(&self) -> RwLockReadGuard<'_, DirState> {
         self.directory.read().expect(POISONED)
     }
@@ -121,18 +122,18 @@ impl CachedDir {
         self.directory.write().expect(POISONED)
     }
 
-    /// Waits until nobody else lists or checks the directory.
+    /// Waits until no other thread lists or checks the directory.
     pub(super) fn lock_listing(&self) -> MutexGuard<'_, ()> {
         self.listing_lock.lock().expect(POISONED)
     }
 
-    /// Returns whether anybody looked since this was last asked.
+    /// Returns whether the directory was used since the last call.
     pub(super) fn take_used(&self) -> bool {
         self.used.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns the bytes that it takes beside what is known of the directory: its own, its path's,
-    /// two counters, and its place in a map that is half full.
+    /// Returns the size without the table: the struct, its path, two reference counts, and its slot
+    /// in a map that is half full.
     pub(super) fn own_memory(&self) -> usize {
         size_of::<Self>() + self.path.capacity() + 4 * size_of::<usize>()
     }
@@ -141,7 +142,7 @@ impl CachedDir {
 const POISONED: &str = "BUG: a thread panicked while it changed what is known";
 
 impl DirState {
-    /// Returns what is to be believed in a pass.
+    /// Returns which entries are fresh enough for a revalidation.
     #[inline]
     pub(super) fn freshness(&self, level: Level, epoch: u64, revalidation: u64) -> Freshness {
         if self.epoch != epoch {
@@ -157,12 +158,12 @@ impl DirState {
         }
     }
 
-    /// Returns whether what is known of it belongs to an epoch.
+    /// Returns whether the entries belong to an epoch.
     pub(super) fn is_of_epoch(&self, epoch: u64) -> bool {
         self.epoch == epoch
     }
 
-    /// Returns why everything in it is refused, if that is to be believed.
+    /// Returns the error of every lookup in it, if that is fresh enough.
     #[inline]
     pub(super) fn error(
         &self,
@@ -180,13 +181,13 @@ impl DirState {
         believed.then_some(error)
     }
 
-    /// Returns whether all names are known, and a name that is not among them is not there.
+    /// Returns whether a name that is not in the table does not exist.
     #[inline]
     pub(super) fn has_all_names(&self) -> bool {
         self.listing.is_some_and(|listing| listing.exact_names)
     }
 
-    /// Begins an epoch: what was known before is not known.
+    /// Enters an epoch and drops entries of earlier ones.
     pub(super) fn renew(&mut self, epoch: u64) {
         if self.epoch < epoch {
             self.forget();
@@ -196,7 +197,7 @@ impl DirState {
         }
     }
 
-    /// Forgets all names.
+    /// Drops all names.
     pub(super) fn forget(&mut self) {
         self.changes += 1;
         self.table = NameTable::default();
@@ -204,7 +205,7 @@ impl DirState {
         self.error = None;
     }
 
-    /// Forgets one name; the table is begun anew when most of it is what was forgotten.
+    /// Drops one name, or all of them if most of the table is obsolete.
     pub(super) fn forget_name(&mut self, name: HashedName<'_>, layout: RecordLayout) {
         self.changes += 1;
         self.table.mark_changed(name);
@@ -213,13 +214,13 @@ impl DirState {
         }
     }
 
-    /// Returns by how much the memory it takes has grown since this was last asked.
+    /// Returns by how many bytes the table has grown since the last call.
     pub(super) fn growth(&mut self) -> isize {
         let now = self.table.memory();
         now as isize - std::mem::replace(&mut self.counted, now) as isize
     }
 
-    /// Evicts it.
+    /// Drops everything for good.
     pub(super) fn evict(&mut self) {
         self.forget();
         self.evicted = true;

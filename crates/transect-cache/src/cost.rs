@@ -1,22 +1,22 @@
-//! One listing, or single queries: the rule, and the prices it goes by.
+//! Decides between one listing and single queries, by their costs.
 
-/// What questions to the system cost, in nanoseconds.
+/// The costs of system calls in nanoseconds.
 ///
 /// The defaults are medians of `cargo run --release -p transect --example cache_costs` (2026-11-21,
-/// AMD EPYC, two virtual processors, Linux 6.18, ext4, all in memory, and others at work on the same
-/// machine). Elsewhere everything takes more or less time; what matters is how the prices compare.
+/// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine).
+/// Other machines take more or less time; only the ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheCosts {
-    /// The attributes of one name by its path.
+    /// The attributes of a name by its path.
     pub query: u64,
-    /// Opening a directory, learning what it is, and closing it.
+    /// Opening a directory, querying it, and closing it.
     pub open: u64,
-    /// The attributes of one name in an open directory.
+    /// The attributes of a name in an open directory.
     pub query_open: u64,
-    /// The calls that list an open directory, however little is in it, and those that find out
-    /// how far the listing is to be believed.
+    /// The calls that list an open directory, even an empty one, and that determine how reliable
+    /// the listing is.
     pub listing: u64,
-    /// A name of a listing, from the system to where it is kept.
+    /// A listed name, from the system to the table.
     pub name: u64,
 }
 
@@ -26,71 +26,72 @@ impl Default for CacheCosts {
     }
 }
 
-/// The names that a directory is thought to hold whose size says nothing: one of a single block.
+/// The number of names assumed if the directory's size does not tell: it has a single block.
 const MIN_ASSUMED_NAMES: u64 = 16;
 
-/// Bytes of a directory's size for each name. ext4 and XFS write 8 to 12 bytes and the name, and
-/// leave a quarter of a block empty; tmpfs counts 20 a name, Btrfs twice the name.
+/// Bytes of directory size per name. ext4 and XFS use 8 to 12 bytes and the name, and leave a
+/// quarter of a block empty; tmpfs counts 20 a name, Btrfs twice the name.
 const BYTES_PER_NAME: u64 = 24;
 
-/// The size up to which a directory's size says nothing.
+/// Up to this size, the size of a directory does not depend on the number of names.
 const UNINFORMATIVE_SIZE: u64 = 4096;
 
 impl CacheCosts {
-    /// Returns what listing a directory costs that holds so many names.
+    /// Returns the cost of listing a directory with so many names.
     fn listing_of(&self, names: u64) -> u64 {
         self.open + self.listing + names.saturating_mul(self.name)
     }
 
-    /// Returns whether so many names are better asked in the open directory than by their paths.
+    /// Returns whether so many names are cheaper to query in the open directory than by their
+    /// paths.
     pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
         self.open + names * self.query_open < names * self.query
     }
 }
 
-/// What was spent in one directory on names that are not there, and what a listing would cost,
-/// which would have told so at once.
+/// What was spent in one directory on names that do not exist, and the price of a listing that
+/// would have answered all of them.
 ///
-/// This is the problem of renting or buying skis: as long as nobody knows how many more days there
-/// will be, rent until the rent has reached the price, then buy. Whatever comes, what is spent is
-/// at most twice what somebody would have spent who had known it before.
+/// This is the ski rental problem: while the number of remaining days is unknown, rent until the
+/// rent equals the price, then buy. The total is at most twice the cost of the best choice in
+/// hindsight.
 ///
-/// That needs a price. Where a directory's size does not tell it, listings are begun that are given
-/// up when they have cost twice what was spent, and are not begun again before four times as much
-/// was. What was spent at the last that was given up is S, so the whole listing costs at least 2 S;
-/// given up were at most 2 (1 + 1/4 + …) S, and at the next attempt 4 S are spent: with the listing
-/// at most 4.5 times its price.
+/// The rule needs a price. If the directory's size does not give one, a listing is given up once it
+/// has cost twice the budget, and tried again after four times as much was spent. Let S be spent at
+/// the last listing given up; the whole listing then costs at least 2 S. Listings given up cost at
+/// most 2 (1 + 1/4 + …) S, and 4 S are spent at the next attempt: with that listing, at most 4.5
+/// times its price.
 ///
-/// Attributes have to be asked for one by one with or without a listing (on Linux; what a listing
-/// brings along elsewhere is kept), so names that are there are no reason for one.
+/// Names that exist are no reason for a listing: their attributes must be queried one by one either
+/// way (on Linux; elsewhere, attributes that come with a listing are stored).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ListingBudget {
     spent: u64,
-    /// What a listing costs, as far as that is known.
+    /// The price of a listing, if known.
     price: Option<u64>,
 }
 
 impl ListingBudget {
-    /// Takes note of questions about names that are not there.
+    /// Adds the cost of queries of names that do not exist.
     pub(super) fn spend(&mut self, costs: &CacheCosts, names: usize) {
         self.spent = self.spent.saturating_add(costs.query.saturating_mul(names as u64));
     }
 
-    /// Returns what may be spent on a listing, now that `wanted` names are about to be asked: what
-    /// was spent without one, and what would be spent next.
+    /// Returns what a listing may cost when `wanted` names are about to be queried: what was spent
+    /// without one, and what would be spent next.
     pub(super) fn budget(&self, costs: &CacheCosts, wanted: usize) -> u64 {
         self.spent.saturating_add(costs.query_open.saturating_mul(wanted as u64))
     }
 
-    /// Returns whether a listing is worth a try.
+    /// Returns whether a listing is worth trying.
     pub(super) fn allows_listing(&self, costs: &CacheCosts, wanted: usize) -> bool {
         let price = self.price.unwrap_or_else(|| costs.listing_of(MIN_ASSUMED_NAMES));
         self.budget(costs, wanted) >= price
     }
 
-    /// Takes note of the size of the directory, now open, and returns how many names are to be
-    /// listed at most; none if that would cost more than the budget.
+    /// Updates the price from the size of the open directory. Returns how many names to list at
+    /// most; 0 if that would exceed the budget.
     pub(super) fn max_names(
         &mut self,
         costs: &CacheCosts,
@@ -107,23 +108,22 @@ impl ListingBudget {
         if budget < price {
             return 0;
         }
-        // A size is a guess. What costs twice the budget is given up.
+        // The size is an estimate. A listing that costs twice the budget is given up.
         (2 * budget).saturating_sub(costs.open + costs.listing) / costs.name.max(1)
     }
 
-    /// Takes note that a listing was given up after so many names: the next is tried when twice
-    /// that could have been listed.
+    /// Records that a listing was given up after so many names. The next is tried when twice as
+    /// many could have been listed.
     pub(super) fn record_given_up(&mut self, costs: &CacheCosts, names: u64) {
         self.price = Some(costs.listing_of(names.saturating_mul(2)));
     }
 
-    /// Takes note that the directory was listed: should that be for nothing, the account begins
-    /// anew.
+    /// Records a listing. If it is invalidated, the budget starts anew.
     pub(super) fn listed(&mut self, costs: &CacheCosts, names: u64) {
         *self = Self { spent: 0, price: Some(costs.listing_of(names)) };
     }
 
-    /// Takes note that the directory cannot be listed.
+    /// Records that the directory cannot be listed.
     pub(super) fn record_unlistable(&mut self) {
         self.price = Some(u64::MAX);
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     proptest! {
-        /// Plays the rule against somebody who knows how many missing names will be asked for.
+        /// Compares the rule with an opponent that knows how many missing names will be looked up.
         #[test]
         fn missing_names_cost_at_most_a_small_multiple_of_the_best(
             names in 0_u64..5000,

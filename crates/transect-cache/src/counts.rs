@@ -1,45 +1,45 @@
-//! What a cache has done.
+//! Counters of a cache.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a cache has done since it was made. The counters are read one by one while others count.
+/// The counters of a cache since it was opened. They are read one by one while other threads count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounts {
-    /// Questions that were answered from memory.
+    /// Lookups answered from memory.
     pub hits: u64,
-    /// Questions for which the system had to be asked.
+    /// Lookups that needed a query.
     pub misses: u64,
-    /// Directories that were listed.
+    /// Directories listed.
     pub listings: u64,
-    /// Listings that were not begun or given up because they would have cost too much, that were
-    /// refused, or during which the directory changed.
+    /// Listings that were not begun or given up because of their cost, that failed, or during which
+    /// the directory changed.
     pub listings_given_up: u64,
-    /// Questions to the system about one name.
+    /// Queries of one name.
     pub queries: u64,
-    /// Questions to the system whether a listing still holds.
+    /// Queries whether a listing is still valid.
     pub checks: u64,
-    /// Listings that no longer held.
+    /// Listings that were not valid any more.
     pub outdated: u64,
-    /// Names and directories that were forgotten because something happened to them.
+    /// Names and directories dropped because of a change.
     pub invalidations: u64,
-    /// Directories that were evicted to keep within the memory.
+    /// Directories evicted to stay within the memory limit.
     pub evictions: u64,
-    /// Directories that could not be watched, and are checked instead.
+    /// Directories that could not be watched and are checked instead.
     pub unwatched: u64,
-    /// How often notifications were lost, and all that hung on them was forgotten.
+    /// How often notifications were lost, and everything that depended on them was dropped.
     pub lost: u64,
-    /// Directories that are known now, in all their spellings.
+    /// Directories cached now, under all their paths.
     pub directories: u64,
-    /// Names of which something is known now.
+    /// Names cached now.
     pub names: u64,
-    /// Directories that are watched now, those on the way included.
+    /// Directories watched now, including those above cached ones.
     pub watches: u64,
 }
 
 macro_rules! counters {
     ($($name:ident),*) => {
-        /// The counters that are shared by all threads.
+        /// The counters that all threads share.
         #[derive(Debug, Default)]
         pub(super) struct Counters {
             $(pub(super) $name: Counter,)*

@@ -1,4 +1,4 @@
-//! The directories that something is known of, by their split.
+//! The cached directories by path.
 
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -12,20 +12,20 @@ use super::cached_dir::CachedDir;
 use super::name_table::Hasher;
 use super::split_path;
 
-/// So many locks that threads seldom meet at one.
+/// Enough locks that threads seldom compete for one.
 const SHARDS: usize = 64;
 
 type Shard = HashTable<Arc<CachedDir>>;
 
-/// All places. The map is only asked when the directory changes from one question to the next.
+/// All cached directories. A thread that stays in one directory does not touch the map.
 #[derive(Debug)]
 pub(super) struct DirMap {
     hasher: Hasher,
     shards: Box<[CachePadded<RwLock<Shard>>]>,
     next_number: AtomicU64,
-    /// Bytes of all that is known.
+    /// The size of all entries in bytes.
     memory: AtomicIsize,
-    /// The shard at which the next search for something to evict begins.
+    /// The shard where the next eviction begins.
     clock_hand: AtomicUsize,
 }
 
@@ -42,12 +42,12 @@ impl DirMap {
         }
     }
 
-    /// The upper bits: the table within a shard goes by the lower ones.
+    /// The upper bits of the hash: the table inside a shard uses the lower ones.
     fn shard(&self, hash: u64) -> &RwLock<Shard> {
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 
-    /// Returns the directory that is kept under a key, if it is known.
+    /// Returns the directory with a key, if it is cached.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<Arc<CachedDir>> {
         self.get_hashed(self.hasher.hash_one(key), key)
@@ -59,8 +59,8 @@ impl DirMap {
         shard.find(hash, |cached_dir| cached_dir.key() == key).map(Arc::clone)
     }
 
-    /// Returns the directory of that split, known or not; `inside` says whether all names in it
-    /// may be asked about.
+    /// Returns the directory with this path, new or not. `inside_roots`: any name in it may be
+    /// looked up.
     pub(super) fn get_or_insert(&self, directory: &Path, inside_roots: bool) -> Arc<CachedDir> {
         let key = split_path::key(directory);
         let hash = self.hasher.hash_one(key);
@@ -68,7 +68,7 @@ impl DirMap {
             return cached_dir;
         }
         let mut shard = self.shard(hash).write().expect(POISONED);
-        // Somebody may have been faster.
+        // Another thread may have inserted it meanwhile.
         if let Some(cached_dir) = shard.find(hash, |cached_dir| cached_dir.key() == key) {
             return Arc::clone(cached_dir);
         }
@@ -82,28 +82,28 @@ impl DirMap {
         cached_dir
     }
 
-    /// Counts bytes that were taken, or given back.
+    /// Adds to the size of all entries; a negative number subtracts.
     pub(super) fn add_memory(&self, bytes: isize) {
         self.memory.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Returns how many bytes all that is known takes.
+    /// Returns the size of all entries in bytes.
     pub(super) fn memory(&self) -> usize {
         usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
-    /// Calls a function for every place.
+    /// Calls a function for every directory.
     pub(super) fn for_each(&self, mut each: impl FnMut(&Arc<CachedDir>)) {
         for shard in &self.shards {
-            // Not under the lock: what is done may take its time.
+            // Not under the lock: the function may take long.
             let cached_dirs: Vec<Arc<CachedDir>> =
                 shard.read().expect(POISONED).iter().map(Arc::clone).collect();
             cached_dirs.iter().for_each(&mut each);
         }
     }
 
-    /// Evicts directories that nobody asked about since it was last tried, until at most `bytes`
-    /// are taken; with the second turn all that there are. Returns those evicted.
+    /// Evicts directories until at most `bytes` are used: in the first round those not used since
+    /// the last call, in the second any. Returns them.
     pub(super) fn evict(&self, bytes: usize) -> Vec<Arc<CachedDir>> {
         let mut evicted = Vec::new();
         for _ in 0..2 * SHARDS {

@@ -1,9 +1,8 @@
-//! Attributes of files, asked once and answered a thousand times.
+//! A cache of file attributes that is queried like the file system.
 //!
-//! Compilers, build tools and editors ask the same file system the same questions again and again:
-//! is this file newer, which of two hundred directories holds this header. An [`AttributeCache`]
-//! keeps the answers, in one of four [levels](Level) that say exactly what may have changed
-//! meanwhile without being seen.
+//! Compilers, build tools and editors query the same attributes again and again: is this file
+//! newer, which of two hundred directories contains this header. An [`AttributeCache`] stores the
+//! results. Its [level](Level) defines which changes it may miss.
 //!
 //! ```
 //! use transect_cache::{CacheOptions, Level};
@@ -20,33 +19,32 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What a question is
+//! # Paths are keys
 //!
-//! A question is a path as it is spelt. The system follows links, `..` and mount points when it is
-//! asked, and nothing of that is done again here: so an answer is what the system said of that very
-//! path, and a name that is asked for the first time costs one system call (two at
+//! A lookup is keyed by the path as it is written. The cache does not resolve links, `..` or mount
+//! points; the system does that whenever it is queried. A result is therefore what the system
+//! returned for that very path, and the first lookup of a name costs one system call (two at
 //! [`Level::Checked`] if its directory was listed, more at [`Level::Watched`] in a new directory).
-//! Directories are known by their split, too: `a/../b` and `b`, or two links to one directory, are
-//! asked for separately and may, at [`Level::Frozen`], be answered as they were at different times.
-//! Only what cannot matter is the same: repeated separators, and `.` on the way.
+//! Directories are keyed by path, too: `a/../b` and `b`, or two links to one directory, are queried
+//! separately, and at [`Level::Frozen`] may be answered as of different times. Only repeated
+//! separators, and `.` inside a path, make no difference.
 //!
-//! Refusals are answers. *Denied* is kept as denied and never turns into *missing*; a loop of links,
-//! a file in the place of a directory and a name that is too long stay what they are.
+//! Errors are cached like attributes. *Denied* stays denied and never becomes *missing*; a loop of
+//! links, a file in place of a directory and a name that is too long stay what they are.
 //!
 //! # Listings
 //!
-//! Where many names of one directory are asked for that it does not hold, it is listed, and the rest
-//! is answered without asking. Whether that pays is decided by [prices](CacheCosts): a listing is
-//! made when what was spent without one would have paid for it, so that a single question in a
-//! directory of a hundred thousand names costs no more than asking the system. Where a name may have
-//! several spellings (FAT, NTFS, directories of ext4 that fold case, network file systems) a listing
-//! is no proof that a name is missing: there it is asked for, and the answer kept under the spelling
-//! that was asked.
+//! If many names are looked up that a directory does not contain, the cache lists the directory and
+//! answers the other lookups from that listing. [Costs](CacheCosts) decide when: a listing is made
+//! once single queries have cost as much as it would have. A single lookup in a directory of a
+//! hundred thousand names thus costs no more than a query. Where a name may have several spellings
+//! (FAT, NTFS, ext4 directories that fold case, network file systems), a listing does not prove
+//! that a name is missing: the name is queried, and the result stored under the spelling looked up.
 //!
 //! # Threads
 //!
-//! A cache is used by reference from any number of threads. Nobody waits for a question about
-//! another directory; two threads that want the same directory listed list it once.
+//! Any number of threads share a cache by reference. A thread never waits for a lookup in another
+//! directory; if two threads need the same listing, one of them makes it.
 
 mod batch;
 mod cache;

@@ -1,4 +1,4 @@
-//! Why a question has no attributes for an answer.
+//! Errors of lookups.
 
 use std::fmt;
 use std::io;
@@ -7,35 +7,34 @@ use transect_sys::{Attributes, FaultKind};
 
 use transect::reason;
 
-/// What is answered to a question about attributes.
+/// The result of a lookup of attributes.
 pub type LookupResult = Result<Attributes, LookupError>;
 
-/// Why a question has no attributes for an answer. It is kept as attributes are: what is denied is
-/// denied, and not missing.
+/// Why a lookup returned no attributes. Cached like attributes: *denied* never becomes *missing*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// What the system said, or would say.
+    /// An error of the system, returned now or earlier.
     System {
-        /// What it means.
+        /// Its meaning.
         kind: FaultKind,
-        /// The system's number, where it has one.
+        /// The system's error number, if it has one.
         os_error: Option<i32>,
     },
-    /// The path lies outside the roots that the cache answers for.
+    /// The path is outside the roots of the cache.
     OutsideRoots,
-    /// The path is relative, and the cache was given nothing that it could be relative to.
+    /// The path is relative, and the cache has no base.
     NoBase,
 }
 
 impl LookupError {
-    /// There is no such name. (2 is `ENOENT` on Unix, `ERROR_FILE_NOT_FOUND` on Windows.)
+    /// The name does not exist. (2 is `ENOENT` on Unix, `ERROR_FILE_NOT_FOUND` on Windows.)
     pub(super) const MISSING: Self = Self::System { kind: FaultKind::NotFound, os_error: Some(2) };
 
-    /// No system takes a path with a NUL in it.
+    /// The path contains a NUL, which no system accepts.
     pub(super) const NUL: Self = Self::System { kind: FaultKind::InvalidName, os_error: None };
 
-    /// Returns what the system's error means; `None` if the system was not asked.
+    /// Returns the meaning of the system's error; `None` if the system was not queried.
     pub fn kind(self) -> Option<FaultKind> {
         match self {
             Self::System { kind, .. } => Some(kind),
@@ -43,13 +42,12 @@ impl LookupError {
         }
     }
 
-    /// Returns whether there is nothing of that name, or nothing below what has that name.
+    /// Returns whether the name, or a directory in its path, does not exist.
     pub fn is_missing(self) -> bool {
         matches!(self.kind(), Some(FaultKind::NotFound | FaultKind::NotADirectory))
     }
 
-    /// Returns whether everything below a directory is refused for the reason for which the
-    /// directory is.
+    /// Returns whether this error of a directory is also the error of everything below it.
     pub(super) fn applies_below(self) -> bool {
         self.is_missing() || matches!(self.kind(), Some(FaultKind::Loop | FaultKind::NameTooLong))
     }

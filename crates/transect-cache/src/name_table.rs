@@ -1,4 +1,4 @@
-//! What is known of the names in one directory.
+//! The names of one directory, with what is known of each.
 
 use std::hash::BuildHasher;
 
@@ -8,20 +8,20 @@ use transect_sys::{Attributes, FileType};
 use super::lookup_error::LookupError;
 use super::record::{RecordLayout, file_type};
 
-/// What is known of one name.
+/// What is known of a name.
 #[derive(Clone, Copy, Debug)]
 enum EntryState {
-    /// A listing told of it, and of its type.
+    /// A listing contained it, with this type.
     Listed(FileType),
-    /// Its attributes are the record of this number.
+    /// The number of the record with its attributes.
     Recorded(u32),
-    /// Why it has none.
+    /// The error of its query.
     Failed(LookupError),
-    /// Something happened to it: whatever was known is not known any more.
+    /// It changed: nothing is known any more.
     Changed,
 }
 
-/// A name: where it lies, and what is known of it.
+/// A name: its position in the buffer of names, and what is known of it.
 #[derive(Debug)]
 struct Entry {
     start: u32,
@@ -30,44 +30,44 @@ struct Entry {
 }
 
 impl Entry {
-    /// Returns the name, which lies in `names`.
+    /// Returns the name, which is part of `names`.
     #[inline]
     fn name<'a>(&self, names: &'a [u8]) -> &'a [u8] {
         &names[self.start as usize..self.start as usize + usize::from(self.length)]
     }
 }
 
-/// What a link leads to, as far as that was asked.
+/// What is known of the target of a link.
 #[derive(Clone, Copy, Debug)]
 enum LinkTarget {
     Recorded(u32),
     Failed(LookupError),
 }
 
-/// What a table says of a name.
+/// The result of a search in the table.
 #[derive(Clone, Debug)]
 pub(super) enum TableLookup {
     /// Its attributes.
     Attributes(Attributes),
-    /// That it is there, and what it is.
+    /// It exists and has this type.
     Exists(FileType),
-    /// Why there is nothing to be said of it.
+    /// The error of its query.
     Failed(LookupError),
-    /// It has to be asked: it is a link, and nobody knows where it leads, or it has changed.
+    /// A query is needed: it is a link with an unknown target, or it changed.
     Unknown,
-    /// It has not that name.
+    /// The name is not in the table.
     Absent,
 }
 
-/// The names of one directory, in one buffer, with what is known of them. A name costs what it is
-/// long, 20 bytes, 6 to 11 for the index, and what its attributes take.
+/// The names of one directory in one buffer, with what is known of them. A name takes its length,
+/// 20 bytes, 6 to 11 for the index, and the size of its record.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     names: Vec<u8>,
     entries: Vec<Entry>,
     index: HashTable<u32>,
     records: Vec<u64>,
-    /// Where links lead, by the entry's number: few have any.
+    /// The targets of links by entry number. Few entries have one.
     targets: HashMap<u32, LinkTarget, Hasher>,
 }
 
@@ -85,7 +85,7 @@ impl NameTable {
         &self.records[start..start + layout.words()]
     }
 
-    /// Returns what is known of a name, or of what it leads to.
+    /// Returns what is known of a name, or of its target if it is a link and `follow` is set.
     #[inline]
     pub(super) fn find(
         &self,
@@ -121,7 +121,7 @@ impl NameTable {
         }
     }
 
-    /// Returns whether a name is known to be there, and as what; without its attributes.
+    /// Returns the type of a name that is known to exist.
     #[inline]
     pub(super) fn find_type(&self, name: HashedName<'_>, layout: RecordLayout) -> Option<FileType> {
         match self.entries[self.entry(name.hash, name.bytes)? as usize].known {
@@ -132,14 +132,14 @@ impl NameTable {
         }
     }
 
-    /// Keeps that a listing told of a name.
+    /// Adds a listed name, unless the table has it.
     pub(super) fn insert_listed(&mut self, name: HashedName<'_>, file_type: FileType) {
         if self.entry(name.hash, name.bytes).is_none() {
             self.add(name, EntryState::Listed(file_type));
         }
     }
 
-    /// Keeps attributes that came along with a listing, unless something is known already.
+    /// Adds attributes that came with a listing, unless the table has the name.
     pub(super) fn insert_if_absent(
         &mut self,
         name: HashedName<'_>,
@@ -151,14 +151,14 @@ impl NameTable {
         }
     }
 
-    /// Keeps an answer about a name itself.
+    /// Stores the result of a query of a name, links not followed.
     pub(super) fn insert(
         &mut self,
         name: HashedName<'_>,
         layout: RecordLayout,
         answer: &Result<Attributes, LookupError>,
     ) {
-        // No system takes such a name; it is asked again.
+        // No system accepts such a name; it is queried again.
         if name.bytes.len() > usize::from(u16::MAX) {
             return;
         }
@@ -175,7 +175,7 @@ impl NameTable {
         }
     }
 
-    /// Keeps an answer about what a name leads to, of which it is known that it is a link.
+    /// Stores the result of a query of a link's target.
     pub(super) fn insert_target(
         &mut self,
         name: HashedName<'_>,
@@ -190,7 +190,7 @@ impl NameTable {
         self.targets.insert(number, targets);
     }
 
-    /// Forgets what is known of one name, also that it is not there.
+    /// Drops what is known of a name, including that it does not exist.
     pub(super) fn mark_changed(&mut self, name: HashedName<'_>) {
         match self.entry(name.hash, name.bytes) {
             None => self.add(name, EntryState::Changed),
@@ -201,7 +201,7 @@ impl NameTable {
         }
     }
 
-    /// Forgets what no notice is given of: where links lead, and the attributes of directories.
+    /// Drops what no notification reports: the targets of links, and the attributes of directories.
     pub(super) fn forget_unwatched(&mut self, layout: RecordLayout) {
         self.targets.clear();
         let Self { entries, records, .. } = self;
@@ -214,8 +214,8 @@ impl NameTable {
         }
     }
 
-    /// Returns whether attributes that were replaced take as much room as those that are known:
-    /// then the table is better begun anew.
+    /// Returns whether replaced records take as much room as current ones. The table is then better
+    /// rebuilt.
     pub(super) fn is_mostly_obsolete(&self, layout: RecordLayout) -> bool {
         self.records.len() / layout.words() > 2 * self.entries.len() + 64
     }
@@ -238,7 +238,7 @@ impl NameTable {
         });
     }
 
-    /// Makes room for so many more names of so many bytes: a directory that was listed seldom grows.
+    /// Reserves exactly this much: a directory that was listed seldom grows.
     pub(super) fn reserve(&mut self, names: usize, bytes: usize, hasher: &Hasher) {
         self.names.reserve_exact(bytes);
         self.entries.reserve_exact(names);
@@ -246,19 +246,19 @@ impl NameTable {
         index.reserve(names, |&number| hasher.hash_one(entries[number as usize].name(spelt)));
     }
 
-    /// Gives back memory that was taken in advance.
+    /// Releases reserved memory.
     pub(super) fn shrink(&mut self) {
         self.names.shrink_to_fit();
         self.entries.shrink_to_fit();
         self.records.shrink_to_fit();
     }
 
-    /// Returns how many names something is known of.
+    /// Returns the number of names.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns the bytes that the table takes.
+    /// Returns the size of the table in bytes.
     pub(super) fn memory(&self) -> usize {
         self.names.capacity()
             + self.entries.capacity() * size_of::<Entry>()
@@ -273,7 +273,7 @@ impl NameTable {
 pub(super) struct HashedName<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) hash: u64,
-    /// How the hash was made: a table that grows makes those of its names again.
+    /// A table that grows hashes its names again.
     pub(super) hasher: &'a Hasher,
 }
 
@@ -284,8 +284,8 @@ impl<'a> HashedName<'a> {
     }
 }
 
-/// What hashes names, and the paths of directories. Every cache has a secret of its own: names may
-/// be anybody's.
+/// The hasher of names and paths. Each cache has its own secret: names may be chosen by an
+/// attacker.
 pub(super) type Hasher = foldhash::fast::RandomState;
 
 #[cfg(test)]

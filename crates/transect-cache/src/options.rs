@@ -1,4 +1,4 @@
-//! What a cache is to be like.
+//! The options of a cache.
 
 use std::path::PathBuf;
 
@@ -6,22 +6,22 @@ use transect_sys::{FieldMask, ReaderKind};
 
 use super::cost::CacheCosts;
 
-/// What a cache promises of its answers. `docs/CACHE.md` says in a table what each catches.
+/// What a cache guarantees. `docs/CACHE.md` lists which changes each level detects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Nothing is asked twice, and what changes meanwhile is not seen:
-    /// [`AttributeCache::thaw`] ends that. For the load of a project.
+    /// Nothing is queried twice, and changes are not seen until
+    /// [`AttributeCache::thaw`](super::AttributeCache::thaw). For loading a project.
     Frozen,
-    /// A listing is believed while its directory is the same, unchanged by its times, which is asked
-    /// once in every [pass](super::Revalidation). Attributes are always asked for. So it saves questions
-    /// about names that are not there, and nothing else.
+    /// A listing is used while its directory is unchanged, by identity and times; that is queried
+    /// once in every [revalidation](super::Revalidation). Attributes are always queried. This level
+    /// saves queries of missing names, and nothing else.
     #[default]
     Checked,
-    /// As [`Level::Frozen`], but the system tells of changes. What happened before a call of
-    /// [`AttributeCache::settle`] is seen after it. On Windows it makes a folder of its own in
-    /// [`std::env::temp_dir`], for the time that the cache lives.
+    /// Like [`Level::Frozen`], but the system reports changes. Changes made before a call of
+    /// [`AttributeCache::settle`](super::AttributeCache::settle) are seen after it. On Windows this
+    /// level creates a folder in [`std::env::temp_dir`] that lives as long as the cache.
     Watched,
-    /// Nothing is kept. For comparison.
+    /// Nothing is cached. For comparison.
     Verified,
 }
 
@@ -29,7 +29,7 @@ impl Level {
     /// All levels.
     pub const ALL: &'static [Self] = &[Self::Frozen, Self::Checked, Self::Watched, Self::Verified];
 
-    /// Returns the name, as users type it.
+    /// Returns the name that users type.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Frozen => "frozen",
@@ -40,30 +40,30 @@ impl Level {
     }
 }
 
-/// What a cache is to be like: plain fields, each with the documented default.
-/// [`CacheOptions::open`] checks them.
+/// The options of a cache: plain fields with documented defaults. [`CacheOptions::open`] checks
+/// them.
 #[derive(Clone, Debug)]
 pub struct CacheOptions {
-    /// What is promised of answers; by default [`Level::Checked`].
+    /// What the cache guarantees; [`Level::Checked`] by default.
     pub level: Level,
-    /// The attributes that are asked for and kept; by default type, mode, size, the times of the
-    /// last change of content and attributes, and what identifies a file. All questions are
-    /// answered with these and no others.
+    /// The attributes to query and cache. By default: type, mode, size, the times of the last
+    /// change of content and attributes, and the file id. Every result has these fields and no
+    /// others.
     pub want: FieldMask,
-    /// What is answered for: paths that begin with one of these and do not lead out of it by `..`.
-    /// By default everything. Links may lead out, as they do for the system: this is no fence.
+    /// Where lookups are allowed: in paths that begin with one of these and do not leave it through
+    /// `..`. Everywhere by default. Links may lead out: the roots are not a security boundary.
     pub roots: Vec<PathBuf>,
-    /// What relative paths are relative to. By default they are refused: what a process calls its
-    /// current directory may change between two questions.
+    /// The directory that relative paths refer to. By default relative paths are refused, because
+    /// the current directory of a process may change between two lookups.
     pub base: Option<PathBuf>,
-    /// The most bytes to take; when it is more, whole directories are forgotten that nobody asked
-    /// about lately. By default there is no limit.
+    /// The memory limit in bytes. If it is exceeded, directories that were not used lately are
+    /// evicted. No limit by default.
     pub memory: Option<usize>,
-    /// The most directories to watch; by default what the system allows.
+    /// The largest number of directories to watch; by default what the system allows.
     pub watches: Option<usize>,
-    /// How directories are read; by default the best reader that can be used here.
+    /// The reader of directories; by default the best one available.
     pub reader: Option<ReaderKind>,
-    /// What questions to the system cost here.
+    /// The costs of queries on this system.
     pub costs: CacheCosts,
 }
 
@@ -87,48 +87,48 @@ impl Default for CacheOptions {
 }
 
 impl CacheOptions {
-    /// Returns the default options at a level.
+    /// Returns the default options with a level.
     pub fn new(level: Level) -> Self {
         Self { level, ..Self::default() }
     }
 
-    /// Chooses the attributes.
+    /// Sets the attributes to query and cache.
     pub fn want(mut self, want: FieldMask) -> Self {
         self.want = want;
         self
     }
 
-    /// Answers for this and what is below it, and for other roots already given.
+    /// Adds a root.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.roots.push(root.into());
         self
     }
 
-    /// Chooses what relative paths are relative to.
+    /// Sets the directory that relative paths refer to.
     pub fn base(mut self, base: impl Into<PathBuf>) -> Self {
         self.base = Some(base.into());
         self
     }
 
-    /// Limits the memory.
+    /// Sets the memory limit in bytes.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// Limits the directories that are watched.
+    /// Sets the largest number of directories to watch.
     pub fn watches(mut self, directories: usize) -> Self {
         self.watches = Some(directories);
         self
     }
 
-    /// Chooses the reader.
+    /// Sets the reader of directories.
     pub fn reader(mut self, reader: ReaderKind) -> Self {
         self.reader = Some(reader);
         self
     }
 
-    /// Says what questions to the system cost.
+    /// Sets the costs of queries.
     pub fn costs(mut self, costs: CacheCosts) -> Self {
         self.costs = costs;
         self

@@ -1,4 +1,4 @@
-//! Paths in the order of their directories.
+//! Sorts paths by directory.
 
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -7,18 +7,18 @@ use foldhash::fast::FixedState;
 
 use super::split_path::split;
 
-/// So few paths are not worth being ordered, and so many are looked at before others are.
+/// Fewer paths are not worth sorting. So many are examined to see whether they are sorted.
 const SAMPLE: usize = 256;
 
-/// In a directory come so many paths one after another, on average, where nothing is to be gained.
+/// If on average so many consecutive paths share a directory, sorting gains nothing.
 const MIN_RUN: usize = 4;
 
-/// Returns the numbers of paths in an order in which those of one directory come one after another;
-/// `None` if they do already, as far as the first of them tell, or if there are few.
+/// Returns the indexes of paths in an order that groups them by directory; `None` if there are few
+/// paths, or the first of them are grouped already.
 ///
-/// For a cache, questions in no order are several times dearer than those about one directory after
-/// another: each finds another part of memory cold. [`AttributeCache::get_many`] asks in this
-/// order by itself; it is for whoever hands questions on to one.
+/// Lookups in random order cost several times as much as lookups grouped by directory: each finds
+/// other memory cold. [`AttributeCache::get_many`] uses this order by itself. Programs that forward
+/// lookups to a cache can use it, too.
 ///
 /// [`AttributeCache::get_many`]: super::AttributeCache::get_many
 pub fn by_directory<P: AsRef<Path>>(paths: &[P]) -> Option<Vec<u32>> {
@@ -27,7 +27,7 @@ pub fn by_directory<P: AsRef<Path>>(paths: &[P]) -> Option<Vec<u32>> {
     if runs(sample) * MIN_RUN <= sample.len() {
         return None;
     }
-    // Directories whose hashes are alike are mixed: they are asked a little slower.
+    // Directories with equal hashes are mixed, which only costs time.
     let hasher = FixedState::default();
     let key = |(number, path): (u32, &P)| {
         hasher.hash_one(directory(path)) & !u64::from(u32::MAX) | u64::from(number)
@@ -37,7 +37,7 @@ pub fn by_directory<P: AsRef<Path>>(paths: &[P]) -> Option<Vec<u32>> {
     Some(keys.into_iter().map(|key| key as u32).collect())
 }
 
-/// Returns how often a path lies in another directory than the one before it.
+/// Returns how often a path is in another directory than the path before.
 fn runs<P: AsRef<Path>>(paths: &[P]) -> usize {
     paths.windows(2).filter(|pair| directory(&pair[0]) != directory(&pair[1])).count()
 }

@@ -1,19 +1,19 @@
-//! Attributes as they are kept: the wanted ones, side by side in words.
+//! Cached attributes, packed in words.
 
 use transect_sys::{Attributes, FieldMask, FileType};
 
-/// How attributes are laid out in words: which fields, and how many words they take.
+/// The layout of a record: which fields it has, and how many words.
 ///
-/// One word says what is known, the type and the mode; a word follows for every wanted field of 64
-/// bits, and half a word for every one of 32. The seven fields that are wanted unless others are
-/// said take 48 bytes; all of them in memory as [`Attributes`], 96.
+/// One word holds the known fields, the type and the mode. Each requested field of 64 bits takes a
+/// word, each of 32 bits half a word. The seven default fields take 48 bytes; all of them as
+/// [`Attributes`], 96.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordLayout {
     want: FieldMask,
     words: usize,
 }
 
-/// The fields of 64 bits, with how they are read and written.
+/// A field of 64 bits, with its getter and setter.
 type Wide = (FieldMask, fn(&Attributes) -> Option<u64>, fn(&mut Attributes, u64));
 
 const WIDE: [Wide; 8] = [
@@ -27,7 +27,7 @@ const WIDE: [Wide; 8] = [
     (FieldMask::BTIME, |a| Some(a.btime()? as u64), |a, value| a.set_btime(value as i64)),
 ];
 
-/// The fields of 32 bits.
+/// A field of 32 bits, with its getter and setter.
 type Narrow = (FieldMask, fn(&Attributes) -> Option<u32>, fn(&mut Attributes, u32));
 
 const NARROW: [Narrow; 5] = [
@@ -38,7 +38,7 @@ const NARROW: [Narrow; 5] = [
     (FieldMask::REPARSE_TAG, Attributes::reparse_tag, Attributes::set_reparse_tag),
 ];
 
-/// The types, by the number under which they are kept.
+/// The file types by the number stored.
 const TYPES: [FileType; 8] = [
     FileType::Unknown,
     FileType::File,
@@ -57,12 +57,12 @@ impl RecordLayout {
         Self { want, words: 1 + wide + narrow.div_ceil(2) }
     }
 
-    /// Returns how many words attributes take.
+    /// Returns the number of words of a record.
     pub(super) fn words(self) -> usize {
         self.words
     }
 
-    /// Appends what is wanted of `attributes`.
+    /// Appends the requested fields of `attributes`.
     pub(super) fn pack(self, attributes: &Attributes, words: &mut Vec<u64>) {
         let have = attributes.known() & self.want;
         let mode = attributes.mode().unwrap_or(0);
@@ -89,7 +89,7 @@ impl RecordLayout {
         words.extend(half);
     }
 
-    /// Returns the attributes that lie in `words`, as [`RecordLayout::pack`] put them there.
+    /// Returns the attributes that [`RecordLayout::pack`] stored in `words`.
     #[inline]
     pub(super) fn unpack(self, words: &[u64]) -> Attributes {
         let have = FieldMask::from_bits_truncate(words[0] as u16);
@@ -126,7 +126,7 @@ impl RecordLayout {
     }
 }
 
-/// Returns the type that a record tells.
+/// Returns the type stored in a record.
 #[inline]
 pub(super) fn file_type(words: &[u64]) -> FileType {
     TYPES[(words[0] >> 32) as usize & 7]

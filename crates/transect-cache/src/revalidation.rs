@@ -1,4 +1,4 @@
-//! A pass: questions that belong together, and how one of them is answered.
+//! A revalidation: a group of lookups, and how one of them is answered.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -16,24 +16,23 @@ use super::split_path::{SplitPath, is_entry_name, split};
 use super::system::{self, DirIdentity, ListDir, ListOutcome};
 use super::{AttributeCache, LookupResult};
 
-/// Questions that belong together, such as those of one build: at [`Level::Checked`] every
-/// directory is checked once in a pass. Whatever happened before a pass began is seen in it; of what
-/// happens while it goes on, some may be seen and some not.
+/// A group of lookups, such as those of one build. At [`Level::Checked`], each directory is checked
+/// at most once in it. Changes made before it began are seen; changes made later may or may not be.
 #[derive(Debug)]
 pub struct Revalidation<'a> {
     pub(super) cache: &'a AttributeCache,
     pub(super) level: Level,
     pub(super) epoch: u64,
-    /// How many passes had begun before this one.
+    /// How many revalidations had begun before this one.
     pub(super) number: u64,
 }
 
-/// What a question is after.
+/// What a lookup asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookupKind {
-    /// Attributes, of what a link leads to or of itself.
+    /// The attributes of a path, or of the target of a link.
     Attributes { follow: bool },
-    /// What it is, links followed.
+    /// The type, links followed.
     Type,
 }
 
@@ -43,7 +42,7 @@ impl LookupKind {
     }
 }
 
-/// What is known without asking.
+/// The result of a lookup in memory.
 #[derive(Clone, Debug)]
 pub(super) enum Lookup {
     Attributes(Attributes),
@@ -53,7 +52,7 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// Returns whether this answers a question.
+    /// Returns whether this answers a lookup.
     pub(super) fn answers(&self, kind: LookupKind) -> bool {
         match self {
             Self::Attributes(_) | Self::Failed(_) => true,
@@ -62,7 +61,7 @@ impl Lookup {
         }
     }
 
-    /// Returns the answer to a question about attributes, which this serves.
+    /// Returns the attributes or the error.
     pub(super) fn into_result(self) -> LookupResult {
         match self {
             Self::Attributes(attributes) => Ok(attributes),
@@ -78,22 +77,22 @@ impl From<LookupResult> for Lookup {
     }
 }
 
-/// The longest name that is called missing because a listing does not hold it: of longer ones the
-/// system says that they are too long.
+/// The longest name that counts as missing because a listing does not contain it. For longer names
+/// the system reports that they are too long.
 const MAX_NAME_BYTES: usize = 255;
 
 impl AttributeCache {
-    /// Begins a pass.
+    /// Begins a revalidation.
     pub fn revalidation(&self) -> Revalidation<'_> {
         let level = self.level();
-        // What happens while it is frozen is learnt when it is thawed.
+        // While the cache is frozen, events wait until it is thawed.
         if level == Level::Watched
             && let Some(watches) = self.watches.as_ref().filter(|watches| watches.has_events())
         {
             watches.try_apply(&self.store);
         }
         let epoch = self.epoch.load(Ordering::Acquire);
-        // Only what is checked again goes by the number.
+        // Only levels that check directories compare this number.
         let number = match level {
             Level::Frozen | Level::Verified => 0,
             Level::Checked | Level::Watched => self.revalidations.fetch_add(1, Ordering::AcqRel),
@@ -101,63 +100,67 @@ impl AttributeCache {
         Revalidation { cache: self, level, epoch, number }
     }
 
-    /// Returns the attributes of what a path leads to: [`Revalidation::get`] in a pass of its own.
+    /// Returns the attributes of a path, links followed: [`Revalidation::get`] in a revalidation of
+    /// its own.
     ///
     /// # Errors
-    /// Why there are none.
+    /// [`LookupError`].
     pub fn get(&self, path: impl AsRef<Path>) -> LookupResult {
         self.revalidation().get(path)
     }
 
-    /// Returns the attributes of a path itself: [`Revalidation::get_link`] in a pass of its own.
+    /// Returns the attributes of a path, the last link not followed: [`Revalidation::get_link`] in
+    /// a revalidation of its own.
     ///
     /// # Errors
-    /// Why there are none.
+    /// [`LookupError`].
     pub fn get_link(&self, path: impl AsRef<Path>) -> LookupResult {
         self.revalidation().get_link(path)
     }
 
-    /// Returns the attributes of many paths: [`Revalidation::get_many`] in a pass of its own.
+    /// Returns the attributes of many paths: [`Revalidation::get_many`] in a revalidation of its
+    /// own.
     pub fn get_many<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.revalidation().get_many(paths)
     }
 
-    /// Returns the attributes of many paths themselves: [`Revalidation::get_many_links`] in a pass of its
-    /// own.
+    /// Returns the attributes of many paths, links not followed: [`Revalidation::get_many_links`]
+    /// in a revalidation of its own.
     pub fn get_many_links<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<LookupResult> {
         self.revalidation().get_many_links(paths)
     }
 
-    /// Returns whether a path leads to something: [`Revalidation::exists`] in a pass of its own.
+    /// Returns whether a path exists: [`Revalidation::exists`] in a revalidation of its own.
     ///
     /// # Errors
-    /// Why nobody knows.
+    /// Whether it exists is not known: see [`Revalidation::exists`].
     pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, LookupError> {
         self.revalidation().exists(path)
     }
 }
 
 impl Revalidation<'_> {
-    /// Returns the attributes of what a path leads to, as `stat` does.
+    /// Returns the attributes of a path, links followed, as `stat` does.
     ///
     /// # Errors
-    /// Why there are none.
+    /// [`LookupError`].
     pub fn get(&self, path: impl AsRef<Path>) -> LookupResult {
         self.attributes(path.as_ref(), true)
     }
 
-    /// Returns the attributes of a path itself, also if it is a symbolic link, as `lstat` does.
+    /// Returns the attributes of a path, the last link not followed, as `lstat` does.
     ///
     /// # Errors
-    /// Why there are none.
+    /// [`LookupError`].
     pub fn get_link(&self, path: impl AsRef<Path>) -> LookupResult {
         self.attributes(path.as_ref(), false)
     }
 
-    /// Returns whether a path leads to something.
+    /// Returns whether a path exists, links followed.
     ///
     /// # Errors
-    /// Why nobody knows: the way there is denied, or goes in circles. What is missing is no error.
+    /// Whether it exists is not known: a directory in its path denies access, or its links form a
+    /// loop. A missing path is not an error.
     pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool, LookupError> {
         match self.look_up_path(path.as_ref(), LookupKind::Type)? {
             Lookup::Failed(error) if error.is_missing() => Ok(false),
@@ -179,7 +182,7 @@ impl Revalidation<'_> {
         Ok(self.look_up_split(&split, kind))
     }
 
-    /// Answers from memory, if the path is spelt as directories are kept.
+    /// Answers from memory, if the path is written in the form of the keys.
     #[inline]
     fn look_up_cached(&self, path: &Path, kind: LookupKind) -> Option<Lookup> {
         if self.level == Level::Verified {
@@ -207,7 +210,7 @@ impl Revalidation<'_> {
         )
     }
 
-    /// Answers a question about a name in a directory; `path` is how the system is asked about it.
+    /// Answers a lookup of a name in a directory; the system is queried with `path`.
     pub(super) fn answer(
         &self,
         cached_dir: &Arc<CachedDir>,
@@ -227,7 +230,7 @@ impl Revalidation<'_> {
         self.query_and_store(cached_dir, name, path, kind.follows()).into()
     }
 
-    /// Looks at what is known of a name.
+    /// Looks up a name in memory.
     #[inline]
     pub(super) fn look_up(
         &self,
@@ -239,7 +242,7 @@ impl Revalidation<'_> {
         let error = directory.error(freshness, self.epoch, self.number);
         match error {
             None => self.look_up_in_existing(directory, freshness, name, kind),
-            // What was answered once is answered the same, though the directory is gone by now.
+            // While frozen, a result does not change, even if the directory is gone by now.
             Some(error) if freshness == Freshness::Complete => {
                 let kept = self.look_up_in_existing(directory, freshness, name, kind);
                 if kept.answers(kind) { kept } else { Lookup::Failed(error) }
@@ -248,7 +251,7 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Looks at what is known of a name in a directory that is there.
+    /// Looks up a name in the table of a directory that has no error.
     #[inline]
     fn look_up_in_existing(
         &self,
@@ -265,7 +268,7 @@ impl Revalidation<'_> {
                 Some(FileType::Symlink | FileType::Unknown) if follow => Lookup::Unknown,
                 Some(file_type) => Lookup::Exists(file_type),
             },
-            // What links lead to is not watched.
+            // The targets of links are not watched.
             Freshness::Watched
                 if follow && table.find_type(name, layout) == Some(FileType::Symlink) =>
             {
@@ -287,9 +290,8 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Makes more known of a directory before `wanted` names in it are asked about one by one: by
-    /// having it watched, checked or listed, as far as that is due. Returns whether it is worth
-    /// looking again.
+    /// Watches, checks or lists a directory, whatever is due before `wanted` names in it are
+    /// queried one by one. Returns whether another look in memory is worthwhile.
     pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
         cached_dir.write().renew(self.epoch);
         let watched = self.cache.watch(cached_dir);
@@ -319,10 +321,10 @@ impl Revalidation<'_> {
         watched || prepared
     }
 
-    /// Learns from what is known of the directory above that this one is not there. Returns whether
-    /// that could be learnt.
+    /// Stores that a directory does not exist if that follows from its cached parent. Returns
+    /// whether it did.
     fn copy_error_of_parent(&self, cached_dir: &CachedDir) -> bool {
-        // Where changes are told, the way here was just followed.
+        // At the other levels the path was just resolved, or nothing is stored.
         if !matches!(self.level, Level::Frozen | Level::Checked) {
             return false;
         }
@@ -340,7 +342,7 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Finds out whether a listing still holds.
+    /// Checks whether a listing is still valid.
     fn check_listing(&self, cached_dir: &Arc<CachedDir>) {
         let _lister = cached_dir.lock_listing();
         let Some(listing) = cached_dir.read().listing else { return };
@@ -370,7 +372,7 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Lists a directory, if that is worth it.
+    /// Lists a directory if that is worth its cost.
     fn list(&self, cached_dir: &Arc<CachedDir>, wanted: usize) {
         let _lister = cached_dir.lock_listing();
         let (changes, mut account) = {
@@ -390,7 +392,7 @@ impl Revalidation<'_> {
             each: &mut |name, attributes| names.push(name, attributes, self.cache.options.want),
         }
         .run(self.cache.reader);
-        // Nobody else changed it meanwhile, and names can be looked up in it.
+        // Nothing has changed the directory meanwhile, and names in it can be looked up.
         let extent = extent.and_then(|extent| match extent {
             ListOutcome::Complete(identity) => {
                 Ok((system::identity(cached_dir.path())? == identity).then_some(identity))
@@ -443,8 +445,7 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Asks the system about a name in a directory, and keeps what it says as far as the level
-    /// allows.
+    /// Queries a name in a directory, and stores the result if the level permits.
     pub(super) fn query_and_store(
         &self,
         cached_dir: &Arc<CachedDir>,
@@ -461,7 +462,7 @@ impl Revalidation<'_> {
         own
     }
 
-    /// Asks the system where a link leads.
+    /// Queries the target of a link.
     pub(super) fn query_target(
         &self,
         cached_dir: &Arc<CachedDir>,
@@ -470,7 +471,7 @@ impl Revalidation<'_> {
         path: &Path,
     ) -> LookupResult {
         let target = self.query(path, true);
-        // Nobody watches where it leads.
+        // Targets are not watched, so only a frozen cache stores them.
         if self.level == Level::Frozen {
             let mut directory = cached_dir.write();
             if self.may_store(&directory, changes) {
@@ -481,8 +482,8 @@ impl Revalidation<'_> {
         target
     }
 
-    /// Keeps what the system said of a name, unless it may be outdated already. It was asked when
-    /// the directory had changed `changes` times.
+    /// Stores the result of a query that began when the directory had changed `changes` times,
+    /// unless it may be outdated.
     pub(super) fn store(
         &self,
         cached_dir: &Arc<CachedDir>,
@@ -498,7 +499,7 @@ impl Revalidation<'_> {
         let freshness = directory.freshness(self.level, self.epoch, self.number);
         let lasting = match freshness {
             Freshness::Complete => true,
-            // What stands for a directory is told of elsewhere.
+            // The attributes of a directory change in events of another directory.
             Freshness::Watched => is_entry_name(name.bytes),
             Freshness::NamesOnly | Freshness::Stale => false,
         };
@@ -515,18 +516,18 @@ impl Revalidation<'_> {
         !directory.evicted && directory.is_of_epoch(self.epoch) && directory.changes == changes
     }
 
-    /// Asks the system.
+    /// Queries the system.
     pub(super) fn query(&self, path: &Path, follow: bool) -> LookupResult {
         self.cache.store.counters.queries.add(1);
         let mut attributes =
             transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
-        // The same as from memory.
+        // Return the same fields as from memory.
         attributes.retain(self.cache.options.want);
         Ok(attributes)
     }
 }
 
-/// Returns what is to be said of a name that is not in the table.
+/// Returns the result for a name that is not in the table.
 fn absent(directory: &DirState, name: HashedName<'_>) -> Lookup {
     let certain = directory.has_all_names()
         && is_entry_name(name.bytes)
@@ -534,20 +535,20 @@ fn absent(directory: &DirState, name: HashedName<'_>) -> Lookup {
     if certain { Lookup::Failed(LookupError::MISSING) } else { Lookup::Unknown }
 }
 
-/// Keeps why a directory cannot be read, if that is why nothing in it can be.
+/// Stores the error of a directory if it is also the error of everything in it.
 fn store_error(directory: &mut DirState, error: LookupError, begun: u64) {
     if error.applies_below() {
         directory.error = Some((error, begun));
     }
 }
 
-/// The names of a listing, until the directory may be changed.
+/// The names of a listing, until the directory can be locked for writing.
 #[derive(Default)]
 struct ListedNames {
     bytes: Vec<u8>,
-    /// Where each name ends, and what it is.
+    /// The end of each name, and its type.
     entries: Vec<(u32, FileType)>,
-    /// Attributes that came along, with the index of the entry.
+    /// Attributes that came with the listing, with the index of their entry.
     complete: Vec<(u32, Attributes)>,
 }
 
@@ -564,7 +565,7 @@ impl ListedNames {
         self.entries.len() as u64
     }
 
-    /// Iterates over names, types, and the attributes of those that have any.
+    /// Iterates over names, types, and attributes where there are any.
     fn iter(&self) -> impl Iterator<Item = (&[u8], FileType, Option<&Attributes>)> {
         let mut complete = self.complete.iter().peekable();
         let mut start = 0;
@@ -577,16 +578,16 @@ impl ListedNames {
     }
 }
 
-/// Within so many nanoseconds two changes may get the same time: a tick of the slowest kernel's
+/// Two changes within so many nanoseconds may get the same time: a tick of the slowest kernel's
 /// clock is 10 ms.
 const TICK: i64 = 20_000_000;
 
-/// The same where times are whole seconds, or, on FAT, every second one.
+/// The same where times are whole seconds or, on FAT, every second one.
 const COARSE_TICK: i64 = 2_000_000_000;
 
-/// Returns whether a directory may have been changed after it was listed, at `clock`, without that
-/// being seen from its times: its last change was so shortly before that the next would bear the
-/// same time. git calls such files racily clean.
+/// Returns whether a change after a listing made at `clock` might not show in the directory's
+/// times, because its last change was so recent that the next would get the same time. git calls
+/// such files racily clean.
 fn is_racy(identity: DirIdentity, clock: SystemTime) -> bool {
     let Some(changed) = identity.mtime.max(identity.ctime) else { return true };
     let coarse =

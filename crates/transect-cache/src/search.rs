@@ -1,4 +1,5 @@
-//! Which of many directories holds a name: include paths, library paths, module paths.
+//! Finds the first of many directories that contains a name: include paths, library paths, module
+//! paths.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use super::revalidation::{Lookup, LookupKind, Revalidation};
 use super::split_path::split;
 use super::{AttributeCache, LookupResult};
 
-/// Directories in which names are looked for, in this order. Made by
-/// [`AttributeCache::search_dirs`], once for many names.
+/// Directories to search, in this order. Made by [`AttributeCache::search_dirs`] once for many
+/// names.
 #[derive(Clone, Debug)]
 pub struct SearchDirs {
     dirs: Vec<(PathBuf, Arc<CachedDir>)>,
@@ -23,11 +24,11 @@ pub struct SearchDirs {
 /// Where a name was found.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// Which of the directories holds it.
+    /// The index of the directory that contains it.
     pub index: usize,
-    /// Its path: that of the directory as it was given, and the name.
+    /// The directory as it was given, joined with the name.
     pub path: PathBuf,
-    /// The attributes of what that leads to.
+    /// The attributes of that path, links followed.
     pub attributes: Attributes,
 }
 
@@ -35,13 +36,13 @@ impl AttributeCache {
     /// Prepares directories to be searched by this cache.
     ///
     /// # Errors
-    /// One of them lies outside the roots, or is relative without a base.
+    /// A directory is outside the roots, or relative without a base.
     pub fn search_dirs<P: AsRef<Path>>(
         &self,
         dirs: impl IntoIterator<Item = P>,
     ) -> Result<SearchDirs, LookupError> {
         let cached_dir = |dir: P| -> Result<_, LookupError> {
-            // As its own directory: with nothing behind the last separator.
+            // The separator at the end makes it the directory itself, not an entry of its parent.
             let dir = dir.as_ref().join("");
             let split = self.scope.split(&dir)?;
             let cached_dir = self.cached_dir(&split);
@@ -50,11 +51,11 @@ impl AttributeCache {
         Ok(SearchDirs { dirs: dirs.into_iter().map(cached_dir).collect::<Result<_, _>>()? })
     }
 
-    /// Returns the first of many directories that holds a name: [`Revalidation::resolve`] in a pass of its
-    /// own.
+    /// Returns the first of many directories that contains a name: [`Revalidation::resolve`] in a
+    /// revalidation of its own.
     ///
     /// # Errors
-    /// A directory does not let us look, or the name is absolute or none.
+    /// See [`Revalidation::resolve`].
     pub fn resolve(
         &self,
         name: impl AsRef<Path>,
@@ -65,15 +66,15 @@ impl AttributeCache {
 }
 
 impl Revalidation<'_> {
-    /// Returns the first of the directories that holds a name which leads to something other than
-    /// a directory, as compilers look for what is included. The name may have several components.
+    /// Returns the first directory that contains a name which is not a directory, links followed,
+    /// as compilers search for headers. The name may have several components.
     ///
-    /// Directories that are asked about often are listed, so that most of what they do not hold is
-    /// answered without asking.
+    /// Directories that are searched often are listed, so that most names they do not contain need
+    /// no query.
     ///
     /// # Errors
-    /// A directory before the first that holds the name does not let us look: nobody knows whether
-    /// it holds it. Or the name is absolute or none.
+    /// A directory before the first match cannot be searched, so it may contain the name. Or the
+    /// name is absolute or empty.
     pub fn resolve(
         &self,
         name: impl AsRef<Path>,
@@ -99,7 +100,7 @@ impl Revalidation<'_> {
         Ok(None)
     }
 
-    /// Looks for a name in one directory.
+    /// Looks up a name in one directory.
     #[inline]
     fn find_in_dir(
         &self,
@@ -131,7 +132,7 @@ impl Revalidation<'_> {
         self.file_or_none(lookup.into_result())
     }
 
-    /// Tells what was found from what is no hindrance.
+    /// Turns a missing name, or a directory, into `None`.
     fn file_or_none(&self, answer: LookupResult) -> Result<Option<Attributes>, LookupError> {
         match answer {
             Ok(attributes) if attributes.file_type() == FileType::Directory => Ok(None),

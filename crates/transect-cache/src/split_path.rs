@@ -1,4 +1,4 @@
-//! A path, taken apart into a directory and a name in it.
+//! Splits a path into a directory and a name in it.
 
 use std::borrow::Cow;
 #[cfg(unix)]
@@ -7,8 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::lookup_error::LookupError;
 
-/// Returns the parts of a path as it is written: what comes before the last separator, and what
-/// comes after it.
+/// Returns what precedes the last separator, and what follows it.
 #[inline]
 pub(super) fn split(path: &Path) -> Option<(&[u8], &[u8])> {
     let bytes = path.as_os_str().as_encoded_bytes();
@@ -20,7 +19,7 @@ pub(super) fn split(path: &Path) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..at], &bytes[at + 1..]))
 }
 
-/// Returns under which bytes a directory is kept: its path without a separator at the end.
+/// Returns the key of a directory: its path without a separator at the end.
 pub(super) fn key(directory: &Path) -> &[u8] {
     let bytes = directory.as_os_str().as_encoded_bytes();
     match bytes {
@@ -29,36 +28,36 @@ pub(super) fn key(directory: &Path) -> &[u8] {
     }
 }
 
-/// Returns whether a name can be that of an entry. The others stand for a directory: `.`, `..`,
-/// and nothing at all behind a separator.
+/// Returns whether this can be the name of an entry. `.`, `..` and the empty name after a separator
+/// stand for a directory.
 pub(super) fn is_entry_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..")
 }
 
-/// A path that is answered for.
+/// A path inside the roots, split.
 pub(super) struct SplitPath<'a> {
-    /// As the system is asked.
+    /// The path for the system.
     pub(super) path: Cow<'a, Path>,
-    /// The directory: absolute, without `.` and repeated separators. `..` stays_below, for what it means
-    /// depends on the links before it.
+    /// The directory: absolute, without `.` and repeated separators. `..` stays, because its
+    /// meaning depends on the links before it.
     pub(super) directory: Cow<'a, Path>,
-    /// The name in it.
+    /// The name in the directory.
     pub(super) name: &'a [u8],
-    /// The directory lies in a root.
+    /// The directory is inside a root.
     pub(super) inside_roots: bool,
 }
 
-/// What paths may be asked.
+/// Which paths may be looked up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathScope {
-    /// What relative paths are relative to.
+    /// The directory that relative paths refer to.
     pub(super) base: Option<PathBuf>,
-    /// What is answered for; all that there is, if there are none.
+    /// Where lookups are allowed. Empty: everywhere.
     pub(super) roots: Vec<PathBuf>,
 }
 
 impl PathScope {
-    /// Takes a path apart, whatever it is.
+    /// Splits any path.
     pub(super) fn split<'a>(&self, path: &'a Path) -> Result<SplitPath<'a>, LookupError> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.is_empty() {
@@ -68,7 +67,7 @@ impl PathScope {
             return Err(LookupError::NUL);
         }
         let name = split(path).map_or(bytes, |(_, name)| name);
-        // Most paths are, and nothing has to be put together for them.
+        // Most paths are in this form already and need no copy.
         let [path, whole, directory] = match parent_if_normalized(path) {
             Some(directory) => [path.into(), path.into(), directory.into()],
             None => self.normalize(path, name)?,
@@ -80,7 +79,7 @@ impl PathScope {
         Ok(SplitPath { path, directory, name, inside_roots })
     }
 
-    /// Returns a path as the system is asked, as it is kept, and the directory of its last name.
+    /// Returns the path for the system, the normalized path, and the directory of its last name.
     fn normalize<'a>(
         &self,
         path: &'a Path,
@@ -89,15 +88,15 @@ impl PathScope {
         let path = self.absolute(path)?;
         let whole: PathBuf = path.components().collect();
         let directory = match name {
-            // The whole path is a directory, and asked as such.
+            // The whole path is a directory, and queried as one.
             b"" | b"." => whole.clone(),
-            // A drive or a share, and nothing behind it.
+            // `None` for a drive or a share with nothing after it.
             _ => whole.parent().map_or_else(|| whole.clone(), Path::to_path_buf),
         };
         Ok([path, whole.into(), directory.into()])
     }
 
-    /// Returns a path as the system is asked.
+    /// Returns the path for the system.
     pub(super) fn absolute<'a>(&self, path: &'a Path) -> Result<Cow<'a, Path>, LookupError> {
         if path.is_absolute() {
             return Ok(Cow::Borrowed(path));
@@ -105,22 +104,21 @@ impl PathScope {
         Ok(Cow::Owned(self.base.as_ref().ok_or(LookupError::NoBase)?.join(path)))
     }
 
-    /// Returns whether a path lies in a root: it begins with it, and `..`, as it is written, does
-    /// not lead out again.
+    /// Returns whether a path is inside a root: it begins with the root, and `..`, as written, does
+    /// not leave it.
     fn contains(&self, path: &Path) -> bool {
         self.roots.is_empty()
             || self.roots.iter().any(|root| path.strip_prefix(root).is_ok_and(stays_below))
     }
 }
 
-/// Returns the directory of a path that is absolute and written as it is kept: nothing in it can be
-/// left out.
+/// Returns the directory of a path that is absolute and has no component that could be left out.
 #[cfg(unix)]
 fn parent_if_normalized(path: &Path) -> Option<&Path> {
     use std::os::unix::ffi::OsStrExt;
 
     let bytes = path.as_os_str().as_bytes();
-    // Looking at all of it, whatever is found, takes a few instructions.
+    // Scanning all of it without a branch takes a few instructions.
     let untidy = bytes.windows(3).fold(false, |untidy, three| {
         let separator = three[0] == b'/';
         let for_nothing = (three[1] == b'/') | (three[1] == b'.') & (three[2] == b'/');
@@ -132,13 +130,13 @@ fn parent_if_normalized(path: &Path) -> Option<&Path> {
     Some(Path::new(if directory.is_empty() { "/".as_ref() } else { OsStr::from_bytes(directory) }))
 }
 
-/// Where there are several separators, and prefixes, nobody looks.
+/// Not implemented for paths with several separators and prefixes.
 #[cfg(not(unix))]
 fn parent_if_normalized(_: &Path) -> Option<&Path> {
     None
 }
 
-/// Returns whether a relative path never goes above where it begins.
+/// Returns whether a relative path never goes above its start.
 fn stays_below(below: &Path) -> bool {
     let mut depth = 0_usize;
     below.components().all(|component| {
@@ -258,7 +256,7 @@ mod tests {
         assert_eq!(split(Path::new("a")), None);
     }
 
-    /// Anything that is made of names, dots and separators.
+    /// Any mixture of names, dots and separators.
     fn any_path() -> impl Strategy<Value = String> {
         let part = prop::sample::select(vec!["a", "bc", ".", "..", "", ".d", "...", "e."]);
         (any::<bool>(), prop::collection::vec(part, 1..7)).prop_map(|(absolute, parts)| {
@@ -276,13 +274,13 @@ mod tests {
                 prop_assert!(path.as_os_str().is_empty());
                 return Ok(());
             };
-            // What is tidy is kept as what is tidied up.
+            // The shortcut gives the same result.
             let Ok([asked, whole, directory]) = scope.normalize(path, split.name) else {
                 panic!("{path:?} is refused when it is tidied up");
             };
             prop_assert_eq!((&split.path, &split.directory), (&asked, &directory));
             prop_assert!(!whole.as_os_str().as_encoded_bytes().windows(2).any(|two| two == b"//"));
-            // Spelt again, it is the same.
+            // Splitting the result again changes nothing.
             if is_entry_name(split.name) {
                 let again = directory.join(std::str::from_utf8(split.name).unwrap());
                 let Ok(again_spelt) = scope.split(&again) else { panic!("{again:?} is refused") };

@@ -1,11 +1,11 @@
-//! What is stored, and how: what lookups and notifications both work on.
+//! The data that lookups and notifications share.
 
 use super::counts::Counters;
 use super::dir_map::DirMap;
 use super::name_table::Hasher;
 use super::record::RecordLayout;
 
-/// The cached directories, with what is needed to read and change them.
+/// The cached directories, with what reading and changing them requires.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) layout: RecordLayout,

@@ -1,4 +1,4 @@
-//! What is asked of the system: one name, an open directory, a listing.
+//! Queries of the system: one name, an open directory, a listing.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,7 +9,7 @@ use transect_sys::{
     ReaderVisitor, Want,
 };
 
-/// What a directory is known by, and when it was changed.
+/// What identifies a directory, and when it last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DirIdentity {
     id: Option<FileId>,
@@ -17,7 +17,7 @@ pub(super) struct DirIdentity {
     pub(super) ctime: Option<i64>,
 }
 
-/// The fields that an identity is made of.
+/// The fields of an identity.
 const IDENTITY: FieldMask = FieldMask::FILE_ID.union(FieldMask::MTIME).union(FieldMask::CTIME);
 
 impl DirIdentity {
@@ -26,37 +26,37 @@ impl DirIdentity {
         Self { id: attributes.file_id(), mtime, ctime }
     }
 
-    /// Returns whether it says enough to tell one state of a directory from another.
+    /// Returns whether there are enough fields to distinguish two states of a directory.
     pub(super) fn is_known(self) -> bool {
         self.id.is_some() && self.mtime.is_some()
     }
 }
 
-/// Returns what the directory at `path` is now, if names can be looked up in it.
+/// Returns the identity of a directory, if names in it can be looked up.
 ///
-/// On Unix that takes the permission to search: it is asked about `.` in it, as a listing shows
-/// names also to who may not ask about any.
+/// On Unix that requires search permission. Therefore `.` in the directory is queried: a listing
+/// shows names even to users who may not query them.
 pub(super) fn identity(path: &Path) -> io::Result<DirIdentity> {
     let inside_roots: PathBuf = if cfg!(unix) { path.join(".") } else { path.to_owned() };
     Ok(DirIdentity::of(&transect_sys::file::query_attributes(&inside_roots, IDENTITY, true)?))
 }
 
-/// How much of a directory was listed.
+/// How a listing ended.
 pub(super) enum ListOutcome {
-    /// All of it, and what it was when that was begun.
+    /// All names were listed. The identity is from before the listing.
     Complete(DirIdentity),
-    /// More names than were to be listed.
+    /// There were more names than allowed.
     TooMany,
 }
 
-/// A listing of a directory by whatever reader.
+/// A listing of a directory with any reader.
 pub(super) struct ListDir<'a> {
     pub(super) path: &'a Path,
-    /// What is taken of the attributes if it comes along.
+    /// The attributes to take if the listing provides them.
     pub(super) want: FieldMask,
-    /// Is told the directory's size and says how many names are to be listed at most.
+    /// Maps the directory's size to the largest number of names to list.
     pub(super) max: &'a mut dyn FnMut(Option<u64>) -> u64,
-    /// Is told every name.
+    /// Called with every name.
     pub(super) each: &'a mut dyn FnMut(&OsStr, &Attributes),
 }
 
@@ -88,11 +88,11 @@ impl ReaderVisitor for ListDir<'_> {
     }
 }
 
-/// What is done with a function that answers for names in one open directory.
+/// A callback that receives a function to query names in one open directory.
 pub(super) type WithOpenDir<'a> =
     &'a mut dyn FnMut(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>);
 
-/// Opens a directory, by whatever reader, to ask about names in it. Links are not followed.
+/// Opens a directory with any reader, to query names in it. Links are not followed.
 pub(super) struct QueryInDir<'a> {
     pub(super) path: &'a Path,
     pub(super) want: FieldMask,
