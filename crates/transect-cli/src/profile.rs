@@ -18,7 +18,7 @@ use crate::{output, user_dirs};
 /// # Errors
 /// Neither the environment nor the system says where.
 pub(crate) fn profiles() -> Result<ProfileStore, CliError> {
-    Ok(ProfileStore::of(folders::config("profiles")?))
+    Ok(ProfileStore::of(user_dirs::config("profiles")?))
 }
 
 /// Returns the options that arguments mean, and the profile that is among them.

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let socket = match &args.socket {
         Some(socket) => socket.clone(),
         None => {
-            let socket = folders::service_socket();
+            let socket = user_dirs::service_socket();
             socket.parent().map_or(Ok(()), create_private_dir)?;
             socket
         }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
         }
     })?;
     if args.verbose {
-        output::tell(match ended {
+        output::note(match ended {
             StopReason::Cancelled => "ended as asked",
             StopReason::Idle => "ended, as nobody asks any more",
         });

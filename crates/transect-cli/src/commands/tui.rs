@@ -24,7 +24,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         options.roots = vec![here];
         options.filters.read_roots = true;
     }
-    let clock = TimeFormatter::showing(FieldMask::MTIME);
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
     let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| times.text(time)),
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     if outcome.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
         output::hint("the filters leave out every PATH");
     }
-    Ok(ExitStatus::of(outcome.table.diagnostics(), outcome.interrupted))
+    Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
 }
 
 /// Returns the trash of this user, where what is moved now is noted with the time that it is here.

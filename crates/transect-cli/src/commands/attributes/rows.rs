@@ -58,7 +58,7 @@ impl Rows {
 
     /// Adds a line.
     pub(super) fn push(&mut self, path: &[u8], answer: &LookupResult) -> io::Result<()> {
-        let Self { columns, clock, form, table, exact, has_header } = self;
+        let Self { columns, times, form, table, machine, has_header } = self;
         match form {
             Form::Json => output::write_json(
                 machine,
@@ -78,7 +78,7 @@ impl Rows {
                 let path = quote::for_terminal(String::from_utf8_lossy(path).as_ref().as_ref());
                 match answer {
                     Ok(_) => writeln!(table, "{path}"),
-                    Err(refusal) => writeln!(table, "{path}  {WARN}{refusal}{WARN:#}"),
+                    Err(error) => writeln!(table, "{path}  {WARN}{error}{WARN:#}"),
                 }
             }
         }
@@ -103,13 +103,13 @@ fn header(out: &mut impl Write, columns: &Columns) -> io::Result<()> {
 fn cells(
     out: &mut impl Write,
     columns: &Columns,
-    clock: &TimeFormatter,
+    times: &TimeFormatter,
     answer: &LookupResult,
 ) -> io::Result<()> {
     for column in columns.iter() {
         let value = match (column, answer) {
             (_, Ok(attributes)) => columns.value(column, attributes),
-            (Column::Type, Err(refusal)) => Value::Word(type_or_error(*refusal).to_owned()),
+            (Column::Type, Err(error)) => Value::Word(type_or_error(*error).to_owned()),
             (_, Err(_)) => Value::Unknown,
         };
         write!(out, "{}  ", cell(column, &value.text(times)))?;
@@ -124,9 +124,9 @@ fn cell(column: Column, text: &str) -> String {
 }
 
 /// Returns what stands in the place of a type.
-fn word(refusal: LookupError) -> &'static str {
-    match refusal.kind() {
-        _ if refusal.is_missing() => "missing",
+fn type_or_error(error: LookupError) -> &'static str {
+    match error.kind() {
+        _ if error.is_missing() => "missing",
         Some(transect::FaultKind::Denied) => "denied",
         _ => "failed",
     }
@@ -168,12 +168,15 @@ impl Serialize for SelectedColumns<'_> {
     }
 }
 
-fn told<'a>(columns: &'a Columns, answer: &'a LookupResult) -> AttributesOrError<'a> {
+fn attributes_or_error<'a>(
+    columns: &'a Columns,
+    answer: &'a LookupResult,
+) -> AttributesOrError<'a> {
     match answer {
         Ok(attributes) => AttributesOrError::Attributes(SelectedColumns(columns, attributes)),
-        Err(refusal) => {
-            let kind = refusal.kind().map_or("outside_roots", |kind| kind.as_str());
-            let os_error = match refusal {
+        Err(error) => {
+            let kind = error.kind().map_or("outside_roots", |kind| kind.as_str());
+            let os_error = match error {
                 LookupError::System { os_error, .. } => *os_error,
                 _ => None,
             };

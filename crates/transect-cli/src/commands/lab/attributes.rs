@@ -19,7 +19,6 @@ use super::contenders;
 use super::request::{Common, Plan, Request, choose, possible, rounds};
 use crate::args::LabAttributesArgs;
 use crate::exit::CliError;
-use crate::folders;
 use crate::output::{self, units::counted};
 use crate::progress::StatusLine;
 use crate::user_dirs;
@@ -30,7 +29,7 @@ type Wanted = (String, Task, Scale, Option<Source>);
 impl Request for LabAttributesArgs {
     type Method = Method;
     type Experiment<'s> = Answers<'s>;
-    const WORDS: &'static Positionals = &WORDS;
+    const WORDS: &'static Words = &WORDS;
 
     fn common(&self) -> Common<'_> {
         Common {
@@ -42,25 +41,25 @@ impl Request for LabAttributesArgs {
         }
     }
 
-    fn methods(&self, _: Option<&SessionSpec>) -> Result<Vec<Method>, Fatal> {
+    fn methods(&self, _: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let (methods, wrong) = Method::all(Some(&contenders(&self.all)?));
-        wrong.iter().for_each(output::complain);
+        wrong.iter().for_each(output::error);
         Ok(methods)
     }
 
-    fn scratch(&self) -> Result<Option<Scratch>, Fatal> {
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
         let parent = match &self.dir {
             Some(dir) => dir.clone(),
-            None => folders::cache("scratch")?,
+            None => user_dirs::cache("scratch")?,
         };
         let failed = |error: std::io::Error| {
             let (parent, reason) = (parent.display(), transect::reason(&error));
-            Fatal::Lab(format!("cannot make a folder in '{parent}': {reason}"))
+            CliError::Lab(format!("cannot make a folder in '{parent}': {reason}"))
         };
         Scratch::new(&parent).map(Some).map_err(failed)
     }
 
-    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), Fatal> {
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let chosen = chosen(self, methods)?;
         let cache_states = cache_states(self)?.len();
         let rounds = rounds(&self.session, self.preset.rounds);
@@ -81,12 +80,12 @@ impl Request for LabAttributesArgs {
         methods: &[Method],
         scratch: Option<&Scratch>,
         _: &Cancel,
-    ) -> Result<Option<Plan>, Fatal> {
+    ) -> Result<Option<Plan>, CliError> {
         let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
         let chosen = chosen(self, methods)?;
         let cache_states = cache_states(self)?;
         let mut datasets = Vec::new();
-        let mut status = StatusLine::on_a_terminal();
+        let mut status = StatusLine::on_terminal();
         for (name, task, scale, source) in wanted(self)? {
             if let Some(status) = &mut status {
                 status.show(format!("making what '{name}' asks about"));
@@ -114,14 +113,14 @@ impl Request for LabAttributesArgs {
     }
 
     /// Makes again what a session asks about, which has to be what it was.
-    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), Fatal> {
+    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
         for then in &spec.datasets {
             let Asked { task, scale, source, .. } = attributes::asked(then);
             let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
             if (now.expected, &now.payload) != (then.expected, &then.payload) {
                 let name = &then.name;
-                return Err(Fatal::Lab(format!("'{name}' has changed since the session began")));
+                return Err(CliError::Lab(format!("'{name}' has changed since the session began")));
             }
         }
         Ok(())
@@ -179,7 +178,10 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
 }
 
 /// Returns the methods of the session; prints those that cannot run here.
-fn chosen<'m>(args: &LabAttributesArgs, methods: &'m [Method]) -> Result<Vec<&'m Method>, CliError> {
+fn chosen<'m>(
+    args: &LabAttributesArgs,
+    methods: &'m [Method],
+) -> Result<Vec<&'m Method>, CliError> {
     let is_always = |method: &Method| [BASE, FLOOR_STATX].contains(&&*method.name);
     let chosen = choose(&args.methods, methods, |_| true, is_always)?;
     for Method { name, why_not, .. } in methods {

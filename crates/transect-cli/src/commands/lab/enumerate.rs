@@ -19,8 +19,8 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 use super::request::{Common, Plan, Request, choose, possible, rounds, write_cells};
 use super::{corpus, methods};
 use crate::args::LabRunArgs;
-use crate::exit::Fatal;
-use crate::{folders, output};
+use crate::exit::CliError;
+use crate::{output, user_dirs};
 
 /// The contender's methods that make the calls and nothing else, on one thread and on several.
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
@@ -40,7 +40,7 @@ impl Request for LabRunArgs {
         }
     }
 
-    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, Fatal> {
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let (mut methods, _) = methods(&self.all)?;
         match resumed {
             Some(spec) => {
@@ -55,7 +55,7 @@ impl Request for LabRunArgs {
         Ok(methods)
     }
 
-    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), Fatal> {
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let cache_states = cache_states(self)?.len();
         let (cells, _) = chosen_cells(self, methods)?;
         let corpora = corpora_of(self);
@@ -81,7 +81,7 @@ impl Request for LabRunArgs {
         methods: &[Method],
         _: Option<&Scratch>,
         cancel: &Cancel,
-    ) -> Result<Option<Plan>, Fatal> {
+    ) -> Result<Option<Plan>, CliError> {
         let cache_states = cache_states(self)?;
         let cells = chosen_cells(self, methods)?;
         let Some(datasets) = datasets(self, cancel)? else { return Ok(None) };
@@ -117,7 +117,7 @@ fn base() -> String {
 }
 
 /// Returns the cells of the session, and the name of the base's second cell.
-fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<(Vec<Cell>, String), Fatal> {
+fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<(Vec<Cell>, String), CliError> {
     let base = base();
     let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
     let is_default = |method: &Method| match &method.kind {
@@ -136,12 +136,12 @@ fn corpora_of(args: &LabRunArgs) -> Vec<String> {
     args.corpus.clone()
 }
 
-fn nothing_to_walk() -> Fatal {
-    Fatal::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned())
+fn nothing_to_walk() -> CliError {
+    CliError::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned())
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.
-fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
+fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
     match args.state.as_slice() {
         [] => possible(args.preset.cache_states.to_vec()),
         asked => possible(asked.iter().map(|&state| state.into()).collect()),
@@ -149,14 +149,18 @@ fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, Fatal> {
 }
 
 /// Looks at all that is to be walked, and makes what is not there yet.
-fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, Fatal> {
+fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, CliError> {
     let mut datasets = Vec::new();
     for path in &args.path {
         let root = path.canonicalize().map_err(|error| {
-            Fatal::Lab(format!("cannot access '{}': {}", path.display(), transect::reason(&error)))
+            CliError::Lab(format!(
+                "cannot access '{}': {}",
+                path.display(),
+                transect::reason(&error)
+            ))
         })?;
         if !root.is_dir() {
-            return Err(Fatal::Lab(format!("'{}' is no directory", path.display())));
+            return Err(CliError::Lab(format!("'{}' is no directory", path.display())));
         }
         datasets.push(look(path.display().to_string(), root));
     }
@@ -164,7 +168,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
     let folder = match &args.corpora {
         Some(folder) => folder.clone(),
         None if corpora.is_empty() => PathBuf::new(),
-        None => folders::cache("corpora")?,
+        None => user_dirs::cache("corpora")?,
     };
     for name in corpora {
         let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");

@@ -17,7 +17,7 @@ use transect_lab::spec::{Cell, Dataset, SCHEMA, SessionSpec, Spec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
 use crate::args::LabSessionArgs;
-use crate::exit::Fatal;
+use crate::exit::CliError;
 use crate::output::quote;
 use crate::output::units::counted;
 
@@ -37,15 +37,15 @@ pub(super) trait Request {
 
     /// Returns all methods, and those that the cells of a resumed session run. Prints what cannot be
     /// read.
-    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Self::Method>, Fatal>;
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Self::Method>, CliError>;
 
     /// Makes the folder that the session works in, if it needs one.
-    fn scratch(&self) -> Result<Option<Scratch>, Fatal> {
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
         Ok(None)
     }
 
     /// Writes what the session would measure; makes nothing.
-    fn write_plan(&self, out: &mut dyn Write, methods: &[Self::Method]) -> Result<(), Fatal>;
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Self::Method]) -> Result<(), CliError>;
 
     /// Plans the session; nothing if the user interrupts.
     fn plan(
@@ -53,15 +53,15 @@ pub(super) trait Request {
         methods: &[Self::Method],
         scratch: Option<&Scratch>,
         cancel: &Cancel,
-    ) -> Result<Option<Plan>, Fatal>;
+    ) -> Result<Option<Plan>, CliError>;
 
     /// Checks that a session can run here.
-    fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), Fatal> {
+    fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
         Ok(())
     }
 
     /// Checks that a session can go on here.
-    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), Fatal> {
+    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         self.check(spec, scratch)
     }
 
@@ -136,15 +136,15 @@ impl Plan {
 ///
 /// # Errors
 /// Its file cannot be read, a tree has changed, or it is of another experiment.
-pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, Fatal> {
-    let session = Session::resume(file).map_err(|error| Fatal::Lab(error.to_string()))?;
+pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
+    let session = Session::resume(file).map_err(|error| CliError::Lab(error.to_string()))?;
     let own = session.data().spec.words();
     if own.command == words.command {
         return Ok(session);
     }
     let (file, about, word) = (file.display(), own.plural, own.command);
     let other = format!("transect lab run {word} --resume goes on with it");
-    Err(Fatal::Lab(format!("'{file}' is a session of {about}: {other}")))
+    Err(CliError::Lab(format!("'{file}' is a session of {about}: {other}")))
 }
 
 /// Writes how much is measured, and which cells there are.
@@ -164,9 +164,9 @@ pub(super) fn write_cells(
 }
 
 /// Returns states if they can be had here.
-pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, Fatal> {
+pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, CliError> {
     match states.iter().find_map(|state| state.why_not()) {
-        Some(why_not) => Err(Fatal::Lab(format!("cannot measure with cold caches: {why_not}"))),
+        Some(why_not) => Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}"))),
         None => Ok(states),
     }
 }
@@ -178,7 +178,7 @@ pub(super) fn choose<'m, M: MethodInfo>(
     methods: &'m [M],
     is_default: impl Fn(&M) -> bool,
     is_always: impl Fn(&M) -> bool,
-) -> Result<Vec<&'m M>, Fatal> {
+) -> Result<Vec<&'m M>, CliError> {
     let globs: Vec<GlobMatcher> =
         globs.iter().map(|text| glob(text, methods)).collect::<Result<_, _>>()?;
     let is_chosen = |method: &&M| match globs.as_slice() {
@@ -191,16 +191,16 @@ pub(super) fn choose<'m, M: MethodInfo>(
 }
 
 /// Returns what a text of `--methods` stands for; it has to be something that can run here.
-fn glob(text: &str, methods: &[impl MethodInfo]) -> Result<GlobMatcher, Fatal> {
-    let glob = Glob::new(text).map_err(|error| Fatal::Lab(error.to_string()))?.compile_matcher();
+fn glob(text: &str, methods: &[impl MethodInfo]) -> Result<GlobMatcher, CliError> {
+    let glob = Glob::new(text).map_err(|error| CliError::Lab(error.to_string()))?.compile_matcher();
     let named = methods.iter().filter(|method| glob.is_match(method.name()));
     let reasons: Vec<Option<&str>> = named.map(MethodInfo::unavailable_reason).collect();
     if reasons.is_empty() {
         let known = "transect lab list shows those there are";
-        return Err(Fatal::Lab(format!("no method is called '{text}': {known}")));
+        return Err(CliError::Lab(format!("no method is called '{text}': {known}")));
     }
     if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
-        return Err(Fatal::Lab(format!("'{text}' cannot run here: {reason}")));
+        return Err(CliError::Lab(format!("'{text}' cannot run here: {reason}")));
     }
     Ok(glob)
 }

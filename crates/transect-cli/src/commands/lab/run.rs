@@ -18,8 +18,7 @@ use transect_lab::spec::{Dataset, SessionSpec};
 
 use super::report;
 use super::request::{Request, file_of, resume};
-use crate::exit::{ExitStatus, CliError};
-use crate::folders;
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::{self, units};
 use crate::progress::StatusLine;
@@ -93,8 +92,8 @@ fn make(
     datasets: &[Dataset],
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
-    let mut status = StatusLine::on_a_terminal();
+) -> Result<(), CliError> {
+    let mut status = StatusLine::on_terminal();
     for dataset in datasets {
         if cancel.is_cancelled() {
             return Ok(());
@@ -116,7 +115,7 @@ fn estimate(
     spec: &SessionSpec,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
+) -> Result<(), CliError> {
     let stand_in = experiment.stand_in(spec);
     let estimate = Estimate::new(spec, stand_in.clone());
     make(&estimate.spec.datasets, experiment, cancel)?;
@@ -244,10 +243,10 @@ fn time_starts(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
-) -> Result<(), Fatal> {
+) -> Result<(), CliError> {
     let timed = session.time_starts(experiment, cancel, &mut |cell, timed, _| {
         if let Err(reason) = timed {
-            output::complain(&format!("{cell}: cannot time its start: {reason}"));
+            output::error(&format!("{cell}: cannot time its start: {reason}"));
         }
     });
     timed.map_err(lab)

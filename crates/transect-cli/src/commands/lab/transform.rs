@@ -25,14 +25,14 @@ use super::contenders;
 use super::request::{Common, Plan, Request, choose, write_cells};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::CliError;
-use crate::folders;
 use crate::output;
 use crate::output::units::bytes;
+use crate::user_dirs;
 
 impl Request for LabTransformArgs {
     type Method = Method;
     type Experiment<'s> = Passes<'s>;
-    const WORDS: &'static Positionals = &WORDS;
+    const WORDS: &'static Words = &WORDS;
 
     fn common(&self) -> Common<'_> {
         Common {
@@ -44,7 +44,7 @@ impl Request for LabTransformArgs {
         }
     }
 
-    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, Fatal> {
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let kind = match resumed {
             Some(spec) => rules(spec).kind,
             // Many files have methods of their own.
@@ -53,23 +53,23 @@ impl Request for LabTransformArgs {
         };
         let folder = contenders(&self.all)?;
         let (methods, wrong) = Method::all(kind, Some(&folder), self.all.test_doubles);
-        wrong.iter().for_each(output::complain);
+        wrong.iter().for_each(output::error);
         Ok(methods)
     }
 
-    fn scratch(&self) -> Result<Option<Scratch>, Fatal> {
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
         let folder = match &self.dir {
             Some(dir) => dir.clone(),
-            None => folders::cache("scratch")?,
+            None => user_dirs::cache("scratch")?,
         };
         let folder = folder.canonicalize().map_err(failed("access", &folder))?;
         Scratch::new(&folder).map(Some).map_err(failed("make a folder in", &folder))
     }
 
-    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), Fatal> {
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let folder = match &self.dir {
             Some(dir) => dir.clone(),
-            None => folders::cache_path("scratch")?,
+            None => user_dirs::cache_path("scratch")?,
         };
         // One that is not there yet will lie where the next one above it does.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
@@ -89,11 +89,11 @@ impl Request for LabTransformArgs {
         methods: &[Method],
         scratch: Option<&Scratch>,
         _: &Cancel,
-    ) -> Result<Option<Plan>, Fatal> {
+    ) -> Result<Option<Plan>, CliError> {
         plan(self, methods, folder_of(scratch)).map(Some)
     }
 
-    fn check(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), Fatal> {
+    fn check(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         check(spec, folder_of(scratch))
     }
 
@@ -183,7 +183,11 @@ fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<
 }
 
 /// Returns the plan of a session of large files, in which each size is a dataset.
-fn plan_of_one(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, CliError> {
+fn plan_of_one(
+    args: &LabTransformArgs,
+    methods: &[Method],
+    folder: &Path,
+) -> Result<Plan, CliError> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let is_floor = |method: &Method| matches!(method.how, How::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
