@@ -428,7 +428,7 @@ fn run_as_nobody(test: &str) {
     const ASKED: &str = "TRANSECT_LAB_NOBODY";
     assert!(std::env::var_os(ASKED).is_none(), "permissions hold for nobody");
     let ran = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--nocapture"])
+        .args([&format!("corpus::{test}"), "--exact", "--nocapture"])
         .env(ASKED, "")
         .current_dir("/")
         .uid(NOBODY)
@@ -475,7 +475,7 @@ mod mounted {
                 .args([namespace, "sh", "-c", script, "sh", options])
                 .arg(temp.path())
                 .arg(std::env::current_exe().unwrap())
-                .args([&format!("mounted::{test}"), "--exact", "--nocapture"])
+                .args([&format!("corpus::mounted::{test}"), "--exact", "--nocapture"])
                 .env(MOUNTED, temp.path())
                 .output()
         };
