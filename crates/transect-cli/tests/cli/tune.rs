@@ -1,22 +1,32 @@
 //! `transect lab tune`, and what becomes of it in `scan`, `list` and `doctor`.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use crate::harness::{Output, TestEnv};
 
-/// Measures the smallest thing there is, and stores the profile; returns its file.
+/// Stores a profile as of now and returns its file. It is measured once for all tests, on the
+/// smallest thing there is; their trees are on one file system.
 ///
 /// It is stored by the test: `lab tune` stores nothing where the machine is not quiet, and no test may
 /// hang on that.
 fn tuned(env: &TestEnv) -> PathBuf {
+    static MEASURED: OnceLock<Value> = OnceLock::new();
     env.mkdir("tree/below");
     env.write("tree/a", 4);
     env.write("tree/below/b", 10);
-    let mut profile = tune(env, &["--dry-run", "--json"]).exits(0).json();
-    let object = profile.as_object_mut().expect("an object");
-    assert_eq!(object.remove("stored"), Some(Value::Null));
+    let measure = || {
+        let mut profile = tune(env, &["--dry-run", "--json"]).exits(0).json();
+        let object = profile.as_object_mut().expect("an object");
+        assert_eq!(object.remove("stored"), Some(Value::Null));
+        profile
+    };
+    let mut profile = MEASURED.get_or_init(measure).clone();
+    let now = SystemTime::UNIX_EPOCH.elapsed().expect("a clock that goes right").as_secs();
+    profile["environment"]["began"] = now.into();
     let identity = profile["identity"].as_str().expect("a word").to_owned();
     env.mkdir("../config/transect/profiles");
     let file = format!("../config/transect/profiles/{identity}.json");

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use transect_testkit::trees;
@@ -61,12 +62,15 @@ impl Exe {
         serde_json::from_slice(&self.run(args)).expect("one JSON object")
     }
 
-    /// Returns the readers that can be used.
-    fn readers(&self) -> Vec<String> {
-        let doctor = self.json(["doctor", "--json", r"C:\"]);
-        let rows = doctor["readers"].as_array().expect("a list").iter();
-        let available = rows.filter(|row| row["available"] == true);
-        available.map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
+    /// Returns the readers that can be used. Asked once: every start under Wine takes its time.
+    fn readers(&self) -> &'static [String] {
+        static READERS: OnceLock<Vec<String>> = OnceLock::new();
+        READERS.get_or_init(|| {
+            let doctor = self.json(["doctor", "--json", r"C:\"]);
+            let rows = doctor["readers"].as_array().expect("a list").iter();
+            let available = rows.filter(|row| row["available"] == true);
+            available.map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
+        })
     }
 }
 
@@ -101,7 +105,7 @@ fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[
     here_paths.sort();
     let mut wrong = Vec::new();
     for reader in exe.readers() {
-        let reader = ["--reader", &reader];
+        let reader = ["--reader", reader.as_str()];
         let scan = exe.json(["--json", &drive].iter().chain(options).chain(&reader));
         let list = exe.run(["list", "-0", &drive].iter().chain(options).chain(&reader));
         for ((key, here), (_, there)) in here_counts.iter().zip(counts(&scan, keys)) {
