@@ -7,10 +7,11 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BINARY := $(TARGET)/dist/transect
 # Gives tests a folder of their own for temporary files. On ext4 it spreads what is made in it over
 # the disk (chattr +T): otherwise every new file has the kernel look through the inodes that other
-# tests have just freed, which took up to nine tenths of the time of a test. Not removed with what
-# a killed test left in it, which may be a mount.
+# tests have just freed, which took up to nine tenths of the time of a test. Open to all users as
+# /tmp is, for tests that run as another user. Not removed with what a killed test left in it, which
+# may be a mount.
 OWN_TMPDIR = TMPDIR=$$(mktemp -d "$${TMPDIR:-/tmp}/tXXXXXX"); export TMPDIR; \
-	chattr +T "$$TMPDIR" 2>/dev/null || :; trap 'rmdir "$$TMPDIR" 2>/dev/null || :' EXIT
+	chmod 1777 "$$TMPDIR"; chattr +T "$$TMPDIR" 2>/dev/null || :; trap 'rmdir "$$TMPDIR" 2>/dev/null || :' EXIT
 BUILD = TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --locked
 FUZZ_SECONDS ?= 60
 TORTURE_RUNS ?= 170
