@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{RunLine, Usage};
+use crate::harness::launch::Usage;
 use crate::harness::log::{Outcome, Sample, SessionData};
+use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
 

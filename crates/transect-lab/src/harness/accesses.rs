@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::launch;
-use crate::rivals::contender::is_on_path;
+use crate::harness::launch::is_on_path;
 
 /// System calls of one walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::launch;
-use crate::harness::machine::Machine;
+use crate::harness::machine::{Machine, read, value};
 
 /// Set by `make build`. Asking Git here would build everything anew with every commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
@@ -156,17 +156,6 @@ pub fn version_of(program: &str) -> Option<String> {
     let said = said.ok()?;
     let first = String::from_utf8_lossy(&said).lines().next()?.trim().to_owned();
     (!first.is_empty()).then_some(first)
-}
-
-/// Returns the content of a file of the kernel; nothing where there is none.
-pub(crate) fn read(path: &str) -> String {
-    std::fs::read_to_string(path).unwrap_or_default()
-}
-
-/// Returns what follows `key :` in a list of the kernel.
-pub(crate) fn value(list: &str, key: &str) -> Option<String> {
-    let line = list.lines().find(|line| line.starts_with(key))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 #[cfg(target_os = "linux")]

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
+use crate::harness::error::Error;
 use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
-use crate::harness::scheduler::Error;
 use crate::spec::{Dataset, SessionSpec};
 
 /// A session of one cell and one round, which stands for another one.

@@ -12,10 +12,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
+use crate::harness::error::Error;
 use crate::harness::interference::Watch;
-use crate::harness::launch::{Failure, RunLine, Usage, launch, time};
+use crate::harness::launch::{Failure, Usage, launch, time};
 use crate::harness::log::{FileEvidence, Instead, Outcome};
-use crate::harness::scheduler::Error;
+use crate::harness::protocol::RunLine;
 use crate::spec::{Cell, Dataset, SessionSpec};
 
 /// What is measured at once: a cell on a dataset in a state of the caches.

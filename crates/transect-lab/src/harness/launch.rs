@@ -1,6 +1,7 @@
 //! One process, from its start to its end, whatever it does.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -10,52 +11,11 @@ use transect_sys::host::usage_of_children;
 use wait4::{ResUse, Wait4};
 
 use crate::harness::account::Account;
-use crate::harness::timed::CallTimes;
-use crate::harness::work::Work;
+use crate::harness::protocol::RunLine;
 
 /// The most lines, and bytes of a line, that are read of anybody.
 const MOST_LINES: usize = 10_000;
 const LONGEST_LINE: u64 = 4096;
-
-/// What the process of a method says of one run: the protocol of `contenders/README.md`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunLine {
-    /// What it found.
-    #[serde(flatten)]
-    pub work: Work,
-    /// How long it took by its own clock, in nanoseconds.
-    pub elapsed_ns: u64,
-    /// What of that passed in the calls of its reader: of this program's own methods only, and
-    /// only if that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calls: Option<CallTimes>,
-    /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
-    /// The sum of the last write times of all that it found, in nanoseconds since 1970, as far as it
-    /// fits into 64 bits, if asking for them was its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<u64>,
-    /// What its cache holds at the end, if it has one and says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Held>,
-}
-
-/// What a cache holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    /// The memory that it takes, in bytes.
-    pub memory: u64,
-    /// The names of which it knows something.
-    pub names: u64,
-}
-
-impl RunLine {
-    /// Returns what is said of a run that was asked for nothing beyond its work.
-    pub fn new(work: Work, elapsed_ns: u64) -> Self {
-        Self { work, elapsed_ns, calls: None, digest: None, changed: None, held: None }
-    }
-}
 
 /// What a process used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,6 +207,20 @@ fn run<T: Send + 'static>(
     Ok((read, usage))
 }
 
+/// Returns whether a program can be started by its name.
+pub(crate) fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| {
+        folder.join(program).is_file() || folder.join(format!("{program}.exe")).is_file()
+    })
+}
+
+/// Returns whether a program can be started, by its name or by its path.
+pub fn can_start(program: &str) -> bool {
+    is_on_path(program)
+        || (program.contains(std::path::is_separator) && Path::new(program).is_file())
+}
+
 /// Returns a time in nanoseconds, as it stands in samples.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
@@ -339,6 +313,7 @@ mod tests {
     use transect_testkit::{TempDir, within};
 
     use super::*;
+    use crate::harness::work::Work;
 
     fn shell(script: &str, runs: usize, seconds: u64) -> Result<Vec<RunLine>, Failure> {
         let mut command = Command::new("sh");

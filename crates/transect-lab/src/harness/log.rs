@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::interference::{Beside, Disturbance};
-use crate::harness::launch::{Failure, RunLine, Usage};
-use crate::harness::stopping::End;
-use crate::harness::timed::CallTimes;
+use crate::harness::launch::{Failure, Usage};
+use crate::harness::protocol::CallTimes;
+use crate::harness::protocol::RunLine;
 use crate::spec::{SCHEMA, SessionSpec};
 
 /// What one process came to: a further line of the file.
@@ -206,6 +206,26 @@ pub struct Ended {
     pub rounds: usize,
     /// Why there were no more.
     pub by: End,
+}
+
+/// What ended a session whose rounds were not numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// Every ratio is known well enough.
+    Precision,
+    /// A further round would not have ended in time.
+    Time,
+}
+
+impl End {
+    /// Returns what it is, for people.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Precision => "every ratio is known well enough",
+            Self::Time => "the time was over",
+        }
+    }
 }
 
 /// A line behind the first.

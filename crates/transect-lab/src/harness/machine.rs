@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::environment::{read, value};
-
 /// What bounds how much may wait to be written, and for how long (`proc_sys_vm(5)`).
 const DIRTY: &[&str] = &[
     "dirty_ratio",
@@ -138,6 +136,17 @@ fn group() -> Option<String> {
 pub(crate) fn chosen(words: &str) -> String {
     let in_brackets = |word: &str| Some(word.strip_prefix('[')?.strip_suffix(']')?.to_owned());
     words.split_whitespace().find_map(in_brackets).unwrap_or_else(|| words.to_owned())
+}
+
+/// Returns the content of a file of the kernel; nothing where there is none.
+pub(crate) fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Returns what follows `key :` in a list of the kernel.
+pub(crate) fn value(list: &str, key: &str) -> Option<String> {
+    let line = list.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 #[cfg(test)]

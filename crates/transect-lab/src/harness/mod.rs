@@ -1,11 +1,13 @@
-//! How anything is measured: rounds of processes, what went on beside them, and the log of a session.
+//! The harness: starts processes in rounds, makes and proves the states of the caches, watches for
+//! interference, repeats, stops, resumes, and logs.
 //!
-//! Experiments decide what runs; this part knows how to run it.
+//! It imports no experiment; an experiment implements [`experiment::Experiment`].
 
 pub mod accesses;
 pub mod account;
 pub mod cache_state;
 pub mod environment;
+pub mod error;
 pub mod estimate;
 pub mod experiment;
 pub mod interference;
@@ -13,7 +15,7 @@ pub mod inventory;
 pub mod launch;
 pub mod log;
 pub mod machine;
+pub mod protocol;
 pub mod scheduler;
 pub mod stopping;
-pub mod timed;
 pub mod work;

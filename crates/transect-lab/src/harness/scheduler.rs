@@ -1,21 +1,19 @@
 //! A session: rounds in which every method walks every tree, in a new order each time.
 
 use std::collections::HashSet;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
 
 use crate::harness::accesses::Accesses;
-use crate::harness::cache_state::State;
+use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{RunLine, launch, nanoseconds};
+use crate::harness::launch::{launch, nanoseconds};
 use crate::harness::log::{self, Counted, Ended, Outcome, Sample, SessionLog, Started, Timed};
+use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopping;
-use crate::harness::timed::CallTimes;
-use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
@@ -25,54 +23,6 @@ const STARTS: usize = 5;
 
 /// How often a sample is repeated that was disturbed, at most.
 const PATIENCE: usize = 3;
-
-/// What can go wrong with a session as a whole.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// Its file.
-    SessionLog(log::Error),
-    /// A file or directory of the session cannot be created.
-    Scratch(PathBuf, io::Error),
-    /// A dataset cannot be removed.
-    Remove(PathBuf, io::Error),
-    /// A tree cannot be walked.
-    Walk(transect::Error),
-    /// The state cannot be made.
-    State(State, io::Error),
-    /// A tree is no more what it was when the session began.
-    Changed(PathBuf, Work, Work),
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::SessionLog(error) => error.fmt(f),
-            Self::Scratch(path, error) => {
-                write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
-            }
-            Self::Remove(path, error) => {
-                write!(f, "cannot remove '{}': {}", path.display(), transect::reason(error))
-            }
-            Self::Walk(error) => error.fmt(f),
-            Self::State(state, error) => {
-                write!(f, "cannot make caches {}: {}", state.as_str(), transect::reason(error))
-            }
-            Self::Changed(root, then, now) => {
-                let root = root.display();
-                write!(f, "'{root}' has changed since the session began: {now}, then {then}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<log::Error> for Error {
-    fn from(error: log::Error) -> Self {
-        Self::SessionLog(error)
-    }
-}
 
 /// Is told of each cell what came out of it, and how many are left.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;

@@ -12,9 +12,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use crate::harness::log::SessionData;
+use crate::harness::log::{End, SessionData};
 use crate::stats::Ratios;
 use crate::stats::ranking::Ranking;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
@@ -25,26 +23,6 @@ const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 
 /// How many times what its interval leaves open a ratio has to be away from 1 to be far.
 const FAR: f64 = 4.0;
-
-/// What ended a session whose rounds were not numbered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// Every ratio is known well enough.
-    Precision,
-    /// A further round would not have ended in time.
-    Time,
-}
-
-impl End {
-    /// Returns what it is, for people.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Precision => "every ratio is known well enough",
-            Self::Time => "the time was over",
-        }
-    }
-}
 
 /// Returns why there is to be no further round, if so: so many whole `rounds` have been run, and
 /// `rankings` are what they have come to.

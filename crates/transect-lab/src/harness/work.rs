@@ -1,14 +1,8 @@
 //! The work that all methods do: the same for every language and system.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
-use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderVisitor, ScanError,
-    ScanOptions, ScanPlan, Sink, SkipReason, Visit, Want,
-};
 
-use crate::harness::launch::nanoseconds;
-use crate::harness::timed::{CallSums, CallTimes, Timed};
+use serde::{Deserialize, Serialize};
 
 /// What a walk found.
 ///
@@ -31,126 +25,5 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, directories, bytes, errors } = self;
         write!(f, "{files} files, {directories} directories, {bytes} bytes, {errors} errors")
-    }
-}
-
-/// The sink that does this work, and nothing else.
-#[derive(Debug, Default)]
-struct Census(Work);
-
-impl Sink for Census {
-    type Tag = ();
-
-    fn want(&self) -> Want {
-        Want { entries: FieldMask::SIZE, ..Want::default() }
-    }
-
-    fn enter(&mut self, entering: Entering<'_, ()>) {
-        if entering.parent.is_some() && entering.listed {
-            self.0.directories += 1;
-        }
-    }
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
-        for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
-            self.0.files += 1;
-            let bytes = entry.attributes.size().unwrap_or(0);
-            self.0.bytes = self.0.bytes.saturating_add(bytes);
-        }
-        Flow::Continue
-    }
-
-    fn leave(&mut self, _: &Dir<()>) {}
-
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-        self.0.errors += 1;
-        Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
-
-    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
-
-    fn merge(&mut self, other: Self) {
-        self.0.files += other.0.files;
-        self.0.directories += other.0.directories;
-        self.0.bytes = self.0.bytes.saturating_add(other.0.bytes);
-        self.0.errors += other.0.errors;
-    }
-}
-
-/// Walks once with this engine, and returns what was found and how long the walk took, in
-/// nanoseconds.
-///
-/// # Errors
-/// Options that cannot be, or a root that cannot be read.
-pub fn walk(options: ScanOptions) -> Result<(Work, u64), transect::Error> {
-    let outcome = plan(options)?.run(Census::default)?;
-    Ok((outcome.sink.0, nanoseconds(outcome.elapsed)))
-}
-
-/// Does the same, and looks at the clock at every call of the reader: for what the calls take, not
-/// for what the walk takes. That is longer than without: see [`Timed`].
-///
-/// # Errors
-/// As [`walk`].
-pub fn walk_timed(options: ScanOptions) -> Result<(Work, CallTimes, u64), transect::Error> {
-    let (plan, sums) = (plan(options)?, CallSums::default());
-    let outcome = plan.dispatch_reader(TimedWalk { plan: &plan, sums: &sums })?;
-    Ok((outcome.sink.0, sums.times(outcome.threads), nanoseconds(outcome.elapsed)))
-}
-
-/// Mount points are crossed, pseudo file systems read: as everybody else does.
-fn plan(options: ScanOptions) -> Result<ScanPlan, transect::Error> {
-    options.pseudo_file_systems(true).plan()
-}
-
-/// A walk whose readers, of whatever type, are timed.
-struct TimedWalk<'w> {
-    plan: &'w ScanPlan,
-    sums: &'w CallSums,
-}
-
-impl ReaderVisitor for TimedWalk<'_> {
-    type Value = Result<Outcome<Census>, transect::Error>;
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value {
-        self.plan.run_with(Census::default, || Timed::new(make(), self.sums))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use transect::{Order, ReaderKind};
-    use transect_testkit::{TempDir, trees};
-
-    use super::*;
-    use crate::harness::inventory::Inventory;
-
-    #[test]
-    fn timed_walks_find_the_same_and_no_more_time_than_there_was() {
-        let temp = TempDir::new();
-        trees::many_small_dirs(temp.path());
-        let expected = Inventory::of(temp.path()).work();
-        for &reader in ReaderKind::ALL.iter().filter(|reader| reader.unavailable_reason().is_none())
-        {
-            for &order in Order::ALL {
-                let options = || ScanOptions::new([temp.path()]).reader(reader).order(order);
-                let context = format!("{} in {}", reader.as_str(), order.as_str());
-                assert_eq!(walk(options()).unwrap().0, expected, "{context}");
-                let (work, times, elapsed_ns) = walk_timed(options().threads(2)).unwrap();
-                assert_eq!(work, expected, "{context}");
-                assert_eq!(times.opening_calls, work.directories, "{context}");
-                // One for each directory, and of the root before it is opened.
-                assert!(times.listing_calls >= work.directories, "{context}: {times:?}");
-                assert!(times.attributes_calls > work.directories, "{context}: {times:?}");
-                let each = [times.opening_ns, times.listing_ns, times.attributes_ns];
-                assert!(each.iter().all(|&ns| ns > 0), "{context}: {times:?}");
-                let threads = if order.is_parallel() { 1..=2 } else { 1..=1 };
-                assert!(threads.contains(&times.threads), "{context}: {times:?}");
-                let spent: u64 = each.iter().sum();
-                assert!(spent <= times.threads * elapsed_ns, "{context}: {times:?}, {elapsed_ns}");
-            }
-        }
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde::Deserialize;
 use transect_sys::private_dir::{self, OtherUsers};
 
-use crate::harness::launch;
+use crate::harness::launch::{self, is_on_path};
 
 /// File name of a contender's manifest.
 const MANIFEST: &str = "contender.toml";
@@ -240,20 +240,6 @@ pub(crate) fn expand(word: &str, values: &[(&str, &Path)]) -> std::ffi::OsString
     }
     replaced.push(rest);
     replaced
-}
-
-/// Returns whether a program is on the `PATH`.
-pub(crate) fn is_on_path(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| {
-        folder.join(program).is_file() || folder.join(format!("{program}.exe")).is_file()
-    })
-}
-
-/// Returns whether a program can be started, by name or path.
-pub fn can_start(program: &str) -> bool {
-    is_on_path(program)
-        || (program.contains(std::path::is_separator) && Path::new(program).is_file())
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
-use crate::harness::launch::Held;
 use crate::harness::log::{Outcome, Sample, SessionData, Started};
-use crate::harness::timed::CallTimes;
+use crate::harness::protocol::CallTimes;
+use crate::harness::protocol::Held;
 use crate::spec::Cell;
 use crate::stats::article_stats::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};

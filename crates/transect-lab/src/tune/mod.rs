@@ -22,9 +22,10 @@ use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
+use crate::harness::error;
 use crate::harness::experiment::Launcher;
 use crate::harness::launch;
-use crate::harness::scheduler::{self, Session};
+use crate::harness::scheduler::Session;
 use crate::spec::{SCHEMA, SessionSpec, Spec};
 use crate::stats::Verdict;
 use crate::stats::ranking::{Metric, Ranking, rank};
@@ -116,7 +117,7 @@ pub enum TuneError {
     /// A walk failed.
     Launch(launch::Failure),
     /// The session failed.
-    Session(scheduler::Error),
+    Session(error::Error),
 }
 
 impl std::fmt::Display for TuneError {
@@ -142,8 +143,8 @@ impl std::fmt::Display for TuneError {
 
 impl std::error::Error for TuneError {}
 
-impl From<scheduler::Error> for TuneError {
-    fn from(error: scheduler::Error) -> Self {
+impl From<error::Error> for TuneError {
+    fn from(error: error::Error) -> Self {
         Self::Session(error)
     }
 }
@@ -389,7 +390,7 @@ fn time_of_a_walk(
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
-        state.prepare().map_err(|error| scheduler::Error::State(state, error))?;
+        state.prepare().map_err(|error| error::Error::State(state, error))?;
         let command = engine_command(&request.program, &method, &sample_tree.root, 1, false);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
             .map_err(TuneError::Launch)?;
@@ -402,8 +403,9 @@ fn time_of_a_walk(
 mod tests {
     use super::*;
     use crate::harness::inventory::Inventory;
-    use crate::harness::launch::{RunLine, Usage};
+    use crate::harness::launch::Usage;
     use crate::harness::log::{Outcome, Sample, SessionData};
+    use crate::harness::protocol::RunLine;
     use transect_testkit::TempDir;
 
     /// Returns rankings of twenty rounds: the default twice, and settings with these ratios to it.

@@ -10,12 +10,14 @@ use transect_lab::experiments::walk::measure::{Walks, dataset};
 use transect_lab::experiments::walk::method::{Kind, Method, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
+use transect_lab::harness::error;
 use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
-use transect_lab::harness::launch::{Failure, RunLine, Usage};
+use transect_lab::harness::launch::{Failure, Usage};
+use transect_lab::harness::log::End;
 use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
-use transect_lab::harness::scheduler::{self, Session};
-use transect_lab::harness::stopping::End;
+use transect_lab::harness::protocol::RunLine;
+use transect_lab::harness::scheduler::Session;
 use transect_lab::spec::{SCHEMA, SessionSpec, Spec};
 use transect_testkit::TempDir;
 
@@ -270,7 +272,7 @@ fn a_session_of_an_older_version_can_still_be_read() {
 struct Beset(usize);
 
 impl Measure for Beset {
-    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, scheduler::Error> {
+    fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, error::Error> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
         let work = job.dataset.expected;

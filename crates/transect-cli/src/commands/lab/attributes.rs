@@ -15,7 +15,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
-use super::contenders;
+use super::methods::contenders;
 use super::request::{Common, Plan, Request, choose, possible, rounds};
 use crate::args::LabAttributesArgs;
 use crate::exit::CliError;

@@ -16,8 +16,9 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
+use super::corpus;
+use super::methods::methods;
 use super::request::{Common, Plan, Request, choose, possible, rounds, write_cells};
-use super::{corpus, methods};
 use crate::args::LabRunArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};

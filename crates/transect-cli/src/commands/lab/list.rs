@@ -5,10 +5,12 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_lab::experiments::attributes;
+use transect_lab::experiments::method_info::MethodInfo;
 use transect_lab::experiments::transform::{self, Kind};
 use transect_lab::experiments::walk::method::{self, Method};
 use transect_lab::published::contract::{self, ContractRow};
 
+use super::methods::{contenders, methods};
 use crate::args::LabListArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output::{self, BOLD, DIM, GOOD};
@@ -27,15 +29,16 @@ struct Row<'m> {
 }
 
 pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
-    let (methods, all) = super::methods(&args.methods)?;
-    let folder = super::contenders(&args.methods)?;
+    let (methods, all) = methods(&args.methods)?;
+    let folder = contenders(&args.methods)?;
     // Whatever is wrong with a contender has been said.
     let (passes, _) = transform::Method::all(Kind::Copy, Some(&folder), args.methods.test_doubles);
     let (asking, _) = attributes::Method::all(Some(&folder));
     let mut text = output::buffer();
     if args.json {
-        let rows = methods.iter().map(row).chain(passes.iter().map(row_of_files));
-        let rows = rows.chain(asking.iter().map(row_of_questions));
+        let rows = methods.iter().map(|method| row("enumerate", method));
+        let rows = rows.chain(passes.iter().map(|method| row("transform", method)));
+        let rows = rows.chain(asking.iter().map(|method| row("attributes", method)));
         for row in rows {
             output::write_json(&mut text, &row)?;
         }
@@ -67,42 +70,16 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
     Ok(())
 }
 
-fn row(method: &Method) -> Row<'_> {
+fn row<'m>(task: &'static str, method: &'m impl MethodInfo) -> Row<'m> {
     Row {
-        task: "enumerate",
-        method: &method.name,
-        contract: &method.contract,
-        language: &method.language,
-        kind: method.kind.as_str(),
-        available: method.why_not.is_none(),
-        why_not: method.why_not.as_deref(),
-        about: &method.about,
-    }
-}
-
-fn row_of_files(method: &transform::Method) -> Row<'_> {
-    Row {
-        task: "transform",
-        method: &method.name,
-        contract: &method.contract,
-        language: &method.language,
-        kind: method.how.as_str(),
-        available: method.why_not.is_none(),
-        why_not: method.why_not.as_deref(),
-        about: &method.about,
-    }
-}
-
-fn row_of_questions(method: &attributes::Method) -> Row<'_> {
-    Row {
-        task: "attributes",
-        method: &method.name,
-        contract: &[],
-        language: &method.language,
-        kind: method.how.as_str(),
-        available: method.why_not.is_none(),
-        why_not: method.why_not.as_deref(),
-        about: &method.about,
+        task,
+        method: method.name(),
+        contract: method.contract(),
+        language: method.language(),
+        kind: method.kind(),
+        available: method.unavailable_reason().is_none(),
+        why_not: method.unavailable_reason(),
+        about: method.about(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `transect lab method`: one of this program's own methods, speaking the contenders' protocol.
 
 use transect::ScanOptions;
+use transect_lab::experiments::walk::run;
 use transect_lab::experiments::walk::variant::{Variant, VariantError};
-use transect_lab::harness::launch::RunLine;
-use transect_lab::harness::work;
+use transect_lab::harness::protocol::RunLine;
 
 use crate::args::LabMethodArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
 
 fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error> {
     if per_call {
-        let (work, calls, elapsed_ns) = work::walk_timed(options)?;
+        let (work, calls, elapsed_ns) = run::walk_timed(options)?;
         return Ok(RunLine { calls: Some(calls), ..RunLine::new(work, elapsed_ns) });
     }
-    let (work, elapsed_ns) = work::walk(options)?;
+    let (work, elapsed_ns) = run::walk(options)?;
     Ok(RunLine::new(work, elapsed_ns))
 }

@@ -9,6 +9,7 @@ mod explain;
 mod import;
 mod list;
 mod method;
+mod methods;
 mod pass;
 mod report;
 mod request;
@@ -16,14 +17,8 @@ mod run;
 mod transform;
 mod tune;
 
-use std::path::PathBuf;
-
-use transect_lab::experiments::walk::method::Method;
-use transect_lab::rivals::builtin;
-
-use crate::args::{LabCommand, LabMethodsArgs, LabRunCommand};
+use crate::args::{LabCommand, LabRunCommand};
 use crate::exit::{CliError, ExitStatus};
-use crate::{output, user_dirs};
 
 pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
     match command {
@@ -41,23 +36,4 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Pass(args) => pass::run(args),
         LabCommand::AttributesMethod(args) => attributes_method::run(args),
     }
-}
-
-/// Returns all methods that walk, and whether all could be read; says what could not.
-fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), CliError> {
-    let (methods, wrong) = Method::all(Some(&contenders(args)?), args.test_doubles);
-    wrong.iter().for_each(output::error);
-    Ok((methods, wrong.is_empty()))
-}
-
-/// Returns the folder of the contenders.
-fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, CliError> {
-    if let Some(folder) = &args.contenders {
-        return Ok(folder.clone());
-    }
-    let cache = user_dirs::cache("contenders")?;
-    builtin::unpack(&cache).map_err(|error| {
-        let reason = transect::reason(&error);
-        CliError::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
-    })
 }

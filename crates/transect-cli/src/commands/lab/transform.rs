@@ -16,12 +16,12 @@ use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::{FileSystem, version_of};
 use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::launch::can_start;
 use transect_lab::harness::work::Work;
-use transect_lab::rivals::contender::can_start;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 
-use super::contenders;
+use super::methods::contenders;
 use super::request::{Common, Plan, Request, choose, write_cells};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::CliError;

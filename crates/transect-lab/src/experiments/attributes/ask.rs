@@ -6,20 +6,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use transect::{
-    Attributes, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason,
-    Visit, Want,
+    Attributes, Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit,
+    Want,
 };
-use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult, SearchDirs};
+use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
+use super::answers::{Run, Sums, WANT};
 use super::method::Way;
 use super::questions::Questions;
 use super::service;
 use super::spec::Task;
-use crate::harness::launch::{Held, RunLine, nanoseconds};
+use crate::harness::launch::nanoseconds;
+use crate::harness::protocol::{Held, RunLine};
 use crate::harness::work::Work;
-
-/// What everybody asks for.
-pub(super) const WANT: FieldMask = FieldMask::MTIME.union(FieldMask::SIZE);
 
 /// The includes of a unit, for which a listing is checked once.
 const UNIT: usize = 100;
@@ -35,57 +34,6 @@ pub struct Asking<'a> {
     pub threads: usize,
     /// Where a service answers, if one is asked.
     pub socket: Option<&'a Path>,
-}
-
-/// What was answered, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
-    found: u64,
-    missing: u64,
-    bytes: u64,
-    changed: u64,
-}
-
-impl Sums {
-    pub(super) fn of(answers: &[LookupResult]) -> Self {
-        let mut sums = Self::default();
-        answers.iter().for_each(|answer| sums.add(answer.as_ref().ok()));
-        sums
-    }
-
-    fn add(&mut self, found: Option<&Attributes>) {
-        let known = found.map(|found| (found.size().unwrap_or(0), found.mtime().unwrap_or(0)));
-        self.add_known(known);
-    }
-
-    /// Adds a size and a time, as far as they fit.
-    fn add_known(&mut self, known: Option<(u64, i64)>) {
-        match known {
-            None => self.missing += 1,
-            Some((size, time)) => {
-                self.found += 1;
-                self.bytes += size;
-                self.changed = self.changed.wrapping_add_signed(time);
-            }
-        }
-    }
-
-    fn with(self, other: Self) -> Self {
-        Self {
-            found: self.found + other.found,
-            missing: self.missing + other.missing,
-            bytes: self.bytes + other.bytes,
-            changed: self.changed.wrapping_add(other.changed),
-        }
-    }
-}
-
-/// What a run came to.
-pub(super) struct Run {
-    pub(super) sums: Sums,
-    pub(super) elapsed: Duration,
-    /// What a cache holds at the end.
-    pub(super) held: Option<Held>,
 }
 
 /// Asks once. The clock runs from the first question to the last answer; what a cache is to know is asked

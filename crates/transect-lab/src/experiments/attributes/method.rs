@@ -196,7 +196,9 @@ impl Method {
     fn cell_of(&self) -> Cell {
         // A cache asks less often than the floor does: that is its purpose.
         let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
-        Cell { floors: Some(floors), tasks: Some(self.tasks.clone()), ..self.cell() }
+        let cell = Cell { floors: Some(floors), tasks: Some(self.tasks.clone()), ..self.cell() };
+        let is_floor = self.name == FLOOR_STATX;
+        if is_floor { Cell { kind: FLOOR.to_owned(), ..cell } } else { cell }
     }
 }
 
@@ -214,7 +216,7 @@ impl MethodInfo for Method {
     }
 
     fn kind(&self) -> &'static str {
-        if self.name == FLOOR_STATX { FLOOR } else { self.how.as_str() }
+        self.how.as_str()
     }
 
     fn is_parallel(&self) -> bool {

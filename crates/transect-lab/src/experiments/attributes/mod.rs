@@ -8,6 +8,7 @@
 //!       clock, asks, and says how many were found, how many not, and the sums of sizes and times
 //! ```
 
+mod answers;
 mod ask;
 mod expected;
 mod measure;

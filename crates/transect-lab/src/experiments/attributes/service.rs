@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use transect_sys::private_dir::PrivateTempDir;
 
-use super::ask::{Run, WANT};
+use super::answers::{Run, WANT};
 use crate::harness::interference::TICK;
 use crate::harness::launch::ask_to_end;
 
@@ -117,8 +117,8 @@ fn socket_in(folder: &Path) -> PathBuf {
 pub(super) fn ask(socket: &Path, paths: &[PathBuf]) -> Result<Run, String> {
     use transect_service::{Client, Error};
 
-    use super::ask::Sums;
-    use crate::harness::launch::Held;
+    use super::answers::Sums;
+    use crate::harness::protocol::Held;
 
     let failed = |error: Error| error.to_string();
     let stats = || -> Result<_, Error> {

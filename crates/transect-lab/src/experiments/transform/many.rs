@@ -12,7 +12,8 @@ use transect_transform::{transform, transform_into};
 
 use super::input::digest;
 use super::spec::{Digests, Kind, Phase, Sync};
-use crate::harness::launch::{RunLine, nanoseconds};
+use crate::harness::launch::nanoseconds;
+use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 use crate::spec::Cell;
 use crate::stats::SplitMix64;

@@ -19,10 +19,11 @@ use super::scratch::Scratch;
 use super::spec::{Files, Phase, Rules, Sync};
 use super::variant::Variant;
 use crate::harness::cache_state::State;
+use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
-use crate::harness::launch::{Failure, RunLine};
+use crate::harness::launch::Failure;
 use crate::harness::log::FileEvidence;
-use crate::harness::scheduler::Error;
+use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 

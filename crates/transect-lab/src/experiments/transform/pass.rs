@@ -10,7 +10,8 @@ use transect_transform::step::{Finding, Step};
 use super::floor::Floor;
 use super::spec::{Kind, Rules, Sync};
 use super::variant::Variant;
-use crate::harness::launch::{RunLine, nanoseconds};
+use crate::harness::launch::nanoseconds;
+use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 
 /// The block of floors, unless another is asked for.

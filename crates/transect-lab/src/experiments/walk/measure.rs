@@ -9,11 +9,11 @@ use transect_sys::private_dir::PrivateTempDir;
 use crate::experiments::walk::method::{Kind, Method};
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::environment::FileSystem;
+use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::Failure;
 use crate::harness::log::{FileEvidence, Outcome};
-use crate::harness::scheduler::Error;
 use crate::rivals::peer::{PeerRun, Purpose};
 use crate::spec::{Dataset, Payload, SessionSpec};
 

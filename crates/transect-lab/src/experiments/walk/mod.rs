@@ -3,6 +3,8 @@
 pub mod measure;
 pub mod method;
 pub mod preset;
+pub mod run;
 pub mod sample_tree;
 pub mod spec;
+pub mod timed;
 pub mod variant;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::parse::OutputFormat;
 use super::reported::ReportedCounts;
 use crate::harness::inventory::Inventory;
-use crate::rivals::contender::is_on_path;
+use crate::harness::launch::is_on_path;
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Copy, Debug)]

@@ -5,40 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
 use transect::{Attributes, Batch, FieldMask, Reader, Want};
 use transect_sys::{Fault, ListStatus, Volume};
 
 use crate::harness::launch::nanoseconds;
-
-/// How long the threads of a walk were inside the calls of its reader, and how often.
-///
-/// Times are thread time: what passed on the clock from a call to its return, summed over all
-/// threads. Waiting for a device, a lock or a core counts, as it does in the third seed article,
-/// so that several threads can spend more than the walk took. What the reader does with an answer
-/// (parsing records) counts with the call; closing a directory counts nowhere, nor does what the
-/// walker and the sink do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallTimes {
-    /// Opening directories, in nanoseconds. For the readers of Windows that go by path this is
-    /// `FindFirstFile`, with the question before it whether the path is still a directory.
-    pub opening_ns: u64,
-    /// Directories opened, or tried.
-    pub opening_calls: u64,
-    /// Listing open directories, in nanoseconds: `getdents64`, `NtQueryDirectoryFile`,
-    /// `FindNextFile`.
-    pub listing_ns: u64,
-    /// Batches listed, those that only say "no more" included.
-    pub listing_calls: u64,
-    /// Asking for attributes, in nanoseconds, of roots, of open directories and of entries. Little
-    /// where they come with the listing.
-    pub attributes_ns: u64,
-    /// Questions for attributes. All that is asked about the entries of one batch counts as one,
-    /// also if it is nothing.
-    pub attributes_calls: u64,
-    /// The threads over which the times are summed.
-    pub threads: u64,
-}
+use crate::harness::protocol::CallTimes;
 
 /// The sums over all [`Timed`] readers of a walk. Whoever clones it shares it.
 #[derive(Clone, Debug, Default)]
