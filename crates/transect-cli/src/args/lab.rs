@@ -103,12 +103,28 @@ pub(crate) struct CorpusFileArgs {
     pub(crate) force: bool,
 }
 
-fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
-    let value = |pattern: &Pattern| PossibleValue::new(pattern.as_str()).help(pattern.about());
-    PossibleValuesParser::new(Pattern::ALL.iter().map(value)).map(|name| {
-        let named = Pattern::ALL.iter().copied().find(|pattern| pattern.as_str() == name);
-        named.expect("BUG: the parser lets only names of patterns pass")
+/// Parses one of some values by its name; help lists what each is about, if it is about something.
+fn one_of<T: Sync>(
+    all: &'static [T],
+    name: fn(&T) -> &'static str,
+    about: fn(&T) -> Option<&'static str>,
+) -> impl TypedValueParser<Value = &'static T> {
+    let value = |it: &'static T| match about(it) {
+        Some(about) => PossibleValue::new(name(it)).help(about),
+        None => PossibleValue::new(name(it)),
+    };
+    PossibleValuesParser::new(all.iter().map(value)).map(move |typed| {
+        let named = all.iter().find(|it| name(it) == typed);
+        named.expect("BUG: the parser lets only these names pass")
     })
+}
+
+fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
+    one_of(Pattern::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
+}
+
+fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
+    one_of(attributes::Task::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
 }
 
 #[derive(Debug, Args)]
@@ -174,7 +190,7 @@ pub(crate) struct LabRunArgs {
     pub(crate) corpora: Option<PathBuf>,
     /// Which rules; `article-` are those of the articles
     #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
-          value_parser = preset_parser())]
+          value_parser = one_of(PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static Preset,
     /// Only methods whose name matches; may be repeated. The floor and the base are always there. A
     /// method of this program may have settings: READER/ORDER,threads=4,buffer=256K,stat-order=inode
@@ -202,7 +218,7 @@ pub(crate) struct LabRunArgs {
 pub(crate) struct LabTransformArgs {
     /// Which rules; `classic` are those of the article
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
-          value_parser = transform_preset_parser())]
+          value_parser = one_of(transform::PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static transform::Preset,
     /// How many small files there are, if the preset is one of many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
@@ -251,13 +267,6 @@ pub(crate) struct LabTransformArgs {
     pub(crate) all: LabMethodsArgs,
 }
 
-fn transform_preset_parser() -> impl TypedValueParser<Value = &'static transform::Preset> {
-    let value = |preset: &transform::Preset| PossibleValue::new(preset.name).help(preset.about);
-    PossibleValuesParser::new(transform::PRESETS.iter().map(value)).map(|name| {
-        transform::Preset::find(&name).expect("BUG: the parser lets only names of presets pass")
-    })
-}
-
 fn block_size(text: &str) -> Result<usize, String> {
     match size::parse(text)? {
         0 => Err("a block holds something".to_owned()),
@@ -269,7 +278,7 @@ fn block_size(text: &str) -> Result<usize, String> {
 pub(crate) struct LabAttributesArgs {
     /// How much is asked
     #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name,
-          value_parser = attributes_preset_parser())]
+          value_parser = one_of(attributes::PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static attributes::Preset,
     /// What is asked; may be repeated. By default all tasks that need no source
     #[arg(long = "task", value_name = "TASK", value_parser = task_parser())]
@@ -308,25 +317,10 @@ pub(crate) struct LabAttributesArgs {
     pub(crate) all: LabMethodsArgs,
 }
 
-fn attributes_preset_parser() -> impl TypedValueParser<Value = &'static attributes::Preset> {
-    let value = |preset: &attributes::Preset| PossibleValue::new(preset.name).help(preset.about);
-    PossibleValuesParser::new(attributes::PRESETS.iter().map(value)).map(|name| {
-        attributes::Preset::find(&name).expect("BUG: the parser lets only names of presets pass")
-    })
-}
-
-fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
-    let value = |task: &attributes::Task| PossibleValue::new(task.as_str()).help(task.about());
-    PossibleValuesParser::new(attributes::Task::ALL.iter().map(value)).map(|name| {
-        let named = attributes::Task::ALL.iter().copied().find(|task| task.as_str() == name);
-        named.expect("BUG: the parser lets only names of tasks pass")
-    })
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesMethodArgs {
     /// A way of asking
-    #[arg(value_parser = way_parser())]
+    #[arg(value_parser = one_of(attributes::Way::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
     pub(crate) way: attributes::Way,
     /// The file that holds the questions
     pub(crate) questions: PathBuf,
@@ -339,14 +333,6 @@ pub(crate) struct LabAttributesMethodArgs {
     /// Where a service answers, if one is asked
     #[arg(long)]
     pub(crate) socket: Option<PathBuf>,
-}
-
-fn way_parser() -> impl TypedValueParser<Value = attributes::Way> {
-    let all = attributes::Way::ALL;
-    PossibleValuesParser::new(all.iter().map(|way| way.as_str())).map(|name| {
-        let named = all.iter().copied().find(|way| way.as_str() == name);
-        named.expect("BUG: the parser lets only names of ways pass")
-    })
 }
 
 /// The state of an input.
@@ -427,25 +413,11 @@ pub(crate) struct LabPassArgs {
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) sync: LabSync,
     /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
-    #[arg(long, value_name = "PHASE", value_parser = phase_parser(), requires = "files")]
+    #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
     pub(crate) phase: Option<transform::Phase>,
     /// How many files there are
     #[arg(long, value_name = "N")]
     pub(crate) files: Option<u64>,
-}
-
-fn phase_parser() -> impl TypedValueParser<Value = transform::Phase> {
-    let all = transform::Phase::ALL;
-    PossibleValuesParser::new(all.iter().map(|phase| phase.as_str())).map(|name| {
-        let phase = all.iter().copied().find(|phase| phase.as_str() == name);
-        phase.expect("BUG: the parser lets only names of phases pass")
-    })
-}
-
-fn preset_parser() -> impl TypedValueParser<Value = &'static Preset> {
-    let value = |preset: &Preset| PossibleValue::new(preset.name).help(preset.about);
-    PossibleValuesParser::new(PRESETS.iter().map(value))
-        .map(|name| Preset::find(&name).expect("BUG: the parser lets only names of presets pass"))
 }
 
 fn corpus_parser() -> PossibleValuesParser {
