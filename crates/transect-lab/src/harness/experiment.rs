@@ -119,12 +119,9 @@ pub trait Experiment {
         None
     }
 
-    /// Prepares a cell before its first attempt.
-    ///
-    /// # Errors
-    /// The outcome of a cell that cannot be measured.
-    fn begin(&mut self, _: &Job<'_>) -> Result<(), Outcome> {
-        Ok(())
+    /// Prepares a cell before its first attempt; returns the outcome of one that cannot be measured.
+    fn begin(&mut self, _: &Job<'_>) -> Option<Outcome> {
+        None
     }
 
     /// Makes the state of the caches. An experiment that does so file by file returns what is in memory
@@ -230,7 +227,7 @@ pub trait Measure {
 
 impl<E: Experiment> Measure for E {
     fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
-        if let Err(outcome) = self.begin(job) {
+        if let Some(outcome) = self.begin(job) {
             return Ok(outcome);
         }
         let mut outcome = attempt(self, job)?;

@@ -160,8 +160,8 @@ impl Experiment for Answers<'_> {
         self.launcher
     }
 
-    fn begin(&mut self, job: &Job<'_>) -> Result<(), Outcome> {
-        self.serve(job).map_err(Outcome::Failed)
+    fn begin(&mut self, job: &Job<'_>) -> Option<Outcome> {
+        self.serve(job).err().map(Outcome::Failed)
     }
 
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {

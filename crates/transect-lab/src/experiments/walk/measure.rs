@@ -63,17 +63,23 @@ impl Experiment for Walks<'_> {
     }
 
     /// Proves the claims of a peer that can only do so by a listing: once for each dataset.
-    fn begin(&mut self, job: &Job<'_>) -> Result<(), Outcome> {
-        let method = self.method(job).ok_or_else(|| Outcome::Failed(Failure::unknown()))?;
-        let Kind::Peer(peer) = method.kind else { return Ok(()) };
+    fn begin(&mut self, job: &Job<'_>) -> Option<Outcome> {
+        let Some(method) = self.method(job) else {
+            return Some(Outcome::Failed(Failure::unknown()));
+        };
+        let Kind::Peer(peer) = method.kind else { return None };
         if peer.is_parsed_in_every_run() || self.proved.contains(&(job.index, peer.name)) {
-            return Ok(());
+            return None;
         }
-        let ran = peer.run(&job.dataset.root, inventory(job.dataset), job.limit(), Purpose::Proof);
-        let PeerRun { judged, .. } = ran.map_err(Outcome::Failed)?;
-        judged.map_err(|found| Outcome::Wrong { found })?;
-        self.proved.insert((job.index, peer.name));
-        Ok(())
+        let inventory = inventory(job.dataset);
+        match peer.run(&job.dataset.root, inventory, job.limit(), Purpose::Proof) {
+            Err(failure) => Some(Outcome::Failed(failure)),
+            Ok(PeerRun { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
+            Ok(_) => {
+                self.proved.insert((job.index, peer.name));
+                None
+            }
+        }
     }
 
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
