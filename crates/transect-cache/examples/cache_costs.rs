@@ -1,11 +1,12 @@
-//! Measures what the attribute cache goes by on this machine: the prices of questions to the system
-//! (`CacheCosts`), what an answer from memory costs beside one `statx`, and the memory of an entry.
+//! Measures on this machine what the attribute cache decides by: the costs of system calls
+//! (`CacheCosts`), the time of a lookup in memory next to one `statx`, and the memory per entry.
 //!
 //! ```text
-//! cargo run --release -p transect --example cache_costs [FOLDER]
+//! cargo run --release -p transect-cache --example cache_costs [FOLDER]
 //! ```
 //!
-//! A tree of 20,000 files is made in FOLDER, by default that for temporary files, and removed.
+//! Creates a tree of 20,000 files in FOLDER, by default the folder for temporary files, and removes
+//! it.
 #![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 use std::hint::black_box;
@@ -112,7 +113,7 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Measures the prices with readers of some kind.
+/// Measures the costs with readers of one kind.
 struct Prices<'a> {
     root: &'a Path,
     dirs: &'a [&'a [PathBuf]],
@@ -149,8 +150,8 @@ impl ReaderVisitor for Prices<'_> {
                 reader.list(&handle, &mut batch, &Want::default()).is_ok()
             })
         });
-        // From the system to where names are kept: by the cache itself. What it does for any
-        // listing is what it does for an empty one.
+        // The cache itself makes these listings, so that storing the names is included. What any
+        // listing costs is the cost of an empty one.
         let list = |dir: &Path| {
             let options = CacheOptions::new(Level::Frozen).costs(ONE_NAME_LISTS);
             let cache = options.open().expect("these options hold");
@@ -162,7 +163,7 @@ impl ReaderVisitor for Prices<'_> {
             query: query as u64,
             open: opening as u64,
             query_open: ((in_open - opening) / FILES as f64) as u64,
-            // With the check that nothing was changed meanwhile.
+            // With the check that nothing changed meanwhile.
             listing: (nothing - opening).max(kept_nothing - opening) as u64,
             name: ((kept - kept_nothing) / FILES as f64) as u64,
         }
@@ -173,19 +174,19 @@ fn parent(files: &[PathBuf]) -> &Path {
     files[0].parent().expect("a file lies in a directory")
 }
 
-/// Prices at which one missing name has a directory listed.
+/// Costs at which one missing name causes a listing.
 const ONE_NAME_LISTS: CacheCosts =
     CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
 
-/// Does some work, and returns the nanoseconds that it took for each of its units.
+/// Runs some work, and returns nanoseconds per unit.
 fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {
     let begun = Instant::now();
     black_box(work());
     begun.elapsed().as_nanos() as f64 / units as f64
 }
 
-/// Returns the median of what is measured of each of many things, several times over. Each takes so
-/// little time that somebody else's turn on the processor falls into few of them.
+/// Returns the median time over all things, each measured several times. Each measurement is so
+/// short that few are interrupted by other processes.
 fn of_each<T>(things: &[T], mut measure: impl FnMut(&T) -> f64) -> f64 {
     let mut times: Vec<f64> =
         (0..ROUNDS).flat_map(|_| things.iter().map(&mut measure).collect::<Vec<_>>()).collect();

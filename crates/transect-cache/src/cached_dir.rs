@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_takes_what_the_documents_say() {
+    fn cached_dir_size_as_documented() {
         let cached_dir = CachedDir::new(PathBuf::new(), 0, true);
         assert_eq!(cached_dir.own_memory(), 392);
     }

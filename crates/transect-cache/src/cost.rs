@@ -139,18 +139,18 @@ mod tests {
         CacheCosts { query: 10, open: 30, query_open: 7, listing: 10, name: 2 };
 
     #[test]
-    fn one_name_in_a_directory_of_any_size_lists_nothing() {
+    fn budget_one_name_no_listing() {
         assert!(!ListingBudget::default().allows_listing(&CacheCosts::default(), 1));
     }
 
     #[test]
-    fn a_directory_is_opened_for_many_names_only() {
+    fn costs_few_names_directory_not_opened() {
         assert!(!COSTS.should_open_dir(10));
         assert!(COSTS.should_open_dir(11));
     }
 
     #[test]
-    fn what_cannot_be_listed_is_not_tried_again() {
+    fn budget_unlistable_not_tried_again() {
         let mut account = ListingBudget::default();
         account.record_unlistable();
         account.spend(&COSTS, 1_000_000);
@@ -160,7 +160,7 @@ mod tests {
     proptest! {
         /// Compares the rule with an opponent that knows how many missing names will be looked up.
         #[test]
-        fn missing_names_cost_at_most_a_small_multiple_of_the_best(
+        fn budget_missing_names_cost_bounded(
             names in 0_u64..5000,
             questions in 1_usize..2000,
             honest in any::<bool>(),

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_name_is_what_the_system_says_of_one() {
+    fn lookup_error_missing_equals_system_error() {
         let here = std::env::current_dir().unwrap();
         let error = std::fs::File::open(here.join("no such name")).unwrap_err();
         assert_eq!(LookupError::from(error), LookupError::MISSING);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_words() {
+    fn lookup_error_without_os_error_has_text() {
         for (error, words) in [
             (LookupError::NUL, "invalid name"),
             (LookupError::OutsideRoots, "outside the roots"),

@@ -303,12 +303,12 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_takes_what_the_documents_say() {
+    fn entry_size_as_documented() {
         assert_eq!(size_of::<Entry>(), 20);
     }
 
     #[test]
-    fn names_are_found_whatever_the_table_has_been_through() {
+    fn name_table_thousand_names_all_found() {
         let (hasher, layout) = (Hasher::default(), RecordLayout::new(LAYOUT));
         let mut table = NameTable::default();
         let names: Vec<String> = (0..1000).map(|number| format!("name {number}")).collect();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_system_takes_is_not_kept() {
+    fn name_table_name_too_long_not_stored() {
         let (hasher, layout) = (Hasher::default(), RecordLayout::new(LAYOUT));
         let mut table = NameTable::default();
         let long = vec![b'x'; 1 << 17];
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_changed_is_neither_there_nor_missing() {
+    fn name_table_changed_name_unknown() {
         let (hasher, layout) = (Hasher::default(), RecordLayout::new(LAYOUT));
         let mut table = NameTable::default();
         for name in ["known", "new"] {

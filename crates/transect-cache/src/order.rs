@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn every_path_comes_once_and_beside_those_of_its_directory() {
+    fn by_directory_scattered_paths_grouped() {
         let paths = scattered(2000, 37);
         let order = by_directory(&paths).unwrap();
         let ordered: Vec<&PathBuf> = order.iter().map(|&number| &paths[number as usize]).collect();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ordered_or_small_is_left_as_it_is() {
+    fn by_directory_few_or_sorted_paths_none() {
         let mut paths = scattered(2000, 37);
         assert!(by_directory(&paths[..SAMPLE - 1]).is_none());
         paths.sort();

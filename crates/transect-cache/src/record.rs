@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_kept_under_their_number() {
+    fn record_types_equal_their_number() {
         for (number, file_type) in TYPES.iter().enumerate() {
             assert_eq!(*file_type as usize, number);
         }
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_wanted_comes_out_as_it_went_in(
+        fn record_round_trip_keeps_requested_fields(
             want in any::<u16>(),
             have in any::<u16>(),
             file_type in 0..8_usize,

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_a_directory_and_a_name() {
+    fn split_path_directory_and_name() {
         for (path, directory, name) in [
             ("/a/b", "/a", "b"),
             ("//a/./b//c", "/a/b", "c"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tidy_is_kept_as_it_is() {
+    fn split_path_normalized_unchanged() {
         let scope = PathScope::default();
         for (path, tidy) in [
             ("/a", true),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn split_path_invalid_refused() {
         let scope = PathScope::default();
         let error = |path| scope.split(Path::new(path)).err();
         assert_eq!(error(""), Some(LookupError::MISSING));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_is_left_by_no_spelling() {
+    fn scope_paths_outside_roots_refused() {
         let scope =
             PathScope { base: Some("/r/b".into()), roots: vec!["/r".into(), "/s/t".into()] };
         for (path, inside_roots) in [
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_kept_without_the_separator_behind_it() {
+    fn key_without_trailing_separator() {
         assert_eq!(key(Path::new("/")), b"");
         assert_eq!(key(Path::new("/a")), b"/a");
         assert_eq!(split(Path::new("/a")), Some((&b""[..], &b"a"[..])));
@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_directory_and_a_name_are_spelt_in_one_way(path in any_path()) {
+        fn split_path_result_is_canonical(path in any_path()) {
             let scope = PathScope { base: Some("/base".into()), roots: Vec::new() };
             let path = Path::new(&path);
             let Ok(split) = scope.split(path) else {

@@ -1,22 +1,21 @@
-//! Notifications of changes: which directories are watched for what, and what a notice invalidates.
+//! Watches directories, and drops what their notifications invalidate.
 //!
 //! ```text
-//! system → EventQueue, on its own thread → whoever asks next: apply → NameTable, CachedDir
+//! system → EventQueue, on its own thread → next lookup: apply → NameTable, CachedDir
 //! ```
 //!
-//! A directory is watched together with every directory on the way to it, links included, as they
-//! may get another name or another target. The *steps* of a place are all names on that way: when
-//! something happens to one of them, other than to its content, the place is forgotten and watched
-//! anew when it is asked for. The *home* is the directory that the way ends at: what happens to a
-//! name in it makes that name unknown.
+//! A directory is watched together with every directory in its path, links included, because they
+//! may be renamed or replaced. The *steps* of a directory are all names in its path: if anything
+//! but the content of a step changes, the directory is dropped, and watched anew when it is looked
+//! up. Its *target* is where the path ends: an event for a name in it makes that name unknown.
 //!
-//! Nothing is missed between looking and watching: a step is registered before it is looked at, in a
-//! directory that is watched already; and what is asked while a notice is on its way is forgotten
-//! when it arrives (`Directory::changes`). The thread only moves notices into a queue, and never
-//! waits for a lock that is held while a place is forgotten.
+//! No change is missed between a query and a watch: a step is registered before it is queried, in a
+//! directory that is watched already; and a result whose query overlaps an event is dropped when
+//! the event is applied (`DirState::changes`). The thread only moves events into a queue. It never
+//! waits for a lock that is held while entries are dropped.
 //!
-//! When notices are lost, all that was known is forgotten, and directories are watched anew when
-//! they are asked for. A directory that cannot be watched is checked instead. Both are counted.
+//! If notifications are lost, everything is dropped, and directories are watched anew when they are
+//! looked up. A directory that cannot be watched is checked instead. Both are counted.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -35,19 +34,19 @@ use super::name_table::HashedName;
 use super::store::Store;
 use super::system;
 
-/// So many notices wait at most for somebody to ask; with more they count as lost.
+/// With more events waiting to be applied, they count as lost.
 const MAX_EVENTS: usize = 1 << 16;
 
 /// A path with more links than the kernel follows is not watched.
 const MAX_LINKS: usize = 40;
 
-/// The notices of one cache, and what they are about.
+/// The watches of one cache, and the events not applied yet.
 #[derive(Debug)]
 pub(super) struct Watches {
     queue: Arc<EventQueue>,
     thread: Option<JoinHandle<()>>,
     state: Mutex<WatchTables>,
-    /// The most directories to watch.
+    /// The largest number of directories to watch.
     max: usize,
 }
 
@@ -64,13 +63,13 @@ impl Watches {
         Ok(Self { queue, thread, state, max })
     }
 
-    /// Returns whether notices wait to be applied.
+    /// Returns whether events wait to be applied.
     #[inline]
     pub(super) fn has_events(&self) -> bool {
         self.queue.pending.load(Ordering::Acquire)
     }
 
-    /// Returns how many directories are watched.
+    /// Returns the number of watched directories.
     pub(super) fn len(&self) -> usize {
         self.lock().watched.len()
     }
@@ -79,16 +78,16 @@ impl Watches {
         self.state.lock().expect("BUG: a thread panicked while it watched")
     }
 
-    /// Applies the notices that have arrived, unless another thread does that, or has a directory
-    /// watched: nobody waits for that.
+    /// Applies the events that have arrived, unless another thread holds the lock: lookups do not
+    /// wait.
     pub(super) fn try_apply(&self, store: &Store) {
         if let Ok(mut state) = self.state.try_lock() {
             state.apply(&self.queue, store);
         }
     }
 
-    /// Applies the notices of all that happened before this call. Returns whether there were all
-    /// of them; if not, everything is forgotten.
+    /// Applies the events of all changes before this call. Returns false if some were lost; then
+    /// everything is dropped.
     pub(super) fn settle(&self, store: &Store) -> bool {
         let all_arrived = self.queue.watcher.settle();
         let mut state = self.lock();
@@ -96,16 +95,16 @@ impl Watches {
             state.lose(&self.queue, store);
             return false;
         }
-        // Also what the thread has not come to yet.
+        // Includes what the thread has not read yet.
         self.queue.fetch();
         state.apply(&self.queue, store)
     }
 
-    /// Has a place watched, or marks it as one that cannot be.
+    /// Watches a directory, or marks it as unavailable.
     pub(super) fn watch(&self, store: &Store, cached_dir: &Arc<CachedDir>) {
         let mut state = self.lock();
         {
-            // Somebody was faster; or it was evicted, and nobody would ever release it.
+            // Another thread was faster; or it was evicted and would never be released.
             let directory = cached_dir.peek();
             if directory.watch != WatchStatus::Unwatched || directory.evicted {
                 return;
@@ -121,7 +120,7 @@ impl Watches {
                 directory.watch = WatchStatus::Watched;
                 directory.error = error.map(|error| (error, 0));
             }
-            // Asked again with the next question.
+            // The next lookup tries again.
             PathWatch::Changing => drop(directory),
             PathWatch::Unwatched => {
                 directory.watch = WatchStatus::Unavailable;
@@ -132,7 +131,7 @@ impl Watches {
         }
     }
 
-    /// Stops watching for places that were evicted.
+    /// Stops watching for directories that were evicted.
     pub(super) fn release(&self, cached_dirs: &[Arc<CachedDir>]) {
         let mut state = self.lock();
         cached_dirs
@@ -145,38 +144,38 @@ impl Drop for Watches {
     fn drop(&mut self) {
         self.queue.watcher.stop();
         if let Some(thread) = self.thread.take() {
-            // Its panic has been printed, and harms nobody any more.
+            // A panic of the thread was printed, and has no consequences here.
             let _ = thread.join();
         }
     }
 }
 
-/// What came of following the way to a place.
+/// The result of watching a path.
 enum PathWatch {
-    /// It is watched, and leads there, or nowhere for a reason.
+    /// Every step is watched. The path leads to the directory, or ends early with an error.
     Watched(Option<LookupError>),
-    /// It was changed meanwhile.
+    /// The path changed meanwhile.
     Changing,
-    /// Some of it cannot be watched.
+    /// A step cannot be watched.
     Unwatched,
 }
 
-/// Something that happened.
+/// A change.
 #[derive(Debug)]
 struct Event {
     directory: WatchId,
-    /// The entry that it happened to; without one, it happened to the directory itself.
+    /// The entry that changed; `None` for the directory itself.
     name: Option<OsString>,
-    /// Only its content changed.
+    /// Only the content of a file changed.
     content: bool,
 }
 
-/// The system's watcher, and where notices wait.
+/// The system's watcher, and the events not applied yet.
 #[derive(Debug)]
 struct EventQueue {
     watcher: Watcher,
     waiting: Mutex<QueuedEvents>,
-    /// Some wait.
+    /// Whether there are any.
     pending: AtomicBool,
 }
 
@@ -195,22 +194,22 @@ impl EventQueue {
         self.waiting.lock().expect("BUG: a thread panicked while it took a event")
     }
 
-    /// Moves notices into the queue until the watcher is stopped.
+    /// Moves events into the queue until the watcher is stopped.
     fn run(&self) {
         while self.watcher.wait() {
             self.fetch();
         }
     }
 
-    /// Moves what has arrived into the queue. Nobody else reads meanwhile, so that what one thread
-    /// has read is in the queue when another finds nothing more to read.
+    /// Moves what has arrived into the queue. The lock is held while reading: when one thread finds
+    /// nothing to read, whatever another has read is in the queue.
     fn fetch(&self) {
         let mut waiting = self.lock();
         self.watcher.read(&mut |notification| waiting.take(notification));
         self.pending.store(waiting.lost || !waiting.events.is_empty(), Ordering::Release);
     }
 
-    /// Hands out what waits, and whether some was lost.
+    /// Takes the events, and whether some were lost.
     fn drain(&self) -> (Vec<Event>, bool) {
         let mut waiting = self.lock();
         self.pending.store(false, Ordering::Release);
@@ -225,10 +224,9 @@ impl QueuedEvents {
                 Event { directory, name: Some(name.to_owned()), content }
             }
             Notification::Directory(directory) => Event { directory, name: None, content: false },
-            // Nobody knows what it was.
             Notification::Lost => return self.lose(),
         };
-        // Everything will be forgotten: of what happens until then nothing need be known.
+        // Everything will be dropped: further events make no difference.
         if !self.lost {
             self.events.push(event);
         }
@@ -242,7 +240,7 @@ impl QueuedEvents {
     }
 }
 
-/// The way to one place.
+/// The path of one cached directory.
 #[derive(Debug, Default)]
 struct WatchedPath {
     cached_dir: Weak<CachedDir>,
@@ -251,20 +249,20 @@ struct WatchedPath {
     target: Option<PathBuf>,
 }
 
-/// A directory that is watched.
+/// A watched directory.
 #[derive(Debug)]
 struct Watched {
     id: WatchId,
-    /// So many places' ways go through it, or end there.
+    /// The number of cached directories whose path contains it.
     users: usize,
     exact_names: bool,
 }
 
-/// What is watched, and for whom. No links are in these paths.
+/// What is watched, and for which cached directories. These paths contain no links.
 #[derive(Debug, Default)]
 struct WatchTables {
     watched: HashMap<PathBuf, Watched>,
-    /// Which directory a notice is about.
+    /// The directory of an event.
     directories: HashMap<WatchId, PathBuf>,
     steps: HashMap<PathBuf, HashSet<u64>>,
     targets: HashMap<PathBuf, HashSet<u64>>,
@@ -272,7 +270,7 @@ struct WatchTables {
 }
 
 impl WatchTables {
-    /// Follows the way to a place, step by step, and watches it.
+    /// Follows the path of a directory, and watches every step.
     fn follow(&mut self, cached_dir: &Arc<CachedDir>, watcher: &Watcher, max: usize) -> PathWatch {
         let number = cached_dir.number;
         self.paths.insert(
@@ -289,7 +287,7 @@ impl WatchTables {
                     here.pop();
                     continue;
                 }
-                // Where the path begins, or begins anew.
+                // The start of the path, or of an absolute link target.
                 _ => {
                     here.push(step);
                     if rest.last().is_some_and(|next| next.has_root()) {
@@ -301,7 +299,7 @@ impl WatchTables {
                     continue;
                 }
             }
-            // The name in a path may be spelt otherwise than the name in a notice.
+            // A notification may spell a name differently than the path does.
             if !(cfg!(windows) || self.watched.get(&key(&here)).is_some_and(|it| it.exact_names)) {
                 return PathWatch::Unwatched;
             }
@@ -338,7 +336,7 @@ impl WatchTables {
         watched_path.steps.push(key(path));
     }
 
-    /// Watches a directory for a place; returns whether it is watched.
+    /// Watches a directory for a cached one. Returns whether it is watched.
     fn watch(&mut self, number: u64, directory: &Path, watcher: &Watcher, max: usize) -> bool {
         let known = key(directory);
         if let Some(watched) = self.watched.get_mut(&known) {
@@ -349,8 +347,8 @@ impl WatchTables {
                 return false;
             }
             let Ok(id) = watcher.watch(directory) else { return false };
-            // It is watched by another name, which a bind mount gives it: notices would be taken for
-            // those of that name only.
+            // A bind mount gives the directory another path that is watched already: events carry
+            // only that one.
             if self.directories.contains_key(&id) {
                 return false;
             }
@@ -362,7 +360,7 @@ impl WatchTables {
         true
     }
 
-    /// Stops watching for a place.
+    /// Stops watching for a directory.
     fn release(&mut self, number: u64, watcher: &Watcher) {
         let Some(watched_path) = self.paths.remove(&number) else { return };
         for step in &watched_path.steps {
@@ -382,7 +380,7 @@ impl WatchTables {
         }
     }
 
-    /// Applies what waits; returns whether that was all that happened.
+    /// Applies all waiting events. Returns false if some were lost.
     fn apply(&mut self, queue: &EventQueue, store: &Store) -> bool {
         let (events, lost) = queue.drain();
         if lost {
@@ -396,7 +394,7 @@ impl WatchTables {
     }
 
     fn apply_event(&mut self, event: &Event, watcher: &Watcher, store: &Store) {
-        // Nobody is interested in it any more.
+        // It is not watched any more.
         let Some(directory) = self.directories.get(&event.directory) else { return };
         let path = match &event.name {
             None => directory.clone(),
@@ -413,7 +411,7 @@ impl WatchTables {
         }
     }
 
-    /// Makes a name unknown in every place that is the directory.
+    /// Drops a name in every cached directory whose path ends in `directory`.
     fn forget_name(&self, directory: &Path, name: &OsStr, store: &Store) {
         let exact = self.watched.get(directory).is_some_and(|it| it.exact_names);
         let targets = self.targets.get(directory).into_iter().flatten();
@@ -431,7 +429,7 @@ impl WatchTables {
         }
     }
 
-    /// Forgets a place whose way has changed.
+    /// Drops a cached directory whose path changed.
     fn forget_dir(&mut self, number: u64, watcher: &Watcher, store: &Store) {
         let cached_dir =
             self.paths.get(&number).and_then(|watched_path| watched_path.cached_dir.upgrade());
@@ -445,19 +443,19 @@ impl WatchTables {
         }
     }
 
-    /// Forgets everything, as nobody knows what happened, and watches nothing.
+    /// Drops everything and stops watching, because the changes are unknown.
     fn lose(&mut self, queue: &EventQueue, store: &Store) {
         store.counters.lost.add(1);
         let numbers: Vec<u64> = self.paths.keys().copied().collect();
         for number in numbers {
             self.forget_dir(number, &queue.watcher, store);
         }
-        // What waits is about directories that are not watched any more.
+        // These events are about directories that are not watched any more.
         queue.drain();
     }
 }
 
-/// Returns that a way ends before the place, as the system says.
+/// Returns the result for a path that ends before the directory.
 fn end_of_path(cached_dir: &CachedDir) -> PathWatch {
     match system::identity(cached_dir.path()).map_err(LookupError::from) {
         Err(error) if error.applies_below() => PathWatch::Watched(Some(error)),
@@ -474,7 +472,7 @@ fn reversed(path: &Path) -> Vec<PathBuf> {
     parts
 }
 
-/// Returns under what a path is kept. On Windows case makes no difference.
+/// Returns the key of a path. On Windows case makes no difference.
 fn key(path: &Path) -> PathBuf {
     if cfg!(windows) { path.to_string_lossy().to_lowercase().into() } else { path.to_path_buf() }
 }
@@ -503,7 +501,7 @@ mod tests {
         cache.watches.as_ref().unwrap()
     }
 
-    /// Takes a notification as if the system had sent it.
+    /// Handles a notification as if the system had sent it.
     fn tell(cache: &AttributeCache, notification: Notification<'_>) {
         let queue = &watches(cache).queue;
         queue.lock().take(notification);
@@ -511,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_lost_everything_is_asked_again() {
+    fn watch_events_lost_everything_queried_again() {
         let temp = TempDir::new();
         let file = temp.join("file");
         std::fs::write(&file, "1").unwrap();
@@ -543,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_while_it_settles_is_said() {
+    fn settle_events_lost_returns_false() {
         let cache = cache();
         tell(&cache, Notification::Lost);
         assert!(!cache.settle());
@@ -552,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_of_a_directory_that_is_not_watched_any_more_is_ignored() {
+    fn watch_event_of_unwatched_directory_ignored() {
         let temp = TempDir::new();
         let file = temp.join("file");
         std::fs::write(&file, "1").unwrap();
@@ -570,13 +568,13 @@ mod tests {
         assert_eq!((cache.counts().queries, cache.counts().lost), (queries, 0));
     }
 
-    /// More changes than the kernel's queue holds, while nobody reads.
+    /// More changes than the kernel's queue holds, while no thread reads it.
     #[cfg(target_os = "linux")]
     #[test]
-    fn settle_after_the_queue_overflowed_forgets_everything_and_returns_false() {
+    fn settle_queue_overflow_drops_everything_returns_false() {
         use std::os::unix::fs::FileExt;
         const LENGTH: &str = "/proc/sys/fs/inotify/max_queued_events";
-        let test = "settle_after_the_queue_overflowed_forgets_everything_and_returns_false";
+        let test = "settle_queue_overflow_drops_everything_returns_false";
         let length = std::fs::read_to_string(LENGTH).ok().and_then(|text| text.trim().parse().ok());
         let Some(length @ 0..1_000_000) = length else {
             return transect_testkit::loudly_skip(test, "the kernel's queue is too long to fill");
@@ -586,28 +584,28 @@ mod tests {
         files.iter().for_each(|file| std::fs::write(file, "1").unwrap());
         let cache = cache();
         assert!(files.iter().all(|file| cache.get(file).unwrap().size() == Some(1)));
-        // The thread waits for this lock.
+        // This blocks the thread.
         let waiting = watches(&cache).queue.lock();
         let open: Vec<_> = files.iter().map(|file| std::fs::File::create(file).unwrap()).collect();
         for _ in 0..=length / 2 {
-            // In turns: the kernel keeps one of several equal notifications that follow each other.
+            // In turn: the kernel merges equal notifications that follow each other.
             open.iter().for_each(|file| file.write_all_at(b"12345", 0).unwrap());
         }
         drop(waiting);
         assert!(!cache.settle());
         assert!(files.iter().all(|file| cache.get(file).unwrap().size() == Some(5)));
         assert_eq!(cache.counts().lost, 1);
-        // And it goes on.
+        // It still works afterwards.
         std::fs::write(&files[0], "12").unwrap();
         assert!(cache.settle());
         assert_eq!(cache.get(&files[0]).unwrap().size(), Some(2));
         assert_eq!(cache.counts().lost, 1);
     }
 
-    /// The thread is not needed for that, however long the machine lets it wait.
+    /// `settle` does not depend on the thread.
     #[cfg(target_os = "linux")]
     #[test]
-    fn settle_while_the_thread_does_not_run_sees_every_change() {
+    fn settle_thread_stopped_sees_every_change() {
         let temp = TempDir::new();
         let file = temp.join("file");
         std::fs::write(&file, "").unwrap();
@@ -623,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_any_more_is_not_watched() {
+    fn watch_cleared_cache_watches_nothing() {
         let temp = TempDir::new();
         for name in ["one", "two"] {
             std::fs::create_dir_all(temp.join(name).join("below")).unwrap();

@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_what_the_specification_says() {
+    fn date_format_as_specified() {
         assert!(is_date("2026-11-21T19:07:37"));
         for not in
             ["", "2026-11-21", "2026-11-21 19:07:37", "2026-11-21T19:07:37Z", "a026-11-21T19:07:37"]
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_holds_any_path() {
+    fn trash_info_any_path_encoded() {
         let path = name_from_bytes(b"/a b/%\n\xff".to_vec());
         let text =
             String::from_utf8(info_content(Path::new(&path), "2026-11-21T19:07:37")).unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_home_is_where_the_environment_says() {
+    fn trash_home_from_environment() {
         let at = |data: Option<&str>, home: Option<&str>| {
             Trash::home(data.map(OsStr::new), home.map(OsStr::new))
         };
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_the_trash_are_short_enough() {
+    fn trash_names_within_limit() {
         assert_eq!(free_name("info.txt".as_ref(), 1), "info.txt");
         assert_eq!(free_name("info.txt".as_ref(), 12), "info.txt.12");
         let long = "n".repeat(255);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn services_are_found_where_what_runs_belongs() {
+    fn default_socket_dir_from_environment() {
         let usual =
             |runtime: Option<&str>| default_socket_dir(runtime.map(Into::into), "/tmp".into());
         assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect"));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_our_own_is_made_and_found_again() {
+    fn private_dir_created_and_reused() {
         let temp = TempDir::new();
         let folder = temp.join("own");
         for _ in 0..2 {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_our_own_is_no_place_for_sockets() {
+    fn private_dir_not_private_refused() {
         let temp = TempDir::new();
         let why = |name: &str| create_private_dir(&temp.join(name)).unwrap_err().to_string();
         fs::create_dir(temp.join("open")).unwrap();
@@ -194,7 +194,7 @@ mod tests {
         assert!(why("file").ends_with("file' is not a directory"));
         assert!(why("missing/own").contains("cannot create"));
         if !geteuid().is_root() {
-            let test = "what_is_not_our_own_is_no_place_for_sockets";
+            let test = "private_dir_not_private_refused";
             return transect_testkit::loudly_skip(test, "only root can give a folder away");
         }
         fs::create_dir(temp.join("foreign")).unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_taken_once_and_left_as_it_was() {
+    fn endpoint_bound_once_and_removed() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         let endpoint = Endpoint::bind(&socket).unwrap();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dead_left_is_replaced_and_what_is_no_socket_is_not() {
+    fn endpoint_stale_socket_replaced_other_files_kept() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         drop(UnixListener::bind(&socket).unwrap());
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_of_somebody_else_is_not_removed() {
+    fn endpoint_replaced_socket_not_removed() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         let endpoint = Endpoint::bind(&socket).unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_leads_elsewhere_is_not_written_to() {
+    fn lock_symlink_not_followed() {
         let temp = TempDir::new();
         fs::write(temp.join("victim"), "precious").unwrap();
         std::os::unix::fs::symlink("victim", temp.join("socket.lock")).unwrap();
@@ -259,7 +259,7 @@ mod tests {
 
     /// Once emptied: `--socket Cargo` in a project with a Cargo.lock.
     #[test]
-    fn lock_that_is_another_file_refused_and_left_as_it_is() {
+    fn lock_other_file_refused_and_unchanged() {
         let temp = TempDir::new();
         let lock = temp.join("Cargo.lock");
         for content in ["precious", "1234567890123", "17\nprecious"] {

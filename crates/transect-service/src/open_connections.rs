@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_without_a_request_is_replaceable_at_once_and_others_after_some_patience() {
+    fn connection_without_request_replaceable_at_once_others_after_timeout() {
         let (one, _other) = UnixStream::pair().unwrap();
         let open = OpenConnection::new(one);
         let now = || Instant::now() + Duration::from_millis(1);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn open_connections_close_the_longest_waiting_one_first() {
+    fn open_connections_longest_waiting_closed_first() {
         let connections = OpenConnections::default();
         let mut others = Vec::new();
         let mut add = |number| {

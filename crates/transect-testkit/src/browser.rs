@@ -306,10 +306,10 @@ mod tests {
     use crate::loudly_skip;
 
     #[test]
-    fn a_browser_runs_scripts_clicks_and_logs() {
+    fn browser_scripts_clicks_and_logs() {
         let browser = match Browser::start(800, 600) {
             Ok(browser) => browser,
-            Err(reason) => return loudly_skip("a_browser_runs_scripts_clicks_and_logs", reason),
+            Err(reason) => return loudly_skip("browser_scripts_clicks_and_logs", reason),
         };
         let temp = TempDir::new();
         let page = temp.join("a page #1 & more.html");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_says_every_path() {
+    fn address_any_path_encoded() {
         assert_eq!(address(Path::new("/a b/c#d.html")), "file:///a%20b/c%23d.html");
         assert_eq!(address(Path::new("/é?")), "file:///%C3%A9%3F");
     }

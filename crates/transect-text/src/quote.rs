@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_cut_in_the_middle() {
+    fn shorten_cuts_middle() {
         assert_eq!(shorten("abc".into(), 3), "abc");
         assert_eq!(shorten("abcdefghij".into(), 7), "ab…ghij");
         assert_eq!(shorten("éééééééééé".into(), 7).chars().count(), 7);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wide_takes_two_columns_and_an_accent_none() {
+    fn shorten_wide_characters_and_accents() {
         assert_eq!(shorten("日本語の名前".into(), 12), "日本語の名前");
         assert_eq!(shorten("日本語の名前".into(), 8), "日…名前");
         let accents = "e\u{301}".repeat(10);
@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_a_terminal() {
+    fn for_terminal_control_characters_escaped() {
         let shown = for_terminal(OsStr::new("a\nb\x1b[31mc\u{202e}d\u{7f}é"));
         assert_eq!(shown, "a\\nb\\e[31mc\\u{202e}d\\u{7f}é");
     }
 
     #[test]
-    fn every_control_and_every_mark_of_direction_is_escaped() {
+    fn for_terminal_direction_marks_escaped() {
         let controls = ('\0'..=' ').chain('\u{7f}'..='\u{a0}').filter(|c| c.is_control());
         let marks = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
         for character in controls.chain(marks.chars()) {

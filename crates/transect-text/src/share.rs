@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_wide_as_they_should_be() {
+    fn bar_width_exact() {
         for share in [0.0, 1e-9, 0.03, 0.5, 0.999, 1.0, 2.0, f64::NAN] {
             for width in [0, 1, 7, 40] {
                 assert_eq!(bar(share, width).chars().count(), width, "{share} of {width}");
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_not_nothing_and_nearly_all_is_not_all() {
+    fn percent_extremes_not_rounded() {
         for (share, text) in [
             (0.0, "0%"),
             (0.001, "<1%"),

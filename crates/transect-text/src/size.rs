@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_a_number_with_or_without_a_binary_unit() {
+    fn size_number_with_binary_unit() {
         for (text, bytes) in [
             ("0", 0),
             ("4096", 4096),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_is_refused_and_not_guessed_at() {
+    fn size_invalid_refused() {
         for text in
             ["", "K", "K64", "64 K", "64KB", "64X", "1.5M", "-1", "+1", "6é", "é", "6\u{130}"]
         {
@@ -66,14 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn more_than_can_be_counted_is_refused() {
+    fn size_overflow_refused() {
         for text in ["18446744073709551616", "16777216T", "99999999999T"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn the_shortest_text_is_the_same_size() {
+    fn size_shortest_text_round_trip() {
         for (bytes, text) in [
             (0, "0"),
             (1000, "1000"),

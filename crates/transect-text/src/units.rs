@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_three_digits_and_never_1024() {
+    fn bytes_three_digits_never_1024() {
         for (size, text) in [
             (0, "0 B"),
             (999, "999 B"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_apart() {
+    fn count_thousands_separated() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
             assert_eq!(count(number), text);
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_fit_their_size() {
+    fn duration_three_digits() {
         for (micros, text) in [
             (12, "12 µs"),
             (1_500, "1.50 ms"),

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_wrapped_between_words_and_loses_none() {
+    fn wrap_between_words_loses_none() {
         assert_eq!(wrap("one two three", 100), ["one two three"]);
         assert_eq!(wrap("one two three", 7), ["one two", "  three"]);
         assert_eq!(wrap("one two three four", 12), ["one two", "  three four"]);

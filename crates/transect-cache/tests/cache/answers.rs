@@ -1,4 +1,4 @@
-//! Whatever is asked: the answer is the system's, at every level, by a listing and without.
+//! At every level, with and without listings, results equal those of the system.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use crate::support::{
     EAGER, NEVER, cache, eager, make_dir, oracle, oracle_exists, seen, seen_exists, write,
 };
 
-/// A cache at every level, with and without listings.
+/// Caches at every level, with and without listings.
 fn caches() -> Vec<(String, AttributeCache)> {
     let mut caches = Vec::new();
     for &level in Level::ALL {
@@ -30,7 +30,7 @@ fn caches() -> Vec<(String, AttributeCache)> {
     caches
 }
 
-/// Asks about every path in every way, twice and in both orders, and compares with the oracle.
+/// Looks up every path in every way, twice and in both orders, and compares with the oracle.
 fn assert_oracle(paths: &[PathBuf]) {
     for (word, cache) in caches() {
         for turn in 0..2 {
@@ -53,7 +53,7 @@ fn assert_oracle(paths: &[PathBuf]) {
                 assert_eq!(seen(answer), oracle(path, follow), "{context}");
             }
         }
-        // So many, and in no order, are asked in another one.
+        // Enough paths in random order to be sorted by directory.
         let scattered: Vec<&PathBuf> = paths.iter().cycle().take(300.max(paths.len())).collect();
         for (path, answer) in scattered.iter().zip(cache.get_many(&scattered)) {
             assert_eq!(seen(&answer), oracle(path, true), "{word}, scattered, {}", path.display());
@@ -61,7 +61,7 @@ fn assert_oracle(paths: &[PathBuf]) {
     }
 }
 
-/// A tree with every kind of way through it.
+/// A tree with every kind of path through it.
 fn tree(root: &Path) {
     make_dir(root.join("a/b/c"));
     write(root.join("a/file"), "12345");
@@ -82,7 +82,7 @@ fn tree(root: &Path) {
     }
 }
 
-/// Ways through the tree, as somebody may write them.
+/// Paths through the tree as users may write them.
 fn any_way() -> impl Strategy<Value = String> {
     const PARTS: [&str; 12] =
         ["a", "b", "c", "file", "to-b", "to-file", "up", "dangling", "missing", ".", "..", ""];
@@ -90,14 +90,14 @@ fn any_way() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn any_spelling_is_answered_as_the_system_does() {
+fn lookup_random_paths_equal_system() {
     let temp = TempDir::new();
-    // No way leads so far up that it comes to where others make their files.
+    // So deep that no path leaves the temporary directory.
     let root = make_dir(temp.join("1/2/3/4/5/6/7/8"));
     tree(&root);
     let check = |ways: Vec<String>| {
         for (word, cache) in caches() {
-            // What is known is answered the second time.
+            // The second time from memory.
             for way in ways.iter().chain(&ways) {
                 let path = root.join(way);
                 let (own, target) = (seen(&cache.get_link(&path)), seen(&cache.get(&path)));
@@ -111,7 +111,7 @@ fn any_spelling_is_answered_as_the_system_does() {
 }
 
 #[test]
-fn every_spelling_is_answered_as_the_system_does() {
+fn lookup_odd_paths_equal_system() {
     let temp = TempDir::new();
     tree(temp.path());
     let long = "x".repeat(256);
@@ -170,7 +170,7 @@ fn every_spelling_is_answered_as_the_system_does() {
     paths.push("//".into());
     paths.push("/..".into());
     paths.push("/dev/null".into());
-    // What the kernel makes up: a listing of it proves nothing.
+    // In a synthetic file system, a listing proves nothing.
     paths.push("/proc/self/exe".into());
     paths.push("/proc/self/missing".into());
     assert_oracle(&paths);
@@ -179,7 +179,7 @@ fn every_spelling_is_answered_as_the_system_does() {
 }
 
 #[test]
-fn paths_that_no_system_takes_are_refused() {
+fn lookup_invalid_paths_refused() {
     let temp = TempDir::new();
     write(temp.join("file"), "1");
     for (word, cache) in caches() {
@@ -196,7 +196,7 @@ fn paths_that_no_system_takes_are_refused() {
 }
 
 #[test]
-fn relative_paths_are_relative_to_the_base() {
+fn lookup_relative_path_resolved_from_base() {
     let temp = TempDir::new();
     make_dir(temp.join("base/below"));
     write(temp.join("base/below/file"), "12");
@@ -213,7 +213,7 @@ fn relative_paths_are_relative_to_the_base() {
 }
 
 #[test]
-fn nothing_is_said_of_what_lies_outside_the_roots() {
+fn lookup_outside_roots_refused() {
     let temp = TempDir::new();
     make_dir(temp.join("root"));
     write(temp.join("root/file"), "1");
@@ -221,7 +221,7 @@ fn nothing_is_said_of_what_lies_outside_the_roots() {
     for costs in [EAGER, NEVER] {
         let options = CacheOptions::new(Level::Frozen).root(temp.join("root")).costs(costs);
         let cache = options.open().unwrap();
-        // The directory that holds the root becomes known; what else is in it stays unsaid.
+        // The parent of the root is cached, but no other name in it may be looked up.
         assert!(cache.get(temp.join("root")).is_ok());
         assert!(cache.get(temp.join("root/missing")).is_err());
         for path in ["secret", "missing", "root/../secret", "rooted", "", "root/.."] {
@@ -239,9 +239,9 @@ fn nothing_is_said_of_what_lies_outside_the_roots() {
 }
 
 #[test]
-fn a_path_that_begins_elsewhere_by_a_mount_is_another_directory() {
+fn checked_mount_in_path_detected() {
     let temp = TempDir::new();
-    let test = "a_path_that_begins_elsewhere_by_a_mount_is_another_directory";
+    let test = "checked_mount_in_path_detected";
     make_dir(temp.join("below/inner"));
     write(temp.join("below/file"), "below");
     let cache = eager(Level::Checked);
@@ -266,10 +266,10 @@ fn a_path_that_begins_elsewhere_by_a_mount_is_another_directory() {
 }
 
 #[test]
-fn where_case_makes_no_difference_a_listing_proves_nothing() {
-    let test = "where_case_makes_no_difference_a_listing_proves_nothing";
+fn listing_case_folding_proves_nothing() {
+    let test = "listing_case_folding_proves_nothing";
     let temp = TempDir::new();
-    // Not every kernel folds names in ext4, but every kernel has FUSE.
+    // Not every kernel can fold case in ext4, but every kernel has FUSE.
     let (ext4, ntfs) =
         (folding_ext4(&temp), Mount::ntfs(&temp.join("ntfs"), &temp.join("at-ntfs")));
     if let (Err(ext4), Err(ntfs)) = (&ext4, &ntfs) {
@@ -301,7 +301,7 @@ fn case_makes_no_difference(folding: &Path) {
             assert_eq!(seen_exists(&cache, &path), oracle_exists(&path), "{word}, {name}");
         }
     }
-    // The answer is kept under the spelling asked.
+    // The result is stored under the spelling looked up.
     let cache = eager(Level::Frozen);
     assert!(cache.get(folding.join("HEADER.h")).is_ok());
     let queries = cache.counts().queries;
@@ -310,7 +310,7 @@ fn case_makes_no_difference(folding: &Path) {
 }
 
 #[test]
-fn a_root_that_is_deleted_under_the_cache_is_missing_when_it_is_asked_again() {
+fn lookup_root_deleted_missing_after_thaw() {
     let temp = TempDir::new();
     let root = make_dir(temp.join("root"));
     write(root.join("file"), "1");
@@ -329,9 +329,9 @@ fn a_root_that_is_deleted_under_the_cache_is_missing_when_it_is_asked_again() {
 }
 
 #[test]
-fn what_is_denied_is_not_missing() {
+fn lookup_denied_not_missing() {
     use std::os::unix::fs::PermissionsExt;
-    let test = "answers::what_is_denied_is_not_missing";
+    let test = "answers::lookup_denied_not_missing";
     let mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };

@@ -1,4 +1,4 @@
-//! Checked: what is caught and what is not, row by row of `docs/CACHE.md`.
+//! `Level::Checked`: which changes it detects, row by row of `docs/CACHE.md`.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 #[test]
-fn a_listing_that_holds_answers_what_is_not_there_without_asking() {
+fn checked_valid_listing_answers_missing_names() {
     let temp = TempDir::new();
     write(temp.join("file"), "1");
     let_time_pass();
@@ -35,7 +35,7 @@ fn a_listing_that_holds_answers_what_is_not_there_without_asking() {
 }
 
 #[test]
-fn attributes_are_always_asked() {
+fn checked_attributes_always_queried() {
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");
     let_time_pass();
@@ -48,7 +48,7 @@ fn attributes_are_always_asked() {
 }
 
 #[test]
-fn what_comes_goes_or_gets_another_name_is_caught() {
+fn checked_names_created_removed_renamed_detected() {
     let temp = TempDir::new();
     write(temp.join("one"), "1");
     let cache = eager(Level::Checked);
@@ -62,7 +62,7 @@ fn what_comes_goes_or_gets_another_name_is_caught() {
         &|| std::fs::hard_link(temp.join("three"), temp.join("one")).unwrap(),
         &|| std::os::unix::fs::symlink("nowhere", temp.join("two")).unwrap(),
     ];
-    // At once, when listings are racy, and when they are not.
+    // Both at once, while listings are racy, and later.
     for (step, change) in changes.iter().enumerate() {
         for path in &names {
             assert_eq!(seen_exists(&cache, path), oracle_exists(path), "before {step}");
@@ -79,7 +79,7 @@ fn what_comes_goes_or_gets_another_name_is_caught() {
 }
 
 #[test]
-fn a_listing_as_young_as_its_directory_is_not_believed_later() {
+fn checked_racy_listing_not_trusted() {
     let temp = TempDir::new();
     let cache = eager(Level::Checked);
     for round in 0..100 {
@@ -88,8 +88,9 @@ fn a_listing_as_young_as_its_directory_is_not_believed_later() {
         write(path.clone(), "");
         assert_eq!(cache.exists(&path), Ok(true), "round {round}");
     }
-    // Newer kernels tell changes within a tick apart if somebody looked between; not all file
-    // systems do. So it is also seen from what is believed: a directory from the future is young.
+    // Newer kernels distinguish changes within a tick if the directory was queried in between; not
+    // all file systems do. So a directory with a time in the future is tested, too: it always
+    // counts as young.
     let believed = || {
         cache.clear();
         let before = cache.counts();
@@ -106,7 +107,7 @@ fn a_listing_as_young_as_its_directory_is_not_believed_later() {
 }
 
 #[test]
-fn times_set_back_are_caught_by_the_time_of_the_last_change_of_attributes() {
+fn checked_mtime_set_back_detected_by_ctime() {
     let temp = TempDir::new();
     let dir = make_dir(temp.join("dir"));
     write(dir.join("file"), "1");
@@ -125,7 +126,7 @@ fn touch(path: &Path, date: &str) {
 }
 
 #[test]
-fn a_directory_replaced_by_another_of_the_same_name_is_caught() {
+fn checked_directory_replaced_detected() {
     let temp = TempDir::new();
     for dir in ["dir", "other"] {
         make_dir(temp.join(dir));
@@ -142,7 +143,7 @@ fn a_directory_replaced_by_another_of_the_same_name_is_caught() {
 }
 
 #[test]
-fn a_renamed_parent_and_a_changed_link_on_the_way_are_caught() {
+fn checked_parent_renamed_or_link_changed_detected() {
     let temp = TempDir::new();
     make_dir(temp.join("one/dir"));
     make_dir(temp.join("two/dir"));
@@ -163,7 +164,7 @@ fn a_renamed_parent_and_a_changed_link_on_the_way_are_caught() {
 }
 
 #[test]
-fn a_pass_may_answer_as_it_was_when_it_first_looked() {
+fn revalidation_checks_directory_once() {
     let temp = TempDir::new();
     let_time_pass();
     let cache = eager(Level::Checked);
@@ -175,7 +176,7 @@ fn a_pass_may_answer_as_it_was_when_it_first_looked() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_asked_once_in_a_pass() {
+fn revalidation_missing_directory_queried_once() {
     let temp = TempDir::new();
     let cache = eager(Level::Checked);
     let revalidation = cache.revalidation();
@@ -190,7 +191,7 @@ fn a_directory_that_is_not_there_is_asked_once_in_a_pass() {
 }
 
 #[test]
-fn without_listings_every_question_is_asked() {
+fn checked_without_listings_every_lookup_queried() {
     let temp = TempDir::new();
     let cache = CacheOptions::new(Level::Checked).costs(NEVER).open().unwrap();
     for _ in 0..10 {

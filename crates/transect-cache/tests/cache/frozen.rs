@@ -1,4 +1,4 @@
-//! Frozen: nothing is asked twice until it is thawed.
+//! `Level::Frozen`: nothing is queried twice until it is thawed.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use transect_testkit::TempDir;
 use crate::support::{NEVER, cache, eager, make_dir, oracle, seen, write};
 
 #[test]
-fn what_was_answered_stays_until_thawed() {
+fn frozen_results_stay_until_thaw() {
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");
     let missing = temp.join("missing");
@@ -32,7 +32,7 @@ fn what_was_answered_stays_until_thawed() {
 }
 
 #[test]
-fn what_a_link_leads_to_is_asked_once() {
+fn frozen_link_target_queried_once() {
     let temp = TempDir::new();
     write(temp.join("file"), "12345");
     symlink("file", temp.join("link")).unwrap();
@@ -52,7 +52,7 @@ fn what_a_link_leads_to_is_asked_once() {
 }
 
 #[test]
-fn a_frozen_while_begins_with_nothing_and_leaves_nothing() {
+fn freeze_at_checked_starts_and_ends_empty() {
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");
     let cache = CacheOptions::new(Level::Checked).costs(NEVER).open().unwrap();
@@ -63,7 +63,7 @@ fn a_frozen_while_begins_with_nothing_and_leaves_nothing() {
     assert_eq!(cache.get(&file).unwrap().size(), Some(2), "asked since it is frozen");
     write(file.clone(), "123");
     assert_eq!(cache.get(&file).unwrap().size(), Some(2));
-    // What was begun before it was thawed answers as it began, and leaves nothing behind.
+    // A revalidation begun before the thaw answers as it began, and stores nothing.
     let revalidation = cache.revalidation();
     cache.thaw();
     assert_eq!(cache.level(), Level::Checked);
@@ -74,7 +74,7 @@ fn a_frozen_while_begins_with_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_invalidated_is_asked_again_with_all_below_it() {
+fn invalidate_drops_path_and_everything_below() {
     let temp = TempDir::new();
     let dir = make_dir(temp.join("dir/below"));
     let (file, beside) = (write(dir.join("file"), "1"), write(temp.join("beside"), "1"));
@@ -98,7 +98,7 @@ fn what_is_invalidated_is_asked_again_with_all_below_it() {
 }
 
 #[test]
-fn attributes_that_nobody_wants_are_not_there() {
+fn frozen_only_requested_fields_returned() {
     use transect::FieldMask;
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");

@@ -1,4 +1,4 @@
-//! One listing or single queries, seen from the counters: what is chosen by the default prices.
+//! One listing or single queries, with the default costs, seen from the counters.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn many(dir: &TempDir, prefix: &str, number: usize) -> Vec<PathBuf> {
 }
 
 #[test]
-fn one_question_in_a_huge_directory_is_one_call() {
+fn huge_directory_one_lookup_one_query() {
     let temp = TempDir::new();
     let files = many(&temp, "file", 20_000);
     files.iter().for_each(|file| drop(write(file.clone(), "")));
@@ -23,20 +23,20 @@ fn one_question_in_a_huge_directory_is_one_call() {
         assert_eq!((counts.queries, counts.listings, counts.listings_given_up), (1, 0, 0));
         assert_eq!(cache.get_many(&files[10..20]).len(), 10);
         assert_eq!(cache.counts().listings, 0, "{:?}", cache.counts());
-        // A few missing names are no reason either.
+        // A few missing names are not enough for a listing.
         for path in many(&temp, "missing", 50) {
             assert_eq!(cache.exists(path), Ok(false));
         }
         assert_eq!(cache.counts().listings, 0, "{:?}", cache.counts());
         assert!(cache.counts().listings_given_up <= 2, "{:?}", cache.counts());
-        // As many as it holds are.
+        // As many names as the directory holds are.
         assert!(cache.get_many(&files).iter().all(Result::is_ok));
         assert_eq!(cache.counts().listings, 1, "{:?}", cache.counts());
     }
 }
 
 #[test]
-fn names_that_are_not_there_have_a_small_directory_listed() {
+fn small_directory_missing_names_listed() {
     let temp = TempDir::new();
     many(&temp, "file", 10).into_iter().for_each(|file| drop(write(file, "")));
     let cache = cache(Level::Frozen);
@@ -51,7 +51,7 @@ fn names_that_are_not_there_have_a_small_directory_listed() {
 }
 
 #[test]
-fn names_that_are_there_are_no_reason_to_list() {
+fn existing_names_not_listed() {
     let temp = TempDir::new();
     let files = many(&temp, "file", 100);
     files.iter().for_each(|file| drop(write(file.clone(), "")));
@@ -62,7 +62,7 @@ fn names_that_are_there_are_no_reason_to_list() {
 }
 
 #[test]
-fn a_batch_asks_for_every_name_once_whatever_the_order() {
+fn batch_any_order_each_name_queried_once() {
     let temp = TempDir::new();
     let mut paths = Vec::new();
     for dir in 0..10 {

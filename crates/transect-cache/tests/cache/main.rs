@@ -1,4 +1,4 @@
-//! The attribute cache against real directories, compared with what the standard library says.
+//! The attribute cache on real directories, compared with the standard library.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 

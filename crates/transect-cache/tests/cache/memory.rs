@@ -1,4 +1,4 @@
-//! The memory that is taken: what is said of it, and the limit.
+//! The memory reported, and the memory limit.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use transect_testkit::{TempDir, in_own_process};
 
 use crate::support::{make_dir, oracle, seen, write};
 
-/// `count` directories with `files` files each.
+/// Creates `count` directories with `files` files each.
 fn tree(temp: &TempDir, count: usize, files: usize) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     for dir in 0..count {
@@ -20,7 +20,7 @@ fn tree(temp: &TempDir, count: usize, files: usize) -> Vec<PathBuf> {
 }
 
 #[test]
-fn memory_stays_within_the_limit_and_answers_stay_right() {
+fn memory_limit_respected_results_correct() {
     const LIMIT: usize = 64 << 10;
     let temp = TempDir::new();
     let paths = tree(&temp, 60, 30);
@@ -32,14 +32,14 @@ fn memory_stays_within_the_limit_and_answers_stay_right() {
                 assert_eq!(cache.exists(path.with_extension("c")), Ok(false));
                 assert!(cache.memory() <= LIMIT, "{} in round {round}", cache.memory());
             }
-            // In turn with what is no name, which is found another way.
+            // In turn with paths in another form, which take another route through the code.
             let turns: Vec<PathBuf> =
                 paths.iter().flat_map(|path| [path.clone(), path.join("..").join(".")]).collect();
             let answers = cache.get_many(&turns);
             assert!(answers.iter().step_by(2).all(Result::is_ok));
             assert!(answers.iter().skip(1).step_by(2).all(Result::is_err));
             assert!(cache.get_many(&paths).iter().all(Result::is_ok));
-            // A batch is bound when it ends.
+            // A batch respects the limit when it ends.
             assert!(cache.memory() <= LIMIT, "{} in round {round}", cache.memory());
         }
         let counts = cache.counts();
@@ -50,7 +50,7 @@ fn memory_stays_within_the_limit_and_answers_stay_right() {
 }
 
 #[test]
-fn what_is_asked_for_all_the_time_is_not_evicted() {
+fn memory_used_directory_not_evicted() {
     let temp = TempDir::new();
     let paths = tree(&temp, 60, 30);
     let cache = CacheOptions::new(Level::Frozen).memory(64 << 10).open().unwrap();
@@ -67,30 +67,30 @@ fn what_is_asked_for_all_the_time_is_not_evicted() {
     assert!(asked_again <= 2, "{asked_again}");
 }
 
-/// What is said is compared with what the kernel says of the process, which therefore is one of its
+/// Compares the reported size with the memory of the process, which is therefore a process of its
 /// own.
 #[test]
-fn memory_is_what_is_said() {
-    in_own_process("memory::memory_is_what_is_said", || {
+fn memory_reported_matches_process() {
+    in_own_process("memory::memory_reported_matches_process", || {
         let temp = TempDir::new();
         let paths = tree(&temp, 200, 250);
         let cache = CacheOptions::new(Level::Frozen).open().unwrap();
         drop(cache.get_many(&paths[..500]));
         let (before, said_before) = (resident(), cache.memory());
-        // One by one, so that nothing but what is kept is allocated.
+        // One by one, so that nothing but the entries is allocated.
         for path in &paths {
             let _ = cache.get(path);
         }
         let (taken, said) = (resident() - before, cache.memory() - said_before);
         let names = cache.counts().names as usize;
         assert_eq!(names, paths.len());
-        // An allocator rounds up, and keeps what was given back when tables grew.
+        // An allocator rounds up, and keeps what tables released when they grew.
         assert!(taken < said * 2 && said < taken * 2, "{said} said, {taken} taken");
         assert!(said / names < 200, "{} bytes a name", said / names);
     });
 }
 
-/// The anonymous memory of this process, in bytes.
+/// Returns the anonymous memory of this process in bytes.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();

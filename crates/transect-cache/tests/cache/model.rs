@@ -1,5 +1,5 @@
-//! Random changes to a real directory, and after each the promise of every level, held against the
-//! oracle.
+//! Random changes to a real directory. After each, the guarantee of every level is compared with
+//! the oracle.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -12,27 +12,27 @@ use transect_testkit::TempDir;
 
 use crate::support::{EAGER, NEVER, Seen, let_time_pass, oracle, oracle_exists, seen, seen_exists};
 
-/// Names, few enough that everything happens to everything.
+/// So few names that every change can meet every entry.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// What links are told to lead to.
+/// The targets of links.
 const TARGETS: [&str; 8] = ["a", "b", "..", "../b", "a/b", "./c/../d", "nowhere", "../../a/b"];
 
 /// A path below the root: one to three names.
-type CachedDir = Vec<usize>;
+type RelativePath = Vec<usize>;
 
 #[derive(Clone, Debug)]
 enum Change {
-    Write(CachedDir, u8),
-    Remove(CachedDir),
-    MakeDir(CachedDir),
-    Rename(CachedDir, CachedDir),
-    Link(CachedDir, usize),
-    Chmod(CachedDir, bool),
-    SetBack(CachedDir),
+    Write(RelativePath, u8),
+    Remove(RelativePath),
+    MakeDir(RelativePath),
+    Rename(RelativePath, RelativePath),
+    Link(RelativePath, usize),
+    Chmod(RelativePath, bool),
+    SetBack(RelativePath),
 }
 
-fn place() -> impl Strategy<Value = CachedDir> {
+fn place() -> impl Strategy<Value = RelativePath> {
     prop::collection::vec(0..NAMES.len(), 1..4)
 }
 
@@ -52,11 +52,10 @@ fn path_of(root: &Path, place: &[usize]) -> PathBuf {
     place.iter().fold(root.to_path_buf(), |path, &name| path.join(NAMES[name]))
 }
 
-/// Makes a change, or fails to: then nothing has changed. Nothing outside the root is touched, as
-/// links lead nowhere outside but for reading.
+/// Makes a change, or fails and changes nothing. Nothing outside the root is modified.
 fn apply(root: &Path, change: &Change) {
-    // Only real directories are changed in.
-    let inside = |place: &CachedDir| {
+    // Changes happen in real directories only.
+    let inside = |place: &RelativePath| {
         let path = path_of(root, place);
         let parent = path.parent().unwrap().canonicalize().ok()?;
         (parent.starts_with(root)).then_some(path)
@@ -91,13 +90,13 @@ fn apply(root: &Path, change: &Change) {
             std::fs::File::open(path)?.set_modified(back)
         }),
     };
-    // What could not be done is part of the game.
+    // A change that is not possible is part of the test.
     let _ = done;
 }
 
-/// Paths that are asked, by names and by ways round.
-fn questions(root: &Path, places: &[(CachedDir, u8)]) -> Vec<PathBuf> {
-    let spelt = |(place, way): &(CachedDir, u8)| {
+/// Paths to look up, direct and with detours.
+fn questions(root: &Path, places: &[(RelativePath, u8)]) -> Vec<PathBuf> {
+    let spelt = |(place, way): &(RelativePath, u8)| {
         let path = path_of(root, place);
         match way % 8 {
             0 => path.join(".."),
@@ -111,14 +110,14 @@ fn questions(root: &Path, places: &[(CachedDir, u8)]) -> Vec<PathBuf> {
     places.iter().map(spelt).collect()
 }
 
-/// A question as it is remembered, and whether links are followed. Not as a path: to those `a/.` and
-/// `a` are the same.
+/// A path as written, and whether links are followed. Not a `Path`: those compare `a/.` and `a` as
+/// equal.
 type Question = (OsString, bool);
 
-/// What is promised at a level, and what is needed to hold it to that.
+/// The guarantee of a level, and the data to verify it.
 struct Promise {
     cache: AttributeCache,
-    /// Frozen: what was first answered, and all that was true since it was thawed.
+    /// Frozen: the first result of each lookup, and every result that was true since the last thaw.
     first: HashMap<Question, Seen>,
     truths: HashMap<Question, Vec<Seen>>,
 }
@@ -150,8 +149,8 @@ impl Promise {
         }
     }
 
-    /// Takes note of what is true now of all that will ever be asked: it may be learnt now, from a
-    /// listing or a directory that is refused, and told when it is asked.
+    /// Records what is true now for all paths: a listing or an error of a directory may store it
+    /// now, for a later lookup.
     fn witness(&mut self, all: &[PathBuf]) {
         if self.cache.level() == Level::Frozen {
             for path in all {
@@ -175,7 +174,7 @@ impl Promise {
                 if let Some(first) = self.first.get(&question) {
                     assert_eq!(&answer, first, "frozen: {} {follow}", path.display());
                 }
-                // A name that came after the listing is missing.
+                // A name created after its directory was listed is missing.
                 let truths = &self.truths[&question];
                 assert!(
                     truths.contains(&answer) || answer == Err(Some(2)),
@@ -198,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_level_keeps_its_promise(
+    fn levels_random_changes_guarantee_holds(
         steps in prop::collection::vec(
             (change(), prop::collection::vec((place(), any::<u8>()), 1..8), any::<u8>()), 1..40,
         ),
@@ -210,14 +209,14 @@ proptest! {
             .filter(|&&level| CacheOptions::new(level).open().is_ok())
             .map(|&level| Promise::new(level, tail))
             .collect();
-        let places: Vec<(CachedDir, u8)> =
+        let places: Vec<(RelativePath, u8)> =
             steps.iter().flat_map(|(_, places, _)| places.clone()).collect();
         let all = questions(temp.path(), &places);
         promises.iter_mut().for_each(|promise| promise.witness(&all));
         for (change, places, chance) in steps {
             let asked = questions(temp.path(), &places);
             promises.iter_mut().for_each(|promise| promise.hold(&asked));
-            // Listings that are not racy have to be met, too.
+            // Sometimes listings are not racy.
             if chance % 16 == 0 {
                 let_time_pass();
                 promises.iter_mut().for_each(|promise| promise.hold(&asked));

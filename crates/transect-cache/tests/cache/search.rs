@@ -1,4 +1,4 @@
-//! Which of many directories holds a name.
+//! The first of many directories that contains a name.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use transect_testkit::TempDir;
 
 use crate::support::{cache, eager, let_time_pass, make_dir, write};
 
-/// Ten directories: number 3 holds `three.h`, and so on; all hold `common.h`; number 2 has a
-/// directory `five.h`.
+/// Ten directories: number 3 contains `three.h`, and so on; all contain `common.h`; number 2
+/// contains a directory `five.h`.
 fn dirs(temp: &TempDir) -> Vec<PathBuf> {
     let names = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
     let dir = |name: &&str| {
@@ -25,7 +25,7 @@ fn dirs(temp: &TempDir) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_first_directory_that_holds_a_name_wins() {
+fn resolve_first_directory_wins() {
     let temp = TempDir::new();
     let dirs = dirs(&temp);
     for &level in &[Level::Frozen, Level::Checked, Level::Verified] {
@@ -54,7 +54,7 @@ fn the_first_directory_that_holds_a_name_wins() {
 }
 
 #[test]
-fn what_no_directory_holds_is_known_after_one_listing_each() {
+fn resolve_missing_names_one_listing_per_directory() {
     let temp = TempDir::new();
     let mut dirs = dirs(&temp);
     dirs.push(temp.join("not/there"));
@@ -70,7 +70,7 @@ fn what_no_directory_holds_is_known_after_one_listing_each() {
 }
 
 #[test]
-fn what_is_not_there_has_nothing_below_it() {
+fn resolve_below_missing_directory_no_query() {
     let temp = TempDir::new();
     let dirs = dirs(&temp);
     for level in [Level::Frozen, Level::Checked] {
@@ -97,7 +97,7 @@ fn what_is_not_there_has_nothing_below_it() {
 }
 
 #[test]
-fn directories_that_were_evicted_are_searched_all_the_same() {
+fn resolve_evicted_directories_searched() {
     let temp = TempDir::new();
     let dirs = dirs(&temp);
     let cache = CacheOptions::new(Level::Frozen).memory(1).open().unwrap();
@@ -113,7 +113,7 @@ fn directories_that_were_evicted_are_searched_all_the_same() {
 }
 
 #[test]
-fn a_directory_that_does_not_let_us_look_is_no_proof() {
+fn resolve_unsearchable_directory_error() {
     let temp = TempDir::new();
     let dirs = dirs(&temp);
     std::os::unix::fs::symlink("loop.h", dirs[4].join("loop.h")).unwrap();

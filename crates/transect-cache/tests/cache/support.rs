@@ -1,4 +1,4 @@
-//! What the tests of the cache share: the oracle, and caches that list at once or never.
+//! The oracle, and caches that list always or never.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use transect_cache::{AttributeCache, CacheCosts, CacheOptions, Level, LookupResult};
 
-/// What is compared of an answer: type and permissions, size, times, identity; or the system's number.
+/// What is compared: type and permissions, size, times, identity; or the system's error number.
 pub(crate) type Seen = Result<(u32, u64, i64, i64, u64, u64), Option<i32>>;
 
-/// What the standard library says.
+/// Queries the standard library.
 #[expect(clippy::disallowed_methods, reason = "the oracle shares nothing with the cache")]
 pub(crate) fn oracle(path: &Path, follow: bool) -> Seen {
     let metadata = if follow { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
@@ -25,7 +25,7 @@ pub(crate) fn oracle(path: &Path, follow: bool) -> Seen {
     ))
 }
 
-/// What an answer says of the same.
+/// Returns the same fields of a lookup.
 pub(crate) fn seen(answer: &LookupResult) -> Seen {
     match answer {
         Ok(attributes) => Ok((
@@ -40,7 +40,7 @@ pub(crate) fn seen(answer: &LookupResult) -> Seen {
     }
 }
 
-/// Whether a path leads to something, by the oracle.
+/// Returns whether a path exists, by the oracle.
 pub(crate) fn oracle_exists(path: &Path) -> Result<bool, Option<i32>> {
     match oracle(path, true) {
         Ok(_) => Ok(true),
@@ -50,16 +50,16 @@ pub(crate) fn oracle_exists(path: &Path) -> Result<bool, Option<i32>> {
     }
 }
 
-/// Whether a path leads to something, by the cache.
+/// Returns whether a path exists, by the cache.
 pub(crate) fn seen_exists(cache: &AttributeCache, path: &Path) -> Result<bool, Option<i32>> {
     cache.exists(path).map_err(|refusal| std::io::Error::from(refusal).raw_os_error())
 }
 
-/// Prices at which every directory is listed at the first question.
+/// Costs at which the first lookup in a directory lists it.
 pub(crate) const EAGER: CacheCosts =
     CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
 
-/// Prices at which no directory is ever listed.
+/// Costs at which no directory is ever listed.
 pub(crate) const NEVER: CacheCosts =
     CacheCosts { query: 1, open: 1, query_open: 1, listing: u64::MAX / 4, name: 1 };
 
@@ -67,12 +67,12 @@ pub(crate) fn cache(level: Level) -> AttributeCache {
     CacheOptions::new(level).open().unwrap()
 }
 
-/// A cache that lists whatever it is asked about.
+/// Opens a cache that lists at the first lookup.
 pub(crate) fn eager(level: Level) -> AttributeCache {
     CacheOptions::new(level).costs(EAGER).open().unwrap()
 }
 
-/// Waits until a listing made now is not racy: twice as long as the cache wants.
+/// Waits until a listing is not racy: twice the time that the cache requires.
 pub(crate) fn let_time_pass() {
     std::thread::sleep(Duration::from_millis(50));
 }
@@ -87,15 +87,14 @@ pub(crate) fn make_dir(path: PathBuf) -> PathBuf {
     path
 }
 
-/// Where, in a process that runs as nobody, the test finds what it is about.
+/// The directory of a test that runs again as user `nobody`.
 pub(crate) const AT: &str = "TRANSECT_CACHE_AT";
 
-/// Runs a test of this binary once more as somebody for whom permissions hold; or says that this
-/// cannot be.
+/// Runs a test of this binary again as a user for whom permissions apply, or skips it.
 pub(crate) fn as_nobody(test: &str, at: &Path) {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65534;
-    // Where the build lies, nobody may look.
+    // User `nobody` may not read the build folder.
     let program = at.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     let mut command = std::process::Command::new(&program);
@@ -103,7 +102,7 @@ pub(crate) fn as_nobody(test: &str, at: &Path) {
     command.env(AT, at).current_dir("/").uid(NOBODY).gid(NOBODY);
     let output = loop {
         match command.output() {
-            // A process that another test has started meanwhile still holds it open for writing.
+            // Another test has just started a process that still holds it open for writing.
             Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -1,4 +1,4 @@
-//! Many threads, and somebody who changes what they ask about.
+//! Many threads, while another one changes the files.
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -10,7 +10,7 @@ use transect_testkit::{TempDir, within};
 use crate::support::{eager, make_dir, write};
 
 #[test]
-fn a_directory_that_many_threads_want_is_listed_once() {
+fn threads_same_directory_listed_once() {
     let temp = TempDir::new();
     for number in 0..500 {
         write(temp.join(format!("file{number}")), "1");
@@ -35,10 +35,10 @@ fn a_directory_that_many_threads_want_is_listed_once() {
     assert_eq!(counts.hits, 16 * 1000);
 }
 
-/// Files that are always there, with one length for ever, beside others that come and go, get new
-/// names and move with their directories: whatever happens, those are never missing nor changed.
+/// Files that never change, among others that are created, renamed and removed: they are never
+/// missing or different.
 #[test]
-fn what_does_not_change_is_never_said_to_have() {
+fn threads_unchanged_files_never_differ() {
     for &level in Level::ALL.iter().filter(|&&level| CacheOptions::new(level).open().is_ok()) {
         within("threads that ask while files change", move || mutate_and_ask(level));
     }

@@ -1,5 +1,5 @@
-//! Watched: what is told, what is not, and what becomes of what was lost; row by row of
-//! `docs/CACHE.md`.
+//! `Level::Watched`: which changes it detects, and what happens to lost notifications, row by row
+//! of `docs/CACHE.md`.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,13 @@ use crate::support::{
     EAGER, NEVER, cache, eager, make_dir, oracle, oracle_exists, seen, seen_exists, write,
 };
 
-/// Caches that list at once, never, and when it pays.
+/// Caches that list always, never, and when it pays.
 fn caches() -> [AttributeCache; 3] {
     let never = CacheOptions::new(Level::Watched).costs(NEVER).open().unwrap();
     [eager(Level::Watched), never, cache(Level::Watched)]
 }
 
-/// Asks about every path, changes something, and asks again: first without the system if nothing is
-/// to be told of that path, then compared with the oracle.
+/// Looks up every path, makes a change, and compares later lookups with the oracle.
 fn assert_told(what: &str, paths: &[PathBuf], change: impl Fn(), undo: impl Fn()) {
     for cache in caches() {
         for turn in 0..2 {
@@ -43,7 +42,7 @@ fn assert_told(what: &str, paths: &[PathBuf], change: impl Fn(), undo: impl Fn()
 }
 
 #[test]
-fn what_nobody_touches_is_not_asked_again() {
+fn watched_unchanged_files_not_queried_again() {
     let temp = TempDir::new();
     let files: Vec<PathBuf> =
         (0..20).map(|number| write(temp.join(format!("file{number}")), "1")).collect();
@@ -56,7 +55,7 @@ fn what_nobody_touches_is_not_asked_again() {
         };
         ask();
         let before = cache.counts();
-        // Reading is no change.
+        // Reading is not a change.
         files.iter().for_each(|file| drop(std::fs::read(file).unwrap()));
         assert!(cache.settle());
         ask();
@@ -64,7 +63,7 @@ fn what_nobody_touches_is_not_asked_again() {
         assert_eq!(after.hits - before.hits, 40, "{after:?}");
         assert_eq!((after.queries, after.listings), (before.queries, before.listings));
         assert!(after.watches > 0);
-        // What is touched is asked again, alone.
+        // Only the changed file is queried again.
         write(files[3].clone(), "12");
         assert!(cache.settle());
         assert_eq!(cache.get(&files[3]).unwrap().size(), Some(2));
@@ -83,7 +82,7 @@ fn ask_all_but(cache: &AttributeCache, files: &[PathBuf], left_out: usize) {
 }
 
 #[test]
-fn changes_of_a_file_are_told() {
+fn watched_file_changes_detected() {
     let temp = TempDir::new();
     let file = write(temp.join("file"), "1");
     let paths = [file.clone(), temp.join("other")];
@@ -109,7 +108,7 @@ fn changes_of_a_file_are_told() {
 }
 
 #[test]
-fn what_comes_and_goes_is_told() {
+fn watched_entries_created_and_removed_detected() {
     let temp = TempDir::new();
     let dir = make_dir(temp.join("dir"));
     let names = ["dir/new", "dir/sub", "dir/sub/x", "dir/sub/y/z", "dir", "dir/sub/", "other/new"];
@@ -150,7 +149,7 @@ fn what_comes_and_goes_is_told() {
 }
 
 #[test]
-fn changes_on_the_way_are_told() {
+fn watched_changes_in_path_detected() {
     let temp = TempDir::new();
     for way in ["one", "two"] {
         make_dir(temp.join(way).join("a/b"));
@@ -194,8 +193,8 @@ fn changes_on_the_way_are_told() {
 }
 
 #[test]
-fn a_parent_that_lets_nobody_in_any_more_is_told() {
-    // Root is let in everywhere; that the directory is forgotten is seen from the question.
+fn watched_parent_permissions_changed_detected() {
+    // Root has access everywhere; the query shows that the directory was dropped.
     let temp = TempDir::new();
     let file = write(make_dir(temp.join("a/b")).join("file"), "1");
     let cache = cache(Level::Watched);
@@ -208,7 +207,7 @@ fn a_parent_that_lets_nobody_in_any_more_is_told() {
 }
 
 #[test]
-fn where_links_lead_and_what_directories_are_like_is_asked() {
+fn watched_link_targets_and_directories_queried() {
     let (temp, elsewhere) = (TempDir::new(), TempDir::new());
     let target = write(elsewhere.join("target"), "1");
     symlink(&target, temp.join("link")).unwrap();
@@ -218,7 +217,7 @@ fn where_links_lead_and_what_directories_are_like_is_asked() {
         for path in ["link", "dir"].map(|name| temp.join(name)) {
             assert_eq!(seen(&cache.get(&path)), oracle(&path, true));
         }
-        // Neither happens in a directory that is watched for them.
+        // Neither is an event of a watched directory.
         write(target.clone(), "12345");
         write(temp.join("dir/new"), "");
         for path in ["link", "dir"].map(|name| temp.join(name)) {
@@ -229,7 +228,7 @@ fn where_links_lead_and_what_directories_are_like_is_asked() {
 }
 
 #[test]
-fn another_name_of_a_file_is_not_watched() {
+fn watched_other_hard_link_not_detected() {
     let (temp, elsewhere) = (TempDir::new(), TempDir::new());
     let file = write(temp.join("file"), "1");
     let other = elsewhere.join("other");
@@ -238,15 +237,15 @@ fn another_name_of_a_file_is_not_watched() {
     assert_eq!(cache.get(&file).unwrap().size(), Some(1));
     write(other, "12345");
     assert!(cache.settle());
-    // As documented: who needs this asks at another level.
+    // Documented: use another level where this matters.
     assert_eq!(cache.get(&file).unwrap().size(), Some(1));
     cache.invalidate(&file).unwrap();
     assert_eq!(cache.get(&file).unwrap().size(), Some(5));
 }
 
 #[test]
-fn a_directory_under_two_names_of_a_bind_mount_is_watched_under_one() {
-    let test = "a_directory_under_two_names_of_a_bind_mount_is_watched_under_one";
+fn watched_bind_mount_second_path_checked() {
+    let test = "watched_bind_mount_second_path_checked";
     let temp = TempDir::new();
     let file = write(make_dir(temp.join("dir")).join("file"), "1");
     let source = temp.join("dir");
@@ -271,7 +270,7 @@ fn a_directory_under_two_names_of_a_bind_mount_is_watched_under_one() {
 }
 
 #[test]
-fn what_the_kernel_makes_up_is_checked() {
+fn watched_synthetic_file_system_checked() {
     let cache = cache(Level::Watched);
     let path = Path::new("/proc/self/stat");
     assert!(cache.get(path).is_ok());
@@ -282,7 +281,7 @@ fn what_the_kernel_makes_up_is_checked() {
 }
 
 #[test]
-fn where_no_more_can_be_watched_directories_are_checked() {
+fn watched_limit_of_options_reached_checked() {
     let temp = TempDir::new();
     let files: Vec<PathBuf> = (0..20)
         .map(|number| write(make_dir(temp.join(format!("dir{number}"))).join("file"), "1"))
@@ -302,7 +301,7 @@ fn where_no_more_can_be_watched_directories_are_checked() {
     let counts = cache.counts();
     assert_eq!(counts.watches, 10);
     assert!(counts.unwatched >= 10, "{counts:?}");
-    // Those that are evicted leave their watches to others.
+    // Evicted directories release their watches.
     cache.clear();
     assert_eq!(cache.counts().watches, 0);
     assert!(cache.get(&files[19]).is_ok());
@@ -310,7 +309,7 @@ fn where_no_more_can_be_watched_directories_are_checked() {
 }
 
 #[test]
-fn a_frozen_while_is_made_up_for_afterwards() {
+fn watched_changes_while_frozen_seen_after_thaw() {
     let temp = TempDir::new();
     let (file, late) = (write(temp.join("file"), "1"), temp.join("late"));
     symlink("file", temp.join("link")).unwrap();
@@ -343,12 +342,12 @@ fn a_frozen_while_is_made_up_for_afterwards() {
     }
 }
 
-/// The system's own limit, lowered for a user namespace that only this test lives in.
+/// The system's own limit, lowered in a user namespace of this test.
 #[test]
-fn where_the_system_lets_no_more_be_watched_directories_are_checked() {
+fn watched_limit_of_system_reached_checked() {
     const LIMIT: &str = "/proc/sys/user/max_inotify_watches";
     const INSIDE: &str = "TRANSECT_CACHE_NAMESPACE";
-    let test = "watched::where_the_system_lets_no_more_be_watched_directories_are_checked";
+    let test = "watched::watched_limit_of_system_reached_checked";
     if std::env::var_os(INSIDE).is_some() {
         let temp = TempDir::new();
         let files: Vec<PathBuf> = (0..20)

@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 #[test]
-fn what_changed_stays_with_the_directories_above_it() {
+fn delete_changed_entries_kept_with_parents() {
     let temp = TempDir::new();
     for name in ["grown", "same", "becomes_a_directory", "replaced"] {
         write(temp.join("a/b").join(name), "12345");
@@ -50,7 +50,7 @@ fn what_changed_stays_with_the_directories_above_it() {
 }
 
 #[test]
-fn what_is_new_stays_with_the_directories_above_it() {
+fn delete_new_entries_kept_with_parents() {
     let temp = TempDir::new();
     write(temp.join("a/b/old"), "12345");
     write(temp.join("a/c/old"), "12345");
@@ -67,7 +67,7 @@ fn what_is_new_stays_with_the_directories_above_it() {
 }
 
 #[test]
-fn what_the_scan_left_out_stays() {
+fn delete_unscanned_directory_kept() {
     let temp = TempDir::new();
     write(temp.join("a/b/c/file"), "12345");
     let options = ScanOptions::new([temp.path()]).max_depth(2);
@@ -84,7 +84,7 @@ fn what_the_scan_left_out_stays() {
 }
 
 #[test]
-fn what_has_vanished_is_gone_and_told() {
+fn delete_vanished_entries_counted() {
     let temp = TempDir::new();
     write(temp.join("a/b/file"), "12345");
     write(temp.join("a/file"), "12345");
@@ -100,7 +100,7 @@ fn what_has_vanished_is_gone_and_told() {
 }
 
 #[test]
-fn who_cancels_keeps_the_rest() {
+fn delete_cancelled_rest_kept() {
     let temp = TempDir::new();
     for number in 0..100 {
         write(temp.join("a").join(format!("{number:02}")), "12345");

@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 #[test]
-fn links_go_and_what_they_lead_to_stays() {
+fn delete_links_targets_kept() {
     let temp = TempDir::new();
     write(temp.join("precious/file"), "12345");
     std::fs::create_dir(temp.join("tree")).unwrap();
@@ -32,7 +32,7 @@ fn links_go_and_what_they_lead_to_stays() {
 }
 
 #[test]
-fn a_link_in_place_of_a_directory_is_not_followed() {
+fn delete_link_replacing_directory_not_followed() {
     let temp = TempDir::new();
     for folder in ["tree/a/b", "precious/a/b", "precious/b"] {
         write(temp.join(folder).join("file"), "12345");
@@ -62,7 +62,7 @@ fn a_link_in_place_of_a_directory_is_not_followed() {
 }
 
 #[test]
-fn names_are_bytes() {
+fn delete_names_not_utf8() {
     let temp = TempDir::new();
     trees::weirdnames(temp.path());
     let table = scanned(temp.path());
@@ -80,7 +80,7 @@ fn names_are_bytes() {
 
 /// A tree that somebody else has written down may have names that are paths.
 #[test]
-fn names_of_an_import_lead_nowhere_else() {
+fn delete_imported_name_with_separator_kept() {
     let temp = TempDir::new();
     write(temp.join("precious"), "12345");
     std::fs::create_dir(temp.join("root")).unwrap();
@@ -98,8 +98,8 @@ fn names_of_an_import_lead_nowhere_else() {
 }
 
 #[test]
-fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
-    in_own_process("limits::a_chain_as_deep_as_it_may_be_goes_with_few_handles", || {
+fn delete_deep_chain_few_descriptors() {
+    in_own_process("limits::delete_deep_chain_few_descriptors", || {
         let temp = in_memory();
         std::fs::create_dir(temp.join("chain")).unwrap();
         let levels = 100_000;
@@ -121,7 +121,7 @@ fn a_chain_as_deep_as_it_may_be_goes_with_few_handles() {
 
 /// What keeps the deepest directory is told, and everything above it stays.
 #[test]
-fn what_is_kept_in_the_depth_is_told_with_its_path() {
+fn delete_deep_entry_kept_path_reported() {
     let temp = TempDir::new();
     let deep: String = (0..100).map(|level| format!("{level}/")).collect();
     write(temp.join(&deep).join("old"), "12345");
@@ -137,7 +137,7 @@ fn what_is_kept_in_the_depth_is_told_with_its_path() {
 }
 
 #[test]
-fn a_crowd_goes() {
+fn delete_wide_directory() {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("crowd")).unwrap();
     let count = 70_000;
@@ -156,8 +156,8 @@ fn a_crowd_goes() {
 }
 
 #[test]
-fn what_may_not_be_removed_stays_and_the_rest_goes_on() {
-    let test = "what_may_not_be_removed_stays_and_the_rest_goes_on";
+fn delete_denied_entry_kept_rest_removed() {
+    let test = "delete_denied_entry_kept_rest_removed";
     let temp = TempDir::new();
     let mount = match Mount::tmpfs("4m", &temp.join("memory")) {
         Ok(mount) => mount,
@@ -185,8 +185,8 @@ fn what_may_not_be_removed_stays_and_the_rest_goes_on() {
 }
 
 #[test]
-fn who_may_not_write_removes_nothing() {
-    let test = "who_may_not_write_removes_nothing";
+fn delete_read_only_file_system_nothing_removed() {
+    let test = "delete_read_only_file_system_nothing_removed";
     let temp = TempDir::new();
     write(temp.join("tree/a/file"), "12345");
     let source = temp.join("tree");
@@ -206,7 +206,7 @@ fn who_may_not_write_removes_nothing() {
 
 /// Whoever comes up again from the depth looks where to.
 #[test]
-fn a_directory_that_is_moved_away_meanwhile_leads_nowhere_else() {
+fn delete_directory_moved_away_not_followed() {
     let temp = TempDir::new();
     let path = |levels: u32| (0..levels).map(|level| format!("{level}/")).collect::<String>();
     write(temp.join(path(100)).join("file"), "12345");

@@ -27,11 +27,11 @@ fn stays(temp: &TempDir, table: &Table) {
 }
 
 #[test]
-fn what_was_mounted_before_the_scan_stays_and_counts_for_nothing() {
+fn delete_mounted_before_scan_kept_not_counted() {
     let temp = TempDir::new();
     let mount = match mounted(&temp) {
         Ok(mount) => mount,
-        Err(reason) => return loudly_skip("what_was_mounted_before_the_scan", reason),
+        Err(reason) => return loudly_skip("delete_mounted_before_scan_kept_not_counted", reason),
     };
     for columns in [FieldMask::FILE_ID, FieldMask::empty()] {
         write(temp.join("a/file"), "12345");
@@ -66,7 +66,7 @@ fn what_was_mounted_before_the_scan_stays_and_counts_for_nothing() {
 }
 
 #[test]
-fn what_was_mounted_since_the_scan_stays() {
+fn delete_mounted_after_scan_kept() {
     let temp = TempDir::new();
     write(temp.join("a/file"), "12345");
     write(temp.join("a/below/precious"), "12345");
@@ -75,7 +75,7 @@ fn what_was_mounted_since_the_scan_stays() {
     assert_eq!(removal.summary().mounts, 0);
     let mount = match Mount::tmpfs("4m", &temp.join("a/below")) {
         Ok(mount) => mount,
-        Err(reason) => return loudly_skip("what_was_mounted_since_the_scan_stays", reason),
+        Err(reason) => return loudly_skip("delete_mounted_after_scan_kept", reason),
     };
     write(mount.path().join("precious"), "12345");
     let report = delete(&removal);
@@ -90,7 +90,7 @@ fn run(program: &str, arguments: &[&std::path::Path]) -> bool {
 }
 
 #[test]
-fn the_same_file_system_at_another_place_is_a_mount_too() {
+fn delete_bind_mount_kept() {
     let temp = TempDir::new();
     write(temp.join("precious/file"), "12345");
     write(temp.join("a/file"), "12345");
@@ -99,7 +99,7 @@ fn the_same_file_system_at_another_place_is_a_mount_too() {
     let bind = ["--bind", source.to_str().unwrap()];
     let _mount = match Mount::new(&bind, &temp.join("a/below")) {
         Ok(mount) => mount,
-        Err(reason) => return loudly_skip("the_same_file_system_at_another_place", reason),
+        Err(reason) => return loudly_skip("delete_bind_mount_kept", reason),
     };
     let table = scanned_with(FieldMask::empty(), ScanOptions::new([temp.path()]));
     // A file upon a file, of which the scan knows nothing.

@@ -61,7 +61,7 @@ fn exchange(at: &Path, meeting: &Meeting) {
 }
 
 #[test]
-fn nothing_outside_is_touched_while_directories_become_links() {
+fn delete_directories_become_links_nothing_outside_touched() {
     let temp = in_memory();
     let precious = temp.join("precious");
     build(&precious);

@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[test]
-fn what_is_chosen_goes_with_all_below_and_the_rest_stays() {
+fn delete_selection_removed_rest_kept() {
     let temp = TempDir::new();
     write(temp.join("a/b/file"), "12345");
     write(temp.join("a/stays"), "12345");
@@ -36,7 +36,7 @@ fn what_is_chosen_goes_with_all_below_and_the_rest_stays() {
 }
 
 #[test]
-fn a_root_is_removed_by_its_name() {
+fn delete_root_removed() {
     let temp = TempDir::new();
     write(temp.join("root/file"), "12345");
     write(temp.join("stays"), "12345");
@@ -47,7 +47,7 @@ fn a_root_is_removed_by_its_name() {
 }
 
 #[test]
-fn what_has_no_name_of_its_own_is_refused() {
+fn removal_root_without_name_refused() {
     let temp = TempDir::new();
     for nameless in ["/", ".", "..", "./.."] {
         let options = ScanOptions::new([nameless]).max_depth(0);
@@ -64,7 +64,7 @@ fn what_has_no_name_of_its_own_is_refused() {
 }
 
 #[test]
-fn names_of_a_file_are_counted_together() {
+fn summary_hard_links_counted_once() {
     let temp = TempDir::new();
     for folder in ["a", "b", "c"] {
         std::fs::create_dir(temp.join(folder)).unwrap();
@@ -92,7 +92,7 @@ fn names_of_a_file_are_counted_together() {
 }
 
 #[test]
-fn every_tree_is_removed_whatever_is_in_it() {
+fn delete_named_trees_removed() {
     for &(name, build) in trees::ALL {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("tree")).unwrap();
@@ -111,7 +111,7 @@ fn every_tree_is_removed_whatever_is_in_it() {
 }
 
 #[test]
-fn a_file_as_a_root_goes() {
+fn delete_file_as_root() {
     let temp = TempDir::new();
     write(temp.join("file"), "12345");
     let table = scanned(temp.join("file"));

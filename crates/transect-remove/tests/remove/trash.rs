@@ -31,7 +31,7 @@ fn names(path: impl AsRef<Path>) -> Vec<String> {
 }
 
 #[test]
-fn the_home_takes_what_lies_on_its_file_system() {
+fn trash_same_file_system_goes_to_home() {
     let temp = TempDir::new();
     write(temp.join("tree/a/file"), "12345");
     write(temp.join("tree/b/file"), "54321");
@@ -59,7 +59,7 @@ fn the_home_takes_what_lies_on_its_file_system() {
 }
 
 #[test]
-fn what_is_called_the_same_gets_another_name() {
+fn trash_same_name_numbered() {
     let temp = TempDir::new();
     for number in 1..=3 {
         write(temp.join(format!("tree/{number}/file")), number.to_string());
@@ -85,7 +85,7 @@ fn what_is_called_the_same_gets_another_name() {
 }
 
 #[test]
-fn what_changed_is_not_moved() {
+fn trash_changed_entries_kept() {
     let temp = TempDir::new();
     write(temp.join("tree/grown"), "12345");
     write(temp.join("tree/vanished"), "12345");
@@ -130,8 +130,8 @@ fn elsewhere(test: &str) -> Option<Elsewhere> {
 }
 
 #[test]
-fn another_file_system_has_a_trash_at_its_top() {
-    let Some(there) = elsewhere("another_file_system_has_a_trash_at_its_top") else { return };
+fn trash_other_file_system_goes_to_its_top() {
+    let Some(there) = elsewhere("trash_other_file_system_goes_to_its_top") else { return };
     let top = there.mount.path();
     let table = scanned(top.join("a"));
     let report = trash_at(&table, &there.home, ["b/file"]);
@@ -153,8 +153,8 @@ fn another_file_system_has_a_trash_at_its_top() {
 }
 
 #[test]
-fn a_trash_of_all_users_that_is_not_safe_is_not_used() {
-    let test = "a_trash_of_all_users_that_is_not_safe_is_not_used";
+fn trash_unsafe_shared_directory_not_used() {
+    let test = "trash_unsafe_shared_directory_not_used";
     let Some(there) = elsewhere(test) else { return };
     let top = there.mount.path();
     let table = scanned(top.join("a"));
@@ -176,8 +176,8 @@ fn a_trash_of_all_users_that_is_not_safe_is_not_used() {
 }
 
 #[test]
-fn where_there_is_no_trash_everything_stays() {
-    let Some(there) = elsewhere("where_there_is_no_trash_everything_stays") else { return };
+fn trash_unavailable_entries_kept() {
+    let Some(there) = elsewhere("trash_unavailable_entries_kept") else { return };
     let top = there.mount.path();
     let table = scanned(top.join("a"));
     // Somebody else's, and a link: neither is used.
@@ -197,14 +197,14 @@ fn where_there_is_no_trash_everything_stays() {
 }
 
 #[test]
-fn what_holds_a_mount_is_not_moved() {
+fn trash_directory_with_mount_kept() {
     let temp = TempDir::new();
     write(temp.join("tree/a/b/file"), "12345");
     let table = scanned(temp.join("tree"));
     let removal = chosen(&table, ["a"]);
     let mount = match Mount::tmpfs("4m", &temp.join("tree/a/b")) {
         Ok(mount) => mount,
-        Err(reason) => return loudly_skip("what_holds_a_mount_is_not_moved", reason),
+        Err(reason) => return loudly_skip("trash_directory_with_mount_kept", reason),
     };
     let trash = Trash::new(temp.join("Trash"), DATE).unwrap();
     let report = removal.trash(&trash, &Cancel::new(), &mut |_, _| {});
@@ -215,7 +215,7 @@ fn what_holds_a_mount_is_not_moved() {
 }
 
 #[test]
-fn a_date_that_is_none_is_refused() {
+fn trash_invalid_date_refused() {
     let refused = Trash::new("/nowhere".into(), "today").unwrap_err();
     assert_eq!(refused, RemovalError::Date("today".into()));
     let said = refused.to_string();

@@ -168,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn answers_come_out_as_they_went_in(
+        fn answer_round_trip(
             answers in prop::collection::vec(any_answer(), 0..9),
             want in any::<u16>(),
         ) {
@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_there_and_where_comes_out_as_it_went_in(
+        fn exists_and_resolve_answers_round_trip(
             answer in any_answer(),
             index in any::<u32>(),
         ) {
@@ -204,7 +204,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(
+        fn parser_random_bytes_no_panic(
             bytes in prop::collection::vec(any::<u8>(), 0..100),
             want in any::<u16>(),
         ) {

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_beyond_the_limit_is_refused_before_anything_is_kept_for_it() {
+    fn frame_too_long_refused_before_allocation() {
         let mut inbox = FrameReader::new(100);
         inbox.fill(&mut &101_u32.to_le_bytes()[..]).unwrap();
         assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame longer than may be")));
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_come_out_as_they_went_in_however_they_arrive(
+        fn frame_any_chunks_round_trip(
             frames in prop::collection::vec(
                 (any::<u8>(), prop::collection::vec(any::<u8>(), 0..300)), 0..20),
             drops in 1_usize..700,
@@ -156,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn parser_random_bytes_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut inbox = FrameReader::new(50);
             inbox.fill(&mut &bytes[..]).unwrap();
             while inbox.is_ready() == Ok(true) {

@@ -301,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn requests_come_out_as_they_went_in((kind, number, follow, names) in any_request()) {
+        fn request_round_trip((kind, number, follow, names) in any_request()) {
             let want = FieldMask::from_bits_truncate(number);
             let paths: [&[u8]; 3] = [b"/a/b", b"/a/c", b"/d"];
             let request = match Kind::ALL[usize::from(kind)] {
@@ -333,7 +333,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_service_says_comes_out_as_it_went_in(
+        fn server_info_and_stats_round_trip(
             process in any::<u32>(),
             level in "[a-z]{0,9}",
             fields in any::<u16>(),
@@ -354,7 +354,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(
+        fn parser_random_bytes_no_panic(
             kind in any::<u8>(),
             payload in prop::collection::vec(any::<u8>(), 0..100),
         ) {
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_come_out_as_they_went_in() {
+    fn error_reply_round_trip() {
         for code in ErrorCode::ALL {
             let reply = ErrorReply::new(code, "so it is");
             let mut out = Vec::new();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_may_come_after_a_request() {
+    fn request_trailing_bytes_refused() {
         let frame = Frame { kind: Kind::Stats.request(), payload: b"x" };
         let parsed = Request::parse(frame, &mut PathList::default());
         assert_eq!(parsed, Err(ProtocolError("something comes after its end")));

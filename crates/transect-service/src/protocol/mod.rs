@@ -118,14 +118,14 @@ mod tests {
     use transect::FieldMask;
 
     #[test]
-    fn the_longest_answer_holds_all_attributes_of_the_most_questions() {
+    fn max_answer_holds_all_attributes_of_max_paths() {
         // With a status in front, and the index of the directory that holds a name.
         let most = MAX_PATHS * (1 + 4 + WireLayout::new(FieldMask::all()).bytes());
         assert!(most < MAX_ANSWER_BYTES, "{most}");
     }
 
     #[test]
-    fn numbers_are_told_apart() {
+    fn kind_numbers_distinct() {
         for kind in Kind::ALL {
             assert_eq!(Kind::of_request(kind.request()), Some(kind));
             assert_eq!(Kind::of_request(kind.answer()), None);

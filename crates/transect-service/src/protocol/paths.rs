@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_told_once_for_all_that_follow_each_other() {
+    fn encoder_consecutive_paths_share_directory() {
         let paths = ["/a/b/x", "/a/b/y", "/a/b/", "/z", "/"].map(|path| path.as_bytes().to_vec());
         let bytes = encode(&paths);
         assert_eq!(bytes.len(), (2 + 4 + 4) + (3 + 3 + 2) + (2 + 4) + (3 + 2));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_frame_can_tell_is_cut() {
+    fn encoder_long_path_truncated() {
         let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
         let decoded = decode(&encode(&[long])).unwrap();
         assert_eq!(decoded[0].len(), MAX_PATH_BYTES);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_are_refused_whatever_they_cost() {
+    fn decoder_too_many_paths_refused() {
         let mut bytes = vec![0, 0];
         bytes.extend(u32::MAX.to_le_bytes());
         assert_eq!(decode(&bytes), Err(ProtocolError("more paths than may be")));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_could_not_be_written_leaves_nothing_behind() {
+    fn path_list_failed_write_adds_nothing() {
         let mut list = PathList::default();
         let write = |path: &'static [u8], fails: bool| {
             move |out: &mut Vec<u8>| {
@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn paths_come_out_as_they_went_in(
+        fn paths_round_trip(
             paths in prop::collection::vec(
                 prop_oneof![
                     "(/[a-c]{0,2}){0,3}".prop_map(String::into_bytes),
@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn parser_random_bytes_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             let _ = decode(&bytes);
         }
     }

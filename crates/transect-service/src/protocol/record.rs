@@ -139,21 +139,21 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn types_are_told_by_their_number() {
+    fn record_types_equal_their_number() {
         for (number, file_type) in TYPES.iter().enumerate() {
             assert_eq!(*file_type as usize, number);
         }
     }
 
     #[test]
-    fn only_a_short_name_has_no_place_and_all_the_rest_has_room() {
+    fn record_all_fields_but_short_name_fit() {
         assert_eq!(FieldMask::all() - WireLayout::ALL, FieldMask::SHORT_NAME);
         assert!(WireLayout::new(FieldMask::all()).bytes() <= ROOM);
     }
 
     proptest! {
         #[test]
-        fn what_is_wanted_comes_out_as_it_went_in(
+        fn record_round_trip_keeps_requested_fields(
             attributes in any_attributes(),
             want in any::<u16>(),
         ) {

@@ -31,7 +31,7 @@ fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
 const LARGE: &[&str] = &["wide", "deep", "many_small_dirs"];
 
 #[test]
-fn every_named_tree_is_answered_as_by_the_system_at_every_level() {
+fn answers_named_trees_equal_system_at_every_level() {
     let temp = TempDir::new();
     for (name, build) in trees::ALL {
         fs::create_dir(temp.join(name)).unwrap();
@@ -76,7 +76,7 @@ fn every_named_tree_is_answered_as_by_the_system_at_every_level() {
 }
 
 #[test]
-fn a_hundred_thousand_paths_are_answered_in_the_order_asked() {
+fn answers_hundred_thousand_paths_in_order() {
     let served = Served::new(Level::Frozen);
     for directory in 0..10 {
         let directory = served.temp.join(directory.to_string());
@@ -103,7 +103,7 @@ fn a_hundred_thousand_paths_are_answered_in_the_order_asked() {
 }
 
 #[test]
-fn only_what_is_wanted_is_told() {
+fn answers_only_requested_fields() {
     let served = Served::new(Level::Frozen);
     let mut client = served.client();
     for want in [FieldMask::empty(), FieldMask::SIZE | FieldMask::UID, CACHED_FIELDS] {
@@ -115,7 +115,7 @@ fn only_what_is_wanted_is_told() {
 }
 
 #[test]
-fn what_is_no_path_is_told_apart() {
+fn answers_invalid_paths_distinguished() {
     let served = Served::new(Level::Frozen);
     let long_name = served.temp.join("x".repeat(300));
     let long_path = PathBuf::from(format!("/{}", "x/".repeat(50_000)));
@@ -148,7 +148,7 @@ fn what_is_no_path_is_told_apart() {
 }
 
 #[test]
-fn paths_in_no_order_are_answered_in_theirs() {
+fn answers_scattered_paths_in_order() {
     let temp = TempDir::new();
     let mut paths = Vec::new();
     for number in 0..3000 {
@@ -175,7 +175,7 @@ fn paths_in_no_order_are_answered_in_theirs() {
 }
 
 #[test]
-fn outside_the_roots_nothing_is_answered() {
+fn answers_outside_roots_refused() {
     let temp = TempDir::new();
     fs::create_dir(temp.join("in")).unwrap();
     fs::write(temp.join("in/file"), "x").unwrap();
@@ -193,7 +193,7 @@ fn outside_the_roots_nothing_is_answered() {
 }
 
 #[test]
-fn a_name_is_found_in_the_first_directory_that_holds_it() {
+fn resolve_first_directory_wins() {
     let served = Served::new(Level::Frozen);
     for directory in 0..20 {
         let directory = served.temp.join(directory.to_string());
@@ -222,7 +222,7 @@ fn a_name_is_found_in_the_first_directory_that_holds_it() {
 }
 
 #[test]
-fn more_names_than_a_frame_holds_are_looked_for() {
+fn resolve_more_names_than_one_frame() {
     let served = Served::new(Level::Frozen);
     let name = |number: usize| PathBuf::from(format!("{number}{}", "x".repeat(200)));
     fs::write(served.temp.join(name(4321)), "x").unwrap();
@@ -237,7 +237,7 @@ fn more_names_than_a_frame_holds_are_looked_for() {
 }
 
 #[test]
-fn what_is_done_is_counted() {
+fn stats_requests_counted() {
     let served = Served::new(Level::Frozen);
     let mut client = served.client();
     let paths = [served.temp.join("a"), served.temp.join("b"), served.temp.join("a")];

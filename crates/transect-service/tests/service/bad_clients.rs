@@ -37,7 +37,7 @@ fn error_reply(stream: &mut UnixStream) -> ErrorReply {
 }
 
 #[test]
-fn nonsense_is_answered_by_a_complaint_and_everybody_else_goes_on() {
+fn malformed_frames_get_error_others_unaffected() {
     let served = Served::new(Level::Frozen);
     let mut bystander = served.client();
     let frame = |kind: u8, payload: &[u8]| {
@@ -71,7 +71,7 @@ fn nonsense_is_answered_by_a_complaint_and_everybody_else_goes_on() {
 }
 
 #[test]
-fn random_bytes_harm_nobody() {
+fn random_bytes_others_unaffected() {
     let served = Served::new(Level::Frozen);
     let mut state = 88_172_645_463_325_252_u64;
     for round in 0..200 {
@@ -94,7 +94,7 @@ fn random_bytes_harm_nobody() {
 }
 
 #[test]
-fn another_version_is_told_which_one_is_spoken() {
+fn other_version_error_names_version() {
     let served = Served::new(Level::Frozen);
     let mut stream = connect(&served);
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn another_version_is_told_which_one_is_spoken() {
 }
 
 #[test]
-fn who_dies_in_the_middle_of_a_frame_is_forgotten() {
+fn client_killed_in_frame_dropped() {
     let served = Served::new(Level::Frozen);
     let mut out = Vec::new();
     let question = AttributeQuery { want: CACHED_FIELDS, follow: false };
@@ -123,7 +123,7 @@ fn who_dies_in_the_middle_of_a_frame_is_forgotten() {
 }
 
 #[test]
-fn who_does_not_listen_keeps_nobody_waiting() {
+fn client_not_reading_others_unaffected() {
     let served = Served::new(Level::Frozen);
     let mut deaf = connect(&served);
     deaf.set_nonblocking(true).unwrap();
@@ -141,7 +141,7 @@ fn who_does_not_listen_keeps_nobody_waiting() {
 }
 
 #[test]
-fn many_ask_at_once() {
+fn many_clients_at_once() {
     let served = Served::new(Level::Frozen);
     std::fs::create_dir(served.temp.join("sub")).unwrap();
     for file in 0..500 {
@@ -187,7 +187,7 @@ fn assert_answers(served: &Served) {
 }
 
 #[test]
-fn service_half_open_connections_make_room() {
+fn half_open_connections_make_room() {
     let options = ServeOptions { connections: 4, ..ServeOptions::default() };
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let mut bystander = served.client();
@@ -210,8 +210,8 @@ fn service_half_open_connections_make_room() {
 }
 
 #[test]
-fn service_ten_thousand_half_open_connections_keep_nobody_out() {
-    let test = "service_ten_thousand_half_open_connections_keep_nobody_out";
+fn ten_thousand_half_open_connections_new_client_served() {
+    let test = "ten_thousand_half_open_connections_new_client_served";
     // The limit of descriptors is that of the whole process.
     in_own_process(&format!("bad_clients::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
@@ -234,7 +234,7 @@ fn service_ten_thousand_half_open_connections_keep_nobody_out() {
 }
 
 #[test]
-fn service_endless_frame_is_cut_off() {
+fn endless_frame_disconnected() {
     let served = Served::new(Level::Frozen);
     let mut stream = connect(&served);
     let block = vec![0xFF; 1 << 20];
@@ -247,7 +247,7 @@ fn service_endless_frame_is_cut_off() {
 }
 
 #[test]
-fn too_many_are_sent_away_until_others_hang_up() {
+fn too_many_clients_busy_until_one_disconnects() {
     let options = ServeOptions { connections: 2, ..ServeOptions::default() };
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let (one, _two) = (served.client(), served.client());

@@ -20,7 +20,7 @@ fn size(client: &mut Client, path: &Path) -> Option<u64> {
 }
 
 #[test]
-fn frozen_nothing_changes_until_somebody_thaws() {
+fn frozen_answers_stay_until_thaw() {
     let served = Served::new(Level::Frozen);
     let (mut one, mut other) = (served.client(), served.client());
     let (file, new) = (served.temp.join("file"), served.temp.join("new"));
@@ -35,7 +35,7 @@ fn frozen_nothing_changes_until_somebody_thaws() {
 }
 
 #[test]
-fn watched_what_happened_before_it_settled_is_seen() {
+fn watched_changes_before_settle_seen() {
     let served = Served::new(Level::Watched);
     let mut client = served.client();
     let file = served.temp.join("file");
@@ -54,7 +54,7 @@ fn watched_what_happened_before_it_settled_is_seen() {
 }
 
 #[test]
-fn watched_and_frozen_for_a_while() {
+fn watched_frozen_and_thawed() {
     let served = Served::new(Level::Watched);
     let (mut one, mut other) = (served.client(), served.client());
     let file = served.temp.join("file");
@@ -72,7 +72,7 @@ fn watched_and_frozen_for_a_while() {
 }
 
 #[test]
-fn checked_and_verified_every_request_sees_what_happened_before_it() {
+fn checked_and_verified_changes_before_request_seen() {
     for level in [Level::Checked, Level::Verified] {
         let served = Served::new(level);
         let mut client = served.client();
@@ -88,7 +88,7 @@ fn checked_and_verified_every_request_sees_what_happened_before_it() {
 }
 
 #[test]
-fn what_is_invalidated_is_asked_again() {
+fn invalidate_queried_again() {
     let served = Served::new(Level::Frozen);
     let mut client = served.client();
     fs::create_dir(served.temp.join("sub")).unwrap();

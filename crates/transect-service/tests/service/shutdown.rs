@@ -9,7 +9,7 @@ use transect_testkit::TempDir;
 use crate::support::Served;
 
 #[test]
-fn a_service_that_ends_hangs_up_and_leaves_no_socket() {
+fn stop_closes_connections_and_removes_socket() {
     let mut served = Served::new(Level::Frozen);
     let mut client = served.client();
     client.attributes(&["/"], CACHED_FIELDS, false).unwrap();
@@ -23,7 +23,7 @@ fn a_service_that_ends_hangs_up_and_leaves_no_socket() {
 }
 
 #[test]
-fn where_nobody_answers_that_is_said() {
+fn connect_no_service_error() {
     let temp = TempDir::new();
     let socket = temp.join("socket");
     let error = Client::connect(&socket).unwrap_err();
@@ -34,7 +34,7 @@ fn where_nobody_answers_that_is_said() {
 }
 
 #[test]
-fn a_second_service_is_told_of_the_first() {
+fn bind_second_service_error_names_first() {
     let served = Served::new(Level::Frozen);
     let error = Server::bind(&served.socket(), CacheOptions::new(Level::Frozen)).unwrap_err();
     let process = format!("already: process {}", std::process::id());
@@ -44,7 +44,7 @@ fn a_second_service_is_told_of_the_first() {
 }
 
 #[test]
-fn a_service_that_nobody_asks_ends() {
+fn idle_service_stops() {
     let options = ServeOptions { idle: Some(Duration::ZERO), ..ServeOptions::default() };
     let mut served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     assert_eq!(served.ended(), StopReason::Idle);

@@ -90,8 +90,8 @@ mod tests {
     }
 
     #[test]
-    fn call_that_fails_is_not_made_and_reports_the_error() {
-        let test = "call_that_fails_is_not_made_and_reports_the_error";
+    fn fault_error_call_not_made() {
+        let test = "fault_error_call_not_made";
         let Some(outcome) = cat(test, "openat", Fault::Error(Errno::EIO)) else {
             return;
         };
@@ -102,8 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn call_that_does_less_is_made() {
-        let test = "call_that_does_less_is_made";
+    fn fault_short_call_made() {
+        let test = "fault_short_call_made";
         let Some(outcome) = cat(test, "read", Fault::Short) else {
             return;
         };

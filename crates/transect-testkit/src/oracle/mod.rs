@@ -115,7 +115,7 @@ mod tests {
     use crate::TempDir;
 
     #[test]
-    fn the_oracle_counts_a_tree_that_was_counted_by_hand() {
+    fn oracle_small_tree_counts() {
         let temp = TempDir::new();
         std::fs::create_dir_all(temp.join("a/b")).unwrap();
         std::fs::write(temp.join("a/x"), [0; 1000]).unwrap();
@@ -141,7 +141,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_counted_and_not_followed() {
+    fn oracle_links_not_followed() {
         let temp = TempDir::new();
         std::os::unix::fs::symlink("12345", temp.join("link")).unwrap();
         std::os::unix::fs::symlink(".", temp.join("here")).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     /// As far as Wine tells links from what they lead to: those to directories.
     #[cfg(windows)]
     #[test]
-    fn a_link_that_wine_shows_is_counted_and_not_followed() {
+    fn oracle_wine_links_not_followed() {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("real")).unwrap();
         let links = u64::from(crate::unix_shell(temp.path(), "ln -s real link").is_some());

@@ -80,7 +80,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nothing_is_left_of_a_directory_that_nobody_may_read() {
+    fn temp_dir_unreadable_removed() {
         use std::os::unix::fs::PermissionsExt;
         let temp = TempDir::new();
         let path = temp.path().to_owned();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_what_is_deeper_than_any_path() {
+    fn temp_dir_beyond_path_max_removed() {
         let temp = TempDir::new();
         let path = temp.path().to_owned();
         trees::beyond_path_max(&path);
@@ -105,7 +105,7 @@ mod tests {
 
     #[cfg(windows)]
     #[test]
-    fn nothing_is_left_of_files_that_may_not_be_written() {
+    fn temp_dir_read_only_files_removed() {
         let temp = TempDir::new();
         let path = temp.path().to_owned();
         std::fs::create_dir(temp.join("directory")).unwrap();
@@ -122,7 +122,7 @@ mod tests {
     /// Wine shows such names, but takes none of them.
     #[cfg(windows)]
     #[test]
-    fn nothing_is_left_of_what_only_unix_can_make() {
+    fn temp_dir_unix_names_removed() {
         let temp = TempDir::new();
         let path = temp.path().to_owned();
         std::fs::create_dir_all(temp.join("a/b")).unwrap();

@@ -25,7 +25,7 @@ mod tests {
     use crate::{TempDir, oracle::oracle};
 
     #[test]
-    fn the_trees_hold_what_they_promise() {
+    fn trees_counts_as_documented() {
         let as_large_as_here = if cfg!(windows) {
             [("wide", 1000, 63), ("deep", 60, 61), ("many_small_dirs", 81, 157)]
         } else {
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_a_name_outside_is_not_a_further_name_inside() {
+    fn trees_hard_link_outside_not_counted() {
         let temp = TempDir::new();
         let tree = temp.join("tree");
         std::fs::create_dir(&tree).unwrap();
