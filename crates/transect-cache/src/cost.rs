@@ -2,7 +2,7 @@
 
 /// The costs of system calls in nanoseconds.
 ///
-/// The defaults are medians of `cargo run --release -p transect --example cache_costs` (2026-11-21,
+/// The defaults are medians of `cargo run --release -p transect-cache --example cache_costs` (2026-11-21,
 /// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine).
 /// Other machines take more or less time; only the ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

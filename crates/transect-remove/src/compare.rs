@@ -1,13 +1,13 @@
-//! Whether an entry is still what the scan found.
+//! Compares an entry with what the scan found.
 
 use transect_sys::{Attributes, FileType};
 
 use crate::report::KeepReason;
 use transect::table::{Row, Table};
 
-/// Compares what the system says of an entry with what the table does: device and inode where the
-/// table has them; size and time of all but directories, which change with what is removed from
-/// them.
+/// Compares the attributes of an entry with those in the table: type; device and inode if the table
+/// has them; size and modification time except for directories, which change when their entries are
+/// removed.
 pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), KeepReason> {
     let then = table.attributes(row);
     let differ =

@@ -1,8 +1,8 @@
-//! Deleting an entry with all that is below it: from the deepest upwards, relative to open
+//! Deletes an entry with everything below it: from the deepest entry upwards, relative to open
 //! directories, without recursion.
 //!
-//! The table says what is looked for. A directory is listed only if it is not empty when all that
-//! the table knows of is gone: what is left then was not seen by the scan.
+//! The table lists the entries to delete. A directory is listed only if it is not empty once these
+//! are gone; whatever is left was not scanned.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,24 +16,25 @@ use crate::report::KeepReason;
 use crate::run::Run;
 use transect::table::{Children, Row};
 
-/// How many directories are kept open on the way down. Those above are opened again from below, and
-/// must then be what they were.
+/// How many directories stay open on the way down. Those above are opened again from below, and
+/// must then be the same.
 const MAX_OPEN_DIRS: usize = 32;
 
 /// A directory that has been entered.
 struct EnteredDir {
     row: Row,
     id: Option<FileId>,
-    /// Nothing while many directories below it are open.
+    /// `None` while many directories below it are open.
     dir: Option<DirHandle>,
     remaining: Children,
-    /// Something in it stays.
+    /// An entry in it is kept.
     kept: bool,
-    /// How many rows had gone when it was entered.
+    /// How many rows were gone when it was entered.
     gone: usize,
 }
 
-/// The directories on the way down: the last one is at hand, the first lies in `holder`.
+/// The directories on the way down. The last one is the current one, the first is an entry of
+/// `parent`.
 struct DirStack<'h> {
     parent: &'h DirHandle,
     entered: Vec<EnteredDir>,
@@ -56,7 +57,7 @@ impl DirStack<'_> {
         }
     }
 
-    /// Sees to it that the directory at hand is open, coming from one in it.
+    /// Opens the current directory again, coming from one in it, if it is not open.
     fn reopen(&mut self, below: &EnteredDir) -> Result<(), EntryError> {
         let Some(entered_dir) =
             self.entered.last_mut().filter(|entered_dir| entered_dir.dir.is_none())
@@ -79,7 +80,7 @@ impl DirStack<'_> {
     }
 }
 
-/// Deletes an entry of `holder`, as far as it may be.
+/// Deletes an entry of `parent`, as far as possible.
 pub(super) fn delete(run: &mut Run<'_>, parent: &DirHandle, row: Row) {
     let mut stack = DirStack { parent, entered: Vec::new() };
     remove_or_enter(run, &mut stack, row);
@@ -94,7 +95,7 @@ pub(super) fn delete(run: &mut Run<'_>, parent: &DirHandle, row: Row) {
     }
 }
 
-/// Removes an entry of the directory at hand, or enters it.
+/// Removes an entry of the current directory, or enters it.
 fn remove_or_enter(run: &mut Run<'_>, stack: &mut DirStack<'_>, row: Row) {
     let name = parent::entry_name(run.table, row).expect("BUG: what has no name was refused");
     let outcome = match run.table.file_type(row) {
@@ -130,7 +131,7 @@ fn enter_dir(
     })
 }
 
-/// Removes a name. Returns the bytes that this frees, if it was the last one.
+/// Removes a name. Returns the bytes freed, if it was the last name of its file.
 fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64, EntryError> {
     let now = dir.entry_attributes(name)?;
     compare(run.table, row, &now)?;
@@ -138,11 +139,11 @@ fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64,
     Ok(if now.nlink() == Some(1) { now.allocated().unwrap_or(0) } else { 0 })
 }
 
-/// Removes the directory at hand, now that nothing in it is left to do.
+/// Removes the current directory, whose entries are all done.
 fn leave_dir(run: &mut Run<'_>, stack: &mut DirStack<'_>) {
     let Some(entered_dir) = stack.entered.pop() else { return };
     if let Err(error) = stack.reopen(&entered_dir) {
-        // Somebody has moved it away: nothing above can be reached, and all of it stays.
+        // Moved away: nothing above can be reached, and all of it is kept.
         run.record(entered_dir.row, run.report.gone.len(), Err(error));
         return stack.entered.clear();
     }
@@ -169,7 +170,7 @@ fn remove_dir(
     }
     match dir.remove_dir(name) {
         Ok(()) => Ok(now.allocated().unwrap_or(0)),
-        // Some systems call it so.
+        // Some systems report a directory that is not empty as one that exists.
         Err(error)
             if matches!(
                 error.kind(),
@@ -182,7 +183,7 @@ fn remove_dir(
     }
 }
 
-/// Tells of all that lies in a directory although nothing should.
+/// Reports the entries that keep a directory from being empty.
 fn report_unscanned(
     run: &mut Run<'_>,
     entered_dir: &EnteredDir,

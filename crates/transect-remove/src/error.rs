@@ -3,17 +3,18 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why entries are not to be removed at all.
+/// An error that prevents a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemovalError {
-    /// The table lacks [`Removal::COLUMNS`](super::Removal::COLUMNS): what changed since the scan could not be told.
+    /// The table lacks [`Removal::COLUMNS`](super::Removal::COLUMNS), so changes since the scan
+    /// cannot be detected.
     Columns,
-    /// A root that has no name of its own: `/`, `.` or what ends with `..`.
+    /// A root without a name in a directory: `/`, `.` or a path that ends with `..`.
     Nameless(PathBuf),
-    /// There is no trash on this system, or it is not supported yet (Windows).
+    /// This system has no trash, or it is not supported yet (Windows).
     NoTrash,
-    /// The date of a [`Trash`](super::Trash) that is not written as it has to be.
+    /// The date given to [`Trash`](super::Trash) has the wrong format.
     Date(String),
 }
 

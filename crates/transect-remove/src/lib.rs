@@ -1,44 +1,45 @@
-//! Removing entries of a scanned tree: deleted, or moved to the trash.
+//! Removes entries of a scanned tree: deletes them, or moves them to the trash.
 //!
-//! A [`Removal`] knows what was chosen in a [`Table`], and says what it would come to
-//! ([`Removal::summary`]) before anything is touched. What it removes then is what the scan found,
-//! and nothing else:
+//! A [`Removal`] holds entries chosen in a [`Table`]. [`Removal::summary`] reports what removing
+//! them would free before anything is touched. A removal then removes what the scan found, and
+//! nothing else:
 //!
-//! * **Every entry is compared before it is removed** with what the table says: its type; of all
-//!   but directories size and time of the last change; device and inode where the table has these
-//!   columns ([`FieldMask::FILE_ID`]). What differs stays, as [`KeepReason::Changed`].
-//! * **What the scan did not see stays,** with the directories above it, as
-//!   [`KeepReason::NotScanned`]: what came later, what a filter left out, and all that lies in
-//!   directories which were not read. Only what is moved to the trash takes it along: nothing of
-//!   it is lost there.
-//! * **No link is followed.** A link that was chosen is removed itself. Directories are opened one
-//!   step at a time, each relative to the one before, and a link in place of a directory is a
-//!   change.
-//! * **No mount is crossed,** nor removed, whenever it came, as [`KeepReason::MountBoundary`]; on Linux
-//!   neither is one of the same file system (a bind mount). What lies on a mounted file system may
-//!   be chosen if the table has device and inode, which tell that it is the one that was scanned.
-//! * **Depth has no limit,** neither by the stack nor by open files: a few directories are open at
-//!   a time.
+//! * **Every entry is compared with the table before it is removed**: its type; size and
+//!   modification time, except for directories; device and inode if the table has these columns
+//!   ([`FieldMask::FILE_ID`]). An entry that differs is kept, as [`KeepReason::Changed`].
+//! * **Entries that the scan did not see are kept**, with the directories above them, as
+//!   [`KeepReason::NotScanned`]: new entries, entries that a filter excluded, and everything in
+//!   directories that were not read. The trash is the exception: a directory takes them along,
+//!   because nothing is lost there.
+//! * **No link is followed.** A chosen link is removed itself. Directories are opened one step at a
+//!   time, each relative to the one before; a link in place of a directory is a change.
+//! * **No mount is crossed or removed**, whenever it was mounted, as [`KeepReason::MountBoundary`];
+//!   on Linux not even a mount of the same file system (a bind mount). Entries on a mounted file
+//!   system can be chosen if the table has device and inode, which prove that it is the file system
+//!   that was scanned.
+//! * **Depth is not limited**, neither by the stack nor by open files: a few directories are open
+//!   at a time.
 //!
-//! # What one may conclude, and what not
+//! # What the report proves
 //!
-//! What a [`Report`] calls removed was there, was what the scan had found when it was asked about,
-//! and was then removed by this process. Between question and removal there is a moment in which
-//! somebody may put something else under the same name **in the same directory**: that is then
-//! removed instead, as no system removes by handle. Nothing outside of that directory can be
-//! reached so, whatever is moved or linked meanwhile, and a directory is removed only if it is
-//! empty. Who lets others write into a directory lets them do that without us. What was moved to
-//! the trash is asked about once more there, and moved back if it is not what was meant.
+//! An entry that a [`Report`] counts as removed existed, was as the scan found it when it was
+//! queried, and was then removed by this process. Between query and removal, another process may
+//! put something else under the same name **in the same directory**; that is then removed instead,
+//! because no system removes by handle. Nothing outside that directory can be affected, whatever is
+//! moved or linked meanwhile, and a directory is removed only if it is empty. Anyone who can write
+//! to a directory can replace entries in it anyway. An entry in the trash is queried once more, and
+//! moved back if it is not the one that was meant.
 //!
-//! A file that changed and kept its size, its time and its inode is not told from one that did not
-//! change. [`Counts::freed`] are the bytes of files that were removed under their last name: they
-//! stay occupied as long as a program has the file open, or a snapshot of the file system holds it.
+//! A file that changed but kept its size, modification time and inode cannot be distinguished from
+//! an unchanged one. [`Counts::freed`] counts the bytes of files whose last name was removed: they
+//! stay occupied as long as a program has the file open, or a snapshot of the file system contains
+//! it.
 //!
-//! Where a kernel or a sandbox knows neither `openat2` (Linux 5.6) nor the numbers of mounts (5.8),
-//! a mount of the same file system is known by the mount table alone, as it was when the entries
-//! were chosen. On systems other than Linux folders are paths: all is compared as above, but who
-//! moves directories at the right moment can lead a removal elsewhere; and nothing is moved to a
-//! trash there yet.
+//! If a kernel or a sandbox supports neither `openat2` (Linux 5.6) nor mount ids (5.8), a mount of
+//! the same file system is recognised by the mount table alone, as of when the entries were chosen.
+//! On systems other than Linux, directories are identified by path: everything is compared as
+//! above, but a process that moves directories at the right moment can redirect a removal. There is
+//! no trash on these systems yet.
 //!
 //! ```
 //! use transect_remove::Removal;
@@ -85,22 +86,22 @@ pub use trash::Trash;
 
 use run::Run;
 
-/// Entries of a table that are to be removed, with all that is below them.
+/// Entries of a table to remove, with everything below them.
 #[derive(Debug)]
 pub struct Removal<'t> {
     table: &'t Table,
-    /// None of them lies below another one.
+    /// None of them is below another one.
     chosen: Vec<Row>,
-    /// Where something is mounted in them.
+    /// Mount points among them and below them.
     mounts: Vec<Row>,
 }
 
 impl<'t> Removal<'t> {
-    /// The columns that a table must have for anything to be removed.
+    /// The columns that a table must have.
     pub const COLUMNS: FieldMask = FieldMask::MTIME;
 
-    /// Chooses entries. What lies below another one that is chosen goes with it. Nothing is
-    /// touched; the system is asked where something is mounted.
+    /// Chooses entries. Entries below another chosen one are removed with it. Touches nothing;
+    /// queries the system's mount points.
     ///
     /// # Errors
     /// [`RemovalError`]: nothing is chosen then.
@@ -119,42 +120,42 @@ impl<'t> Removal<'t> {
         Ok(Self { table, chosen, mounts })
     }
 
-    /// Returns the rows that are chosen: those that do not lie below another one.
+    /// Returns the chosen rows, without those below another one.
     pub fn rows(&self) -> &[Row] {
         &self.chosen
     }
 
-    /// Returns what is to be removed, as the scan found it.
+    /// Returns what would be removed, as the scan found it.
     pub fn summary(&self) -> Summary {
         Summary::of(self.table, &self.chosen, &self.mounts)
     }
 
-    /// Deletes what is chosen. `progress` is told after every entry how many became what, and which
-    /// one it was.
+    /// Deletes the chosen entries. Calls `progress` after every entry with the counts so far and
+    /// the entry's row.
     ///
-    /// What cannot be removed stays, and the rest goes on. Who cancels keeps what was not removed
-    /// until then.
+    /// An entry that cannot be removed is kept, and the removal goes on. After a cancellation, the
+    /// rest is kept.
     pub fn delete(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
         self.for_each(&self.mounts, cancel, progress, delete::delete)
     }
 
-    /// Moves what is chosen to the trash, a directory with all that is in it, whatever the scan saw
-    /// of that. A directory in which something is mounted stays. Nothing is free before the trash
-    /// is emptied.
+    /// Moves the chosen entries to the trash, directories with everything in them, scanned or not.
+    /// A directory that contains a mount point is kept. No space is freed until the trash is
+    /// emptied.
     pub fn trash(
         &self,
         trash: &Trash,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Counts, Row),
     ) -> Report {
-        // Asked again: a directory is moved without being looked into.
+        // Queried again, because a directory is moved without being entered.
         let mounts = summary::mounted_rows(self.table, &self.chosen);
         self.for_each(&mounts, cancel, progress, |run, parent, row| {
             trash::trash(run, trash, parent, row);
         })
     }
 
-    /// Does something to each of the chosen entries, given the directory that holds it.
+    /// Calls a function for each chosen entry, with the directory that contains it.
     fn for_each(
         &self,
         mounts: &[Row],
@@ -164,7 +165,7 @@ impl<'t> Removal<'t> {
     ) -> Report {
         let Self { table, chosen, .. } = self;
         let mut run = Run { table, mounts, cancel, progress, report: Report::default() };
-        // Entries of one directory come one after the other: the way to it is gone once.
+        // Entries of one directory are consecutive, so its path is opened once.
         let mut last_parent: Option<(Row, DirHandle)> = None;
         for &row in chosen {
             if run.is_cancelled() {

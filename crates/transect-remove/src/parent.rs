@@ -1,4 +1,4 @@
-//! The way from the root of a scan to the directory that holds an entry.
+//! Opens the directory that contains an entry, step by step from the root of the scan.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,14 +10,14 @@ use crate::compare::compare;
 use crate::report::KeepReason;
 use transect::table::{Row, Table};
 
-/// Why something could not be reached or removed.
+/// Why an entry could not be reached or removed.
 #[derive(Debug)]
 pub(super) enum EntryError {
-    /// It is not there any more.
+    /// It does not exist any more.
     Vanished,
-    /// It stays.
+    /// It is kept.
     Kept(KeepReason, Option<io::Error>),
-    /// It stays because of what it holds, of which everything has been told.
+    /// It is kept because of its entries, which are reported already.
     Reported,
 }
 
@@ -37,8 +37,8 @@ impl From<io::Error> for EntryError {
 }
 
 impl EntryError {
-    /// Returns what an error means that is about a directory which was there a moment ago: it being
-    /// elsewhere now does not mean that anything has gone.
+    /// Returns the meaning of an error about a directory that existed a moment ago: that it is
+    /// elsewhere now does not mean that an entry is gone.
     pub(super) fn of_known_dir(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Kept(KeepReason::Changed, Some(error)),
@@ -47,8 +47,8 @@ impl EntryError {
     }
 }
 
-/// Returns the name that an entry has in the directory that holds it; `None` of a root that has
-/// none, as `/` and `..`.
+/// Returns the name of an entry in its directory; `None` for a root without one, such as `/` and
+/// `..`.
 pub(super) fn entry_name(table: &Table, row: Row) -> Option<&OsStr> {
     match table.parent(row) {
         Some(_) => Some(table.name(row)),
@@ -56,8 +56,8 @@ pub(super) fn entry_name(table: &Table, row: Row) -> Option<&OsStr> {
     }
 }
 
-/// Opens the directory that holds an entry, one step after the other from the root of the scan, and
-/// sees to it that every one of them is what the scan found.
+/// Opens the directory that contains an entry, one step after the other from the root of the scan,
+/// and compares every directory with the scan.
 pub(super) fn open_parent(table: &Table, row: Row) -> Result<DirHandle, EntryError> {
     let mut path: Vec<Row> = ancestors(table, row).collect();
     let Some(root) = path.pop() else {
@@ -75,15 +75,16 @@ fn ancestors(table: &Table, row: Row) -> impl Iterator<Item = Row> {
     std::iter::successors(table.parent(row), |&row| table.parent(row))
 }
 
-/// Where a root lies was for the user to say: links on the way to it are followed, as by the scan.
+/// Opens the directory that contains a root. The user chose the path of the root, so links in it
+/// are followed, as by the scan.
 fn open_parent_of_root(root: &Path) -> io::Result<DirHandle> {
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // With a separator at its end: a link that is meant as what it leads to.
+    // The separator at the end makes it the target of a link.
     DirHandle::open(&parent.unwrap_or(Path::new(".")).join(""))
 }
 
-/// Enters a directory on the way. What is mounted there is entered if the table can tell for sure
-/// that the scan did so, too.
+/// Enters a directory. A mount point is entered only if the table proves that the scan entered it,
+/// too.
 fn open_child(table: &Table, dir: &DirHandle, row: Row) -> Result<DirHandle, EntryError> {
     let policy = match table.attributes(row).file_id() {
         Some(_) => MountPolicy::Cross,

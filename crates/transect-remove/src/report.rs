@@ -1,4 +1,4 @@
-//! What became of entries that were to be removed.
+//! The result of a removal.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,30 +15,30 @@ use transect::table::Row;
 pub enum KeepReason {
     /// It is not what the scan found under this name: another type, size, time or file.
     Changed,
-    /// The scan knows nothing of it: it came later, was left out, or lies in a directory that was
-    /// not read.
+    /// The scan has no entry for it: it is new, was filtered out, or is in a directory that was not
+    /// read.
     NotScanned,
     /// Another file system begins there, or something is mounted there.
     MountBoundary,
-    /// There is no trash for it on its file system, or nothing can be put there.
+    /// Its file system has no trash, or none that can be written.
     NoTrash,
-    /// The system refused.
+    /// The system reported an error.
     Failed(FaultKind),
 }
 
 impl KeepReason {
-    /// Returns what an error means for the entry that it is about.
+    /// Returns the meaning of an error for its entry.
     pub(super) fn of(error: &io::Error) -> Self {
         match (error.kind(), FaultKind::of(error)) {
             (io::ErrorKind::CrossesDevices, _) => Self::MountBoundary,
-            // What was a directory is a link now, or something else; or the other way round.
+            // A directory was replaced by a link or a file, or the other way round.
             (io::ErrorKind::IsADirectory, _) => Self::Changed,
             (_, FaultKind::NotADirectory | FaultKind::Loop) => Self::Changed,
             (_, kind) => Self::Failed(kind),
         }
     }
 
-    /// Returns the word for the reason, as it stands in JSON.
+    /// Returns the word used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Changed => "changed",
@@ -50,7 +50,7 @@ impl KeepReason {
     }
 }
 
-/// An entry that was to be removed and is still there, with all directories above it.
+/// An entry that was to be removed and still exists, with all directories above it.
 #[derive(Debug)]
 pub struct KeptEntry {
     path: PathBuf,
@@ -69,12 +69,12 @@ impl KeptEntry {
         Self { path, row, reason, error }
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns its row; of what has none, that of the directory that holds it.
+    /// Returns its row, or the row of its directory if it has none.
     pub fn row(&self) -> Row {
         self.row
     }
@@ -84,7 +84,7 @@ impl KeptEntry {
         self.reason
     }
 
-    /// Returns what the system said, if it was asked and refused.
+    /// Returns the system's error, if there was one.
     pub fn io_error(&self) -> Option<&io::Error> {
         self.error.as_ref()
     }
@@ -107,41 +107,41 @@ impl fmt::Display for KeptEntry {
     }
 }
 
-/// How many entries became what, so far.
+/// The counts of a removal so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Names that were there and were removed. What is moved to the trash is one, with all below.
+    /// Names removed. A directory moved to the trash counts once.
     pub removed: u64,
-    /// Entries that had gone before their turn came; what was below them is not counted.
+    /// Entries that were gone before their turn; entries below them are not counted.
     pub vanished: u64,
-    /// Entries that were kept for a reason of their own; directories above them are not counted.
+    /// Entries kept for a reason of their own; directories above them are not counted.
     pub kept: u64,
-    /// Allocated bytes of what was removed under its last name. They are free as soon as nobody has
-    /// it open any more, and no snapshot of the file system holds it.
+    /// Allocated bytes of files whose last name was removed. They become free once no process has
+    /// the file open and no snapshot of the file system contains it.
     pub freed: u64,
 }
 
-/// What became of all that was to be removed.
+/// The result of a removal.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How many entries became what.
+    /// The counts.
     pub counts: Counts,
-    /// How many were kept for which reason.
+    /// How many entries were kept, by reason.
     pub kept_by: BTreeMap<KeepReason, u64>,
-    /// What was kept, the first [`Report::KEPT`] of it.
+    /// The first [`Report::KEPT`] entries that were kept.
     pub kept: Vec<KeptEntry>,
-    /// Rows of what is not there any more, removed or vanished: of a directory that has gone with
-    /// all below it, its own alone.
+    /// Rows of entries that no longer exist, removed or vanished; of a directory that is gone with
+    /// everything below it, only its own.
     pub gone: Vec<Row>,
-    /// Somebody asked to stop before all was done.
+    /// The removal was cancelled before it was complete.
     pub cancelled: bool,
 }
 
 impl Report {
-    /// How many kept entries are told with their paths.
+    /// How many kept entries are reported with their paths.
     pub const KEPT: usize = 1000;
 
-    /// Returns whether all is gone that was to be.
+    /// Returns whether every entry is gone.
     pub fn is_complete(&self) -> bool {
         self.counts.kept == 0 && !self.cancelled
     }

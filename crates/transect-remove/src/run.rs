@@ -1,14 +1,14 @@
-//! A removal on its way: what all of its parts need, and what has become of entries so far.
+//! The state of a running removal.
 
 use crate::parent::EntryError;
 use crate::report::{Counts, Report};
 use transect::Cancel;
 use transect::table::{Row, Table};
 
-/// A removal on its way.
+/// A running removal: what all of its parts need, and the report so far.
 pub(super) struct Run<'a> {
     pub(super) table: &'a Table,
-    /// Rows at which something is mounted, in their order.
+    /// Rows of mount points, sorted.
     pub(super) mounts: &'a [Row],
     pub(super) cancel: &'a Cancel,
     pub(super) progress: &'a mut dyn FnMut(&Counts, Row),
@@ -16,14 +16,14 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Returns whether to stop here, with something left to do.
+    /// Returns whether to stop here, with entries left.
     pub(super) fn is_cancelled(&mut self) -> bool {
         self.report.cancelled |= self.cancel.is_cancelled();
         self.report.cancelled
     }
 
-    /// Notes what became of an entry, before which `gone` rows had gone: removed, and how many
-    /// bytes that freed, or why not. Returns whether it is gone.
+    /// Records the outcome of an entry, before which `gone` rows were gone: the bytes freed, or the
+    /// error. Returns whether the entry is gone.
     pub(super) fn record(
         &mut self,
         row: Row,
@@ -48,7 +48,7 @@ impl Run<'_> {
             Err(EntryError::Reported) => false,
         };
         if is_gone {
-            // What lay below it need not be told any more.
+            // The rows below it need not be listed.
             report.gone.truncate(gone);
             report.gone.push(row);
         }

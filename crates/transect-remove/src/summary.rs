@@ -1,34 +1,34 @@
-//! What a removal would come to, before anything is touched.
+//! What a removal would remove, before anything is touched.
 
 use std::path::Path;
 
 use transect::table::{Row, Table};
 
-/// What is to be removed, as the scan found it.
+/// What would be removed, as the scan found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Regular files: names, not file ids.
+    /// Names of regular files.
     pub files: u64,
     /// Directories.
     pub directories: u64,
-    /// Everything else: links, pipes, sockets, devices.
+    /// Links, pipes, sockets and devices.
     pub others: u64,
     /// Allocated bytes of all of it, every file once.
     pub disk_usage: u64,
-    /// Those that would be free afterwards.
+    /// Bytes that would become free.
     pub freed: u64,
-    /// Those of files that have further names elsewhere, and stay.
+    /// Bytes of files that keep other names elsewhere.
     pub shared: u64,
-    /// How many files these are.
+    /// The number of these files.
     pub shared_files: u64,
-    /// Directories on the way to what is mounted: they stay.
+    /// Directories that contain a mount point: they are kept.
     pub above_mounts: u64,
-    /// Places where something is mounted. What is there counts for nothing above, and stays.
+    /// Mount points. What is mounted there is not counted above, and kept.
     pub mounts: u64,
-    /// Directories that the scan did not read, or not to their end. What they hold is not known and
-    /// stays.
+    /// Directories that the scan did not read, or not completely. Their entries are unknown, and
+    /// kept.
     pub unread: u64,
-    /// Errors that the scan met.
+    /// Errors of the scan.
     pub errors: u64,
 }
 
@@ -56,7 +56,7 @@ impl Summary {
     }
 }
 
-/// Returns the chosen directories that hold what is mounted.
+/// Returns the chosen directories that contain a mount point.
 fn directories_above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> {
     let mut above = Vec::new();
     for &mount in mounts.iter().filter(|&mount| chosen.binary_search(mount).is_err()) {
@@ -74,8 +74,8 @@ fn directories_above(table: &Table, chosen: &[Row], mounts: &[Row]) -> Vec<Row> 
     above
 }
 
-/// Returns the rows at which something is mounted now, and which lie in what is chosen: the
-/// outermost of them. Nothing where the system does not tell of its mounts.
+/// Returns the rows of current mount points in the chosen entries, without those below another one.
+/// Empty if the system does not list its mounts.
 pub(super) fn mounted_rows(table: &Table, chosen: &[Row]) -> Vec<Row> {
     let points = transect_sys::host::mount_points().unwrap_or_default();
     let mut rows = Vec::new();

@@ -1,14 +1,13 @@
-//! The trash, as freedesktop.org specifies it (Trash specification 1.0): where things are moved,
-//! and what is noted of them.
+//! The trash as freedesktop.org specifies it (Trash specification 1.0).
 //!
 //! ```text
-//! TRASH/info/NAME.trashinfo   made first, and only if it is not there: the name is taken
-//! TRASH/files/NAME            what was moved
+//! TRASH/info/NAME.trashinfo   created first, and only if it does not exist: reserves the name
+//! TRASH/files/NAME            the entry
 //! ```
 //!
-//! The trash in the user's home takes what lies on the same file system; everything else goes to
-//! one at the top of its own. Nothing is copied: what cannot be renamed stays. The sizes of
-//! directories in the trash (`directorysizes`) are left to who shows them.
+//! The trash in the user's home takes entries of the same file system; entries of any other go to a
+//! trash at the top of theirs. Nothing is copied: an entry that cannot be renamed is kept. The
+//! sizes of directories in the trash (`directorysizes`) are left to programs that display it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -24,7 +23,7 @@ use crate::report::KeepReason;
 use crate::run::Run;
 use transect::table::{Row, Table};
 
-/// Where things are moved that may be wanted back.
+/// The trash of a user.
 #[derive(Clone, Debug)]
 pub struct Trash {
     home: PathBuf,
@@ -33,14 +32,14 @@ pub struct Trash {
 }
 
 impl Trash {
-    /// Returns the trash of the user that this process acts as: `home` for what lies on the same
-    /// file system, made when it is needed, and one at the top of every other.
+    /// Returns the trash of the user of this process: `home` for entries of the same file system,
+    /// created when needed, and one at the top of every other file system.
     ///
-    /// `date` is noted of all that is moved: local date and time, as in `2026-11-21T19:07:37`. What
-    /// time it is where the user is, the library does not know.
+    /// `date` is recorded with every entry: local date and time, as in `2026-11-21T19:07:37`. The
+    /// caller provides it because the library does not know the time zone.
     ///
     /// # Errors
-    /// [`RemovalError`]: there is no trash on this system, or that is no date.
+    /// [`RemovalError`]: this system has no trash, or the date has the wrong format.
     pub fn new(home: PathBuf, date: &str) -> Result<Self, RemovalError> {
         let user = host::effective_user_id().ok_or(RemovalError::NoTrash)?;
         if !is_date(date) {
@@ -49,8 +48,8 @@ impl Trash {
         Ok(Self { home, date: date.to_owned(), user })
     }
 
-    /// Returns where the trash in a user's home is, given what the environment says as
-    /// `XDG_DATA_HOME` and as `HOME`. What is no absolute path counts as not given.
+    /// Returns the path of a user's trash from the values of the environment variables
+    /// `XDG_DATA_HOME` and `HOME`. A path that is not absolute counts as missing.
     pub fn home(data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
         let absolute = |path: &&OsStr| Path::new(path).is_absolute();
         let data = data_home.filter(absolute).map(PathBuf::from);
@@ -68,19 +67,19 @@ fn is_date(text: &str) -> bool {
     text.len() == pattern.len() && text.bytes().zip(pattern).all(fits)
 }
 
-/// Moves an entry of `holder` to the trash, if it is what the scan found and nothing is mounted in
-/// it.
+/// Moves an entry of `parent` to the trash, if it is what the scan found and contains no mount
+/// point.
 pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row) {
     let gone = run.report.gone.len();
     let outcome = check_no_mounts(run.table, run.mounts, row).and_then(|()| {
         let trash_move = TrashMove::begin(run.table, parent, row)?;
-        // Nothing is free before the trash is emptied.
+        // No space is freed until the trash is emptied.
         trash_move.finish(to).map(|()| 0)
     });
     run.record(row, gone, outcome);
 }
 
-/// What is mounted in a directory would be moved along, and lost with the rest of the trash.
+/// A mount point inside would be moved along, and lost with the trash.
 fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), EntryError> {
     let lies_in = |&mount: &Row| {
         std::iter::successors(Some(mount), |&mount| table.parent(mount)).any(|above| above == row)
@@ -93,7 +92,7 @@ struct TrashMove<'a> {
     parent: &'a DirHandle,
     name: &'a OsStr,
     now: Attributes,
-    /// Where it was: a path without links.
+    /// Its original path, without links.
     path: PathBuf,
 }
 
@@ -101,7 +100,7 @@ impl<'a> TrashMove<'a> {
     fn begin(table: &'a Table, parent: &'a DirHandle, row: Row) -> Result<Self, EntryError> {
         let name = parent::entry_name(table, row).expect("BUG: what has no name was failure");
         let now = match table.file_type(row) {
-            // Entered: this tells a mount, whenever it came.
+            // Opening it detects a mount, whenever it was mounted.
             FileType::Directory => parent.open_dir(name, MountPolicy::Refuse)?.attributes()?,
             _ => parent.entry_attributes(name)?,
         };
@@ -112,7 +111,7 @@ impl<'a> TrashMove<'a> {
             dir.push(".");
         }
         let dir = dir.canonicalize().map_err(EntryError::of_known_dir)?;
-        // The note must lead back to where the entry is now.
+        // The recorded path must lead to where the entry is now.
         let found = DirHandle::open(&dir).and_then(|found| found.attributes());
         if found.map_err(EntryError::of_known_dir)?.file_id() != parent.attributes()?.file_id() {
             return Err(KeepReason::Changed.into());
@@ -123,7 +122,7 @@ impl<'a> TrashMove<'a> {
     fn finish(&self, trash: &Trash) -> Result<(), EntryError> {
         if let Some(home) = self.open_home_trash(&trash.home).map_err(no_trash)? {
             match self.move_to(&home, &self.path, &trash.date) {
-                // One device, mounted at two places.
+                // The same device may be mounted at two places.
                 Err(EntryError::Kept(KeepReason::MountBoundary, _)) => {}
                 answer => return answer,
             }
@@ -143,7 +142,7 @@ impl<'a> TrashMove<'a> {
         let (Some(parent), Some(name)) = (home.parent(), home.file_name()) else {
             return Ok(None);
         };
-        // Not made where it would be of no use.
+        // It is not created where it could not be used.
         let there = parent.ancestors().find_map(|path| DirHandle::open(&path.join("")).ok());
         let device = |dir: DirHandle| dir.attributes().ok()?.device();
         if there.and_then(device) != self.now.device() {
@@ -155,7 +154,7 @@ impl<'a> TrashMove<'a> {
         Ok(same.then_some(trash_dir))
     }
 
-    /// Moves the entry to a trash, under the first name that is free there.
+    /// Moves the entry to a trash directory, under the first free name.
     fn move_to(&self, trash_dir: &DirHandle, path: &Path, date: &str) -> Result<(), EntryError> {
         let files = open_or_create_dir(trash_dir, "files".as_ref()).map_err(no_trash)?;
         let info = open_or_create_dir(trash_dir, "info".as_ref()).map_err(no_trash)?;
@@ -175,12 +174,12 @@ impl<'a> TrashMove<'a> {
                 Ok(()) => match self.put_back(&files, &name) {
                     Ok(false) => return Ok(()),
                     Ok(true) => None,
-                    // Another entry is in the trash now, and its note tells where it was.
+                    // Another entry is in the trash now, and its info file has the original path.
                     Err(error) => return Err(EntryError::Kept(KeepReason::Changed, Some(error))),
                 },
                 Err(error) => Some(error),
             };
-            // What a note tells of and is not there would be taken for lost.
+            // An info file without an entry would look like a lost entry.
             info.unlink(&info_name).map_err(no_trash)?;
             match failure {
                 None => return Err(KeepReason::Changed.into()),
@@ -190,13 +189,13 @@ impl<'a> TrashMove<'a> {
         }
     }
 
-    /// Moves back what was moved, if it turns out to be another entry. Returns whether it did.
+    /// Moves an entry back if it is not the one that was meant. Returns whether it did.
     fn put_back(&self, files: &DirHandle, name: &OsStr) -> io::Result<bool> {
         match files.entry_attributes(name) {
             Ok(moved) if moved.file_id() != self.now.file_id() => {
                 files.rename_no_replace(name, self.parent, self.name).map(|()| true)
             }
-            // Moved it was, whoever has emptied the trash since.
+            // It was moved, even if the trash was emptied meanwhile.
             _ => Ok(false),
         }
     }
@@ -206,13 +205,13 @@ fn no_trash(error: io::Error) -> EntryError {
     EntryError::Kept(KeepReason::NoTrash, Some(error))
 }
 
-/// What the names of notes end with.
+/// The suffix of info files.
 const INFO_SUFFIX: &str = ".trashinfo";
 
-/// The longest name that file systems take.
+/// The longest name that file systems accept.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Returns the `number`th name for what is called `name`. It leaves room for the suffix.
+/// Returns the `number`th name to try for `name`. It leaves room for the suffix.
 fn free_name(name: &OsStr, number: u32) -> OsString {
     let number = if number == 1 { String::new() } else { format!(".{number}") };
     let mut bytes = name.as_encoded_bytes().to_vec();
@@ -221,7 +220,7 @@ fn free_name(name: &OsStr, number: u32) -> OsString {
     name_from_bytes(bytes)
 }
 
-/// Returns the content of a note.
+/// Returns the content of an info file.
 fn info_content(path: &Path, date: &str) -> Vec<u8> {
     let mut info_content = b"[Trash Info]\nPath=".to_vec();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -235,8 +234,8 @@ fn info_content(path: &Path, date: &str) -> Vec<u8> {
     info_content
 }
 
-/// Returns the directory at which the file system is mounted that a folder lies on, and how many
-/// steps it is above.
+/// Returns the top directory of the file system that contains a directory, and how many steps it is
+/// above.
 fn mount_root_of(dir: &DirHandle) -> io::Result<(DirHandle, usize)> {
     let mut here = dir.try_clone()?;
     let mut steps = 0;
@@ -256,12 +255,12 @@ fn mount_root_of(dir: &DirHandle) -> io::Result<(DirHandle, usize)> {
     }
 }
 
-/// Opens the user's trash at the top of a file system: in one that the administrator has made for
-/// all users, if it is safe there, or else one of the user's own.
+/// Opens the user's trash at the top of a file system: in the shared one that an administrator has
+/// created, if that is safe, or else the user's own.
 fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<DirHandle> {
     const STICKY: u16 = 0o1000;
     if let Ok(shared) = top.open_dir(".Trash".as_ref(), MountPolicy::Refuse) {
-        // Without it anybody could put another directory in the place of the user's.
+        // Without the sticky bit, any user could replace the user's directory.
         let sticky = shared.attributes()?.mode().is_some_and(|mode| mode & STICKY != 0);
         if sticky && let Ok(trash_dir) = open_own_dir(&shared, &user.to_string(), user) {
             return Ok(trash_dir);
@@ -270,12 +269,12 @@ fn trash_at_top(top: &DirHandle, user: u32) -> io::Result<DirHandle> {
     open_own_dir(top, &format!(".Trash-{user}"), user)
 }
 
-/// Opens a directory that belongs to the user, and makes it if there is none.
+/// Opens a directory that must belong to the user, and creates it if necessary.
 fn open_own_dir(dir: &DirHandle, name: &str, user: u32) -> io::Result<DirHandle> {
     let trash_dir = open_or_create_dir(dir, name.as_ref())?;
     match trash_dir.attributes()?.uid() {
         Some(owner) if owner == user => Ok(trash_dir),
-        // Somebody else has made it, and could read all that is put there.
+        // Another user has created it, and could read what is put there.
         _ => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! What changed since the scan stays.
+//! Entries that changed since the scan are kept.
 
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ fn delete_unscanned_directory_kept() {
     let report = delete(&removal);
     assert_eq!(kept(&report, temp.path()), [("a/b".into(), KeepReason::NotScanned)]);
     assert!(is_there(temp.join("a/b/c/file")));
-    // With nothing in it there is nothing to be lost.
+    // An empty directory is removed: nothing can be lost.
     std::fs::remove_dir_all(temp.join("a/b/c")).unwrap();
     assert!(delete(&removal).is_complete());
     assert!(!is_there(temp.join("a")));

@@ -1,4 +1,4 @@
-//! Links, names, depth, width, and what may not be removed.
+//! Links, names, depth, width, and entries that cannot be removed.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -41,7 +41,7 @@ fn delete_link_replacing_directory_not_followed() {
     let root = table.roots().next().unwrap();
     let changed = |path: &str| [(path.into(), KeepReason::Changed)];
 
-    // Of what was chosen; on the way to it; of the root, which the scan did not follow either.
+    // A link as a chosen entry, in its path, and as the root, which the scan did not follow either.
     std::fs::rename(temp.join("tree/a/b"), temp.join("aside")).unwrap();
     symlink("../../precious/b", temp.join("tree/a/b")).unwrap();
     let report = delete_at(&table, ["a"]);
@@ -78,7 +78,7 @@ fn delete_names_not_utf8() {
     assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
 }
 
-/// A tree that somebody else has written down may have names that are paths.
+/// An imported tree may contain names that are paths.
 #[test]
 fn delete_imported_name_with_separator_kept() {
     let temp = TempDir::new();
@@ -119,7 +119,7 @@ fn delete_deep_chain_few_descriptors() {
     });
 }
 
-/// What keeps the deepest directory is told, and everything above it stays.
+/// The entry that keeps the deepest directory is reported, and everything above it is kept.
 #[test]
 fn delete_deep_entry_kept_path_reported() {
     let temp = TempDir::new();
@@ -145,7 +145,7 @@ fn delete_wide_directory() {
         std::fs::File::create(temp.join("crowd").join(number.to_string())).unwrap();
     }
     let table = scanned(temp.path());
-    // One by one, too: the way to them is gone once.
+    // One by one, too: their directory is opened once.
     let some = table.children(row(&table, "crowd")).take(1000);
     let report = delete(&Removal::new(&table, some).unwrap());
     assert_eq!((report.is_complete(), report.counts.removed), (true, 1000));
@@ -204,7 +204,7 @@ fn delete_read_only_file_system_nothing_removed() {
     assert!(report.gone.is_empty() && is_there(temp.join("tree/a/file")));
 }
 
-/// Whoever comes up again from the depth looks where to.
+/// A directory opened again from below must be the same.
 #[test]
 fn delete_directory_moved_away_not_followed() {
     let temp = TempDir::new();

@@ -1,4 +1,4 @@
-//! Removal on real trees: what was chosen goes, and nothing else.
+//! Removals on real trees: the chosen entries are removed, and nothing else.
 #![cfg(any(target_os = "linux", windows))]
 #![expect(clippy::disallowed_methods, reason = "what is left is looked at by plain std::fs")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]

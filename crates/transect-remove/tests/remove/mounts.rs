@@ -1,4 +1,4 @@
-//! Where something is mounted nothing is removed, whenever it was mounted.
+//! Mount points and what is mounted there are kept, whenever it was mounted.
 
 use transect::table::Table;
 use transect::{FieldMask, ScanOptions};
@@ -9,7 +9,7 @@ use crate::support::{
     chosen, delete, delete_at, gone, is_there, kept, paths, row, scanned, scanned_with, write,
 };
 
-/// A tree `a` with a file, in which memory is mounted that holds one.
+/// Creates a tree `a` with a file, and mounts a tmpfs with a file in it.
 fn mounted(temp: &TempDir) -> Result<Mount, String> {
     write(temp.join("a/file"), "12345");
     write(temp.join("a/below/hidden"), "12345");
@@ -52,13 +52,13 @@ fn delete_mounted_before_scan_kept_not_counted() {
         stays(&temp, &table);
         assert!(is_there(temp.join("a/below/precious")));
     }
-    // What lies on it may be chosen if the table knows for sure where it lies.
+    // Entries on a mount can be chosen if the table has file ids.
     for (columns, removed) in [(FieldMask::empty(), 0), (FieldMask::FILE_ID, 1)] {
         let table = scanned_with(columns, ScanOptions::new([temp.path()]));
         let report = delete_at(&table, ["a/below/precious"]);
         assert_eq!(report.counts.removed, removed, "{report:?}");
     }
-    // A root that is a mount point has a name, and stays all the same.
+    // A root that is a mount point has a name, and is kept all the same.
     let table = scanned(mount.path());
     write(mount.path().join("new"), "12345");
     let report = delete(&Removal::new(&table, table.roots()).unwrap());
@@ -102,7 +102,7 @@ fn delete_bind_mount_kept() {
         Err(reason) => return loudly_skip("delete_bind_mount_kept", reason),
     };
     let table = scanned_with(FieldMask::empty(), ScanOptions::new([temp.path()]));
-    // A file upon a file, of which the scan knows nothing.
+    // A file mounted on a file, after the scan.
     assert!(run("mount", &["--bind".as_ref(), &source.join("file"), &single]));
     let report = delete_at(&table, ["a"]);
     assert!(run("umount", &[&single]));

@@ -1,4 +1,4 @@
-//! Directories that become links, and links that become directories, while they are removed.
+//! Directories that become links, and links that become directories, during a removal.
 
 use std::fs::File;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use crate::support::{chosen, in_memory, scanned_with, write};
 
 const FOLDERS: [&str; 4] = ["a", "a/b", "a/b/c", "a/d"];
 
-/// Builds a tree of which every other one is the same to whoever asks for types, sizes and times.
+/// Builds a tree. All of them have the same types, sizes and times.
 fn build(at: &Path) {
     for folder in FOLDERS {
         for number in 0..20 {
@@ -27,17 +27,17 @@ fn build(at: &Path) {
     }
 }
 
-/// What the thread that changes trees and the one that removes them tell each other.
+/// What the thread that changes trees and the one that removes them share.
 #[derive(Debug, Default)]
 struct Meeting {
-    /// The number of the tree at hand.
+    /// The number of the current tree.
     at_hand: AtomicU64,
     /// How often a directory was exchanged for a link.
     exchanged: AtomicU64,
     over: AtomicBool,
 }
 
-/// Exchanges directories of the tree at hand for links to a precious one of the same shape, and
+/// Exchanges directories of the current tree for links to a precious tree of the same shape, and
 /// back, as fast as it can.
 fn exchange(at: &Path, meeting: &Meeting) {
     for (number, way) in FOLDERS.iter().cycle().enumerate() {
@@ -79,7 +79,7 @@ fn delete_directories_become_links_nothing_outside_touched() {
             build(&at.join("fresh"));
             let tree = at.join("trees").join(number.to_string());
             std::fs::rename(at.join("fresh"), &tree).unwrap();
-            // Without inodes: nothing but the way to a file tells it from one that is precious.
+            // Without inodes: only its path distinguishes a file from a precious one.
             let options = ScanOptions::new([&tree]);
             let table = scanned_with(FieldMask::empty(), options);
             met.at_hand.store(number, Ordering::Relaxed);

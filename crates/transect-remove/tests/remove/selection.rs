@@ -1,4 +1,4 @@
-//! What is chosen, what it would come to, and that it does.
+//! The entries chosen, the summary, and the result.
 
 use transect::table::TableBuilder;
 use transect::{FieldMask, ScanOptions};

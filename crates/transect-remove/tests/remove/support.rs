@@ -1,4 +1,4 @@
-//! What the tests of removals share.
+//! Helpers for the tests of removals.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use transect_remove::{KeepReason, Removal, Report};
 #[cfg(target_os = "linux")]
 use transect_testkit::TempDir;
 
-/// Scans a tree, with all that removals compare.
+/// Scans a tree with all columns that removals compare.
 pub(crate) fn scanned(root: impl AsRef<Path>) -> Table {
     scanned_with(FieldMask::FILE_ID, ScanOptions::new([root.as_ref()]))
 }
@@ -38,12 +38,12 @@ pub(crate) fn delete(removal: &Removal<'_>) -> Report {
     removal.delete(&Cancel::new(), &mut |_, _| {})
 }
 
-/// Deletes what lies at these paths below the root of a table.
+/// Deletes the entries at these paths below the root of a table.
 pub(crate) fn delete_at<const N: usize>(table: &Table, paths: [&str; N]) -> Report {
     delete(&chosen(table, paths))
 }
 
-/// Returns what was kept and why, below a root.
+/// Returns the paths of kept entries below a root, and the reasons.
 pub(crate) fn kept(report: &Report, root: &Path) -> Vec<(PathBuf, KeepReason)> {
     let mut kept: Vec<_> = report
         .kept
@@ -55,7 +55,7 @@ pub(crate) fn kept(report: &Report, root: &Path) -> Vec<(PathBuf, KeepReason)> {
     kept
 }
 
-/// Returns the paths of what is told to be gone, below a root.
+/// Returns the paths reported as gone, below a root.
 pub(crate) fn gone(table: &Table, report: &Report, root: &Path) -> Vec<PathBuf> {
     let path = |&row: &Row| table.path(row).strip_prefix(root).unwrap().to_owned();
     let mut gone: Vec<PathBuf> = report.gone.iter().map(path).collect();
@@ -67,21 +67,21 @@ pub(crate) fn paths<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {
     paths.map(PathBuf::from).to_vec()
 }
 
-/// Writes a file, and the directories that it lies in.
+/// Writes a file, and creates its parent directories.
 pub(crate) fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
     let path = path.as_ref();
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, content).unwrap();
 }
 
-/// Returns whether there is something under this name, a link to nowhere included.
+/// Returns whether the path exists; a dangling link counts.
 pub(crate) fn is_there(path: impl AsRef<Path>) -> bool {
     let path = path.as_ref();
     path.is_symlink() || path.exists()
 }
 
-/// Makes a directory in memory, where there is such a place: what changes a tree a hundred thousand
-/// times takes minutes on a disk that is busy.
+/// Creates a directory in memory if possible: changing a tree a hundred thousand times takes
+/// minutes on a busy disk.
 #[cfg(target_os = "linux")]
 pub(crate) fn in_memory() -> TempDir {
     let memory = Path::new("/dev/shm");

@@ -1,4 +1,4 @@
-//! The trash: in the home, at the top of other file systems, and where there is none.
+//! The trash: in the home, at the top of other file systems, and none at all.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn trash_at<const N: usize>(table: &Table, home: &Path, paths: [&str; N]) -> Rep
     chosen(table, paths).trash(&trash, &Cancel::new(), &mut |_, _| {})
 }
 
-/// Returns the names of a directory, sorted.
+/// Returns the names in a directory, sorted.
 fn names(path: impl AsRef<Path>) -> Vec<String> {
     let entries = std::fs::read_dir(path).unwrap();
     let mut names: Vec<String> =
@@ -38,7 +38,7 @@ fn trash_same_file_system_goes_to_home() {
     write(temp.join("tree/100% sure"), "1");
     symlink("nowhere", temp.join("tree/link")).unwrap();
     let table = scanned(temp.join("tree"));
-    // What came since goes along: nothing of it is lost.
+    // A new entry goes along: nothing of it is lost.
     write(temp.join("tree/a/new"), "new");
     let home = temp.join("data/home/Trash");
     let report = trash_at(&table, &home, ["a", "b/file", "100% sure", "link"]);
@@ -66,7 +66,7 @@ fn trash_same_name_numbered() {
     }
     let table = scanned(temp.join("tree"));
     let home = temp.join("Trash");
-    // Somebody has left one without a note.
+    // An entry without an info file.
     write(home.join("files/file.2"), "left");
     let report = trash_at(&table, &home, ["1/file", "2/file", "3/file"]);
     assert!(report.is_complete(), "{report:?}");
@@ -107,7 +107,7 @@ fn trash_changed_entries_kept() {
     assert!(!is_there(&home), "nothing was needed");
 }
 
-/// A file system with something to throw away, and a home on another one.
+/// A file system with entries to trash, and a home on another one.
 struct Elsewhere {
     mount: Mount,
     home: PathBuf,
@@ -142,7 +142,7 @@ fn trash_other_file_system_goes_to_its_top() {
     assert!(note.contains("\nPath=a/b/file\n"), "relative to the top: {note}");
     assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
 
-    // One for all users is preferred if it is safe.
+    // A safe shared trash is preferred.
     let shared = top.join(".Trash");
     std::fs::create_dir(&shared).unwrap();
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o1777)).unwrap();
@@ -180,7 +180,7 @@ fn trash_unavailable_entries_kept() {
     let Some(there) = elsewhere("trash_unavailable_entries_kept") else { return };
     let top = there.mount.path();
     let table = scanned(top.join("a"));
-    // Somebody else's, and a link: neither is used.
+    // That of another user, and a link: neither is used.
     let own = top.join(format!(".Trash-{}", user()));
     std::fs::create_dir(&own).unwrap();
     std::os::unix::fs::chown(&own, Some(user() + 1), None).unwrap();
