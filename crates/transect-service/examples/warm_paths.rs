@@ -1,12 +1,12 @@
-//! What a path costs that somebody knows already: asked of the system, of a cache in the same process,
-//! and of a service.
+//! Measures the time of a known path: queried from the system, from a cache in the same process,
+//! and from a service.
 //!
 //! ```text
 //! cargo run --release -p transect-service --example warm_paths DIRECTORY [RUNS]
 //! ```
 //!
-//! Every path below DIRECTORY is asked by its full path, on one thread. Prints nanoseconds a path of
-//! each, the median of RUNS (9) that take turns, and the ratio to the system's.
+//! Looks up every path below DIRECTORY by its full path, on one thread. Prints nanoseconds per path
+//! of each, the median of RUNS (9) that alternate, and the ratio to the system's time.
 #![cfg_attr(
     target_os = "linux",
     expect(clippy::print_stdout, reason = "a program that prints what it measured")
@@ -70,7 +70,7 @@ mod linux {
         Ok(())
     }
 
-    /// Returns nanoseconds a path: of the system, a cache, a service.
+    /// Returns nanoseconds per path: of the system, a cache, a service.
     fn compare(
         paths: &[PathBuf],
         cache: &transect_cache::AttributeCache,
@@ -79,7 +79,7 @@ mod linux {
     ) -> Result<[f64; 3], Box<dyn Error>> {
         let mut client = Client::connect(socket)?;
         let mut samples = [const { Vec::new() }; 3];
-        // The first is to learn.
+        // The first run fills the caches.
         for run in 0..=runs {
             let times = [
                 timed(|| {

@@ -1,4 +1,4 @@
-//! Who asks: questions go out in frames, several on their way at once, and answers come back in their
+//! The client: sends requests in frames, several at a time, and receives the answers in the same
 //! order.
 
 use std::collections::VecDeque;
@@ -21,15 +21,14 @@ use crate::protocol::{
     take_stats,
 };
 
-/// Paths that are asked in a frame: so many that a frame is worth being woken for, so few that its
-/// answers fit into what a socket holds.
+/// Paths in one frame: enough to be worth a wake-up, few enough that the answers fit into a socket
+/// buffer.
 const PATHS_PER_FRAME: usize = 2048;
 
-/// Bytes of paths from which on a frame is full.
+/// Bytes of paths that fill a frame.
 const FULL_FRAME_BYTES: usize = 128 << 10;
 
-/// Frames on their way: while one is answered, the next lies ready, and answers to one before are
-/// read.
+/// Frames sent ahead: one is being answered, the next is ready, and earlier answers are being read.
 const WINDOW: usize = 4;
 
 /// A connection to a service.
@@ -39,19 +38,20 @@ pub struct Client {
     server_info: ServerInfo,
     reader: FrameReader,
     outbox: Vec<u8>,
-    /// How much of the outbox is on its way.
+    /// How much of the outbox has been written.
     sent: usize,
 }
 
 impl Client {
-    /// Connects to the service at a socket, if it is ours.
+    /// Connects to the service at a socket.
     ///
     /// # Errors
-    /// Nobody is there, or somebody else; or it does not speak our version.
+    /// No service answers, it belongs to another user, or it does not support this version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
         let stream = UnixStream::connect(socket)
             .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
-        // Before anything is said: in a place where everybody may write, it may be anybody's.
+        // Before anything is sent: in a folder that any user can write to, the socket may be
+        // another user's.
         let (_, user) = peer_credentials(&stream)?;
         if !is_own_user(user) {
             return Err(Error::OtherUser { socket: socket.to_owned(), user });
@@ -71,17 +71,17 @@ impl Client {
         Ok(client)
     }
 
-    /// Returns what the service said of itself.
+    /// Returns the service's reply to hello.
     pub fn server_info(&self) -> &ServerInfo {
         &self.server_info
     }
 
-    /// Returns the attributes of paths, which have to be absolute, in their order: those that are
-    /// wanted and that the service [keeps](crate::CACHED_FIELDS).
+    /// Returns the attributes of absolute paths, in their order: those requested that the service
+    /// [caches](crate::CACHED_FIELDS).
     ///
     /// # Errors
-    /// The service does not answer; so it is with all that follow. What it was asked before may be
-    /// lost, and it is better to connect again.
+    /// The connection failed, as for all methods that follow. Earlier requests may be lost; connect
+    /// again.
     pub fn attributes<P: AsRef<Path>>(
         &mut self,
         paths: &[P],
@@ -95,7 +95,7 @@ impl Client {
         })
     }
 
-    /// Returns whether paths lead to something.
+    /// Returns whether paths exist, links followed.
     pub fn exists<P: AsRef<Path>>(
         &mut self,
         paths: &[P],
@@ -103,8 +103,8 @@ impl Client {
         self.request_many(paths, &Request::Exists, take_exists)
     }
 
-    /// Returns for every name the first of the directories that holds it. The directories have to fit
-    /// into one frame: some thousands.
+    /// Returns for every name the first directory that contains it. The directories must fit into
+    /// one frame: some thousands.
     pub fn resolve<P: AsRef<Path>>(
         &mut self,
         names: &[P],
@@ -133,13 +133,12 @@ impl Client {
         Ok(answers)
     }
 
-    /// Has a path forgotten, and all that is below it.
+    /// Drops a path and everything below it from the cache.
     pub fn invalidate(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
         self.request(&Request::Invalidate(bytes_of(&path)), parse_empty)
     }
 
-    /// Has questions answered as things are now, by whomever they are asked, until
-    /// [`Client::thaw`].
+    /// Freezes the cache, for all clients, until [`Client::thaw`].
     pub fn freeze(&mut self) -> Result<(), Error> {
         self.request(&Request::Freeze, parse_empty)
     }
@@ -149,8 +148,9 @@ impl Client {
         self.request(&Request::Thaw, parse_empty)
     }
 
-    /// Returns when the service has taken note of all that happened before. False if it was not told
-    /// of everything: then it has forgotten all that it was to be told of, and asks anew.
+    /// Returns once the service has applied all earlier changes. Returns false if notifications
+    /// were lost: the service has then dropped everything that depended on them, and queries it
+    /// anew.
     pub fn settle(&mut self) -> Result<bool, Error> {
         self.request(&Request::Settle, |payload| {
             let mut from = ByteReader(payload);
@@ -160,12 +160,12 @@ impl Client {
         })
     }
 
-    /// Returns numbers about the service, with their names.
+    /// Returns the counters of the service, with their names.
     pub fn stats(&mut self) -> Result<Vec<(String, u64)>, Error> {
         self.request(&Request::Stats, take_stats)
     }
 
-    /// Asks what takes one frame, and understands the answer.
+    /// Sends a request of one frame, and parses the answer.
     fn request<T>(
         &mut self,
         request: &Request<'_>,
@@ -175,8 +175,9 @@ impl Client {
         Ok(parse(self.receive(request.kind())?)?)
     }
 
-    /// Asks about paths in as many frames as it takes, one directory after another: so each is said
-    /// once in a frame, and found once. Returns the answers in the order of the paths.
+    /// Sends a request about paths in as many frames as needed, grouped by directory: each
+    /// directory is sent once per frame, and found once. Returns the answers in the order of the
+    /// paths.
     fn request_many<P: AsRef<Path>, T: Clone>(
         &mut self,
         paths: &[P],
@@ -185,7 +186,7 @@ impl Client {
     ) -> Result<Vec<Result<T, LookupError>>, Error> {
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
-        // What stands for an answer until there is one.
+        // Placeholders until the answers arrive.
         let mut answers = vec![Err(LookupError::NoBase); paths.len()];
         let (mut asked, mut answered, mut in_flight) = (0, 0, VecDeque::new());
         while answered < paths.len() {
@@ -206,7 +207,7 @@ impl Client {
         Ok(answers)
     }
 
-    /// Puts a request on its way: as much of it as the socket takes now.
+    /// Sends a request, as much of it as the socket accepts now.
     fn send(
         &mut self,
         request: &Request<'_>,
@@ -217,8 +218,8 @@ impl Client {
         Ok(())
     }
 
-    /// Returns the payload of the next answer, and writes meanwhile what is left of the requests: a
-    /// service that is not read from does not read.
+    /// Returns the payload of the next answer. Meanwhile writes the rest of the requests: the
+    /// service stops reading from a client that does not read.
     fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
         while !self.reader.is_ready()? {
             self.write()?;
@@ -244,7 +245,8 @@ impl Client {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => match error.into() {
-                    // It may have said why before it hung up: that is still to be read.
+                    // It may have sent an error before it closed the connection, which is still to
+                    // be read.
                     Error::Disconnected => break,
                     error => return Err(error),
                 },
@@ -255,7 +257,7 @@ impl Client {
         Ok(())
     }
 
-    /// Waits until there is something to read, or to write if anything is left to be.
+    /// Waits until the socket can be read, or written if requests are left.
     fn wait(&self) -> io::Result<()> {
         let mut events = PollFlags::IN;
         events.set(PollFlags::OUT, !self.outbox.is_empty());
@@ -287,7 +289,7 @@ fn append_paths<'p>(out: &mut Vec<u8>, paths: impl Iterator<Item = &'p [u8]>) ->
     asked
 }
 
-/// Returns as many names as a frame has room for beside directories.
+/// Returns as many names as fit into a frame next to the directories.
 fn take_names<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
     let mut bytes = 0;
     let has_room = |name: &&[u8]| {

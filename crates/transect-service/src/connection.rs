@@ -1,4 +1,5 @@
-//! One program that asks: its questions are answered in their order until it hangs up.
+//! The service's side of a connection: answers requests in their order until the client
+//! disconnects.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -14,34 +15,35 @@ use crate::protocol::{
     append_resolved, append_stats,
 };
 
-/// What all connections share.
+/// What a connection requires of the service.
 pub(crate) trait ConnectionContext: Sync {
-    /// Returns the cache that answers.
+    /// Returns the cache.
     fn cache(&self) -> &AttributeCache;
-    /// Returns what it says of itself.
+    /// Returns the reply to hello.
     fn server_info(&self) -> ServerInfo;
-    /// Returns numbers about it.
+    /// Returns the counters.
     fn stats(&self) -> Vec<(&'static str, u64)>;
-    /// Is told that somebody asks so many questions.
+    /// Counts a request about so many paths or names.
     fn count_paths(&self, questions: usize);
-    /// The client keeps the service waiting: for the rest of a frame, or with an unread answer.
+    /// The service begins to wait for the client: for the rest of a frame, or for room for an
+    /// answer.
     fn begin_wait(&self);
-    /// The client has sent a whole frame, or taken a whole answer.
+    /// The client has sent a whole frame, or received a whole answer.
     fn end_wait(&self);
 }
 
 /// How a connection ended.
 #[derive(Debug)]
 pub(crate) enum Disconnect {
-    /// By whoever asked, in good order.
+    /// The client closed it between two requests.
     Orderly,
-    /// Because of what was asked.
+    /// The service closed it after an error reply.
     Error(ErrorReply),
-    /// It broke off: in the middle of a question, or of an answer.
+    /// It broke off within a request or an answer.
     Broken,
 }
 
-/// A connection with all the room that it needs again and again.
+/// A connection, with buffers that are reused.
 pub(crate) struct Connection<'a, S> {
     service: &'a S,
     reader: FrameReader,
@@ -59,14 +61,14 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
         }
     }
 
-    /// Answers until somebody hangs up.
+    /// Answers until the connection ends.
     pub(crate) fn run(mut self, stream: &UnixStream) -> Disconnect {
         match self.answer_all(stream) {
             Ok(None) => Disconnect::Orderly,
             Ok(Some(reply)) => {
                 self.out.clear();
                 reply.append(&mut self.out);
-                // Whoever does not hear it learns that he is not answered any more.
+                // The client notices the end of the connection in any case.
                 let _ = (&*stream).write_all(&self.out);
                 Disconnect::Error(reply)
             }
@@ -105,7 +107,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
         }
     }
 
-    /// Answers the request that has come.
+    /// Answers the request that has arrived.
     fn answer(&mut self) -> Result<(), ErrorReply> {
         let Self { service, reader, out, paths } = self;
         let request = Request::parse(reader.take(), paths)?;
@@ -172,7 +174,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
     }
 }
 
-/// Looks for names in directories, all in one pass.
+/// Searches directories for names, in one revalidation.
 fn resolve<'a>(
     cache: &'a AttributeCache,
     directories: &[&Path],

@@ -1,5 +1,5 @@
-//! Where a service answers: a socket that only its user reaches, and that is replaced when whoever
-//! made it is gone.
+//! The socket of a service: accessible to its user only, and replaced if it is left over from a
+//! killed service.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -16,8 +16,8 @@ use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::error::Error;
 
-/// Returns the folder in which a user's services are found: in the one that the system made for what
-/// runs (`XDG_RUNTIME_DIR`), else one with the user's number in the one for temporary files.
+/// Returns the folder of a user's services: in the folder for sockets and the like
+/// (`XDG_RUNTIME_DIR`), or else one with the user's id in the folder for temporary files.
 pub fn default_socket_dir(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
     runtime.map_or_else(
         || temporary.join(format!("transect-{}", geteuid().as_raw())),
@@ -25,41 +25,42 @@ pub fn default_socket_dir(runtime: Option<PathBuf>, temporary: PathBuf) -> PathB
     )
 }
 
-/// Makes a folder that nobody else may look into, if it is not there, and makes sure that it is one:
-/// in a place where everybody may write, somebody else may have been faster.
+/// Creates a folder that no other user can access. If it exists, verifies that it is one: where any
+/// user can write, another may have created it first.
 ///
 /// # Errors
-/// It cannot be made; or what is there is no directory, belongs to somebody else, or is open to
+/// It cannot be created; or what exists is not a directory, belongs to another user, or is open to
 /// others.
 pub fn create_private_dir(path: &Path) -> Result<(), Error> {
     private_dir::create(path, OtherUsers::NoAccess)
         .map_err(|refused| Error::NotPrivate(refused.into()))
 }
 
-/// A socket that is ours, until this is dropped.
+/// A socket of this process, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     socket: PathBuf,
     id: Option<FileId>,
     pub(crate) listener: UnixListener,
-    /// Locked as long as we live, however we end. It stays: who removes a lock lets two have it.
+    /// Locked as long as the process lives, however it ends. The file stays: if it were removed,
+    /// two processes could hold the lock.
     _lock: File,
 }
 
 impl Endpoint {
-    /// Takes a place, if nobody is there who lives.
+    /// Listens at a socket, unless a live service does.
     pub(crate) fn bind(socket: &Path) -> Result<Self, Error> {
-        // Before a lock is left beside something else.
+        // Checked first, so that no lock is left beside another file.
         socket_exists(socket)?;
         let lock = lock(socket)?;
         if socket_exists(socket)? {
-            // Whoever had the lock is gone, and what he left behind leads to nobody.
+            // The lock is free, so no process listens at this socket.
             fs::remove_file(socket)
                 .map_err(|error| Error::Path("replace", socket.to_owned(), error))?;
         }
         let failed = |error| Error::Path("listen at", socket.to_owned(), error);
         let listener = UnixListener::bind(socket).map_err(failed)?;
-        // Who comes before this has been done is refused for being somebody else.
+        // Until this is done, other users can connect; they are rejected.
         fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let id = query_attributes(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
@@ -69,17 +70,17 @@ impl Endpoint {
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        // Not the socket of somebody who took the place although we live.
+        // Not a socket that has replaced ours meanwhile.
         if query_attributes(&self.socket, FieldMask::FILE_ID, false)
             .is_ok_and(|it| it.file_id() == self.id)
         {
-            // Who comes later replaces it.
+            // If this fails, the next service replaces it.
             let _ = fs::remove_file(&self.socket);
         }
     }
 }
 
-/// Returns whether a socket is there already; anything else may not be there.
+/// Returns whether a socket exists. Any other file is an error.
 fn socket_exists(socket: &Path) -> Result<bool, Error> {
     match query_attributes(socket, FieldMask::empty(), false) {
         Ok(found) if found.file_type() == FileType::Socket => Ok(true),
@@ -88,7 +89,7 @@ fn socket_exists(socket: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Locks the file beside a socket, and writes our process into it.
+/// Locks the file beside a socket, and writes the process id into it.
 fn lock(socket: &Path) -> Result<File, Error> {
     let mut path = socket.to_owned().into_os_string();
     path.push(".lock");
@@ -100,7 +101,7 @@ fn lock(socket: &Path) -> Result<File, Error> {
         .create(true)
         .truncate(false)
         .mode(0o600)
-        // In a place where everybody may write, a link would lead us to write elsewhere.
+        // Where any user can write, a link could redirect the write.
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)
         .map_err(failed)?;
@@ -111,14 +112,14 @@ fn lock(socket: &Path) -> Result<File, Error> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
-            // It may not have been written yet.
+            // It may not be written yet.
             let _ = lock.read_to_string(&mut text);
             let process = text.trim().parse().ok();
             return Err(Error::AlreadyRunning { socket: socket.to_owned(), process });
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
     }
-    // The name of the socket is the user's choice: a file with `.lock` behind it may be something else.
+    // The user chooses the socket's name: a file of this name with `.lock` may be something else.
     if !is_lock(&lock).map_err(failed)? {
         return Err(Error::NotALock(path));
     }
@@ -127,9 +128,9 @@ fn lock(socket: &Path) -> Result<File, Error> {
     Ok(lock)
 }
 
-/// Returns whether a file is empty or holds the number of a process and nothing else.
+/// Returns whether a file is empty or contains a process id and nothing else.
 fn is_lock(file: &File) -> io::Result<bool> {
-    /// More than the digits of any process, with the end of their line.
+    /// More than the digits of any process id, with a newline.
     const LONGEST: u64 = 12;
     let mut text = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut text)?;
@@ -144,7 +145,7 @@ pub(crate) fn peer_credentials(of: impl AsFd) -> io::Result<(u32, u32)> {
     Ok((peer.pid.as_raw_pid().cast_unsigned(), peer.uid.as_raw()))
 }
 
-/// Returns whether a user is the one we are.
+/// Returns whether this is the user of this process.
 pub(crate) fn is_own_user(user: u32) -> bool {
     user == geteuid().as_raw()
 }
@@ -241,7 +242,7 @@ mod tests {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         let endpoint = Endpoint::bind(&socket).unwrap();
-        // The old one stays alive under another name, so that its number is not given again.
+        // The old socket still exists, so its inode number is not reused.
         fs::rename(&socket, temp.join("old")).unwrap();
         let _other = UnixListener::bind(&socket).unwrap();
         drop(endpoint);
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "precious");
     }
 
-    /// Once emptied: `--socket Cargo` in a project with a Cargo.lock.
+    /// Regression: `--socket Cargo` in a project emptied its Cargo.lock.
     #[test]
     fn lock_other_file_refused_and_unchanged() {
         let temp = TempDir::new();

@@ -1,4 +1,4 @@
-//! Why a service cannot be made, or does not answer.
+//! Errors of services and clients.
 
 use std::fmt;
 use std::io;
@@ -8,45 +8,45 @@ use transect::reason;
 
 use crate::protocol::{ErrorReply, ProtocolError};
 
-/// Why a service cannot be made, or does not answer.
+/// An error of a service or a client.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// This system has none.
+    /// This system has no service.
     Unsupported,
-    /// The cache cannot be as it is asked for.
+    /// The options of the cache are invalid here.
     Cache(transect::Error),
-    /// A service answers there already.
+    /// Another service listens there.
     AlreadyRunning {
-        /// Where.
+        /// The socket.
         socket: PathBuf,
-        /// Its process, if it has said so.
+        /// Its process id, if known.
         process: Option<u32>,
     },
-    /// Something other than a socket is there.
+    /// The path is something other than a socket.
     NotASocket(PathBuf),
-    /// A folder for sockets cannot be created, is not the user's own, or is open to others: why.
+    /// A folder for sockets cannot be created, belongs to another user, or is open to others.
     NotPrivate(io::Error),
     /// The lock of a socket belongs to another user.
     LockOfOtherUser(PathBuf),
-    /// Beside the socket, in the place of its lock, is something else.
+    /// The file beside the socket is not a lock.
     NotALock(PathBuf),
-    /// A path could not be used: what was to be done with it, and what the system said.
+    /// An operation on a path failed: the operation, the path, the system's error.
     Path(&'static str, PathBuf, io::Error),
     /// No service answers there.
     NotRunning(PathBuf, io::Error),
-    /// Who answers is another user.
+    /// The service there belongs to another user.
     OtherUser {
-        /// Where.
+        /// The socket.
         socket: PathBuf,
-        /// The number of that user.
+        /// The id of that user.
         user: u32,
     },
-    /// The service complains.
+    /// The service replied with an error.
     Remote(ErrorReply),
-    /// What it said makes no sense.
+    /// The service's message cannot be parsed.
     Protocol(ProtocolError),
-    /// It hung up.
+    /// The service closed the connection.
     Disconnected,
     /// The connection failed.
     Connection(io::Error),
@@ -99,7 +99,7 @@ impl From<ProtocolError> for Error {
 }
 
 impl From<io::Error> for Error {
-    /// Who hangs up may do so with something unread, or while something is written to him.
+    /// A peer may disconnect with unread data, or while something is written to it.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Disconnected,

@@ -1,8 +1,8 @@
-//! One cache of attributes for several programs.
+//! One attribute cache for several programs.
 //!
-//! A [`Server`] keeps an [`AttributeCache`](transect_cache::AttributeCache) and answers on a local
-//! socket; a [`Client`] asks it. What they say to each other is in [`protocol`], and for those who
-//! write a client in another language in `docs/SERVICE.md`.
+//! A [`Server`] holds an [`AttributeCache`](transect_cache::AttributeCache) and answers on a local
+//! socket; a [`Client`] queries it. The messages are in [`protocol`]; for clients in other
+//! languages, `docs/SERVICE.md` specifies them.
 //!
 //! ```
 //! # #[cfg(target_os = "linux")] {
@@ -12,7 +12,7 @@
 //! use transect_service::{Client, ServeOptions, Server};
 //!
 //! let folder = std::env::temp_dir().join(format!("transect-doc-{}", std::process::id()));
-//! transect_service::own_folder(&folder)?;
+//! transect_service::create_private_dir(&folder)?;
 //! let socket = folder.join("cache.sock");
 //! let server = Server::bind(&socket, CacheOptions::new(Level::Frozen))?;
 //! let end = Cancel::new();
@@ -21,7 +21,7 @@
 //!     let mut client = Client::connect(&socket)?;
 //!     let answers = client.attributes(&["/", "/no/such/path"], FieldMask::MODE, false)?;
 //!     assert!(answers[0].is_ok());
-//!     assert!(answers[1].is_err_and(|refusal| refusal.is_missing()));
+//!     assert!(answers[1].is_err_and(|error| error.is_missing()));
 //!     end.cancel();
 //!     serving.join().expect("a server does not panic")
 //! })?;
@@ -31,8 +31,8 @@
 //! # Ok::<(), transect_service::Error>(())
 //! ```
 //!
-//! Only the same user is answered, and only the same user is asked. So far there is a service on
-//! Linux only.
+//! The service answers its own user only, and a client queries a service of its own user only. The
+//! service exists on Linux only so far.
 
 mod error;
 pub mod protocol;
@@ -64,8 +64,8 @@ pub use serving::{Event, ServeOptions, StopReason};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Client, Server, create_private_dir, default_socket_dir};
 
-/// The attributes that a service keeps. The time of the last access is not among them: reading a
-/// file changes it, and nobody tells.
+/// The attributes that a service caches. The time of the last access is not among them: reading a
+/// file changes it without a notification.
 pub const CACHED_FIELDS: FieldMask = FieldMask::MODE
     .union(FieldMask::NLINK)
     .union(FieldMask::UID)

@@ -1,4 +1,4 @@
-//! The open connections, and which of them makes room for another.
+//! The open connections, and which of them is closed to make room for another.
 
 use std::collections::HashMap;
 use std::net::Shutdown;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// How long a client may leave a frame unfinished, or an answer unread, when another client needs the
-/// place.
+/// How long a client may leave a frame unfinished, or an answer unread, when another client needs
+/// the place.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The value of a time that there is none of.
+/// Stands for no time.
 const NEVER: u64 = u64::MAX;
 
 /// A connection as all threads see it.
@@ -19,10 +19,10 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct OpenConnection {
     pub(crate) stream: UnixStream,
     began: Instant,
-    /// A whole request has come.
+    /// A whole request has arrived.
     has_asked: AtomicBool,
-    /// Milliseconds after `began`, when the service began to wait for the rest of a frame, or for room
-    /// for an answer; or [`NEVER`]. A client between two requests keeps nobody waiting.
+    /// Milliseconds after `began` when the service began to wait for the rest of a frame, or for
+    /// room for an answer; or [`NEVER`]. Between two requests the service does not wait.
     waiting_since: AtomicU64,
 }
 
@@ -32,26 +32,26 @@ impl OpenConnection {
         Self { stream, began: Instant::now(), has_asked, waiting_since }
     }
 
-    /// The service waits for this client from now on, if it does not yet.
+    /// Begins to wait for this client, unless the service waits already.
     pub(crate) fn begin_wait(&self) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(NEVER - 1);
         let _ =
             self.waiting_since.compare_exchange(NEVER, now, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// The client has sent a whole request, or taken a whole answer.
+    /// The client has sent a whole request, or received a whole answer.
     pub(crate) fn end_wait(&self) {
         self.has_asked.store(true, Ordering::Relaxed);
         self.waiting_since.store(NEVER, Ordering::Relaxed);
     }
 
-    /// Returns whether a whole request has come.
+    /// Returns whether a whole request has arrived.
     fn has_asked(&self) -> bool {
         self.has_asked.load(Ordering::Relaxed)
     }
 
-    /// Returns since when the service has waited for the client, if another one may have its place: at
-    /// once if no request has come, else after some patience.
+    /// Returns since when the service has waited for the client, if another client may take its
+    /// place: at once if no request has arrived, otherwise after [`CLIENT_TIMEOUT`].
     fn replaceable_since(&self, now: Instant) -> Option<Instant> {
         let since = self.waiting_since.load(Ordering::Relaxed);
         let since = (since != NEVER).then(|| self.began + Duration::from_millis(since))?;
@@ -60,7 +60,7 @@ impl OpenConnection {
     }
 }
 
-/// The connections that are open, by number.
+/// The open connections by number.
 #[derive(Debug, Default)]
 pub(crate) struct OpenConnections(Mutex<HashMap<u64, Arc<OpenConnection>>>);
 
@@ -79,8 +79,8 @@ impl OpenConnections {
         self.all().remove(&number);
     }
 
-    /// Closes the connection that has kept the service waiting longest, one without a request before
-    /// all others. Returns false if there is none.
+    /// Closes the connection that has kept the service waiting longest, those without a request
+    /// first. Returns false if there is none.
     pub(crate) fn close_one(&self) -> bool {
         let now = Instant::now();
         let mut all = self.all();
@@ -88,14 +88,14 @@ impl OpenConnections {
             open.replaceable_since(now).map(|since| (open.has_asked(), since, number))
         });
         let Some((_, _, number)) = replaceable.min() else { return false };
-        // Its thread sees the end of the stream, and ends.
+        // Its thread reads the end of the stream, and ends.
         all.remove(&number).is_some_and(|open| open.stream.shutdown(Shutdown::Both).is_ok())
     }
 
     /// Closes all connections.
     pub(crate) fn close_all(&self) {
         for open in self.all().values() {
-            // It may be over already.
+            // It may be closed already.
             let _ = open.stream.shutdown(Shutdown::Both);
         }
     }

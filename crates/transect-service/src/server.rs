@@ -1,4 +1,4 @@
-//! Who serves: takes connections, each on a thread of its own, until the end is asked for.
+//! The server: accepts connections, each on its own thread, until it is stopped.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -21,11 +21,11 @@ use crate::open_connections::{OpenConnection, OpenConnections};
 use crate::protocol::{ErrorCode, ErrorReply, ServerInfo, VERSION};
 use crate::serving::{Event, ServeOptions, StopReason};
 
-/// How long nothing is looked at but the socket. A signal ends the wait at once; this is for one that
-/// comes just before it begins.
+/// The longest wait at the socket. A signal ends the wait at once; this is for one that arrives
+/// just before it begins.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long to wait when no descriptor, or no thread, is to be had.
+/// The delay after a failure for lack of descriptors or threads.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// A cache that answers on a socket.
@@ -35,7 +35,7 @@ pub struct Server {
     cache: AttributeCache,
     roots: Vec<Vec<u8>>,
     began: Instant,
-    /// Milliseconds after that, when somebody last asked.
+    /// Milliseconds after `began`, of the last request.
     last_request: AtomicU64,
     counts: Counts,
     open: OpenConnections,
@@ -50,11 +50,12 @@ struct Counts {
 }
 
 impl Server {
-    /// Takes a place and makes a cache. What it keeps is [`CACHED_FIELDS`], whatever the options say; paths
-    /// have to be absolute. From now on who connects is answered as soon as it [runs](Server::run).
+    /// Opens a cache and listens at a socket. The cache holds [`CACHED_FIELDS`], whatever the
+    /// options request; paths must be absolute. Clients that connect from now on are answered once
+    /// the server [runs](Server::run).
     ///
     /// # Errors
-    /// Somebody else answers there, or the cache cannot be made.
+    /// Another service listens there, or the cache cannot be opened.
     pub fn bind(socket: &Path, options: CacheOptions) -> Result<Self, Error> {
         let options = CacheOptions { want: CACHED_FIELDS, base: None, ..options };
         let roots = options.roots.iter().map(|root| root.as_os_str().as_bytes().to_vec()).collect();
@@ -70,15 +71,15 @@ impl Server {
         })
     }
 
-    /// Returns the cache that answers.
+    /// Returns the cache.
     pub fn cache(&self) -> &AttributeCache {
         &self.cache
     }
 
-    /// Serves until `end` is cancelled, or nobody asks any more. Then all connections are hung up.
+    /// Serves until `end` is cancelled or the service is idle. Then closes all connections.
     ///
     /// # Errors
-    /// The socket fails.
+    /// The socket failed.
     pub fn run(
         &self,
         options: &ServeOptions,
@@ -120,7 +121,7 @@ impl Server {
                     self.handle_connection(scope, stream, number, max, on_event);
                 }
                 Err(error) if is_transient(&error) => {}
-                // No descriptors. A client that keeps the service waiting gives one back.
+                // No descriptors: a client that keeps the service waiting gives one back.
                 Err(_) if self.open.close_one() => {}
                 Err(error) => {
                     on_event(Event::Failed { why: transect::reason(&error) });
@@ -130,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Waits until somebody comes, but no longer than that; returns whether it is worth a look.
+    /// Waits for a connection, at most for `longest`. Returns whether there may be one.
     fn wait(&self, longest: Duration) -> io::Result<bool> {
         let longest = Timespec {
             tv_sec: longest.as_secs().cast_signed(),
@@ -147,7 +148,7 @@ impl Server {
         }
     }
 
-    /// Answers whoever has come, on a thread of its own, or says why not.
+    /// Answers a client on a new thread, or rejects it.
     fn handle_connection<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
@@ -200,14 +201,14 @@ impl Server {
         self.last_request.store(now, Ordering::Relaxed);
     }
 
-    /// Returns how long nobody has asked anything.
+    /// Returns the time since the last request.
     fn idle(&self) -> Duration {
         let last_request = Duration::from_millis(self.last_request.load(Ordering::Relaxed));
         self.began.elapsed().saturating_sub(last_request)
     }
 }
 
-/// One connection's view of the service, which counts its questions.
+/// One connection's view of the service; counts its requests.
 struct ServedConnection<'a> {
     server: &'a Server,
     open: &'a OpenConnection,
@@ -289,7 +290,7 @@ impl ConnectionContext for ServedConnection<'_> {
     }
 }
 
-/// Returns whether nobody was there after all, or is gone already.
+/// Returns whether there was no connection after all, or it is closed already.
 fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -297,7 +298,8 @@ fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-/// Says why, and hangs up. So little is taken at once, also from who does not listen.
+/// Sends an error and closes the connection. So few bytes fit into the socket buffer even if the
+/// client does not read.
 fn reject(mut stream: &UnixStream, code: ErrorCode, why: &str) {
     let mut out = Vec::new();
     ErrorReply::new(code, why).append(&mut out);

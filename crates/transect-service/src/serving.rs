@@ -1,13 +1,13 @@
-//! How a service serves, what happens there, and why it ends.
+//! Options of a running service, its events, and why it stops.
 
 use std::time::Duration;
 
-/// How a service serves.
+/// The options of a running service.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Ends when nobody has asked anything for so long; by default never.
+    /// Stop after this time without a request; never by default.
     pub idle: Option<Duration>,
-    /// The most programs that are answered at once.
+    /// The largest number of clients at a time.
     pub connections: usize,
 }
 
@@ -17,50 +17,50 @@ impl Default for ServeOptions {
     }
 }
 
-/// Why a service ended, in good order.
+/// Why a service stopped without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Somebody asked for it.
+    /// It was cancelled.
     Cancelled,
-    /// Nobody asked anything any more.
+    /// No request arrived for the idle time.
     Idle,
 }
 
-/// What happens at a service.
+/// An event of a running service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A program connected.
+    /// A client connected.
     Connected {
-        /// Its process.
+        /// Its process id.
         process: u32,
     },
-    /// A program of another user was sent away.
+    /// A client of another user was rejected.
     Refused {
-        /// The number of that user.
+        /// The id of that user.
         user: u32,
     },
-    /// A program was sent away because there are too many.
+    /// A client was rejected because there are too many.
     Busy {
-        /// Its process.
+        /// Its process id.
         process: u32,
     },
-    /// A program hung up.
+    /// A client disconnected.
     Disconnected {
-        /// Its process.
+        /// Its process id.
         process: u32,
-        /// How many questions it asked.
+        /// The number of paths and names it asked for.
         questions: u64,
     },
-    /// A program was sent away for what it asked, or was gone before it was answered.
+    /// A client was disconnected because of its request, or was gone before it was answered.
     Broken {
-        /// Its process.
+        /// Its process id.
         process: u32,
-        /// What was wrong.
+        /// The reason.
         why: String,
     },
-    /// A connection could not be taken.
+    /// A connection could not be accepted.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }

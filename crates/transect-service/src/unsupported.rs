@@ -1,4 +1,4 @@
-//! Systems without a service: nothing of it can be made, and that is said.
+//! The client and the server on systems without a service: constructors return an error.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use transect_cache::{CacheOptions, LookupResult};
 use crate::protocol::ServerInfo;
 use crate::{Error, Event, ServeOptions, StopReason};
 
-/// Where there is no service, nobody asks it.
+/// A client, which cannot exist on this system.
 #[derive(Debug)]
 pub enum Client {}
 
 impl Client {
-    /// Says that there is no service.
+    /// Returns an error.
     ///
     /// # Errors
     /// Always.
@@ -21,12 +21,12 @@ impl Client {
         Err(Error::Unsupported)
     }
 
-    /// Is not reached: there is no client; so it is with all that follow.
+    /// Unreachable: there is no client. The same holds for the methods that follow.
     pub fn server_info(&self) -> &ServerInfo {
         match *self {}
     }
 
-    /// Is not reached.
+    /// Unreachable.
     pub fn attributes<P: AsRef<Path>>(
         &mut self,
         _: &[P],
@@ -36,18 +36,18 @@ impl Client {
         match *self {}
     }
 
-    /// Is not reached.
+    /// Unreachable.
     pub fn settle(&mut self) -> Result<bool, Error> {
         match *self {}
     }
 }
 
-/// Where there is no service, nobody serves.
+/// A server, which cannot exist on this system.
 #[derive(Debug)]
 pub enum Server {}
 
 impl Server {
-    /// Says that there is no service.
+    /// Returns an error.
     ///
     /// # Errors
     /// Always.
@@ -55,7 +55,7 @@ impl Server {
         Err(Error::Unsupported)
     }
 
-    /// Is not reached: there is no server.
+    /// Unreachable: there is no server.
     pub fn run(
         &self,
         _: &ServeOptions,
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-/// Says that there is no service.
+/// Returns an error.
 ///
 /// # Errors
 /// Always.
@@ -74,7 +74,7 @@ pub fn create_private_dir(_: &Path) -> Result<(), Error> {
     Err(Error::Unsupported)
 }
 
-/// Returns a folder in which nobody answers.
+/// Returns a folder without a socket.
 pub fn default_socket_dir(_: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
     temporary.join("transect")
 }

@@ -1,4 +1,4 @@
-//! Answers: a byte that says how it went, and what belongs to it.
+//! Answers: a status byte, and its data.
 
 use transect::{Attributes, FaultKind};
 use transect_cache::{LookupError, LookupResult};
@@ -6,34 +6,34 @@ use transect_cache::{LookupError, LookupResult};
 use super::{ByteReader, ProtocolError, WireLayout};
 
 const FOUND: u8 = 0;
-/// There is no such name (`ENOENT`).
+/// The name does not exist (`ENOENT`).
 const MISSING: u8 = 1;
-/// The way there is closed (`EACCES`).
+/// Access is denied (`EACCES`).
 const DENIED: u8 = 2;
-/// The system says something else: its number follows.
+/// Another error of the system: its number follows.
 const REFUSED: u8 = 3;
-/// No system takes such a path: there is a NUL in it.
+/// The path contains a NUL.
 const INVALID: u8 = 4;
-/// The service does not answer for such paths.
+/// The path is outside the roots of the service.
 const OUTSIDE: u8 = 5;
 /// The path does not begin with `/`.
 const RELATIVE: u8 = 6;
-/// It failed, and the system has no number for it.
+/// An error without a number.
 const FAILED: u8 = 7;
 
 const ENOENT: i32 = 2;
 const EACCES: i32 = 13;
 
-/// Which of some directories holds a name, and the attributes of what is there.
+/// The directory that contains a name, and the attributes found there.
 #[derive(Clone, Copy, Debug)]
 pub struct ResolvedName {
     /// The directory, counted from 0.
     pub index: u32,
-    /// What the name leads to.
+    /// The attributes of the name, links followed.
     pub attributes: Attributes,
 }
 
-/// Appends an answer to a question about attributes.
+/// Appends an answer about attributes.
 #[inline]
 pub fn append_attributes(out: &mut Vec<u8>, layout: WireLayout, answer: &LookupResult) {
     match answer {
@@ -45,10 +45,10 @@ pub fn append_attributes(out: &mut Vec<u8>, layout: WireLayout, answer: &LookupR
     }
 }
 
-/// Takes an answer to a question about attributes.
+/// Parses an answer about attributes.
 ///
 /// # Errors
-/// It makes no sense; so it is with the two that follow.
+/// It is malformed; the same holds for the functions that follow.
 #[inline]
 pub fn take_attributes(
     from: &mut ByteReader<'_>,
@@ -60,7 +60,7 @@ pub fn take_attributes(
     })
 }
 
-/// Appends an answer to the question whether something is there.
+/// Appends an answer about existence.
 pub fn append_exists(out: &mut Vec<u8>, answer: Result<bool, LookupError>) {
     match answer {
         Ok(true) => out.push(FOUND),
@@ -69,7 +69,7 @@ pub fn append_exists(out: &mut Vec<u8>, answer: Result<bool, LookupError>) {
     }
 }
 
-/// Takes an answer to the question whether something is there.
+/// Parses an answer about existence.
 pub fn take_exists(from: &mut ByteReader<'_>) -> Result<Result<bool, LookupError>, ProtocolError> {
     Ok(match from.u8()? {
         FOUND => Ok(true),
@@ -78,7 +78,7 @@ pub fn take_exists(from: &mut ByteReader<'_>) -> Result<Result<bool, LookupError
     })
 }
 
-/// Appends an answer to the question where a name is found.
+/// Appends an answer about a name in directories.
 pub fn append_resolved(
     out: &mut Vec<u8>,
     layout: WireLayout,
@@ -95,7 +95,7 @@ pub fn append_resolved(
     }
 }
 
-/// Takes an answer to the question where a name is found.
+/// Parses an answer about a name in directories.
 pub fn take_resolved(
     from: &mut ByteReader<'_>,
     layout: WireLayout,
@@ -159,7 +159,7 @@ mod tests {
         prop_oneof![any_attributes().prop_map(Ok), any_refusal().prop_map(Err)]
     }
 
-    /// Attributes of which only what is told can be seen.
+    /// Returns the bytes of an answer, and its error.
     fn shown(answer: &LookupResult, layout: WireLayout) -> String {
         let mut out = Vec::new();
         append_attributes(&mut out, layout, answer);

@@ -1,15 +1,15 @@
-//! Numbers and strings out of bytes that nobody vouches for.
+//! Reads numbers and strings from untrusted bytes.
 
 use super::{MAX_PATH_BYTES, ProtocolError};
 
-/// What is left of a frame. Numbers are little-endian; strings come after their length.
+/// The rest of a frame. Numbers are little-endian; the length of a string precedes it.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteReader<'a>(pub &'a [u8]);
 
 const SHORT: ProtocolError = ProtocolError("it ends in the middle of something");
 
 impl<'a> ByteReader<'a> {
-    /// Returns whether that was all.
+    /// Returns whether everything was read.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
@@ -18,7 +18,7 @@ impl<'a> ByteReader<'a> {
     /// Takes so many bytes.
     ///
     /// # Errors
-    /// There are fewer; so it is with all that follow.
+    /// There are fewer; the same holds for the methods that follow.
     #[inline]
     pub fn take(&mut self, length: usize) -> Result<&'a [u8], ProtocolError> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(SHORT)?;
@@ -57,23 +57,23 @@ impl<'a> ByteReader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Takes a string: two bytes for its length, and itself.
+    /// Takes a string: its length in two bytes, and its bytes.
     #[inline]
     pub fn string(&mut self) -> Result<&'a [u8], ProtocolError> {
         let length = self.u16()?;
         self.take(length.into())
     }
 
-    /// Says that there is nothing more.
+    /// Checks that everything was read.
     ///
     /// # Errors
-    /// There is.
+    /// Bytes are left.
     pub fn end(self) -> Result<(), ProtocolError> {
         if self.is_empty() { Ok(()) } else { Err(ProtocolError("something comes after its end")) }
     }
 }
 
-/// Appends a string, or as much of it as a path may have.
+/// Appends a string, truncated to the longest path.
 #[inline]
 pub(super) fn append_string(out: &mut Vec<u8>, string: &[u8]) {
     let string = &string[..string.len().min(MAX_PATH_BYTES)];

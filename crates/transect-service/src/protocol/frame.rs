@@ -1,16 +1,16 @@
-//! Frames: a length, a number that says what it is, and the rest.
+//! Frames: a length, a kind, and the payload.
 
 use std::io::{self, Read};
 
 use super::ProtocolError;
 
-/// Bytes of the length in front of every frame.
+/// Bytes of the length at the start of every frame.
 const LENGTH: usize = 4;
 
-/// Bytes that are read at once, if the frame at hand needs no more.
+/// Bytes to read at once, unless the current frame needs more.
 const READ: usize = 64 << 10;
 
-/// What came, without its length.
+/// A frame, without its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// The number of a [`Kind`](super::Kind).
@@ -19,7 +19,7 @@ pub struct Frame<'a> {
     pub payload: &'a [u8],
 }
 
-/// Appends a frame, whose payload `write` appends.
+/// Appends a frame. `write` appends its payload.
 pub fn append_frame(out: &mut Vec<u8>, kind: u8, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; LENGTH]);
@@ -29,24 +29,24 @@ pub fn append_frame(out: &mut Vec<u8>, kind: u8, write: impl FnOnce(&mut Vec<u8>
     out[start..start + LENGTH].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Gathers what comes in until it is a frame.
+/// Collects input until a frame is complete.
 #[derive(Debug)]
 pub struct FrameReader {
     bytes: Vec<u8>,
-    /// What has come and was not taken lies from here…
+    /// Unread input starts here…
     start: usize,
-    /// … to here.
+    /// … and ends here.
     end: usize,
     longest: usize,
 }
 
 impl FrameReader {
-    /// Returns an empty one that takes frames of at most `longest` bytes.
+    /// Returns a reader of frames of at most `longest` bytes.
     pub fn new(longest: usize) -> Self {
         Self { bytes: Vec::new(), start: 0, end: 0, longest }
     }
 
-    /// Returns the length of the frame that is coming, as soon as it is known.
+    /// Returns the length of the current frame once it is known.
     fn length(&self) -> Result<Option<usize>, ProtocolError> {
         let Some(length) = self.bytes[self.start..self.end].first_chunk::<LENGTH>() else {
             return Ok(None);
@@ -58,21 +58,21 @@ impl FrameReader {
         }
     }
 
-    /// Returns whether a whole frame has come.
+    /// Returns whether a frame is complete.
     ///
     /// # Errors
-    /// What comes is no frame, or one that is too long.
+    /// The input is not a frame, or one that is too long.
     pub fn is_ready(&self) -> Result<bool, ProtocolError> {
         let length = self.length()?;
         Ok(length.is_some_and(|length| self.end - self.start >= LENGTH + length))
     }
 
-    /// Returns whether nothing has come of the next frame.
+    /// Returns whether no byte of the next frame has arrived.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// Takes the frame that has come.
+    /// Takes the complete frame.
     ///
     /// # Panics
     /// If it is not [ready](FrameReader::is_ready).
@@ -85,7 +85,7 @@ impl FrameReader {
         Frame { kind: self.bytes[from], payload: &self.bytes[from + 1..self.start] }
     }
 
-    /// Reads once, as much as there is. Returns how much; 0 if nothing more will come.
+    /// Reads once. Returns the number of bytes; 0 at the end of the input.
     ///
     /// # Errors
     /// Those of the source.
@@ -95,7 +95,7 @@ impl FrameReader {
             (self.start, self.end) = (0, self.end - self.start);
         }
         let wanted = self.length().ok().flatten().map_or(0, |length| LENGTH + length);
-        // Room for what has come once more, not for what a length promises.
+        // Room for twice what has arrived, not for whatever the length announces.
         let room = wanted.min(2 * self.end).max(self.end + READ);
         if self.bytes.len() < room {
             self.bytes.resize(room, 0);
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands out a few bytes at a time, as sockets do.
+    /// Returns a few bytes at a time, as sockets do.
     struct Drops<'a>(&'a [u8], usize);
 
     impl Read for Drops<'_> {

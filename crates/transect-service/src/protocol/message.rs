@@ -1,4 +1,4 @@
-//! What is asked, and the answers that are no lists.
+//! Requests, and the answers that are not lists.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use super::{
     ByteReader, Frame, Kind, MAGIC, MAX_PATHS, PathList, ProtocolError, WireLayout, append_frame,
 };
 
-/// How attributes are asked for.
+/// Which attributes to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeQuery {
-    /// Which attributes.
+    /// The attributes.
     pub want: FieldMask,
-    /// Of what links lead to, not of themselves.
+    /// Follow links.
     pub follow: bool,
 }
 
 impl AttributeQuery {
     const FOLLOW: u8 = 1;
 
-    /// Appends what comes before the paths.
+    /// Appends what precedes the paths.
     pub fn append(self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.want.bits().to_le_bytes());
         out.push(if self.follow { Self::FOLLOW } else { 0 });
@@ -35,49 +35,48 @@ impl AttributeQuery {
         }
     }
 
-    /// Returns how its answers are laid out.
+    /// Returns the layout of the records in the answers.
     pub fn layout(self) -> WireLayout {
         WireLayout::new(self.want)
     }
 }
 
-/// What somebody asks. The paths of those that have many are in a [`PathList`].
+/// A request. The paths of requests that have many are in a [`PathList`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
-    /// Who is there?
+    /// Version and properties of the service.
     Hello {
-        /// The version that whoever asks speaks.
+        /// The client's version.
         version: u16,
     },
     /// Attributes of the paths.
     Attributes(AttributeQuery),
-    /// Whether the paths lead to something.
+    /// Whether the paths exist.
     Exists,
-    /// Which of the paths, directories, hold names.
+    /// Which directories, given as the paths, contain names.
     Resolve {
-        /// The attributes that are wanted of what is found.
+        /// The attributes to return.
         want: FieldMask,
         /// The names.
         names: Vec<&'a [u8]>,
     },
-    /// Forget a path, and what is below it.
+    /// Drop a path and everything below it.
     Invalidate(&'a [u8]),
-    /// Answer as things are now, whatever happens.
+    /// Freeze the cache.
     Freeze,
-    /// No longer do.
+    /// Thaw the cache.
     Thaw,
-    /// Take note of all that has happened.
+    /// Apply all earlier changes.
     Settle,
-    /// What has been done so far?
+    /// Counters.
     Stats,
 }
 
 impl<'a> Request<'a> {
-    /// Understands a frame. The paths in it, if it is of a kind that has many, replace those of the
-    /// list.
+    /// Parses a frame. Its paths, if it is of a kind that has many, replace those of the list.
     ///
     /// # Errors
-    /// It makes no sense.
+    /// It is malformed.
     pub fn parse(frame: Frame<'a>, paths: &mut PathList) -> Result<Self, ProtocolError> {
         let kind =
             Kind::of_request(frame.kind).ok_or(ProtocolError("a request that nobody knows"))?;
@@ -120,7 +119,7 @@ impl<'a> Request<'a> {
         Ok(Self::Resolve { want, names })
     }
 
-    /// Appends a request as a frame; `paths` appends the paths, for those that have many.
+    /// Appends a request as a frame; `paths` appends the paths, if it has many.
     pub fn append(&self, out: &mut Vec<u8>, paths: impl FnOnce(&mut Vec<u8>)) {
         append_frame(out, self.kind().request(), |out| match self {
             Self::Hello { version } => {
@@ -143,7 +142,7 @@ impl<'a> Request<'a> {
         });
     }
 
-    /// Returns what kind of request it is.
+    /// Returns the kind of the request.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Hello { .. } => Kind::Hello,
@@ -159,18 +158,18 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a service says of itself.
+/// The reply to hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo {
-    /// The version that it speaks.
+    /// The version of the protocol.
     pub version: u16,
-    /// Its process.
+    /// The process id of the service.
     pub process: u32,
-    /// The name of the level at which it answers.
+    /// The current level of the cache.
     pub level: String,
-    /// The attributes that it keeps: no others are told.
+    /// The attributes that it caches; no others are returned.
     pub fields: FieldMask,
-    /// What it answers for; everything, if there are none.
+    /// Where lookups are allowed; empty: everywhere.
     pub roots: Vec<Vec<u8>>,
 }
 
@@ -185,10 +184,10 @@ impl ServerInfo {
         self.roots.iter().for_each(|root| append_string(out, root));
     }
 
-    /// Understands the payload of an answer.
+    /// Parses the payload of an answer.
     ///
     /// # Errors
-    /// It makes no sense.
+    /// It is malformed.
     pub fn parse(payload: &[u8]) -> Result<Self, ProtocolError> {
         let mut from = ByteReader(payload);
         if from.take(MAGIC.len())? != MAGIC {
@@ -208,7 +207,7 @@ impl ServerInfo {
     }
 }
 
-/// Appends numbers with their names as the payload of an answer.
+/// Appends counters with their names as the payload of an answer.
 pub fn append_stats(out: &mut Vec<u8>, stats: &[(&str, u64)]) {
     for (name, number) in stats {
         append_string(out, name.as_bytes());
@@ -216,10 +215,10 @@ pub fn append_stats(out: &mut Vec<u8>, stats: &[(&str, u64)]) {
     }
 }
 
-/// Takes numbers with their names.
+/// Parses counters with their names.
 ///
 /// # Errors
-/// They make no sense.
+/// They are malformed.
 pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, ProtocolError> {
     let (mut from, mut stats) = (ByteReader(payload), Vec::new());
     while !from.is_empty() {
@@ -229,19 +228,19 @@ pub fn take_stats(payload: &[u8]) -> Result<Vec<(String, u64)>, ProtocolError> {
     Ok(stats)
 }
 
-/// What a service complains of, before it hangs up.
+/// The code of an error reply. The service closes the connection after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum ErrorCode {
-    /// What was asked makes no sense.
+    /// The request is malformed.
     Malformed = 1,
-    /// It does not speak that version.
+    /// The client's version is not supported.
     Version = 2,
-    /// Whoever asks is another user.
+    /// The client belongs to another user.
     Denied = 3,
-    /// Too many ask already.
+    /// There are too many clients.
     Busy = 4,
-    /// It cannot do that.
+    /// The request cannot be executed.
     Failed = 5,
 }
 
@@ -249,17 +248,17 @@ impl ErrorCode {
     const ALL: [Self; 5] = [Self::Malformed, Self::Version, Self::Denied, Self::Busy, Self::Failed];
 }
 
-/// A complaint.
+/// An error reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorReply {
-    /// What programs go by. `None` is one that is not known here.
+    /// The code; `None` if it is unknown here.
     pub code: Option<ErrorCode>,
-    /// The same for people.
+    /// The message for people.
     pub text: String,
 }
 
 impl ErrorReply {
-    /// Returns a complaint.
+    /// Returns an error reply.
     pub fn new(code: ErrorCode, text: impl fmt::Display) -> Self {
         Self { code: Some(code), text: text.to_string() }
     }
@@ -273,10 +272,10 @@ impl ErrorReply {
         });
     }
 
-    /// Understands the payload of a frame.
+    /// Parses the payload of a frame.
     ///
     /// # Errors
-    /// It makes no sense.
+    /// It is malformed.
     pub fn parse(payload: &[u8]) -> Result<Self, ProtocolError> {
         let mut from = ByteReader(payload);
         let number = from.u16()?;

@@ -1,7 +1,7 @@
-//! What is said between a service and those who ask it: `docs/SERVICE.md`, as functions on bytes.
+//! The messages of the service, as functions on bytes; `docs/SERVICE.md` specifies them.
 //!
-//! Nothing here reads or writes anywhere. Whatever comes in is understood or [`ProtocolError`]; nothing
-//! is taken for granted, and nothing is allocated because of a number that somebody sent.
+//! Nothing here does input or output. Input is either parsed or a [`ProtocolError`]; no number in a
+//! message determines an allocation.
 
 mod answer;
 mod bytes;
@@ -22,48 +22,47 @@ pub use message::{
 pub use paths::{PathList, PathsEncoder};
 pub use record::WireLayout;
 
-/// The version that is spoken here. There is no other yet.
+/// The protocol version. There is no other yet.
 pub const VERSION: u16 = 1;
 
-/// What every greeting begins with, so that whoever is reached by mistake is told apart.
+/// The first bytes of hello, so that a connection made by mistake is recognised.
 pub const MAGIC: [u8; 4] = *b"TSCT";
 
-/// The most bytes of a frame that asks: thousands of paths, or of directories in which names are looked
-/// for.
+/// The largest request: thousands of paths, or of directories to search.
 pub const MAX_REQUEST_BYTES: usize = 1 << 20;
 
-/// The most bytes of a frame that answers: the most questions of a frame, with all attributes each.
+/// The largest answer: to the most paths of a frame, with all attributes.
 pub const MAX_ANSWER_BYTES: usize = 512 << 10;
 
-/// The most paths or names in a frame that asks.
+/// The most paths or names in a request.
 pub const MAX_PATHS: usize = 4 << 10;
 
-/// The most bytes of a path. Linux takes half of that; so a path that is cut here is refused for the
-/// same reason as a whole. Without a limit a frame that names a long directory once, and many names in
-/// it, would grow a thousandfold when it is read.
+/// The longest path. Linux accepts half of that, so a truncated path fails with the same error as
+/// the whole. Without a limit, a frame with one long directory and many names in it would grow a
+/// thousandfold when parsed.
 pub const MAX_PATH_BYTES: usize = 8 << 10;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Who is there?
+    /// Version and properties of the service.
     Hello = 1,
     /// Attributes of paths.
     Attributes = 2,
-    /// Whether paths lead to something.
+    /// Whether paths exist.
     Exists = 3,
-    /// Which of some directories hold names.
+    /// Which directories contain names.
     Resolve = 4,
-    /// Forget a path, and what is below it.
+    /// Drop a path and everything below it.
     Invalidate = 5,
-    /// Answer as things are now, whatever happens.
+    /// Freeze the cache.
     Freeze = 6,
-    /// No longer do.
+    /// Thaw the cache.
     Thaw = 7,
-    /// Take note of all that has happened.
+    /// Apply all earlier changes.
     Settle = 8,
-    /// What has been done so far?
+    /// Counters.
     Stats = 9,
 }
 
@@ -81,7 +80,7 @@ impl Kind {
         Self::Stats,
     ];
 
-    /// The number of a frame that complains.
+    /// The number of an error reply.
     pub const ERROR: u8 = 0xFF;
 
     /// Returns the number of a request.
@@ -89,18 +88,18 @@ impl Kind {
         self as u8
     }
 
-    /// Returns the number of an answer to it.
+    /// Returns the number of an answer.
     pub fn answer(self) -> u8 {
         0x80 | self as u8
     }
 
-    /// Returns the kind of request that a number stands for.
+    /// Returns the kind of a request with this number.
     pub fn of_request(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.request() == number)
     }
 }
 
-/// What came makes no sense: why.
+/// Why a message cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtocolError(pub &'static str);
 
@@ -119,7 +118,7 @@ mod tests {
 
     #[test]
     fn max_answer_holds_all_attributes_of_max_paths() {
-        // With a status in front, and the index of the directory that holds a name.
+        // With a status, and the index of a directory.
         let most = MAX_PATHS * (1 + 4 + WireLayout::new(FieldMask::all()).bytes());
         assert!(most < MAX_ANSWER_BYTES, "{most}");
     }

@@ -1,14 +1,14 @@
-//! Many paths in a few bytes: every directory once, and the names in it.
+//! Encodes paths in few bytes: every directory once, and the names in it.
 
 use std::ops::Range;
 
 use super::bytes::append_string;
 use super::{ByteReader, MAX_PATH_BYTES, MAX_PATHS, ProtocolError};
 
-/// The length of a directory that is none: what follows are whole paths without a separator.
+/// The length that stands for no directory: the names are whole paths without a separator.
 const NO_DIRECTORY: u16 = u16::MAX;
 
-/// Paths side by side in one buffer, which is used again and again.
+/// Paths in one buffer that is reused.
 #[derive(Debug, Default)]
 pub struct PathList {
     bytes: Vec<u8>,
@@ -16,13 +16,13 @@ pub struct PathList {
 }
 
 impl PathList {
-    /// Forgets all paths; their room is kept.
+    /// Removes all paths and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Returns how many there are.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -32,7 +32,7 @@ impl PathList {
         self.ends.is_empty()
     }
 
-    /// Adds a path, which `write` appends.
+    /// Adds a path that `write` appends.
     ///
     /// # Errors
     /// Those of `write`; then nothing is added.
@@ -58,7 +58,7 @@ impl PathList {
     /// Replaces all paths by those of a frame.
     ///
     /// # Errors
-    /// They make no sense, or are too many.
+    /// They are malformed, or too many.
     pub fn take(&mut self, from: &mut ByteReader<'_>) -> Result<(), ProtocolError> {
         self.clear();
         while !from.is_empty() {
@@ -87,13 +87,13 @@ impl PathList {
     }
 }
 
-/// Appends paths to a frame, those of one directory together if they come one after another.
+/// Appends paths to a frame. Consecutive paths of one directory share it.
 #[derive(Debug)]
 pub struct PathsEncoder<'a> {
     out: &'a mut Vec<u8>,
-    /// Where the last directory lies in `out`, if it is one.
+    /// The position of the last directory in `out`, if there is one.
     directory: Option<Range<usize>>,
-    /// Where the number of names in it belongs.
+    /// The position of the number of names in it.
     names_at: usize,
     names: u32,
 }
@@ -104,8 +104,7 @@ impl<'a> PathsEncoder<'a> {
         Self { out, directory: None, names_at: 0, names: 0 }
     }
 
-    /// Appends a path, or what of it a frame can tell: the rest is cut off, as no system takes the
-    /// beginning either.
+    /// Appends a path, truncated to the longest one: no system accepts the beginning either.
     #[inline]
     pub fn push(&mut self, path: &[u8]) {
         let path = &path[..path.len().min(MAX_PATH_BYTES)];
@@ -139,7 +138,7 @@ impl<'a> PathsEncoder<'a> {
         }
     }
 
-    /// Returns how many bytes there are, with those that were there before.
+    /// Returns the number of bytes in `out`.
     pub fn bytes(&self) -> usize {
         self.out.len()
     }
@@ -184,7 +183,7 @@ mod tests {
         let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
         let decoded = decode(&encode(&[long])).unwrap();
         assert_eq!(decoded[0].len(), MAX_PATH_BYTES);
-        // Nobody gets round that by telling it in two parts.
+        // A long path in two parts is refused, too.
         let mut bytes = (MAX_PATH_BYTES as u16).to_le_bytes().to_vec();
         bytes.resize(2 + MAX_PATH_BYTES, b'x');
         bytes.extend([1, 0, 0, 0, 0, 0]);

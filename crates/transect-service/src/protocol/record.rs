@@ -1,17 +1,17 @@
-//! Attributes in bytes: those that were asked for, side by side.
+//! Attributes in bytes: the requested ones, one after the other.
 
 use transect::{Attributes, FieldMask, FileType};
 
 use super::{ByteReader, ProtocolError};
 
-/// Which attributes a record holds, in the order of the bits of [`FieldMask`]. Every one has its
-/// place, whether it is known or not: the mask in front tells.
+/// Which attributes a record contains, in the order of the bits of [`FieldMask`]. Each takes its
+/// bytes, known or not; the mask in front shows which are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireLayout {
     want: FieldMask,
 }
 
-/// The types, by the numbers under which they are told.
+/// The file types by their number.
 const TYPES: [FileType; 8] = [
     FileType::Unknown,
     FileType::File,
@@ -23,22 +23,22 @@ const TYPES: [FileType; 8] = [
     FileType::Socket,
 ];
 
-/// Bytes of a record with everything in it, a few more than that takes.
+/// Bytes of a record with all attributes, rounded up.
 const ROOM: usize = 128;
 
-/// Writes the functions that go through all fields, so that none is forgotten in one of them.
+/// Generates the functions over all fields, so that none is forgotten in one of them.
 macro_rules! fields {
     ($($flag:ident $get:ident $set:ident $type:ty;)*) => {
         impl WireLayout {
-            /// Returns the layout that holds what is wanted.
+            /// Returns the layout of the requested attributes.
             pub fn new(want: FieldMask) -> Self {
                 Self { want: want & Self::ALL }
             }
 
-            /// All that a record can hold.
+            /// All attributes that a record can contain.
             pub const ALL: FieldMask = FieldMask::empty()$(.union(FieldMask::$flag))*;
 
-            /// Returns the bytes of a record.
+            /// Returns the size of a record in bytes.
             #[cfg(test)]
             pub(super) fn bytes(self) -> usize {
                 let mut bytes = 3;
@@ -63,7 +63,7 @@ macro_rules! fields {
                 out.extend_from_slice(&record[..end]);
             }
 
-            /// Takes a record.
+            /// Parses a record.
             #[inline]
             pub(super) fn take(self, from: &mut ByteReader<'_>) -> Result<Attributes, ProtocolError> {
                 let number = usize::from(from.u8()?);
@@ -108,7 +108,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Attributes of any kind.
+    /// Any attributes.
     pub(crate) fn any_attributes() -> impl Strategy<Value = Attributes> {
         (any::<u16>(), 0..8_usize, any::<[u64; 8]>(), any::<[u32; 5]>(), any::<u16>()).prop_map(
             |(have, number, wide, narrow, mode)| {
@@ -166,7 +166,7 @@ pub(super) mod tests {
             let got = layout.take(&mut from).unwrap();
             prop_assert!(from.is_empty());
             prop_assert_eq!(got.known(), attributes.known() & layout.want);
-            // Again, with all that is left: nothing else is different.
+            // Encoding the result again gives the same bytes.
             let (mut once, mut twice) = (Vec::new(), Vec::new());
             WireLayout::new(got.known()).append(&attributes, &mut once);
             WireLayout::new(got.known()).append(&got, &mut twice);

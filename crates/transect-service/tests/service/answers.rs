@@ -1,4 +1,4 @@
-//! What is answered is what the system says.
+//! Answers equal those of the system.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use transect_testkit::{TempDir, trees};
 
 use crate::support::{Served, of_system, told};
 
-/// Returns the paths below a directory, and some that are none.
+/// Collects the paths below a directory, and some that do not exist.
 #[expect(clippy::disallowed_methods, reason = "what the service says is compared with plain std")]
 fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
     paths.push(directory.join("no such name"));
@@ -27,7 +27,7 @@ fn paths_below(directory: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Trees of very many directories.
+/// Trees with very many directories.
 const LARGE: &[&str] = &["wide", "deep", "many_small_dirs"];
 
 #[test]
@@ -41,13 +41,13 @@ fn answers_named_trees_equal_system_at_every_level() {
         let served = Served::new(level);
         let mut client = served.client();
         for (name, _) in trees::ALL {
-            // Every directory is watched by a call of its own: thousands say no more than a few.
+            // Each directory takes a call to be watched: thousands prove no more than a few.
             if level == Level::Watched && LARGE.contains(name) {
                 continue;
             }
             let mut paths = Vec::new();
             paths_below(&temp.join(name), &mut paths);
-            // The second time from memory, as far as the level allows.
+            // The second time from memory, as far as the level permits.
             for (follow, time) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
                 let what = format!("{name}, {level:?}, follow {follow}, time {time}");
                 let answers = client.attributes(&paths, CACHED_FIELDS, follow).unwrap();
@@ -85,7 +85,7 @@ fn answers_hundred_thousand_paths_in_order() {
             fs::write(directory.join(file.to_string()), vec![b'x'; file]).unwrap();
         }
     }
-    // Neither sorted nor by directory; a tenth of them is missing.
+    // Neither sorted nor grouped by directory; a tenth is missing.
     let path = |number: usize| {
         let (directory, file) = (number * 7 % 11, number * 13 % 100);
         served.temp.join(format!("{directory}/{file}"))
@@ -155,7 +155,7 @@ fn answers_scattered_paths_in_order() {
         let dir = temp.join(format!("{}", number % 53));
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join(format!("file-{number}"));
-        // Every seventh is missing; the others are told by their lengths.
+        // Every seventh is missing; the others differ in length.
         if number % 7 > 0 {
             fs::write(&path, vec![b'x'; number]).unwrap();
         }
@@ -211,7 +211,7 @@ fn resolve_first_directory_wins() {
         let found = found.into_iter().map(|holder| {
             holder.unwrap().map(|holder| (holder.index, holder.attributes.size().unwrap()))
         });
-        // A directory is nothing that could be included.
+        // A directory is not a match.
         assert_eq!(found.collect::<Vec<_>>(), [Some((17, 5)), Some((3, 1)), None, None]);
     }
     let nowhere: &[PathBuf] = &[];

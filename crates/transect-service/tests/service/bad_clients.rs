@@ -1,4 +1,4 @@
-//! Who asks nonsense, hangs up, or does not listen harms nobody but himself.
+//! Clients that send malformed requests, disconnect or do not read do not affect others.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,7 +18,7 @@ fn connect(served: &Served) -> UnixStream {
     UnixStream::connect(served.socket()).unwrap()
 }
 
-/// Returns what the service complains of before it hangs up; answers before that are left out.
+/// Returns the error that the service sends before it disconnects; skips earlier answers.
 fn error_reply(stream: &mut UnixStream) -> ErrorReply {
     let mut inbox = FrameReader::new(MAX_ANSWER_BYTES);
     loop {
@@ -85,7 +85,6 @@ fn random_bytes_others_unaffected() {
         // As a frame, so that more than its length is looked at.
         let mut out = Vec::new();
         append_frame(&mut out, round % 10, |out| out.extend(noise));
-        // It may have hung up already.
         let _ = stream.write_all(&out);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let _ = stream.read_to_end(&mut Vec::new());
@@ -135,7 +134,7 @@ fn client_not_reading_others_unaffected() {
             (0..2000).for_each(|number| encoder.push(format!("/{number}").as_bytes()));
         },
     );
-    // Until neither takes anything any more: it waits for us, and we do not listen.
+    // Until neither side accepts more: the service waits for the client, which does not read.
     while deaf.write_all(&out).is_ok() {}
     assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
@@ -193,11 +192,11 @@ fn half_open_connections_make_room() {
     let mut bystander = served.client();
     let half = |bytes: &[u8]| {
         let mut stream = connect(&served);
-        // It may have made room already.
+        // It may be closed already.
         let _ = stream.write_all(bytes);
         stream
     };
-    // Nothing, a half length, a length of 1 MiB and nothing else, half a frame.
+    // Nothing, half of a length, a length of 1 MiB and nothing else, half of a frame.
     let request = half_a_request();
     let starts = [&b""[..], &[1, 0], &(MAX_REQUEST_BYTES as u32).to_le_bytes(), &request];
     let open: Vec<UnixStream> = starts.iter().cycle().take(200).map(|start| half(start)).collect();
@@ -212,7 +211,7 @@ fn half_open_connections_make_room() {
 #[test]
 fn ten_thousand_half_open_connections_new_client_served() {
     let test = "ten_thousand_half_open_connections_new_client_served";
-    // The limit of descriptors is that of the whole process.
+    // The limit of descriptors applies to the whole process.
     in_own_process(&format!("bad_clients::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
         let limit = raise_descriptor_limit();

@@ -1,4 +1,4 @@
-//! What a level promises is promised to whoever asks.
+//! The guarantees of each level hold for every client.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use transect_service::Client;
 
 use crate::support::Served;
 
-/// Returns the size of a file as the service tells it; `None` if it tells of none.
+/// Returns the size of a file from the service; `None` if it is missing.
 fn size(client: &mut Client, path: &Path) -> Option<u64> {
     let answer = client.attributes(&[path], FieldMask::SIZE, false).unwrap()[0];
     match answer {

@@ -1,4 +1,4 @@
-//! A service and those who ask it, in one process: what they say goes over a socket all the same.
+//! A service and its clients in one process, connected by a socket.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]

@@ -1,4 +1,4 @@
-//! How a service ends, and how those who ask it learn of that.
+//! How a service stops, and how clients notice.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn bind_second_service_error_names_first() {
     let error = Server::bind(&served.socket(), CacheOptions::new(Level::Frozen)).unwrap_err();
     let process = format!("already: process {}", std::process::id());
     assert!(error.to_string().ends_with(&process), "{error}");
-    // The first did not notice.
+    // The first one still answers.
     assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! A service that runs until its test is over.
+//! A service that runs until its test ends.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use transect_service::protocol::{WireLayout, append_attributes};
 use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions, Server, StopReason};
 use transect_testkit::{TempDir, wait_for};
 
-/// A service on a thread of its own, with a directory to ask about.
+/// A service on its own thread, with a directory to query.
 pub(crate) struct Served {
     pub(crate) temp: TempDir,
     pub(crate) server: Arc<Server>,
@@ -45,12 +45,12 @@ impl Served {
         Client::connect(&self.socket()).unwrap()
     }
 
-    /// Waits for an event: it comes from another thread.
+    /// Waits for an event, which another thread reports.
     pub(crate) fn wait_for(&self, what: &str, is_it: impl Fn(&Event) -> bool) -> Event {
         wait_for(what, || self.events.lock().unwrap().iter().find(|event| is_it(event)).cloned())
     }
 
-    /// Waits until the service has ended by itself.
+    /// Waits until the service stops by itself.
     pub(crate) fn ended(&mut self) -> StopReason {
         self.running.take().unwrap().join().unwrap().unwrap()
     }
@@ -68,12 +68,12 @@ impl Drop for Served {
     }
 }
 
-/// Returns what the system says of a path.
+/// Queries the system.
 pub(crate) fn of_system(path: &Path, follow: bool) -> LookupResult {
     Ok(transect_sys::file::query_attributes(path, CACHED_FIELDS, follow)?)
 }
 
-/// Returns all that is told by an answer.
+/// Returns the bytes of an answer.
 pub(crate) fn told(answer: &LookupResult) -> Vec<u8> {
     let mut out = Vec::new();
     append_attributes(&mut out, WireLayout::new(CACHED_FIELDS), answer);
