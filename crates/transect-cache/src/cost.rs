@@ -2,7 +2,8 @@
 
 /// The costs of system calls in nanoseconds.
 ///
-/// The defaults are medians of `cargo run --release -p transect-cache --example cache_costs` (2026-11-21,
+/// The defaults are medians of
+/// `cargo run --release -p transect-cache --example cache_costs` (2026-11-21,
 /// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine).
 /// Other machines take more or less time; only the ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Default for CacheCosts {
     }
 }
 
-/// The number of names assumed if the directory's size does not tell: it has a single block.
+/// The number of names assumed for a directory of a single block, whose size gives no estimate.
 const MIN_ASSUMED_NAMES: u64 = 16;
 
 /// Bytes of directory size per name. ext4 and XFS use 8 to 12 bytes and the name, and leave a

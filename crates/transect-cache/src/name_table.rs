@@ -316,7 +316,7 @@ mod tests {
             let name = HashedName::new(name.as_bytes(), &hasher);
             table.insert_listed(name, FileType::File);
             table.insert(name, layout, &Ok(sized(size)));
-            // A listing does not replace what is known better.
+            // A listing does not replace more precise data.
             table.insert_listed(name, FileType::Directory);
         }
         table.insert(

@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 
 use super::split_path::split;
 
-/// Fewer paths are not worth sorting. So many are examined to see whether they are sorted.
+/// The number of paths examined to see whether they are sorted. Fewer paths are not worth sorting.
 const SAMPLE: usize = 256;
 
 /// If on average so many consecutive paths share a directory, sorting gains nothing.

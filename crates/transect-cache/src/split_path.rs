@@ -243,7 +243,7 @@ mod tests {
         ] {
             assert_eq!(scope.split(Path::new(path)).is_ok(), inside_roots, "{path}");
         }
-        // What a root is called may be asked, but not what is beside it.
+        // The root itself may be looked up, but not its siblings.
         let Ok(root) = scope.split(Path::new("/r")) else { panic!("a root is refused") };
         assert_eq!((&*root.directory, root.inside_roots), (Path::new("/"), false));
     }

@@ -1,5 +1,5 @@
-//! A real browser, so that a page is tested as people see it: Chromium, steered by `chromedriver`
-//! over WebDriver, which is JSON over HTTP. A socket of the standard library is enough for that.
+//! A real browser, to test pages as users see them: Chromium, controlled by `chromedriver` over
+//! WebDriver, which is JSON over HTTP. A socket of the standard library is enough for that.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,28 +14,28 @@ use serde_json::{Value, json};
 use crate::TempDir;
 use crate::watchdog::{WATCHDOG, wait_for_ok, wait_until};
 
-/// One browser at a time: it is larger than all else that is tested.
+/// One browser at a time: it needs more memory than all other tests.
 static RUNNING: Mutex<()> = Mutex::new(());
 
-/// A browser without a window and with a profile of its own, gone when this is dropped.
+/// A browser without a window and with its own profile, closed when dropped.
 #[derive(Debug)]
 pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    // Behind the driver, which is ended first: removed when nobody writes there any more.
+    // Dropped after the driver: removed once no process writes to it.
     profile: TempDir,
     _one: MutexGuard<'static, ()>,
 }
 
 impl Browser {
-    /// Starts a browser with a window of so many pixels; waits for those that run already.
+    /// Starts a browser with a window of so many pixels. Waits until no other one runs.
     ///
     /// # Errors
     /// Chromium or its driver is not installed.
     ///
     /// # Panics
-    /// If they are, and do not start.
+    /// If they are installed and do not start.
     pub fn start(width: u32, height: u32) -> Result<Self, String> {
         let one = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         for program in ["chromium", "chromedriver"] {
@@ -44,7 +44,7 @@ impl Browser {
             }
         }
         let profile = TempDir::new();
-        // It chooses a port that is free, and prints it when it listens.
+        // It chooses a free port, and prints it once it listens.
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .env("TMPDIR", profile.path())
@@ -52,7 +52,7 @@ impl Browser {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // So that the browser ends with it, whatever happens.
+            // The browser is in the same group and ends with it.
             .process_group(0)
             .spawn()
             .expect("chromedriver is installed");
@@ -83,7 +83,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Makes the window so many pixels wide and high; also narrower than a desktop lets windows be.
+    /// Resizes the window to so many pixels, also below the minimum of desktop windows.
     pub fn resize(&self, width: u32, height: u32) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
@@ -91,14 +91,14 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Asks for the light or the dark form of pages, as a system would.
+    /// Requests the light or the dark variant of pages, as a system would.
     pub fn prefer_dark(&self, dark: bool) {
         let value = if dark { "dark" } else { "light" };
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": value}]});
         self.devtools("Emulation.setEmulatedMedia", &features);
     }
 
-    /// Cuts the network off: what is asked for then fails, and is logged.
+    /// Disconnects the network: later requests fail, and are logged.
     pub fn go_offline(&self) {
         self.devtools("Network.enable", &json!({}));
         let nothing =
@@ -111,17 +111,17 @@ impl Browser {
         self.visit(&address(file));
     }
 
-    /// Opens whatever is at an address, and waits until it is loaded.
+    /// Opens an address, and waits until it is loaded.
     pub fn visit(&self, address: &str) {
         self.command("POST", "/url", &json!({"url": address}));
     }
 
-    /// Runs the body of a function in the page, and returns what it returns.
+    /// Runs the body of a function in the page, and returns its value.
     pub fn run(&self, script: &str) -> Value {
         self.command("POST", "/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until the body of a function in the page returns what it should.
+    /// Waits until the body of a function in the page returns the expected value.
     ///
     /// # Panics
     /// If it never does.
@@ -133,7 +133,7 @@ impl Browser {
         });
     }
 
-    /// Waits until everything that the page has asked to be drawn is drawn: two frames.
+    /// Waits until everything that the page has requested to draw is drawn: two frames.
     #[track_caller]
     pub fn wait_until_drawn(&self) {
         self.run(
@@ -143,13 +143,13 @@ impl Browser {
         self.wait_for("return window.drawn_", &json!(true));
     }
 
-    /// Clicks on the first element that a selector finds, where a user would: it has to be in sight.
+    /// Clicks on the first element that matches a selector, as a user would: it must be visible.
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/click"), &json!({}));
     }
 
-    /// Types into the first element that a selector finds.
+    /// Types into the first element that matches a selector.
     pub fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/value"), &json!({"text": text}));
@@ -162,15 +162,14 @@ impl Browser {
         id.expect("an element has an id").to_owned()
     }
 
-    /// Returns what the page, or the browser about the page, has written to the console since this
-    /// was last asked.
+    /// Returns the messages on the console since the last call, from the page or from the browser.
     pub fn console(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let text = |entry: &Value| format!("{}: {}", entry["level"], entry["message"]);
         log.as_array().expect("a list").iter().map(text).collect()
     }
 
-    /// Returns the addresses that were asked for since this was last asked.
+    /// Returns the addresses requested since the last call.
     pub fn requests(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "performance"}));
         let event = |entry: &Value| -> Option<String> {
@@ -187,14 +186,14 @@ impl Browser {
         self.command("POST", "/goog/cdp/execute", &body);
     }
 
-    /// Asks the session for something that it has to do.
+    /// Sends a command that must succeed.
     #[track_caller]
     fn command(&self, method: &str, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
         self.request(method, &path, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    /// Makes one request, and returns the value that was answered.
+    /// Sends a request, and returns the value of the answer.
     fn request(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let answer = exchange(self.port, method, path, body).map_err(as_text)?;
         let value: Value = serde_json::from_slice(&answer).map_err(as_text)?;
@@ -208,7 +207,7 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         if !self.session.is_empty() {
-            // It ends in any case, by force where it does not by itself.
+            // If this fails, the group is killed below.
             let _ = self.request("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
         let group = rustix::process::Pid::from_child(&self.driver);
@@ -218,8 +217,8 @@ impl Drop for Browser {
     }
 }
 
-/// Waits until nobody of the browser writes into its profile any more: its processes end in their
-/// own time, and what is being written cannot be removed.
+/// Waits until no process of the browser writes to its profile: a directory that is being written
+/// to cannot be removed.
 fn wait_until_quiet(profile: &Path) {
     let name = profile.as_os_str().as_encoded_bytes();
     let is_of_it = |process: &std::path::PathBuf| {
@@ -243,19 +242,19 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Returns the port that chromedriver says it listens on: the last word of one of its lines.
+/// Returns the port that chromedriver prints: the last word of one of its lines.
 fn announced_port(stdout: ChildStdout) -> u16 {
     let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
     let port = lines.find_map(|line| {
         let (_, port) = line.split_once("started successfully on port ")?;
         port.trim_end_matches('.').parse().ok()
     });
-    // Whatever it writes later is read, so that it never waits for a reader.
+    // The rest of its output is read, so that it never blocks.
     std::thread::spawn(move || lines.for_each(drop));
     port.expect("chromedriver prints its port")
 }
 
-/// Returns the address of a file, in which nothing but plain letters stands for itself.
+/// Returns the address of a file. All bytes but plain letters, digits and `/.-_` are escaped.
 fn address(file: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in file.as_os_str().as_encoded_bytes() {
@@ -268,7 +267,7 @@ fn address(file: &Path) -> String {
     address
 }
 
-/// Sends a request of HTTP, and returns the body of the answer.
+/// Sends an HTTP request, and returns the body of the response.
 fn exchange(port: u16, method: &str, path: &str, body: &Value) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_read_timeout(Some(WATCHDOG))?;

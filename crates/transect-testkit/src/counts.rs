@@ -1,8 +1,8 @@
-//! What is compared of a tree.
+//! Counts of a tree, to compare.
 
 use std::fmt::Write as _;
 
-/// What a walk comes to, whoever walks.
+/// The counts of a tree, from any walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Regular files: names, not file ids.
@@ -13,16 +13,15 @@ pub struct Counts {
     pub symlinks: u64,
     /// Everything else.
     pub others: u64,
-    /// Further names of files met before.
+    /// Other names of files counted before.
     pub hard_links: u64,
-    /// Lengths of everything but directories, each file id once.
+    /// Bytes of everything but directories, each file id once.
     pub apparent_size: u64,
-    /// Bytes occupied by everything but directories, each file id once.
+    /// Allocated bytes of everything but directories, each file id once.
     pub allocated_size: u64,
-    /// Bytes occupied by the directories themselves.
+    /// Allocated bytes of directories.
     pub directories_allocated_size: u64,
-    /// Whoever counted could not tell what anything occupies: the two sizes above say nothing, and
-    /// are not compared.
+    /// Allocated bytes are unknown: the two fields above are not compared.
     pub allocation_unknown: bool,
 }
 
@@ -40,10 +39,10 @@ impl Counts {
         ]
     }
 
-    /// Compares with what was expected.
+    /// Compares the counts with the expected ones.
     ///
     /// # Panics
-    /// If anything differs; the message holds what differs, and nothing else.
+    /// If anything differs; the message contains only the differences.
     #[track_caller]
     pub fn assert_are(&self, expected: &Self, context: impl std::fmt::Display) {
         let mut differences = String::new();

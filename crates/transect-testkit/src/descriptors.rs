@@ -1,9 +1,9 @@
-//! Few descriptors, to see who gets along with them.
+//! Sets the limit of open descriptors.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process open as many descriptors as it may without privilege, and returns how many;
-/// `None` if there is no limit. For a process of its own: see [`in_own_process`](crate::in_own_process()).
+/// Raises the limit of this process as far as possible without privilege, and returns it; `None` if
+/// there is none. Use it in a process of its own: see [`in_own_process`](crate::in_own_process()).
 ///
 /// # Panics
 /// If the system refuses.
@@ -13,7 +13,7 @@ pub fn raise_descriptor_limit() -> Option<u64> {
     maximum
 }
 
-/// Lets this process open descriptors below `limit` only. For a process of its own: see
+/// Allows this process descriptors below `limit` only. Use it in a process of its own: see
 /// [`in_own_process`](crate::in_own_process()).
 ///
 /// # Panics

@@ -1,15 +1,16 @@
 //! Named trees, an oracle and helpers for tests.
 //!
-//! The kit knows nothing of the engine: what it says about a tree is an opinion of its own, so
-//! that engine and oracle cannot be wrong together.
+//! The kit does not use the engine: its results are independent, so that engine and oracle do not
+//! share a mistake.
 //!
-//! * [`TempDir`]: a directory that goes away, whatever was built in it.
+//! * [`TempDir`]: a directory that is removed when dropped, whatever it contains.
 //! * [`trees`]: trees by name, one for everything that has ever broken a walker.
 //! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
-//! * [`Counts`]: what is compared, with a difference that can be read.
-//! * `Browser`: a page as people see it.
+//! * [`Counts`]: counts to compare, with a readable difference.
+//! * `Browser`: a page in a real browser.
 //! * `faults`: faults in the system calls of a program.
-//! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and waits.
+//! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and
+//!   waits.
 
 #[cfg(unix)]
 mod browser;

@@ -1,27 +1,27 @@
-//! File systems mounted for a test. It takes a privilege: without it a test says so.
+//! File systems mounted for a test. Mounting needs privileges; tests without them are skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mounted file system, unmounted when this is dropped.
+/// A mounted file system, unmounted when dropped.
 #[derive(Debug)]
 pub struct Mount(PathBuf);
 
 impl Mount {
-    /// Mounts with these arguments of `mount` on a directory, which is made.
+    /// Mounts on a directory with these arguments of `mount`. Creates the directory.
     ///
     /// # Errors
     /// Why it could not be mounted.
     ///
     /// # Panics
-    /// If the directory cannot be made.
+    /// If the directory cannot be created.
     pub fn new(arguments: &[&str], at: &Path) -> Result<Self, String> {
         std::fs::create_dir_all(at).expect("a directory to mount on");
         run(Command::new("mount").args(arguments).arg(at))?;
         Ok(Self(at.to_owned()))
     }
 
-    /// Mounts memory for so many bytes, as `mount` writes them.
+    /// Mounts a tmpfs of this size, as `mount` writes sizes.
     ///
     /// # Errors
     /// Why it could not be mounted.
@@ -29,14 +29,14 @@ impl Mount {
         Self::new(&["-t", "tmpfs", "-o", &format!("size={size}"), "transect"], at)
     }
 
-    /// Makes a file system in the file `image`, which gets this size and takes only the room that is
-    /// used, with this command, to which the image is appended; mounts it.
+    /// Creates a file system in the sparse file `image` of this size, with a command to which the
+    /// image is appended, and mounts it.
     ///
     /// # Errors
-    /// Why it could not be made or mounted.
+    /// Why it could not be created or mounted.
     ///
     /// # Panics
-    /// If the image cannot be made.
+    /// If the image cannot be created.
     pub fn image(image: &Path, size: u64, make: &[&str], at: &Path) -> Result<Self, String> {
         let file = std::fs::File::create(image).expect("an image");
         file.set_len(size).expect("an image may have holes");
@@ -44,27 +44,27 @@ impl Mount {
         Self::new(&["-o", "loop", image.to_str().expect("a path of tests is text")], at)
     }
 
-    /// Makes a file system of 64 MB in the file `image`, with these arguments of `mkfs.ext4`, and
+    /// Creates a file system of 64 MB in the file `image` with these arguments of `mkfs.ext4`, and
     /// mounts it.
     ///
     /// # Errors
-    /// Why it could not be made or mounted.
+    /// Why it could not be created or mounted.
     ///
     /// # Panics
-    /// If the image cannot be made.
+    /// If the image cannot be created.
     pub fn ext4(image: &Path, options: &[&str], at: &Path) -> Result<Self, String> {
         let make = [&["mkfs.ext4", "-q", "-F", "-N", "20000"], options].concat();
         Self::image(image, 64 << 20, &make, at)
     }
 
-    /// Makes a file system of 4 MB in the file `image` in which names that differ only in case are the
-    /// same, and mounts it: NTFS through FUSE, which every kernel has.
+    /// Creates a file system of 4 MB in the file `image` that ignores case, and mounts it: NTFS
+    /// through FUSE, which every kernel supports.
     ///
     /// # Errors
-    /// Why it could not be made or mounted.
+    /// Why it could not be created or mounted.
     ///
     /// # Panics
-    /// If the image or the directory cannot be made.
+    /// If the image or the directory cannot be created.
     pub fn ntfs(image: &Path, at: &Path) -> Result<Self, String> {
         let file = std::fs::File::create(image).expect("an image");
         file.set_len(4 << 20).expect("an image may have holes");
@@ -74,7 +74,7 @@ impl Mount {
         Ok(Self(at.to_owned()))
     }
 
-    /// Returns where it is mounted.
+    /// Returns the mount point.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -1,15 +1,15 @@
-//! Tests that look at their whole process, or change it, run in a process of their own.
+//! Tests that inspect or change their whole process run in a process of their own.
 
 use std::process::{Command, Output};
 
-/// Names, in a process started by [`rerun`], what it is to do.
+/// The environment variable with the role of a process started by [`rerun`].
 const ROLE: &str = "TRANSECT_TEST_ROLE";
 
-/// Runs the test `test` (its path within the binary) once more in a process of its own, where the
-/// calls of this function run `body`.
+/// Runs the test `test` (its path within the binary) again in a process of its own, where this
+/// function calls `body`.
 ///
 /// # Panics
-/// If the other process fails, or does not know the test.
+/// If the other process fails, or contains no such test.
 pub fn in_own_process(test: &str, body: impl FnOnce()) {
     if rerun(test, "alone", &[], body) {
         return;
@@ -17,12 +17,11 @@ pub fn in_own_process(test: &str, body: impl FnOnce()) {
     unreachable!("a process started for {test} has a role that nobody knows");
 }
 
-/// Starts a process that runs the test `test` in a role, and returns true in the process that
-/// started it; in that other process runs `body` and returns true, too. Returns false in a process
-/// that was started for another role.
+/// Starts a process that runs the test `test` in a role, and returns true. In that process, calls
+/// `body` and returns true, too. Returns false in a process started for another role.
 ///
 /// # Panics
-/// If the other process fails, or does not know the test.
+/// If the other process fails, or contains no such test.
 pub fn rerun(test: &str, role: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> bool {
     match std::env::var(ROLE) {
         Ok(mine) if mine == role => {

@@ -1,4 +1,4 @@
-//! Unix programs under Wine: they make what Windows programs cannot.
+//! Runs Unix programs under Wine, to create what Windows programs cannot.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::watchdog::wait_for;
 
-/// Where Wine, and nobody else, shows the files of the system below it.
+/// The path where Wine, and only Wine, shows the files of the system below it.
 const SHELL: &str = r"\\?\unix\bin\sh";
 
-/// What a script says at its end.
+/// The last output of a script.
 const ENDED: &str = "\nended\n";
 
-/// Returns whether Unix programs can be started: the tests run under Wine.
+/// Returns whether Unix programs can be started, because the tests run under Wine.
 pub fn has_unix_shell() -> bool {
     Path::new(SHELL).exists()
 }
 
-/// Runs a script in the directory `at`, and returns what it wrote; `None` where there is no Unix
-/// shell. Scripts have relative paths: nobody tells a Windows program what Unix calls `at`.
+/// Runs a script in the directory `at`, and returns its output; `None` without a Unix shell.
+/// Scripts use relative paths: a Windows program cannot find out the Unix path of `at`.
 ///
 /// # Panics
 /// If the script does not end.
@@ -28,8 +28,8 @@ pub fn unix_shell(at: &Path, script: &str) -> Option<String> {
     if !has_unix_shell() {
         return None;
     }
-    // Wine tells neither when a Unix program ends nor what it writes into a pipe: into a file it
-    // writes, and the script itself says that it has ended.
+    // Wine reports neither the end of a Unix program nor its output to a pipe. So the script writes
+    // to a file, and marks its end there.
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
     let name = format!("transect-shell-{}-{next}", std::process::id());
     let output = std::env::temp_dir().join(name);

@@ -1,17 +1,17 @@
-//! Waiting in tests: for a condition, never for a time. The one limit is so long that only what
-//! hangs exceeds it, on a slow and busy machine, too.
+//! Waiting in tests: for conditions, not for a time. The one time limit is so long that only a hang
+//! exceeds it, even on a slow and busy machine.
 
 use std::fmt::Display;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Whatever has not happened by then never will.
+/// After this time a test counts as hanging.
 pub const WATCHDOG: Duration = Duration::from_secs(20 * 60);
 
-/// How long to sleep between two looks.
+/// The time between two checks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Runs `body` on a thread of its own and returns its value; a panic in it goes on here.
+/// Runs `body` on its own thread and returns its value; propagates a panic.
 ///
 /// # Panics
 /// If `body` hangs. Its thread is left behind.
@@ -24,7 +24,7 @@ pub fn within<T: Send + 'static>(what: &str, body: impl FnOnce() -> T + Send + '
     });
     match receive.recv_timeout(WATCHDOG) {
         Err(RecvTimeoutError::Timeout) => panic!("{what} hangs: no end after {WATCHDOG:?}"),
-        // A panic drops the sender; joining says which.
+        // A panic drops the sender; joining returns the panic.
         Ok(()) | Err(RecvTimeoutError::Disconnected) => {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         }
@@ -40,19 +40,19 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
 }
 
-/// Waits until there is something, and returns it.
+/// Waits until `look` returns a value, and returns it.
 ///
 /// # Panics
-/// If there never is.
+/// If it never does.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     wait_for_ok(what, || look().ok_or("nothing"))
 }
 
-/// Waits until a look succeeds, and returns what it found.
+/// Waits until `look` succeeds, and returns its value.
 ///
 /// # Panics
-/// If it never does: with what it found instead.
+/// If it never does; the message contains the last error.
 #[track_caller]
 pub fn wait_for_ok<T, E: Display>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();

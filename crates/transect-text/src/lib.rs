@@ -1,5 +1,5 @@
-//! Numbers, names and sizes as people read and type them, for the terminal view, the command line and
-//! the lab's reports.
+//! Text that users read and type, for the terminal view, the command line and the lab's reports:
+//! numbers, names, sizes.
 
 pub mod notes;
 pub mod quote;

@@ -1,10 +1,11 @@
-//! What is to be known of an entry beside its size.
+//! Notes on an entry, next to its size.
 
 use transect::table::{Row, Table};
 
 use crate::units::{bytes, counted};
 
-/// Returns what is to be known of an entry beside its size, with a blank before it.
+/// Returns the notes on an entry in parentheses, with a leading space: shared bytes, why it was not
+/// read, errors. Empty if there are none.
 pub fn of(table: &Table, row: Row) -> String {
     let mut notes = Vec::new();
     let shared = table.shared(row);

@@ -1,12 +1,12 @@
-//! Text that a terminal shows as it is. A name may hold anything but `/` and NUL: a newline, an
-//! escape sequence, bytes that are not UTF-8.
+//! Text that is safe to print to a terminal. A file name may contain anything but `/` and NUL: a
+//! newline, an escape sequence, bytes that are not UTF-8.
 
 use std::ffi::OsStr;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns a name that cannot steer a terminal or pass for several lines: hostile characters are
-/// written as escapes, what is not UTF-8 as the replacement character.
+/// Returns a name without characters that control a terminal or split it into several lines: they
+/// are escaped. Bytes that are not UTF-8 become the replacement character.
 pub fn for_terminal(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
     for character in name.to_string_lossy().chars() {
@@ -18,9 +18,9 @@ pub fn for_terminal(name: &OsStr) -> String {
     text
 }
 
-/// Returns whether a character steers a terminal or makes one text look like another: the control
-/// characters (C0, DEL, C1), and those that change the direction of text (the Unicode property
-/// `Bidi_Control`). Newline and tab are among them.
+/// Returns whether a character controls a terminal or makes one text look like another: the control
+/// characters (C0, DEL, C1, with newline and tab), and those that change the direction of text (the
+/// Unicode property `Bidi_Control`).
 pub fn is_hostile(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -41,13 +41,13 @@ pub fn push_escaped(character: char, text: &mut String) {
     }
 }
 
-/// Returns how many columns of a terminal a text takes.
+/// Returns the width of a text in terminal columns.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a text of at most `width` columns. What is cut is cut from the middle: a path is told by
-/// where it begins and where it ends.
+/// Returns a text of at most `width` columns. The middle is cut: the start and the end of a path
+/// identify it best.
 pub fn shorten(text: String, width: usize) -> String {
     if text.width() <= width {
         return text;
@@ -58,7 +58,7 @@ pub fn shorten(text: String, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// Returns as much of the beginning of a text as `room` columns hold.
+/// Returns the start of a text that fits into `room` columns.
 fn head(text: &str, room: usize) -> &str {
     let mut taken = 0;
     let end = text.char_indices().find(|(_, character)| {
@@ -68,8 +68,8 @@ fn head(text: &str, room: usize) -> &str {
     &text[..end.map_or(text.len(), |(at, _)| at)]
 }
 
-/// Returns as much of the end of a text as `room` columns hold; it begins with nothing that belongs
-/// to the character before.
+/// Returns the end of a text that fits into `room` columns. It does not begin with a combining
+/// character.
 fn tail(text: &str, room: usize) -> &str {
     let (mut taken, mut start) = (0, text.len());
     for (at, character) in text.char_indices().rev() {
@@ -120,7 +120,7 @@ mod tests {
             let shown = for_terminal(OsStr::new(&character.to_string()));
             assert!(shown.starts_with('\\') && !shown.contains(is_hostile), "{shown:?}");
         }
-        // A joiner is part of how scripts and emoji are spelt.
+        // Scripts and emoji need joiners.
         assert_eq!(for_terminal(OsStr::new("\u{200d} \u{a0}é\u{5d0}")), "\u{200d} \u{a0}é\u{5d0}");
     }
 }

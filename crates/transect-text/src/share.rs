@@ -1,6 +1,6 @@
-//! Parts of a whole: in percent, and as bars.
+//! Parts of a whole: percentages and bars.
 
-/// Returns a share in percent. What is there is never shown as nothing, nor as all if it is not.
+/// Returns a share in percent. Only nothing is `0%`, and only all of it is `100%`.
 pub fn percent(share: f64) -> String {
     let rounded = (share * 100.0).round();
     match rounded {
@@ -10,7 +10,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// Returns a bar `width` characters wide that is filled by a share, to an eighth of a character.
+/// Returns a bar of `width` characters, filled by a share to an eighth of a character.
 pub fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize;

@@ -1,9 +1,9 @@
-//! Sizes as people type them: `64K`, `4KiB`, `1M`, or plain bytes.
+//! Sizes as users type them: `64K`, `4KiB`, `1M`, or plain bytes.
 
-/// Returns the bytes that a text stands for. `K` and `KiB` are the same, a power of two.
+/// Returns a size in bytes. `K` and `KiB` are the same, a power of two.
 ///
 /// # Errors
-/// A sentence for the user: what was typed is no size, or more than can be counted.
+/// A message for the user: the text is not a size, or it exceeds the largest integer.
 pub fn parse(text: &str) -> Result<usize, String> {
     let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "more bytes than can be counted".to_owned())
 }
 
-/// Returns the shortest text that stands for these bytes: `256K`, but `1000`.
+/// Returns the shortest text for a size in bytes: `256K`, but `1000`.
 pub fn shortest(bytes: usize) -> String {
     for (shift, unit) in [(40, 'T'), (30, 'G'), (20, 'M'), (10, 'K')] {
         if bytes != 0 && bytes.trailing_zeros() >= shift {

@@ -1,4 +1,4 @@
-//! The styles of text on a terminal: one for each meaning.
+//! Styles of text on a terminal: one for each meaning.
 
 use anstyle::AnsiColor;
 pub use anstyle::Style;

@@ -7,12 +7,12 @@ const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 /// Returns a size with a binary unit and three significant digits: `1.50 GiB`.
 pub fn bytes(bytes: u64) -> String {
     if bytes == u64::MAX {
-        // The most that a sum can tell: it may be more.
+        // A saturated sum: it may be more.
         return "16+ EiB".to_owned();
     }
     let mut value = bytes as f64;
     let mut unit = 0;
-    // 1023.5 would be shown as 1024.
+    // 1023.5 would be printed as 1024.
     while value >= 1023.5 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -26,7 +26,7 @@ pub fn bytes(bytes: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// Returns a count with its thousands apart: `1,234,567`.
+/// Returns a count with thousands separators: `1,234,567`.
 pub fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

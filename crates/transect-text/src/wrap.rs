@@ -1,6 +1,6 @@
-//! Sentences in lines.
+//! Wraps sentences.
 
-/// Returns a text in lines of at most `width` characters, those after the first with a margin.
+/// Returns lines of at most `width` characters; lines after the first are indented.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

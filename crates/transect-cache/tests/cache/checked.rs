@@ -41,7 +41,7 @@ fn checked_attributes_always_queried() {
     let_time_pass();
     let cache = eager(Level::Checked);
     assert_eq!(cache.get(&file).unwrap().size(), Some(1));
-    // The directory's times say nothing of this.
+    // This does not change the directory's times.
     write(file.clone(), "12345");
     assert_eq!(cache.get(&file).unwrap().size(), Some(5));
     assert_eq!(seen(&cache.get(&file)), oracle(&file, true));

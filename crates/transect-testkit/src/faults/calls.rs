@@ -1,23 +1,23 @@
-//! The system calls that touch files: what each is about, and which faults it can report.
+//! The system calls that touch files: the file of each, and its possible faults.
 
 use nix::errno::Errno;
 
 use Fault::{Error, Short, Torn};
 use Subject::{At, At2, Descriptor, Mapping, Path};
 
-/// What goes wrong in one call.
+/// A fault in one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The call reports this error and does nothing; `close` reports it and closes all the same.
+    /// The call reports this error and does nothing; `close` reports it and still closes.
     Error(Errno),
-    /// The call does less than was asked for, and reports how much.
+    /// The call does less than requested, and reports how much.
     Short,
-    /// The same, and the next call that writes fails with `ENOSPC`: the last block of a device.
+    /// The same, and the next write fails with `ENOSPC`: the last block of a device.
     Torn,
 }
 
 impl Fault {
-    /// Returns its short name, such as `EIO`.
+    /// Returns a short name, such as `EIO`.
     pub fn name(self) -> &'static str {
         match self {
             Error(Errno::EAGAIN) => "EAGAIN",
@@ -35,14 +35,14 @@ impl Fault {
     }
 }
 
-/// Which arguments of a call name the file that it is about.
+/// The arguments of a call that identify its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A path.
     Path(usize),
     /// A directory's descriptor, and a path relative to it.
     At(usize, usize),
-    /// The same, twice: the file is named by the last two.
+    /// Two of them: the last two arguments identify the file.
     At2(usize, usize),
     /// A descriptor.
     Descriptor(usize),
@@ -50,16 +50,16 @@ pub(super) enum Subject {
     Mapping(usize),
 }
 
-/// How a call is told to do less.
+/// How to make a call do less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shorten {
-    /// It cannot be.
+    /// Not possible.
     Not,
-    /// The argument that is a number of bytes.
+    /// The argument with the number of bytes.
     Length(usize),
-    /// The argument that points to buffers with their lengths; the next one is how many.
+    /// The argument that points to buffers with their lengths; the next argument is their number.
     Vector(usize),
-    /// The argument that is the room for records, of which one must fit.
+    /// The argument with the size of a buffer for records, of which one must fit.
     Records(usize),
 }
 
@@ -70,20 +70,20 @@ pub(super) struct CallKind {
     pub(super) subject: Subject,
     pub(super) shorten: Shorten,
     errors: &'static [Errno],
-    /// Its manual page (or the kernel, on some file system) lets a signal interrupt it: a caller
-    /// must call again.
+    /// A signal can interrupt it, by its manual page or by the kernel on some file system: the
+    /// caller must call again.
     pub(super) is_restartable: bool,
 }
 
 impl CallKind {
-    /// Returns the faults that the call can meet.
+    /// Returns the possible faults.
     pub(super) fn faults(&self) -> impl Iterator<Item = Fault> {
         let short = (self.shorten != Shorten::Not).then_some(Short);
         let torn = self.writes().then_some(Torn);
         self.errors.iter().copied().map(Error).chain(short).chain(torn)
     }
 
-    /// Returns whether it puts bytes into a file.
+    /// Returns whether the call writes to a file.
     pub(super) fn writes(&self) -> bool {
         self.shorten != Shorten::Not && self.errors.contains(&Errno::ENOSPC)
     }
@@ -102,11 +102,11 @@ const WRITE: &[Errno] = &[Errno::EINTR, Errno::EIO, Errno::ENOSPC, Errno::EDQUOT
 const NAMES: &[Errno] = WRITE;
 const REMOVE: &[Errno] = &[Errno::EINTR, Errno::EIO, Errno::ESTALE];
 
-/// Bits of the flags of `open`, as in `fcntl.h`.
+/// Flags of `open`, as in `fcntl.h`.
 const CREATES: u64 = 0o100;
 const UNNAMED: u64 = 0o20_000_000;
 
-/// Returns what is known of a call that touches files; nothing of others.
+/// Returns the kind of a call that touches files; `None` for others.
 pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind> {
     let new = |name, subject, errors| CallKind {
         name,
@@ -170,7 +170,7 @@ pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind
         196 => new("flistxattr", Descriptor(0), ASK),
         197 => new("removexattr", Path(0), WRITE),
         199 => new("fremovexattr", Descriptor(0), WRITE),
-        // No file system lets a signal interrupt it, and the standard library does not expect that.
+        // No file system lets a signal interrupt it, and the standard library relies on that.
         217 => CallKind {
             is_restartable: false,
             ..short(new("getdents64", Descriptor(0), READ), Shorten::Records(2))
@@ -197,14 +197,14 @@ pub(super) fn kind_of_call(number: u64, arguments: &[u64; 6]) -> Option<CallKind
         332 => new("statx", At(0, 1), ASK),
         425 => new("io_uring_setup", Mapping(6), &[Errno::EMFILE, Errno::ENOMEM]),
         426 => again(new("io_uring_enter", Descriptor(0), &[Errno::EINTR, Errno::EAGAIN])),
-        // Its flags lie in memory: that it makes nothing is what this program uses it for.
+        // The flags are in memory. This program never creates files with it.
         437 => open("openat2", At(0, 1), 0),
         439 => new("faccessat2", At(0, 1), ASK),
         _ => return None,
     })
 }
 
-/// Only what locks a file, duplicates a descriptor or changes its flags.
+/// Returns the kind of an `fcntl` that locks a file, duplicates a descriptor or changes its flags.
 fn kind_of_fcntl(command: u64) -> Option<CallKind> {
     let (name, errors, is_restartable): (_, &'static [Errno], _) = match command {
         0 | 1030 => ("fcntl(F_DUPFD)", &[Errno::EMFILE], false),

@@ -1,15 +1,15 @@
-//! Faults in system calls, put there by a tracer: the program that is tested need not be linked to
-//! anything, and may make its calls in any way but through a ring (`io_uring`).
+//! Injects faults into system calls with a tracer. The tested program needs no preparation and may
+//! make its calls in any way, except through a ring (`io_uring`).
 //!
 //! ```text
-//! run(command, None)         all calls that touch files, in their order
-//! run(command, Some(point))  the same, but the n-th call of one name meets a fault
+//! run(command, None)         all calls that touch files, in order
+//! run(command, Some(point))  the same, with a fault in the n-th call of one name
 //! ```
 //!
-//! The program stops at the beginning and at the end of every call. A call that is to fail is
-//! replaced by one that does not exist, and its result by the error. One that is to do less is made
-//! with a smaller length, so that the kernel really does less. The thread that calls [`run`] traces;
-//! threads of the program are traced with it, programs that it starts are not.
+//! The program stops at the start and at the end of every call. To fail a call, the tracer replaces
+//! it by one that does not exist, and its result by the error. To shorten a call, it reduces the
+//! length, so that the kernel really does less. The thread that calls [`run`] traces the program
+//! with all its threads, but not the programs that it starts.
 
 mod calls;
 mod tracer;
@@ -26,39 +26,39 @@ pub use tracer::{End, Outcome, run};
 pub struct Call {
     /// The name of the call.
     pub name: &'static str,
-    /// How many calls of this name there were before.
+    /// How many calls of this name preceded it.
     pub nth: usize,
-    /// The path that it is about, or what the descriptor is.
+    /// The path of the file, or the target of the descriptor.
     pub subject: String,
-    /// What can go wrong with it.
+    /// The possible faults.
     pub faults: Vec<Fault>,
-    /// Whether the caller must call again when a signal has interrupted it.
+    /// Whether the caller must call again after an interruption by a signal.
     pub is_restartable: bool,
 }
 
-/// Where a fault happens.
+/// Where to inject a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
     /// The name of the call.
     pub name: &'static str,
-    /// How many calls of this name go well before.
+    /// How many calls of this name succeed before.
     pub nth: usize,
-    /// What goes wrong.
+    /// The fault.
     pub fault: Fault,
-    /// It goes wrong from then on, in every call that can report it: a full or broken device.
+    /// Inject it from then on, into every call that can report it: a full or broken device.
     pub persists: bool,
 }
 
-/// Returns a command that [`run`] can trace. It is used as any other, but its standard input is what
-/// [`run`] gives it.
+/// Returns a command that [`run`] can trace. Use it like any other, but [`run`] provides its
+/// standard input.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("/bin/sh");
-    // It waits until it is traced.
+    // It waits until the tracer is attached.
     command.args(["-c", r#"read _; exec "$0" "$@""#]).arg(program);
     command
 }
 
-/// Returns why nothing can be traced here, if that is so.
+/// Returns why tracing is not possible here; `None` if it is.
 pub fn unavailable_reason() -> Option<String> {
     let traced = run(command("/bin/true"), b"", &|_| true, None);
     match traced {

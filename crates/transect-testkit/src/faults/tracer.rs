@@ -1,4 +1,4 @@
-//! Stopping a program at its system calls.
+//! Stops a program at its system calls.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 use super::calls::{CallKind, Fault, Shorten, Subject, kind_of_call};
 use super::{Call, FaultPoint};
 
-/// What has not ended by then hangs. Far more than the slowest machine needs.
+/// A program that runs longer hangs. Far more than the slowest machine needs.
 const HANG_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How a program ended.
@@ -30,7 +30,7 @@ pub enum End {
     Code(i32),
     /// By a signal.
     Signal(i32),
-    /// It did not end, and was killed.
+    /// It did not end and was killed.
     Hung,
 }
 
@@ -45,18 +45,18 @@ pub struct Outcome {
     pub stderr: Vec<u8>,
     /// The calls that touched files, up to the first fault.
     pub calls: Vec<Call>,
-    /// The call that met the fault.
+    /// The call with the fault.
     pub hit: Option<Call>,
 }
 
-/// Runs a command of [`super::command`] to its end, with this standard input. Counts the calls whose
-/// subject `counts` accepts, and lets one of them meet a fault.
+/// Runs a command from [`super::command`] with this standard input until it ends. Records the calls
+/// whose subject `counts` accepts, and injects a fault into one of them.
 ///
 /// # Errors
 /// The program cannot be started or traced.
 ///
 /// # Panics
-/// If the kernel does what ptrace(2) rules out.
+/// If the kernel does not behave as ptrace(2) documents.
 pub fn run(
     mut command: Command,
     input: &[u8],
@@ -66,7 +66,7 @@ pub fn run(
     command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let main = Pid::from_raw(i32::try_from(child.id()).expect("BUG: a process id"));
-    // Whoever panics here takes the program along.
+    // A panic here kills the program.
     let options = Options::PTRACE_O_EXITKILL
         | Options::PTRACE_O_TRACESYSGOOD
         | Options::PTRACE_O_TRACECLONE
@@ -92,7 +92,7 @@ pub fn run(
     let watchdog = std::thread::spawn(move || {
         let hangs = is_done.recv_timeout(HANG_TIMEOUT) == Err(RecvTimeoutError::Timeout);
         if hangs {
-            // It is a child that nobody has waited for: the number is still its own.
+            // The process was not waited for, so its id is still valid.
             let _ = kill(main, Signal::SIGKILL);
         }
         hangs
@@ -123,11 +123,11 @@ pub fn run(
     })
 }
 
-/// What is to be done when a call ends.
+/// What to do when a call ends.
 enum ExitAction {
-    /// The result is replaced by this error.
+    /// Replace the result by this error.
     Fail(Errno),
-    /// A word of memory is put back.
+    /// Restore a word of memory.
     Restore(u64, i64),
     /// Nothing.
     Nothing,
@@ -137,22 +137,22 @@ struct Tracer<'a> {
     main: Pid,
     counts: &'a dyn Fn(&str) -> bool,
     point: Option<FaultPoint>,
-    /// The shell has made room for the program.
+    /// The shell has been replaced by the program.
     is_started: bool,
     /// Threads within a call.
     pending: HashMap<Pid, ExitAction>,
-    /// How many calls of each name there were.
+    /// The number of calls by name.
     seen: HashMap<&'static str, usize>,
     calls: Vec<Call>,
     hit: Option<Call>,
-    /// The next call that writes finds no room.
+    /// The next write fails with `ENOSPC`.
     is_full: bool,
 }
 
 impl Tracer<'_> {
-    /// Follows the program to its end.
+    /// Traces the program until it ends.
     fn follow(&mut self) -> io::Result<End> {
-        // Of the children of this process, those of this thread alone: others have their own tests.
+        // Only the children of this thread: other threads run their own tests.
         let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
         loop {
             let status = match waitpid(None, Some(flags)) {
@@ -165,7 +165,7 @@ impl Tracer<'_> {
                     return Ok(End::Signal(signal as i32));
                 }
                 WaitStatus::PtraceSyscall(pid) => {
-                    // A thread that is killed meanwhile has nothing to be written into.
+                    // A thread that was killed meanwhile has no memory to write to.
                     match self.handle_stop(pid) {
                         Err(Errno::ESRCH) | Ok(()) => {}
                         Err(errno) => return Err(errno.into()),
@@ -181,7 +181,7 @@ impl Tracer<'_> {
                 WaitStatus::Stopped(pid, signal) => (pid, Some(signal)),
                 _ => continue,
             };
-            // Until the program is there, its shell need not stop.
+            // The shell itself is not stopped at its calls.
             let resumed = match self.is_started {
                 true => ptrace::syscall(stopped, signal),
                 false => ptrace::cont(stopped, signal),
@@ -257,7 +257,7 @@ impl Tracer<'_> {
     }
 }
 
-/// Lets a call that begins meet a fault.
+/// Injects a fault into a call that begins.
 fn inject(
     pid: Pid,
     kind: &CallKind,
@@ -298,8 +298,8 @@ fn inject(
     Ok(ExitAction::Nothing)
 }
 
-/// Returns how much is done instead of `length` bytes: a single one, or where whole blocks are moved
-/// past the cache, half of them.
+/// Returns how many bytes to process instead of `length`: one, or with direct input and output half
+/// of the blocks.
 fn reduced_length(pid: Pid, descriptor: u64, length: u64) -> u64 {
     const DIRECT: u64 = 0o40_000;
     const BLOCK: u64 = 4096;
@@ -338,7 +338,7 @@ fn end_call(pid: Pid, action: ExitAction) -> nix::Result<()> {
     }
 }
 
-/// Returns which file a call is about; nothing of one that is about none.
+/// Returns the file of a call; empty if there is none.
 fn subject(pid: Pid, subject: Subject, arguments: &[u64; 6]) -> String {
     let of = |at: usize| arguments.get(at).copied();
     let path = match subject {
@@ -381,12 +381,12 @@ fn path_at(pid: Pid, directory: Option<u64>, text: Option<u64>) -> PathBuf {
     if path == Path::new("") { base } else { base.join(path) }
 }
 
-/// Reads a text that ends with a zero from the memory of a process.
+/// Reads a string that ends with NUL from the memory of a process.
 fn string(pid: Pid, mut at: u64) -> Vec<u8> {
     const PIECE: u64 = 256;
     let mut text = Vec::new();
     while at != 0 && text.len() < 8192 {
-        // Nothing beyond a boundary of pages: there may be no memory.
+        // Never across a page boundary: the next page may not be mapped.
         let mut piece = vec![0; (PIECE - at % PIECE) as usize];
         let remote = [RemoteIoVec { base: at as usize, len: piece.len() }];
         let read = process_vm_readv(pid, &mut [IoSliceMut::new(&mut piece)], &remote).unwrap_or(0);

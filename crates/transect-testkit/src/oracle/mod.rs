@@ -1,4 +1,4 @@
-//! A plain recursion over `std::fs`: slow, simple and right.
+//! A plain recursion over `std::fs`: slow, simple and correct.
 
 use std::collections::HashSet;
 use std::fs::DirEntry;
@@ -13,23 +13,23 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
-/// What is in a tree.
+/// The content of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Oracle {
-    /// How many of everything, and how large.
+    /// Counts and sizes.
     pub counts: Counts,
-    /// The path of every entry, the root first as it was given, sorted as bytes.
+    /// The path of every entry, sorted as bytes; first the root as it was given.
     pub paths: Vec<Vec<u8>>,
 }
 
-/// What an entry is to the oracle.
+/// An entry.
 struct Entry {
     kind: EntryKind,
     device: u64,
-    /// The same for all names of a file, within its device.
+    /// The file id: the same for all names of a file on one device.
     number: u64,
     size: u64,
-    /// Unknown where `std` does not tell.
+    /// `None` where `std` does not provide it.
     allocated: Option<u64>,
 }
 
@@ -40,16 +40,16 @@ enum EntryKind {
     Other,
 }
 
-/// Returns what is in the tree at `root`.
+/// Returns the content of the tree at `root`.
 ///
 /// # Panics
-/// If anything cannot be read: an oracle does not guess.
+/// If anything cannot be read.
 pub fn oracle(root: impl AsRef<Path>) -> Oracle {
     count_tree(root.as_ref(), |_| true)
 }
 
-/// Returns what is in the tree at `root` as `find -xdev` sees it: a directory on another device is
-/// there, but neither its size nor what is in it is looked at.
+/// Returns the content of the tree at `root` as `find -xdev` finds it: a directory on another
+/// device is listed, but neither its size nor its content is read.
 ///
 /// # Panics
 /// If anything cannot be read.
@@ -133,7 +133,7 @@ mod tests {
         let below: Vec<_> = below
             .iter()
             .map(|path| path.as_os_str().as_encoded_bytes())
-            // Joining nothing adds a separator.
+            // Joining an empty path adds a separator.
             .map(|path| path.strip_suffix(MAIN_SEPARATOR_STR.as_bytes()).unwrap_or(path))
             .collect();
         assert_eq!(paths, below);
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!((counts.apparent_size, paths.len()), (6, 3));
     }
 
-    /// As far as Wine tells links from what they lead to: those to directories.
+    /// As far as Wine distinguishes links from their targets: links to directories.
     #[cfg(windows)]
     #[test]
     fn oracle_wine_links_not_followed() {

@@ -1,4 +1,4 @@
-//! Everything there is to know comes from `lstat`.
+//! The oracle on Unix: everything is from `lstat`.
 
 use std::fs::{DirEntry, Metadata};
 use std::io::Result;

@@ -1,5 +1,6 @@
-//! What an entry is stands in the listing; its size and number tell an open handle. What it
-//! occupies tells neither: `std` has no question for it, and the oracle shares none with readers.
+//! The oracle on Windows: the type is from the listing, size and file id from an open handle.
+//! Allocated bytes are unknown: `std` cannot query them, and the oracle shares no code with the
+//! readers.
 
 use std::fs::{DirEntry, Metadata, OpenOptions};
 use std::io::Result;
@@ -10,7 +11,7 @@ use winapi_util::file::information;
 
 use super::{Entry, EntryKind};
 
-/// `FILE_READ_ATTRIBUTES`, and the flags that open directories and the links themselves.
+/// `FILE_READ_ATTRIBUTES`, and the flags to open directories and links themselves.
 const READ_ATTRIBUTES: u32 = 0x80;
 const BACKUP_SEMANTICS: u32 = 0x0200_0000;
 const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
@@ -26,11 +27,10 @@ pub(super) fn listed(entry: &DirEntry) -> Result<Entry> {
     self::entry(&entry.path(), &entry.metadata()?)
 }
 
-/// `metadata` is from where the entry was listed: under Wine a link that is opened is what it leads
-/// to, however it is opened.
+/// `metadata` is from the listing: under Wine, opening a link always opens its target.
 fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
-    // To `std` a directory whose tag is 0, as Wine makes them of links, is a directory. Other
-    // tags that lead nowhere else (of cloud files) are in no tree that tests make.
+    // Wine presents links as directories with tag 0, which are directories to `std`. No test
+    // creates other tags that are not links (of cloud files).
     let leads_on = metadata.is_dir() && metadata.file_attributes() & ATTRIBUTE_REPARSE_POINT != 0;
     let kind = if metadata.is_symlink() || leads_on {
         EntryKind::Symlink
@@ -46,7 +46,7 @@ fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
         .custom_flags(BACKUP_SEMANTICS | OPEN_REPARSE_POINT)
         .open(path)?;
     let open = information(&file)?;
-    // A record in a directory may be older than what was written through another name.
+    // The listing may be older than a write through another name.
     let size = if matches!(kind, EntryKind::File) { open.file_size() } else { metadata.len() };
     Ok(Entry {
         kind,

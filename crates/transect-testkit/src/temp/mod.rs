@@ -1,4 +1,4 @@
-//! A directory that goes away, whatever was built in it.
+//! A directory that is removed when dropped, whatever it contains.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,8 +10,8 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
-/// A new directory, removed with all that is in it when this is dropped: also what nobody may
-/// read, and what lies deeper than any path reaches.
+/// A new directory, removed with its content when dropped, including unreadable files and files
+/// deeper than any path reaches.
 #[derive(Debug)]
 pub struct TempDir {
     path: PathBuf,
@@ -24,18 +24,18 @@ impl Default for TempDir {
 }
 
 impl TempDir {
-    /// Makes a directory where temporary files belong.
+    /// Creates a directory in the folder for temporary files.
     ///
     /// # Panics
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn new() -> Self {
         Self::below(std::env::temp_dir())
     }
 
-    /// Makes a directory below `parent`, to have it on a certain file system.
+    /// Creates a directory in `parent`, to have it on a certain file system.
     ///
     /// # Panics
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn below(parent: impl AsRef<Path>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let parent = parent.as_ref().canonicalize().expect("the parent is there");
@@ -44,20 +44,20 @@ impl TempDir {
             let path = parent.join(format!("transect-{}-{next}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Self { path },
-                // Left behind by a process of the same number.
+                // Left behind by an earlier process with the same id.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => panic!("cannot make '{}': {error}", path.display()),
             }
         }
     }
 
-    /// Returns where it is; no link is on the way. On Windows it is a verbatim path (`\\?\C:\…`),
-    /// below which no name means anything but itself.
+    /// Returns the path, without links. On Windows it is a verbatim path (`\\?\C:\…`), below which
+    /// every name is taken literally.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns a path in it.
+    /// Returns a path in the directory.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         self.path.join(path)
     }
@@ -119,7 +119,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// Wine shows such names, but takes none of them.
+    /// Wine shows such names but accepts none of them.
     #[cfg(windows)]
     #[test]
     fn temp_dir_unix_names_removed() {

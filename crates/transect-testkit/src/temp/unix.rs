@@ -1,4 +1,4 @@
-//! Removing through handles: no path is needed, so depth has no limit.
+//! Removal through handles: no path is needed, so depth is not limited.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,9 +11,9 @@ use rustix::io::Errno;
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Removes a directory and all that is in it.
+/// Removes a directory and its content.
 ///
-/// Two descriptors are open at a time and no name is longer than one step, so depth has no limit.
+/// Two descriptors are open at a time and every path is one name, so depth is not limited.
 pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Errno::INVAL.into());
@@ -37,7 +37,7 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Removes what is not a directory, and returns the first directory met.
+/// Removes everything but directories, and returns the first directory found.
 fn remove_files(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
     for entry in rustix::fs::Dir::read_from(here)? {
         let entry = entry?;
@@ -55,7 +55,7 @@ fn remove_files(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
 }
 
 fn enter(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    // Whoever made it unreadable: it was ours to make, and is ours to remove.
+    // It may have been made unreadable.
     rustix::fs::chmodat(above, name, Mode::from_raw_mode(0o700 as RawMode), AtFlags::empty())?;
     rustix::fs::openat(above, name, DIRECTORY, Mode::empty())
 }

@@ -1,4 +1,4 @@
-//! Trees with all that Linux offers.
+//! Trees with everything that Linux supports.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,7 +15,7 @@ use super::portable::{
 };
 use crate::counts::Counts;
 
-/// The trees that every way of walking can read to the end.
+/// The trees that every walk can read completely.
 pub const ALL: &[(&str, Build)] = &[
     ("empty", empty),
     ("single", single),
@@ -36,7 +36,7 @@ fn link(target: impl AsRef<Path>, path: impl AsRef<Path>) {
     symlink(target, path).expect("a link can be made");
 }
 
-/// A little of what is usual.
+/// A small tree of common entries.
 pub fn basic(at: &Path) {
     basic_files(at);
     link("src/main", at.join("link"));
@@ -52,7 +52,7 @@ pub fn deep(at: &Path) {
     nested_dirs(at, 300);
 }
 
-/// Symbolic links to files, to directories, to nowhere, to themselves, out of the tree.
+/// Symbolic links to files, to directories, to missing files, to themselves, out of the tree.
 pub fn links(at: &Path) {
     directory(at.join("real/below"));
     file(at.join("real/file"), 100);
@@ -70,8 +70,8 @@ pub fn links(at: &Path) {
     link("x".repeat(4000), at.join("long_target"));
 }
 
-/// Files with several names: in one directory, in several, and beside the tree (in the directory
-/// above, which has to be there for the test alone). Links and pipes can have several names, too.
+/// Files with several names: in one directory, in several, and in the parent directory of the tree,
+/// which must belong to the test. Links and pipes have several names, too.
 pub fn hardlinks(at: &Path) {
     linked_files(at);
     link("across", at.join("link"));
@@ -80,7 +80,7 @@ pub fn hardlinks(at: &Path) {
     add_hard_link(&at.join("pipe"), at.join("b/pipe"));
 }
 
-/// Directories that lead back to themselves through links.
+/// Directories with links that lead back to them.
 pub fn loops(at: &Path) {
     directory(at.join("a/b/c"));
     directory(at.join("x/y"));
@@ -96,7 +96,7 @@ pub fn loops(at: &Path) {
     link("pong", at.join("ping"));
 }
 
-/// Files that are longer than what they occupy.
+/// Files longer than their allocated bytes.
 pub fn sparse(at: &Path) {
     for (name, length, written) in [
         ("hole", 1_u64 << 30, &[][..]),
@@ -108,7 +108,7 @@ pub fn sparse(at: &Path) {
     }
 }
 
-/// Names that somebody did not expect. None of them is `.` or `..`.
+/// Unusual names. None of them is `.` or `..`.
 pub const WEIRD_NAMES: &[&[u8]] = &[
     b"new\nline",
     b"\n",
@@ -138,7 +138,7 @@ pub const WEIRD_NAMES: &[&[u8]] = &[
     &[0xf0; 254],
 ];
 
-/// Names that somebody did not expect: of files, and of directories with such files in them.
+/// Unusual names of files, and of directories with such files in them.
 pub fn weirdnames(at: &Path) {
     for (size, bytes) in WEIRD_NAMES.iter().enumerate() {
         file(at.join(OsStr::from_bytes(bytes)), size);
@@ -155,7 +155,7 @@ fn node(path: &Path, file_type: FileType, device: u64) -> bool {
     rustix::fs::mknodat(CWD, path, file_type, Mode::from_raw_mode(0o600), device).is_ok()
 }
 
-/// A pipe and a socket; devices where this process may make them.
+/// A pipe and a socket; devices if this process may create them.
 pub fn special(at: &Path) {
     directory(at.join("below"));
     for directory in [at.to_owned(), at.join("below")] {
@@ -172,7 +172,7 @@ pub fn many_small_dirs(at: &Path) {
     many_directories(at, &[6, 6, 7, 7]);
 }
 
-/// Makes a chain of directories relative to each other, and returns what it is.
+/// Creates a chain of directories, each relative to the one above, and returns its counts.
 fn chain(at: &Path, levels: u64, name: impl Fn(u64) -> String) -> Counts {
     let mode = Mode::from_raw_mode(0o755);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -202,13 +202,13 @@ fn chain(at: &Path, levels: u64, name: impl Fn(u64) -> String) -> Counts {
     counts
 }
 
-/// 300 levels of names of 30 bytes: the path is more than 9,000 bytes long. Every tenth directory
-/// holds a file. No path of `std::fs` reaches it, so the counts come along.
+/// 300 levels with names of 30 bytes: the path is more than 9,000 bytes long. Every tenth directory
+/// contains a file. Returns the counts, because `std::fs` cannot reach the end.
 pub fn beyond_path_max(at: &Path) -> Counts {
     chain(at, 300, |level| format!("{level:030}"))
 }
 
-/// 10,000 levels of short names: more than a stack holds. Every tenth directory holds a file.
+/// 10,000 levels of short names: more than a stack holds. Every tenth directory contains a file.
 pub fn very_deep(at: &Path) -> Counts {
     chain_of_levels(at, 10_000)
 }

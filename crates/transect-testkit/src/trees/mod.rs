@@ -1,6 +1,6 @@
 //! Trees by name: one for everything that has ever broken a walker.
 //!
-//! Every function builds into a directory that is there and empty.
+//! Every function builds its tree in an existing, empty directory.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub use portable::{empty, single, times, very_wide};
 #[cfg(windows)]
 pub use windows::*;
 
-/// Builds a tree into a directory.
+/// Builds a tree in a directory.
 pub type Build = fn(&Path);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Trees that every file system can hold.
+//! Trees that every file system supports.
 
 use std::fs::{File, create_dir, create_dir_all, hard_link, write};
 use std::io::{Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ pub(super) fn add_hard_link(of: &impl AsRef<Path>, to: impl AsRef<Path>) {
     hard_link(of, to).expect("a file can have another name");
 }
 
-/// Nothing at all.
+/// An empty tree.
 pub fn empty(_: &Path) {}
 
 /// One file.
@@ -27,7 +27,7 @@ pub fn single(at: &Path) {
     file(at.join("file"), 1234);
 }
 
-/// A little of what is usual, links left out.
+/// A small tree of common entries, without links.
 pub(super) fn basic_files(at: &Path) {
     for name in ["src/a", "src/b/c", "empty", ".hidden/deeper"] {
         directory(at.join(name));
@@ -59,7 +59,7 @@ pub(super) fn many_entries(at: &Path, files: usize, directories: usize) {
     }
 }
 
-/// Many levels of 13 characters, each with a file.
+/// Many levels with names of 12 characters, each with a file.
 pub(super) fn nested_dirs(at: &Path, levels: usize) {
     let mut path = at.to_owned();
     for level in 0..levels {
@@ -69,8 +69,8 @@ pub(super) fn nested_dirs(at: &Path, levels: usize) {
     }
 }
 
-/// Files with several names, links and pipes left out: in one directory, in several, and beside the tree (in the directory
-/// above, which has to be there for the test alone).
+/// Files with several names: in one directory, in several, and in the parent directory of the tree,
+/// which must belong to the test.
 pub(super) fn linked_files(at: &Path) {
     for name in ["a/deeper", "b", "c/d/e"] {
         directory(at.join(name));
@@ -112,7 +112,7 @@ pub(super) fn write_sparse(file: &mut File, length: u64, written: &[u64]) {
     }
 }
 
-/// Files of times before the epoch, now, with nanoseconds, and far away.
+/// Files with times before the epoch, now, with nanoseconds, and in the far future.
 pub fn times(at: &Path) {
     let epoch = UNIX_EPOCH;
     for (name, time) in [
@@ -128,7 +128,7 @@ pub fn times(at: &Path) {
     }
 }
 
-/// As many directories in each level as `breadth` says, every other one with a file.
+/// As many directories per level as `breadth` lists, every other one with a file.
 pub(super) fn many_directories(at: &Path, breadth: &[usize]) {
     let Some((&breadth_here, below)) = breadth.split_first() else {
         return;
@@ -143,7 +143,7 @@ pub(super) fn many_directories(at: &Path, breadth: &[usize]) {
     }
 }
 
-/// One directory with `files` files of which the last few are a byte long.
+/// One directory with `files` files, of which every thousandth is a byte long.
 pub fn very_wide(at: &Path, files: u64) -> Counts {
     for number in 0..files {
         let path = at.join(format!("f{number:06}"));

@@ -1,5 +1,5 @@
-//! Trees with all that Windows offers. They are smaller than those of Linux: under Wine every open
-//! is a question to another process.
+//! Trees with everything that Windows supports. They are smaller than those of Linux: under Wine,
+//! every open is a request to another process.
 
 use std::ffi::OsString;
 use std::fs::{File, create_dir, rename, write};
@@ -14,7 +14,7 @@ use super::portable::{
 };
 use crate::counts::Counts;
 
-/// The trees that every way of walking can read to the end.
+/// The trees that every walk can read completely.
 pub const ALL: &[(&str, Build)] = &[
     ("empty", empty),
     ("single", single),
@@ -28,7 +28,7 @@ pub const ALL: &[(&str, Build)] = &[
     ("many_small_dirs", many_small_dirs),
 ];
 
-/// A little of what is usual.
+/// A small tree of common entries.
 pub fn basic(at: &Path) {
     basic_files(at);
 }
@@ -39,18 +39,18 @@ pub fn wide(at: &Path) {
 }
 
 /// 60 levels, each with a file; the longest path is 780 characters longer than the root's, three
-/// times what paths were once limited to.
+/// times the former limit of paths.
 pub fn deep(at: &Path) {
     nested_dirs(at, 60);
 }
 
-/// Files with several names: in one directory, in several, and beside the tree (in the directory
-/// above, which has to be there for the test alone).
+/// Files with several names: in one directory, in several, and in the parent directory of the tree,
+/// which must belong to the test.
 pub fn hardlinks(at: &Path) {
     linked_files(at);
 }
 
-/// Files that are longer than what they occupy, one of them longer than 32 bits tell.
+/// Files longer than their allocated bytes, one of them longer than 32 bits can express.
 pub fn sparse(at: &Path) {
     for (name, length, written) in [
         ("hole", 1_u64 << 30, &[][..]),
@@ -59,14 +59,13 @@ pub fn sparse(at: &Path) {
     ] {
         let path = at.join(name);
         let mut file = File::create(&path).expect("a file can be made");
-        // NTFS must be told; Unix, below Wine, has no such program and need not be told.
+        // NTFS requires it; on Unix, below Wine, there is no such program, and no need.
         let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(&path).output();
         write_sparse(&mut file, length, written);
     }
 }
 
-/// Names that somebody did not expect. Most of them mean something else unless the path that they
-/// stand in is verbatim.
+/// Unusual names. Most of them have another meaning in a path that is not verbatim.
 pub const WEIRD_NAMES: &[&str] = &[
     "dot at the end.",
     "space at the end ",
@@ -106,15 +105,15 @@ pub const WEIRD_NAMES: &[&str] = &[
     "bom\u{feff}",
 ];
 
-/// Returns those names and the longest ones: of 255 characters, and of as many others as the file
-/// system below Wine has bytes for.
+/// Returns those names and the longest ones: 255 characters, and as many other characters as the
+/// file system below Wine has bytes for.
 fn weird_names() -> Vec<OsString> {
     let mut names: Vec<OsString> = WEIRD_NAMES.iter().map(OsString::from).collect();
     names.extend(["n".repeat(255), "\u{e8}".repeat(127), "\u{1f980}".repeat(63)].map(Into::into));
     names
 }
 
-/// Names that somebody did not expect: of files, and of directories with such files in them.
+/// Unusual names of files, and of directories with such files in them.
 pub fn weirdnames(at: &Path) {
     let names = weird_names();
     for (size, name) in names.iter().enumerate() {
@@ -126,7 +125,7 @@ pub fn weirdnames(at: &Path) {
         directory(&path);
         file(path.join(name), size);
     }
-    // Halves of pairs. Wine cannot store them, and the tree is without.
+    // Halves of surrogate pairs. Wine cannot store them; there, the tree lacks them.
     for units in [&[0xd83e, 0x61][..], &[0x61, 0xdd80], &[0xdd80, 0xd83e]] {
         let _ = write(at.join(OsString::from_wide(units)), "half");
     }
@@ -137,9 +136,9 @@ pub fn many_small_dirs(at: &Path) {
     many_directories(at, &[6, 5, 4]);
 }
 
-/// 150 levels of names of 60 characters: the path is more than 9,000 characters long. Every tenth
-/// directory holds a file. Windows takes such a path; under Wine no path reaches the end, as Unix
-/// takes 4,096 bytes. Therefore the counts come along.
+/// 150 levels with names of 60 characters: the path is more than 9,000 characters long. Every tenth
+/// directory contains a file. Returns the counts: Windows accepts such a path, but under Wine no
+/// path reaches the end, because Unix accepts 4,096 bytes.
 pub fn beyond_path_max(at: &Path) -> Counts {
     let mut counts = Counts { directories: 1, allocation_unknown: true, ..Counts::default() };
     let part = |path: &Path, counts: &mut Counts| {
@@ -156,7 +155,7 @@ pub fn beyond_path_max(at: &Path) -> Counts {
         }
         path
     };
-    // From the end: each part is moved, with all that hangs on it, to the end of the next.
+    // From the end: each part is moved, with everything below it, to the end of the next.
     let first = at.join(format!("{:060}", 0));
     for _ in 0..5 {
         if first.exists() {
