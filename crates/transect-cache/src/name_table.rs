@@ -359,7 +359,7 @@ mod tests {
             assert!(matches!(table.find(name, layout, false), TableLookup::Unknown));
             assert_eq!(table.find_type(name, layout), Some(FileType::Unknown));
         }
-        // Asked again and again, it makes the table worn out.
+        // Repeated queries make most of the table obsolete.
         let name = HashedName::new(b"known", &hasher);
         let rounds = (0..200).find(|&size| {
             table.insert(name, layout, &Ok(sized(size)));

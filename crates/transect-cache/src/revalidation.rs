@@ -499,7 +499,7 @@ impl Revalidation<'_> {
         let freshness = directory.freshness(self.level, self.epoch, self.number);
         let lasting = match freshness {
             Freshness::Complete => true,
-            // The attributes of a directory change in events of another directory.
+            // `.` and `..` stand for a directory whose changes are events of another one.
             Freshness::Watched => is_entry_name(name.bytes),
             Freshness::NamesOnly | Freshness::Stale => false,
         };
