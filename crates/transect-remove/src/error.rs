@@ -23,7 +23,7 @@ impl fmt::Display for RemovalError {
         match self {
             Self::Columns => write!(f, "the scan kept no times: what has changed cannot be told"),
             Self::Nameless(path) => {
-                write!(f, "'{}' cannot be removed: it is no name in a directory", path.display())
+                write!(f, "cannot remove '{}': it is not an entry of a directory", path.display())
             }
             Self::NoTrash => write!(f, "moving to the trash is not supported on this system yet"),
             Self::Date(date) => write!(f, "'{date}' is not written as 2026-11-21T19:07:37"),

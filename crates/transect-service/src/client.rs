@@ -234,7 +234,7 @@ impl Client {
         match self.reader.take() {
             Frame { kind: Kind::ERROR, payload } => Err(Error::Remote(ErrorReply::parse(payload)?)),
             Frame { kind: it, payload } if it == kind.answer() => Ok(payload),
-            _ => Err(ProtocolError("an answer to what nobody asked").into()),
+            _ => Err(ProtocolError("an answer without a request").into()),
         }
     }
 
@@ -268,7 +268,8 @@ impl Client {
     }
 }
 
-const MISCOUNTED: ProtocolError = ProtocolError("more or fewer answers than questions");
+const MISCOUNTED: ProtocolError =
+    ProtocolError("the number of answers differs from the number of paths");
 
 const _: () = assert!(
     PATHS_PER_FRAME <= MAX_PATHS && FULL_FRAME_BYTES + 2 * MAX_PATH_BYTES < MAX_REQUEST_BYTES

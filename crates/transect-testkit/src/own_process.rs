@@ -14,7 +14,7 @@ pub fn in_own_process(test: &str, body: impl FnOnce()) {
     if rerun(test, "alone", &[], body) {
         return;
     }
-    unreachable!("a process started for {test} has a role that nobody knows");
+    unreachable!("the process started for {test} has an unknown role");
 }
 
 /// Starts a process that runs the test `test` in a role, and returns true. In that process, calls

@@ -133,7 +133,7 @@ fn take_error(status: u8, from: &mut ByteReader<'_>) -> Result<LookupError, Prot
         OUTSIDE => LookupError::OutsideRoots,
         RELATIVE => LookupError::NoBase,
         FAILED => without_number(FaultKind::Other),
-        _ => return Err(ProtocolError("an answer that nobody knows")),
+        _ => return Err(ProtocolError("an unknown answer")),
     })
 }
 

@@ -6,7 +6,7 @@ use super::{MAX_PATH_BYTES, ProtocolError};
 #[derive(Clone, Copy, Debug)]
 pub struct ByteReader<'a>(pub &'a [u8]);
 
-const SHORT: ProtocolError = ProtocolError("it ends in the middle of something");
+const SHORT: ProtocolError = ProtocolError("the frame ends early");
 
 impl<'a> ByteReader<'a> {
     /// Returns whether everything was read.
@@ -69,7 +69,7 @@ impl<'a> ByteReader<'a> {
     /// # Errors
     /// Bytes are left.
     pub fn end(self) -> Result<(), ProtocolError> {
-        if self.is_empty() { Ok(()) } else { Err(ProtocolError("something comes after its end")) }
+        if self.is_empty() { Ok(()) } else { Err(ProtocolError("unexpected bytes after the end")) }
     }
 }
 

@@ -52,8 +52,8 @@ impl FrameReader {
             return Ok(None);
         };
         match u32::from_le_bytes(*length) as usize {
-            0 => Err(ProtocolError("a frame of nothing")),
-            length if length > self.longest => Err(ProtocolError("a frame longer than may be")),
+            0 => Err(ProtocolError("an empty frame")),
+            length if length > self.longest => Err(ProtocolError("a frame is too long")),
             length => Ok(Some(length)),
         }
     }
@@ -77,7 +77,7 @@ impl FrameReader {
     /// # Panics
     /// If it is not [ready](FrameReader::is_ready).
     pub fn take(&mut self) -> Frame<'_> {
-        const READY: &str = "BUG: nobody asked whether a frame is ready";
+        const READY: &str = "BUG: the caller did not check whether a frame is ready";
         let length = self.length().ok().flatten().expect(READY);
         let from = self.start + LENGTH;
         self.start = from + length;
@@ -126,10 +126,10 @@ mod tests {
     fn frame_too_long_refused_before_allocation() {
         let mut inbox = FrameReader::new(100);
         inbox.fill(&mut &101_u32.to_le_bytes()[..]).unwrap();
-        assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame longer than may be")));
+        assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame is too long")));
         let mut inbox = FrameReader::new(usize::MAX);
         inbox.fill(&mut &0_u32.to_le_bytes()[..]).unwrap();
-        assert_eq!(inbox.is_ready(), Err(ProtocolError("a frame of nothing")));
+        assert_eq!(inbox.is_ready(), Err(ProtocolError("an empty frame")));
     }
 
     proptest! {

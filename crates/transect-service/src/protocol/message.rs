@@ -31,7 +31,7 @@ impl AttributeQuery {
         let want = FieldMask::from_bits_truncate(from.u16()?);
         match from.u8()? {
             flags @ 0..=Self::FOLLOW => Ok(Self { want, follow: flags == Self::FOLLOW }),
-            _ => Err(ProtocolError("a flag that nobody knows")),
+            _ => Err(ProtocolError("an unknown flag")),
         }
     }
 
@@ -78,13 +78,12 @@ impl<'a> Request<'a> {
     /// # Errors
     /// It is malformed.
     pub fn parse(frame: Frame<'a>, paths: &mut PathList) -> Result<Self, ProtocolError> {
-        let kind =
-            Kind::of_request(frame.kind).ok_or(ProtocolError("a request that nobody knows"))?;
+        let kind = Kind::of_request(frame.kind).ok_or(ProtocolError("an unknown request"))?;
         let mut from = ByteReader(frame.payload);
         let request = match kind {
             Kind::Hello => {
                 if from.take(MAGIC.len())? != MAGIC {
-                    return Err(ProtocolError("no greeting"));
+                    return Err(ProtocolError("not a hello"));
                 }
                 Self::Hello { version: from.u16()? }
             }
@@ -112,7 +111,7 @@ impl<'a> Request<'a> {
         let want = FieldMask::from_bits_truncate(from.u16()?);
         let names = from.u32()? as usize;
         if names > MAX_PATHS {
-            return Err(ProtocolError("more names than may be"));
+            return Err(ProtocolError("too many names"));
         }
         let names = (0..names).map(|_| from.string()).collect::<Result<_, _>>()?;
         paths.take(from)?;
@@ -191,7 +190,7 @@ impl ServerInfo {
     pub fn parse(payload: &[u8]) -> Result<Self, ProtocolError> {
         let mut from = ByteReader(payload);
         if from.take(MAGIC.len())? != MAGIC {
-            return Err(ProtocolError("no greeting"));
+            return Err(ProtocolError("not a hello"));
         }
         let mut greeting = Self {
             version: from.u16()?,
@@ -381,6 +380,6 @@ mod tests {
     fn request_trailing_bytes_refused() {
         let frame = Frame { kind: Kind::Stats.request(), payload: b"x" };
         let parsed = Request::parse(frame, &mut PathList::default());
-        assert_eq!(parsed, Err(ProtocolError("something comes after its end")));
+        assert_eq!(parsed, Err(ProtocolError("unexpected bytes after the end")));
     }
 }

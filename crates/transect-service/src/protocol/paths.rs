@@ -68,12 +68,12 @@ impl PathList {
             };
             let names = from.u32()? as usize;
             if names > MAX_PATHS - self.len() {
-                return Err(ProtocolError("more paths than may be"));
+                return Err(ProtocolError("too many paths"));
             }
             for _ in 0..names {
                 let name = from.string()?;
                 if directory.map_or(0, |it| it.len() + 1) + name.len() > MAX_PATH_BYTES {
-                    return Err(ProtocolError("a path longer than may be"));
+                    return Err(ProtocolError("a path is too long"));
                 }
                 if let Some(directory) = directory {
                     self.bytes.extend_from_slice(directory);
@@ -187,14 +187,14 @@ mod tests {
         let mut bytes = (MAX_PATH_BYTES as u16).to_le_bytes().to_vec();
         bytes.resize(2 + MAX_PATH_BYTES, b'x');
         bytes.extend([1, 0, 0, 0, 0, 0]);
-        assert_eq!(decode(&bytes), Err(ProtocolError("a path longer than may be")));
+        assert_eq!(decode(&bytes), Err(ProtocolError("a path is too long")));
     }
 
     #[test]
     fn decoder_too_many_paths_refused() {
         let mut bytes = vec![0, 0];
         bytes.extend(u32::MAX.to_le_bytes());
-        assert_eq!(decode(&bytes), Err(ProtocolError("more paths than may be")));
+        assert_eq!(decode(&bytes), Err(ProtocolError("too many paths")));
         let group = |names: usize| {
             let mut bytes = vec![0, 0];
             bytes.extend((names as u32).to_le_bytes());
@@ -203,7 +203,7 @@ mod tests {
         };
         assert_eq!(decode(&group(MAX_PATHS)).map(|list| list.len()), Ok(MAX_PATHS));
         let two = [group(MAX_PATHS), group(1)].concat();
-        assert_eq!(decode(&two), Err(ProtocolError("more paths than may be")));
+        assert_eq!(decode(&two), Err(ProtocolError("too many paths")));
     }
 
     #[test]

@@ -67,11 +67,11 @@ macro_rules! fields {
             #[inline]
             pub(super) fn take(self, from: &mut ByteReader<'_>) -> Result<Attributes, ProtocolError> {
                 let number = usize::from(from.u8()?);
-                let file_type = TYPES.get(number).ok_or(ProtocolError("a type that nobody knows"))?;
+                let file_type = TYPES.get(number).ok_or(ProtocolError("an unknown file type"))?;
                 let mut attributes = Attributes::of_type(*file_type);
                 let have = FieldMask::from_bits_retain(from.u16()?);
                 if !self.want.contains(have) {
-                    return Err(ProtocolError("attributes that nobody asked for"));
+                    return Err(ProtocolError("attributes that were not requested"));
                 }
                 $(if self.want.contains(FieldMask::$flag) {
                     let value = <$type>::from_le_bytes(from.array()?);
