@@ -1,5 +1,4 @@
-//! What takes too long to be done between two keys: done on a thread beside, in the order in which
-//! it is received.
+//! A thread for jobs that take too long between two keys: sorting, searching, adding up.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -39,13 +38,14 @@ fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Mess
     let mut total = 0;
     let matching = table.iter().filter(|&row| pattern.matches(table.name(row)));
     let counted = matching.inspect(|_| total += 1);
-    // What is empty is found, too.
+    // Adds one, so that empty entries are listed as well.
     let rows =
         table.largest(counted, MAX_LISTED, |row| measure.of(&table.totals(row)).saturating_add(1));
     Message::Found { request, rows, total }
 }
 
-/// Returns the files that occupy most: of a file with several names, the one that it is charged to.
+/// Returns the files that occupy the most space. A file with several names counts at the name it is
+/// charged to.
 fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
     let files = tree::entries(table, below)
         .into_iter()
@@ -54,8 +54,7 @@ fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
     table.largest(files, MAX_LISTED, |row| table.totals(row).disk_usage)
 }
 
-/// A thread that does one job after the other. Nobody waits for its end: what it does then is for
-/// nothing.
+/// A thread that runs one job after another. It is not joined at exit.
 pub(crate) struct JobThread {
     jobs: Sender<(Arc<Table>, Job)>,
     thread: Option<JoinHandle<()>>,
@@ -69,11 +68,11 @@ impl JobThread {
     }
 
     pub(crate) fn submit(&self, table: Arc<Table>, job: Job) {
-        // If nobody takes it, the next check says why.
+        // A failed send means that the thread has panicked; `resume_panic` reports it.
         let _ = self.jobs.send((table, job));
     }
 
-    /// Goes on with a panic of the thread: who waits for an message would wait for ever.
+    /// Continues a panic of the thread; otherwise the app would wait for its messages forever.
     pub(crate) fn resume_panic(&mut self) {
         if let Some(thread) = self.thread.take_if(|thread| thread.is_finished()) {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -86,7 +85,7 @@ fn run_jobs(received: &Receiver<(Arc<Table>, Job)>, messages: &Sender<Message>) 
         let waiting: Vec<_> = std::iter::once(first).chain(received.try_iter()).collect();
         let kinds: Vec<_> = waiting.iter().map(|(_, job)| discriminant(job)).collect();
         for (at, (table, job)) in waiting.into_iter().enumerate() {
-            // Who received another order since does not wait for this one any more.
+            // A newer job of the same kind replaces this one.
             if kinds[at + 1..].contains(&discriminant(&job)) {
                 continue;
             }

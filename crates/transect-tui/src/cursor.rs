@@ -1,8 +1,8 @@
-//! Where somebody is in a list, and which part of it can be seen.
+//! The selected position in a list, and the visible part of the list.
 
 use std::ops::Range;
 
-/// A step in a list.
+/// A movement in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
     Down,
@@ -13,13 +13,13 @@ pub(crate) enum Motion {
     Last,
 }
 
-/// A place in a list, whose length is told with every question: lists change.
+/// A position in a list. Every call takes the length, because lists change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     index: usize,
-    /// The first that can be seen, as long as the place can be seen with it.
+    /// The first visible index, as long as the position is visible with it.
     first: usize,
-    /// How many could be seen when somebody last looked.
+    /// The height of the list when it was last drawn.
     page: usize,
 }
 
@@ -45,19 +45,19 @@ impl Cursor {
         };
     }
 
-    /// Returns what can be seen of a list where there is room for `height`: the place is in it, and
-    /// nothing moves that need not.
+    /// Returns the visible part of a list that is `height` lines high. It contains the position and
+    /// scrolls as little as possible.
     pub(crate) fn window(&mut self, length: usize, height: usize) -> Range<usize> {
         self.page = height;
         self.index = self.index.min(length.saturating_sub(1));
         let lowest = (self.index + 1).saturating_sub(height);
-        // No room is wasted below the end.
+        // No empty lines below the end.
         let highest = self.index.min(length.saturating_sub(height));
         self.first = self.first.clamp(lowest.min(highest), highest);
         self.first..(self.first + height).min(length)
     }
 
-    /// Returns what can be seen of a text that is read by moving it, and has no place of its own.
+    /// Returns the visible part of a text that is scrolled and has no selected line.
     pub(crate) fn scroll(&mut self, length: usize, height: usize) -> Range<usize> {
         self.page = height;
         self.index = self.index.min(length.saturating_sub(height));
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_shows_the_place_and_moves_no_more_than_it_has_to() {
+    fn window_scrolls_as_little_as_possible() {
         let mut cursor = Cursor::default();
         assert_eq!(cursor.window(10, 4), 0..4);
         cursor.set(3);
@@ -84,14 +84,14 @@ mod tests {
         assert_eq!(cursor.window(10, 4), 0..4);
         cursor.set(9);
         assert_eq!(cursor.window(10, 4), 6..10);
-        // A larger window shows more, and a shorter list is shown from a place that is there.
+        // A larger window shows more; a shorter list moves the position into the list.
         assert_eq!(cursor.window(10, 8), 2..10);
         assert_eq!(cursor.window(3, 8), 0..3);
         assert_eq!(cursor.index(), 2);
     }
 
     #[test]
-    fn it_lives_with_no_room_and_with_nothing_to_show() {
+    fn window_empty_list_or_no_height() {
         let mut cursor = Cursor::default();
         for motion in [Motion::Down, Motion::Up, Motion::PageDown, Motion::PageUp, Motion::Last] {
             for (length, height) in [(0, 0), (0, 5), (5, 0), (1, 1), (usize::MAX / 2, 1)] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_leaves_one_line_to_go_on_from() {
+    fn page_overlaps_by_one_line() {
         let mut cursor = Cursor::default();
         cursor.window(100, 10);
         cursor.move_by(Motion::PageDown, 100);

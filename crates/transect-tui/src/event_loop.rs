@@ -1,4 +1,4 @@
-//! The loop: keys and messages in, frames and effects out.
+//! The event loop: reads keys and messages, draws frames, performs effects.
 
 use std::fmt;
 use std::io;
@@ -22,17 +22,17 @@ use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkResult, WalkThread
 use crate::{system, widgets};
 use transect_text::quote;
 
-/// How long a key is waited for before somebody looks whether anything else has happened: while
-/// something is on its kind, and while empty_table is.
+/// The longest wait for a key before other events are checked, while background threads run and
+/// while they do not.
 const BUSY_POLL: Duration = Duration::from_millis(40);
 const IDLE_POLL: Duration = Duration::from_millis(200);
 
-/// Why nobody can browse, or not any more.
+/// An error that ends the view.
 #[derive(Debug)]
 pub enum Error {
-    /// There is no terminal.
+    /// Standard input or output is not a terminal.
     NoTerminal,
-    /// The terminal does not do what it should.
+    /// A terminal operation failed.
     Terminal(io::Error),
     /// The tree could not be walked.
     Walk(transect::Error),
@@ -53,7 +53,7 @@ impl From<transect::Error> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoTerminal => write!(f, "there is no terminal to draw on and to type in"),
+            Self::NoTerminal => write!(f, "standard input and output must be a terminal"),
             Self::Terminal(error) => {
                 write!(f, "cannot use the terminal: {}", transect::reason(error))
             }
@@ -64,20 +64,20 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What was left when somebody had seen enough.
+/// The result of [`browse`].
 #[derive(Debug)]
 pub struct BrowseOutcome {
-    /// What was read last.
+    /// The last complete table, or the partial one if there is none.
     pub table: Arc<Table>,
-    /// It is not all: reading was stopped.
+    /// Reading was interrupted: the table is incomplete.
     pub interrupted: bool,
 }
 
-/// Reads what `options` ask for, and lets somebody look around meanwhile and afterwards, until that
-/// is enough or `stop` says so.
+/// Reads the tree that `options` describe and shows it in the terminal, until the user quits or
+/// `stop` is cancelled.
 ///
 /// # Errors
-/// There is no terminal, or what the options ask for makes no sense.
+/// Standard input or output is not a terminal, a terminal operation fails, or the options are invalid.
 pub fn browse(
     options: &ScanOptions,
     view: &ViewOptions,
@@ -104,14 +104,14 @@ pub fn browse(
     };
     let mut screen = Screen::enter()?;
     let ran = event_loop.run(&mut screen, stop);
-    // Whatever has to be waited for, the terminal is back.
+    // Restores the terminal before waiting for threads.
     drop(screen);
-    let ended = event_loop.end();
+    let outcome = event_loop.end();
     ran?;
-    ended
+    outcome
 }
 
-/// Returns a table without entries.
+/// Returns an empty table.
 pub(crate) fn empty_table() -> Arc<Table> {
     let table = TableImporter::new(FieldMask::empty()).finish();
     Arc::new(table.expect("BUG: a table can hold nothing"))
@@ -125,7 +125,7 @@ struct EventLoop<'a> {
     jobs: JobThread,
     walk: Option<WalkThread>,
     removal_thread: Option<RemovalThread>,
-    /// What the last walk that came to its end found.
+    /// The result of the last finished walk.
     read: Option<WalkResult>,
     messages: Sender<Message>,
     received: Receiver<Message>,
@@ -145,7 +145,8 @@ impl EventLoop<'_> {
         Ok(())
     }
 
-    /// Waits for keys, and takes all that there are: who holds one down is not to wait for frames.
+    /// Waits for an event and handles all pending ones, so that a key held down does not wait for
+    /// frames.
     fn read_events(&mut self) -> io::Result<()> {
         let is_busy = self.walk.is_some() || self.removal_thread.is_some();
         let mut timeout = if is_busy { BUSY_POLL } else { IDLE_POLL };
@@ -160,8 +161,8 @@ impl EventLoop<'_> {
         Ok(())
     }
 
-    /// Takes what has happened elsewhere: a table before messages about removals, which make it one of
-    /// before.
+    /// Handles the results of background threads. A new table comes before the messages about
+    /// removals, which may refer to the table before it.
     fn poll_background(&mut self) -> Result<(), Error> {
         self.jobs.resume_panic();
         if let Some(walk) = &self.walk {
@@ -171,7 +172,7 @@ impl EventLoop<'_> {
             let progress = Arc::clone(&walk.progress);
             let read = walk.join()?;
             self.app.progress(progress.counts(), read.elapsed);
-            // There is empty_table to look at; why is told when the terminal is back.
+            // The table is empty; the caller reports why once the terminal is restored.
             self.is_done = read.table.is_empty();
             self.app.handle(Message::Table(Arc::clone(&read.table)));
             self.read = Some(read);
@@ -179,9 +180,7 @@ impl EventLoop<'_> {
         while let Ok(message) = self.received.try_recv() {
             self.app.handle(message);
         }
-        if let Some(removal_thread) =
-            self.removal_thread.take_if(|removal_thread| removal_thread.is_finished())
-        {
+        if let Some(removal_thread) = self.removal_thread.take_if(|removal| removal.is_finished()) {
             removal_thread.join();
         }
         Ok(())
@@ -212,7 +211,7 @@ impl EventLoop<'_> {
         Ok(())
     }
 
-    /// Reads everything again; what a walk that is not at its end has found is of before.
+    /// Reads everything again. An unfinished walk is stopped, and its result dropped.
     fn rescan(&mut self, without: &[PathBuf]) -> Result<(), Error> {
         if let Some(walk) = self.walk.take() {
             walk.stop();
@@ -220,7 +219,7 @@ impl EventLoop<'_> {
         }
         self.options.roots.retain(|root| !without.contains(root));
         if self.options.roots.is_empty() {
-            // Nothing is left to look at.
+            // All roots were removed.
             self.is_done = true;
             return Ok(());
         }
@@ -242,7 +241,7 @@ impl EventLoop<'_> {
         }
     }
 
-    /// Opens a file with the program for it, which nobody waits for.
+    /// Opens a file with its default program, without waiting for it.
     fn open(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
         let mut opener = system::open_command(&path);
@@ -252,13 +251,13 @@ impl EventLoop<'_> {
         match silent.spawn() {
             Ok(mut child) => {
                 let messages = self.messages.clone();
-                self.app.note(format!("opens {name}"));
+                self.app.note(format!("opening {name}"));
                 std::thread::spawn(move || {
                     if let Ok(status) = child.wait()
                         && !status.success()
                     {
                         let text = format!("{program} cannot open {name} ({status})");
-                        // Whoever has left is not told.
+                        // A failed send means that the view has closed.
                         let _ = messages.send(Message::Error(text));
                     }
                 });
@@ -273,7 +272,7 @@ impl EventLoop<'_> {
         self.app.handle(Message::Error(text));
     }
 
-    /// Stops what is on its kind, and returns what was read.
+    /// Stops the background threads and returns the table.
     fn end(self) -> Result<BrowseOutcome, Error> {
         if let Some(removal_thread) = self.removal_thread {
             removal_thread.stop();
@@ -283,7 +282,7 @@ impl EventLoop<'_> {
         if let Some(walk) = self.walk {
             walk.stop();
             let last = walk.join()?;
-            // ReadState again in part says less than what was read before.
+            // A partial second reading contains less than the first one.
             read = read.or(Some(last));
         }
         let WalkResult { table, interrupted, .. } = read.expect("BUG: a walk has ended or goes on");

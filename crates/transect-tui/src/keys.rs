@@ -1,4 +1,4 @@
-//! The keys: one table, which is followed and which help is made of.
+//! Key bindings: one table, from which the help is generated.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::cursor::Motion;
 use crate::sort::SortKey;
 
-/// What somebody wants.
+/// An action of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Move(Motion),
@@ -33,9 +33,9 @@ pub(crate) enum Action {
     Redraw,
     Suspend,
     Quit,
-    /// Goes to what a list shows.
+    /// Goes to the selected item of a list.
     GoTo,
-    /// Closes what lies above the directory; gives up what was asked.
+    /// Closes the overlay; cancels a prompt or a confirmation.
     Close,
     Erase,
     EraseAll,
@@ -46,18 +46,18 @@ pub(crate) enum Action {
     Yes,
 }
 
-/// Where a key is pressed.
+/// The context in which a key is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
-    /// In a directory.
+    /// A directory.
     Directory,
-    /// In a list that lies above it: of keys, of errors, of what was found.
+    /// A list above the directory: keys, errors, search results.
     List,
-    /// While a name is typed.
+    /// A prompt for a name.
     Prompt,
-    /// When something is asked.
+    /// A confirmation.
     Confirmation,
-    /// While something is removed.
+    /// A running removal.
     Removal,
 }
 
@@ -65,19 +65,19 @@ impl Context {
     pub(crate) const ALL: [Self; 5] =
         [Self::Directory, Self::List, Self::Prompt, Self::Confirmation, Self::Removal];
 
-    /// Returns where the keys are pressed, for a heading.
+    /// Returns the heading of the context in the help.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Directory => "In a directory",
-            Self::List => "In a list",
-            Self::Prompt => "While a name is typed",
-            Self::Confirmation => "When something is asked",
-            Self::Removal => "While something is removed",
+            Self::Directory => "Directory",
+            Self::List => "List",
+            Self::Prompt => "Prompt",
+            Self::Confirmation => "Confirmation",
+            Self::Removal => "Removal",
         }
     }
 }
 
-/// A key as it is pressed.
+/// A key, with or without Ctrl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     code: KeyCode,
@@ -115,13 +115,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// Keys that all do the same in one context.
+/// Keys with the same action in one context.
 #[derive(Debug)]
 pub(crate) struct Binding {
     pub(crate) context: Context,
     pub(crate) keys: &'static [Key],
     pub(crate) action: Action,
-    /// What they do, for help.
+    /// The description in the help.
     pub(crate) help: &'static str,
 }
 
@@ -134,84 +134,79 @@ const fn bind(
     Binding { context, keys, action, help }
 }
 
-/// All keys, in the order in which help shows them.
+/// All key bindings, in the order of the help.
 pub(crate) const BINDINGS: &[Binding] = {
     use Action::*;
     use Context::*;
     use KeyCode as Code;
     &[
-        bind(Directory, &[key(Code::Down), letter('j')], Move(Motion::Down), "the next entry"),
-        bind(Directory, &[key(Code::Up), letter('k')], Move(Motion::Up), "the entry before"),
+        bind(Directory, &[key(Code::Down), letter('j')], Move(Motion::Down), "next entry"),
+        bind(Directory, &[key(Code::Up), letter('k')], Move(Motion::Up), "previous entry"),
         bind(
             Directory,
             &[key(Code::PageDown), control('f'), control('d')],
             Move(Motion::PageDown),
-            "a page down",
+            "page down",
         ),
         bind(
             Directory,
             &[key(Code::PageUp), control('b'), control('u')],
             Move(Motion::PageUp),
-            "a page up",
+            "page up",
         ),
-        bind(Directory, &[key(Code::Home), letter('g')], Move(Motion::First), "the first entry"),
-        bind(Directory, &[key(Code::End), letter('G')], Move(Motion::Last), "the last entry"),
+        bind(Directory, &[key(Code::Home), letter('g')], Move(Motion::First), "first entry"),
+        bind(Directory, &[key(Code::End), letter('G')], Move(Motion::Last), "last entry"),
         bind(
             Directory,
             &[key(Code::Enter), key(Code::Right), letter('l')],
             Enter,
-            "into this directory",
+            "open directory",
         ),
         bind(
             Directory,
             &[key(Code::Left), key(Code::Backspace), letter('h')],
             Leave,
-            "to the directory above",
+            "parent directory",
         ),
-        bind(
-            Directory,
-            &[letter('b')],
-            NextLargest,
-            "to the biggest file below; again: to the next",
-        ),
-        bind(Directory, &[letter('B')], PreviousLargest, "back to the bigger one before"),
-        bind(Directory, &[letter('/')], Search, "search in this directory"),
+        bind(Directory, &[letter('b')], NextLargest, "largest file below (again: next)"),
+        bind(Directory, &[letter('B')], PreviousLargest, "previous largest file"),
+        bind(Directory, &[letter('/')], Search, "search this directory"),
         bind(Directory, &[letter('f')], Find, "find in the whole tree"),
-        bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size; again: turned round"),
+        bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size (again: reverse)"),
         bind(Directory, &[letter('c')], Sort(SortKey::Count), "sort by number of entries"),
         bind(Directory, &[letter('n')], Sort(SortKey::Name), "sort by name"),
-        bind(Directory, &[letter('m')], Sort(SortKey::Time), "sort by time of the newest change"),
-        bind(Directory, &[letter('a')], ToggleMeasure, "disk usage, or apparent sizes"),
-        bind(Directory, &[letter('i')], TogglePanel, "all about the entry, or less"),
-        bind(Directory, &[letter('e')], Errors, "what could not be read"),
-        bind(Directory, &[letter(' ')], ToggleMark, "mark, or not, and go on"),
-        bind(Directory, &[letter('*')], MarkAll, "mark all that is shown"),
-        bind(Directory, &[letter('u')], UnmarkAll, "mark nothing any more"),
-        bind(Directory, &[letter('o')], Open, "open with the program for it"),
-        bind(Directory, &[letter('!')], Shell, "a shell in this directory"),
-        bind(Directory, &[letter('t')], Trash, "move to the trash what is marked, or this"),
-        bind(Directory, &[letter('d')], Delete, "delete what is marked, or this"),
+        bind(Directory, &[letter('m')], Sort(SortKey::Time), "sort by newest change"),
+        bind(Directory, &[letter('a')], ToggleMeasure, "disk usage or apparent sizes"),
+        bind(Directory, &[letter('i')], TogglePanel, "show or hide details"),
+        bind(Directory, &[letter('e')], Errors, "show errors"),
+        bind(Directory, &[letter(' ')], ToggleMark, "toggle mark, move down"),
+        bind(Directory, &[letter('*')], MarkAll, "mark all"),
+        bind(Directory, &[letter('u')], UnmarkAll, "unmark all"),
+        bind(Directory, &[letter('o')], Open, "open with default program"),
+        bind(Directory, &[letter('!')], Shell, "shell in this directory"),
+        bind(Directory, &[letter('t')], Trash, "trash marked entries, or this"),
+        bind(Directory, &[letter('d')], Delete, "delete marked entries, or this"),
         bind(Directory, &[letter('r')], Rescan, "read everything again"),
-        bind(Directory, &[letter('?'), key(Code::F(1))], Help, "these keys"),
-        bind(Directory, &[control('l')], Redraw, "draw the screen anew"),
-        bind(Directory, &[control('z')], Suspend, "back to the shell for now (fg returns)"),
-        bind(Directory, &[letter('q'), control('c')], Quit, "leave"),
+        bind(Directory, &[letter('?'), key(Code::F(1))], Help, "help"),
+        bind(Directory, &[control('l')], Redraw, "redraw the screen"),
+        bind(Directory, &[control('z')], Suspend, "suspend (fg resumes)"),
+        bind(Directory, &[letter('q'), control('c')], Quit, "quit"),
         bind(List, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
         bind(List, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
         bind(
             List,
             &[key(Code::PageDown), letter(' '), control('f'), control('d')],
             Move(Motion::PageDown),
-            "a page down",
+            "page down",
         ),
         bind(
             List,
             &[key(Code::PageUp), control('b'), control('u')],
             Move(Motion::PageUp),
-            "a page up",
+            "page up",
         ),
-        bind(List, &[key(Code::Home), letter('g')], Move(Motion::First), "to the beginning"),
-        bind(List, &[key(Code::End), letter('G')], Move(Motion::Last), "to the end"),
+        bind(List, &[key(Code::Home), letter('g')], Move(Motion::First), "first line"),
+        bind(List, &[key(Code::End), letter('G')], Move(Motion::Last), "last line"),
         bind(List, &[key(Code::Enter), key(Code::Right), letter('l')], GoTo, "go there"),
         bind(
             List,
@@ -219,29 +214,29 @@ pub(crate) const BINDINGS: &[Binding] = {
             Close,
             "close",
         ),
-        bind(List, &[control('c')], Quit, "leave"),
-        bind(Prompt, &[key(Code::Enter)], Accept, "take it"),
-        bind(Prompt, &[key(Code::Esc), control('c')], Close, "give up"),
-        bind(Prompt, &[key(Code::Backspace), control('h')], Erase, "erase a character"),
-        bind(Prompt, &[control('u')], EraseAll, "erase all"),
-        bind(Prompt, &[key(Code::Down), control('n')], NextMatch, "the next that matches"),
-        bind(Prompt, &[key(Code::Up), control('p')], PreviousMatch, "the match before"),
+        bind(List, &[control('c')], Quit, "quit"),
+        bind(Prompt, &[key(Code::Enter)], Accept, "accept"),
+        bind(Prompt, &[key(Code::Esc), control('c')], Close, "cancel"),
+        bind(Prompt, &[key(Code::Backspace), control('h')], Erase, "delete a letter"),
+        bind(Prompt, &[control('u')], EraseAll, "clear"),
+        bind(Prompt, &[key(Code::Down), control('n')], NextMatch, "next match"),
+        bind(Prompt, &[key(Code::Up), control('p')], PreviousMatch, "previous match"),
         bind(Confirmation, &[letter('y')], Yes, "yes"),
         bind(Confirmation, &[letter('n'), key(Code::Esc), letter('q'), control('c')], Close, "no"),
         bind(
             Confirmation,
             &[key(Code::Tab), key(Code::Left), key(Code::Right), letter('h'), letter('l')],
             ToggleAnswer,
-            "the other answer",
+            "switch answer",
         ),
-        bind(Confirmation, &[key(Code::Enter)], Accept, "what is chosen"),
+        bind(Confirmation, &[key(Code::Enter)], Accept, "accept"),
         bind(Confirmation, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
         bind(Confirmation, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
         bind(Removal, &[key(Code::Esc), letter('q'), control('c')], Close, "stop"),
     ]
 };
 
-/// Returns what a key means in a context.
+/// Returns the action of a key in a context.
 pub(crate) fn action_for(context: Context, event: KeyEvent) -> Option<Action> {
     if event.modifiers.contains(KeyModifiers::ALT) {
         return None;
@@ -252,7 +247,7 @@ pub(crate) fn action_for(context: Context, event: KeyEvent) -> Option<Action> {
     known.map(|binding| binding.action)
 }
 
-/// Returns the first key that help something in a context, as it is shown.
+/// Returns the name of the first key for an action in a context.
 pub(crate) fn key_for(context: Context, action: Action) -> String {
     let known = BINDINGS.iter().find(|it| it.context == context && it.action == action);
     known.map(|binding| binding.keys[0].to_string()).unwrap_or_default()
@@ -265,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_key_has_two_meanings() {
+    fn keys_have_one_action_per_context() {
         for context in Context::ALL {
             let mut seen = HashSet::new();
             for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
@@ -278,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_alt_means_something_else() {
+    fn keys_with_alt_ignored() {
         let event = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::ALT);
         assert_eq!(action_for(Context::Directory, event), None);
         let event = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);

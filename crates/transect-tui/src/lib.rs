@@ -1,14 +1,14 @@
-//! Looking at what was found, in a terminal.
+//! The terminal view of directory trees.
 //!
 //! ```text
-//!  keys ─► Action ─►┌─────┐─► Effect ─► walk, desk, programs
-//!                   │ App │                     │
-//! table, messages ◄──└─────┘◄────── Message ◄─────┘
-//!                      └─► widgets ─► cells ─► terminal
+//! keys ─► Action ─►┌─────┐─► Effect ──► walk, jobs, programs
+//!                  │ App │                      │
+//!                  └─────┘◄─ Message ◄──────────┘
+//!                     └─► widgets ─► cells ─► terminal
 //! ```
 //!
-//! [`browse`] is the loop. What is looked at and what keys make of it is state without side effects
-//! (`app`); what is drawn depends on nothing else (`widgets`).
+//! [`browse`] is the event loop. The state (`app`) has no side effects, and drawing (`widgets`)
+//! depends only on the state.
 
 mod app;
 mod background;

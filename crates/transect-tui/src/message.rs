@@ -11,15 +11,15 @@ use crate::sort::{Measure, SortOrder, SortedEntries};
 /// The maximum number of search results and of largest files.
 pub(crate) const MAX_LISTED: usize = 1000;
 
-/// What has to be done outside. Rows come with their table: there may be another one by the time that
-/// somebody gets to it.
+/// A side effect that the state requests. Rows come with their table, because the state may have
+/// another one by the time the effect is performed.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// Reads everything again, but for roots that were removed.
+    /// Reads everything again, except removed roots.
     Rescan {
         without: Vec<PathBuf>,
     },
-    /// Finds something out of a table.
+    /// Runs a job on a table in the background.
     RunJob(Arc<Table>, Job),
     Open(PathBuf),
     Shell(PathBuf),
@@ -34,12 +34,12 @@ pub(crate) enum Effect {
     Quit,
 }
 
-/// What came of a [`Effect`].
+/// The result of an [`Effect`].
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// What is known while the tree is read for the first time: directories only.
+    /// The directories found so far, while the tree is read for the first time.
     PartialTable(Arc<Table>),
-    /// All that is there.
+    /// The complete table.
     Table(Arc<Table>),
     Sorted {
         request: RequestId,
@@ -58,24 +58,24 @@ pub(crate) enum Message {
         request: RequestId,
         summary: Result<Summary, String>,
     },
-    /// How far a removal is, and the last entry of it.
+    /// The progress of a removal, and the last entry removed.
     RemovalProgress {
         counts: Counts,
         last: String,
     },
-    /// What became of rows of a table that were to be removed.
+    /// The outcome of a removal of rows of a table.
     Removed {
         table: Arc<Table>,
         report: Report,
     },
-    /// Nothing could be removed, and why.
+    /// Nothing could be removed; contains the reason.
     RemovalFailed(String),
-    /// Something could not be done.
+    /// An effect failed.
     Error(String),
 }
 
-/// Tells the message that is waited for from those that came too late: rows mean something in one
-/// table only, and nobody wants the order before the last.
+/// Identifies the latest request of its kind. Late responses are dropped: their rows may belong to
+/// another table, or to an earlier order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequestId(u64);
 
@@ -85,7 +85,7 @@ impl RequestId {
     }
 }
 
-/// Something to find out of a table.
+/// A question to a table.
 #[derive(Debug)]
 pub(crate) enum Job {
     Sort {
@@ -102,14 +102,14 @@ pub(crate) enum Job {
         request: RequestId,
         below: Option<Row>,
     },
-    /// What removing rows would come to.
+    /// What removing rows would free.
     Summarize {
         request: RequestId,
         rows: Vec<Row>,
     },
 }
 
-/// How something is removed.
+/// How entries are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemovalKind {
     Delete,

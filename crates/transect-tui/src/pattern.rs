@@ -1,10 +1,10 @@
-//! What is looked for in names.
+//! Matching of names.
 
 use std::ffi::OsStr;
 
 use transect_text::quote;
 
-/// A text that names may hold, whatever the case of its letters.
+/// A text to find in names, ignoring case.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     lower: String,
@@ -15,11 +15,11 @@ impl Pattern {
         Self { lower: text.to_lowercase() }
     }
 
-    /// Returns whether a name, as it is shown, holds the text.
+    /// Returns whether a name, as displayed, contains the text.
     pub(crate) fn matches(&self, name: &OsStr) -> bool {
         let bytes = name.as_encoded_bytes();
-        // Nearly all names are shown as they are, and there may be millions to look through: no
-        // copy is made of them.
+        // Nearly all names are displayed unchanged, and there may be millions: they are compared
+        // without a copy.
         if bytes.iter().all(|byte| (b' '..=b'~').contains(byte)) {
             return self.matches_ascii(bytes);
         }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_match_whatever_their_case_and_names_as_they_are_shown() {
+    fn pattern_ignores_case_and_matches_displayed_names() {
         for (text, name, holds) in [
             ("", "", true),
             ("", "anything", true),

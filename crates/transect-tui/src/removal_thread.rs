@@ -1,4 +1,4 @@
-//! Something is removed, on a thread of its own.
+//! A removal on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -12,13 +12,13 @@ use transect_remove::{Counts, Removal, Report, Trash};
 use crate::message::Message;
 use transect_text::quote;
 
-/// How often it is last_report how far it is.
+/// The interval between progress messages.
 const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where what is removed goes: nowhere, or to the trash.
+/// The trash, or `None` to delete.
 pub(crate) type Destination = Option<Trash>;
 
-/// A removal on its way.
+/// A running removal.
 pub(crate) struct RemovalThread {
     cancel: Cancel,
     thread: JoinHandle<()>,
@@ -39,7 +39,7 @@ impl RemovalThread {
                 Ok(report) => Message::Removed { table, report },
                 Err(why) => Message::RemovalFailed(why),
             };
-            // Whoever has left is not last_report.
+            // A failed send means that the view has closed.
             let _ = messages.send(message);
         });
         Self { cancel, thread }
@@ -49,15 +49,15 @@ impl RemovalThread {
         self.thread.is_finished()
     }
 
-    /// Stops it with the next entry.
+    /// Stops before the next entry.
     pub(crate) fn stop(&self) {
         self.cancel.cancel();
     }
 
-    /// Waits for its end.
+    /// Waits for the thread.
     ///
     /// # Panics
-    /// If it did.
+    /// If the thread panicked.
     pub(crate) fn join(self) {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }

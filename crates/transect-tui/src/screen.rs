@@ -1,7 +1,7 @@
-//! The terminal, which is given back as it was, whatever happens: also by a panic.
+//! The terminal, which is restored on exit, also after a panic.
 //!
-//! What is drawn here are cells. `ratatui` puts no control character and no mark of direction into
-//! one (`Buffer::set_stringn`), and names are quoted before (`text::quote`).
+//! Everything is drawn as cells. `ratatui` puts no control characters and no direction marks into
+//! cells (`Buffer::set_stringn`), and names are quoted before (`text::quote`).
 
 #![expect(clippy::disallowed_methods, reason = "a screen is drawn by moving the cursor")]
 
@@ -13,19 +13,20 @@ use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::{DefaultTerminal, Frame};
 
-/// A screen of our own above what the terminal shows.
+/// The alternate screen of the terminal.
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
 }
 
 impl Screen {
-    /// Returns whether there is a terminal to draw on, and to type in.
+    /// Returns whether standard input and output are a terminal that can position the cursor.
     pub(crate) fn is_available() -> bool {
         let can_draw = std::env::var_os("TERM").is_none_or(|kind| kind != "dumb");
         can_draw && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Takes the terminal. From here on a panic gives it back before it says anything.
+    /// Enters the alternate screen. A panic from here on restores the terminal before its message
+    /// is printed.
     pub(crate) fn enter() -> io::Result<Self> {
         let taken = ratatui::try_init().and_then(|terminal| {
             execute!(io::stdout(), EnableBracketedPaste)?;
@@ -41,12 +42,12 @@ impl Screen {
         self.terminal.draw(draw).map(drop)
     }
 
-    /// Draws everything anew with the next frame: somebody else wrote on the screen.
+    /// Redraws everything with the next frame, because another program wrote to the screen.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         self.terminal.clear()
     }
 
-    /// Lets somebody else have the terminal.
+    /// Restores the terminal, calls `run`, and enters the screen again.
     pub(crate) fn leave_during<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
         restore()?;
         let value = run();
@@ -64,7 +65,7 @@ fn restore() -> io::Result<()> {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone takes nothing back.
+        // Errors are ignored: the terminal may be gone.
         let _ = restore();
     }
 }

@@ -1,13 +1,13 @@
-//! What makes one entry come before another, and what is measured of it.
+//! Sort orders of entries, and the sizes that are compared.
 
 use std::cmp::Reverse;
 
 use transect::table::{Row, SubtreeTotals, Table};
 
-/// What the bytes of an entry are.
+/// Which size of an entry is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// Bytes occupied, directories included.
+    /// Bytes occupied on the device, directories included.
     #[default]
     DiskUsage,
     /// Lengths of files in bytes.
@@ -37,22 +37,22 @@ impl Measure {
     }
 }
 
-/// What entries are put in order by.
+/// The key of a sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SortKey {
     #[default]
     Size,
     Count,
     Name,
-    /// The newest change of any content in and below.
+    /// The newest change of content in the entry or below it.
     Time,
 }
 
-/// An order of entries.
+/// A sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SortOrder {
     pub(crate) key: SortKey,
-    /// The largest, the newest, the last letter first.
+    /// The largest, the newest, or the last letter first.
     pub(crate) descending: bool,
     pub(crate) measure: Measure,
 }
@@ -64,12 +64,12 @@ impl Default for SortOrder {
 }
 
 impl SortOrder {
-    /// Returns the order that people expect of a key: the largest first, but names from A to Z.
+    /// Returns the usual order for a key: the largest first, but names from A to Z.
     pub(crate) fn by(key: SortKey, measure: Measure) -> Self {
         Self { key, descending: key != SortKey::Name, measure }
     }
 
-    /// Returns the order by a key; turned round if that is the key already.
+    /// Returns the order by a key; reversed if it is the current key.
     pub(crate) fn select_key(self, key: SortKey) -> Self {
         match key == self.key {
             true => Self { descending: !self.descending, ..self },
@@ -77,7 +77,8 @@ impl SortOrder {
         }
     }
 
-    /// Returns what bars and shares are of: what the order is by, or bytes if that is no amount.
+    /// Returns the amount that bars and shares represent: the sort key, or bytes if the key is not
+    /// an amount.
     pub(crate) fn amount(self, sums: &SubtreeTotals) -> u64 {
         match self.key {
             SortKey::Count => sums.entries(),
@@ -85,8 +86,8 @@ impl SortOrder {
         }
     }
 
-    /// Puts the entries of one directory, which come in the order of their names, in this order;
-    /// equals stay in the order of their names.
+    /// Sorts the entries of one directory, which must be in the order of their names. The sort is
+    /// stable.
     pub(crate) fn sort(self, table: &Table, rows: Vec<Row>) -> SortedEntries {
         let (mut max_amount, mut total) = (0, 0_u64);
         for &row in &rows {
@@ -98,7 +99,7 @@ impl SortOrder {
             SortKey::Name if self.descending => rows.into_iter().rev().collect(),
             SortKey::Name => rows,
             SortKey::Time => {
-                // Times that are not known are older than all others, as their sums say.
+                // Unknown times sort as older than all others.
                 self.sort_by(rows, |row| table.totals(row).newest().unwrap_or(i64::MIN))
             }
             SortKey::Size | SortKey::Count => {
@@ -109,7 +110,7 @@ impl SortOrder {
     }
 
     fn sort_by<K: Ord>(self, rows: Vec<Row>, key: impl Fn(Row) -> K) -> Vec<Row> {
-        // Keys are asked for once: each is two look-ups in the table.
+        // Each key is computed once: it takes two look-ups in the table.
         let mut keyed: Vec<(K, Row)> = rows.into_iter().map(|row| (key(row), row)).collect();
         if self.descending {
             keyed.sort_unstable_by(|a, b| (Reverse(&a.0), a.1).cmp(&(Reverse(&b.0), b.1)));
@@ -120,12 +121,12 @@ impl SortOrder {
     }
 }
 
-/// Entries in their order.
+/// Sorted entries.
 #[derive(Debug, Default)]
 pub(crate) struct SortedEntries {
     pub(crate) rows: Vec<Row>,
     /// The largest amount.
     pub(crate) max_amount: u64,
-    /// What all amounts come to.
+    /// The sum of all amounts.
     pub(crate) total: u64,
 }

@@ -1,4 +1,4 @@
-//! A look at a tree that was importer, with keys pressed and a screen of cells.
+//! The app with an in-memory screen and simulated keys.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};
 use crate::widgets;
 
-/// A file of a tree: its path with its root first, its length, and the second of its last change.
+/// A file: its path from the root, its length, and its time of change in seconds.
 pub(crate) type File<'a> = (&'a str, u64, i64);
 
 #[derive(Default)]
@@ -30,8 +30,7 @@ struct Folder {
     files: Vec<(OsString, u64, i64)>,
 }
 
-/// Returns the table of a tree with these files, and with empty directories for paths that end
-/// with `/`.
+/// Returns a table with these files, and with an empty directory for each path that ends with `/`.
 pub(crate) fn tree(files: &[File<'_>]) -> Arc<Table> {
     let mut root = Folder::default();
     for &(path, size, time) in files {
@@ -81,7 +80,7 @@ pub(crate) fn view_options() -> ViewOptions {
     }
 }
 
-/// A key by its name: `Enter`, `Ctrl-C`, or the letter itself.
+/// Returns a key by its name: `Enter`, `Ctrl-C`, or the letter itself.
 fn key(name: &str) -> KeyEvent {
     let code = match name {
         "Enter" => KeyCode::Enter,
@@ -112,21 +111,21 @@ pub(crate) struct TestApp {
     pub(crate) state: App,
     pub(crate) view: ViewOptions,
     pub(crate) terminal: Terminal<TestBackend>,
-    /// What was wished for and nobody has done.
+    /// Requested effects that the test app does not perform.
     pub(crate) effects: Vec<Effect>,
-    /// What is looked at, if it is there to be removed.
+    /// The root of the tree on the disk, if there is one.
     disk: Option<PathBuf>,
 }
 
 impl TestApp {
-    /// Looks at a whole tree, on a screen of 80 × 24.
+    /// Shows a complete table on a screen of 80 × 24.
     pub(crate) fn with_table(table: Arc<Table>) -> Self {
         let mut app = Self::empty();
         app.send(Message::Table(table));
         app
     }
 
-    /// Looks at a tree of which empty_table is known yet.
+    /// Starts before anything is known of the tree.
     pub(crate) fn empty() -> Self {
         Self::with(view_options(), 80, 24)
     }
@@ -144,7 +143,7 @@ impl TestApp {
         app
     }
 
-    /// Looks at a tree on the disk.
+    /// Shows a tree on the disk.
     pub(crate) fn on_disk(root: &Path) -> Self {
         let mut app = Self::empty();
         app.disk = Some(root.to_owned());
@@ -153,7 +152,7 @@ impl TestApp {
         app
     }
 
-    /// Has the trash in a directory.
+    /// Puts the trash into a directory.
     pub(crate) fn trash_in(&mut self, home: &Path) {
         let trash = home.join("Trash");
         self.view.trash = Box::new(move || {
@@ -196,7 +195,7 @@ impl TestApp {
         self.run_effects();
     }
 
-    /// Presses keys, with blanks between them.
+    /// Presses keys, separated by spaces.
     pub(crate) fn press(&mut self, keys: &str) {
         for name in keys.split_whitespace() {
             self.press_key(key(name));
@@ -215,7 +214,7 @@ impl TestApp {
         }
     }
 
-    /// Does what can be done with a table, and draws what came of it.
+    /// Performs all effects that need only a table or the disk, and draws.
     fn run_effects(&mut self) {
         loop {
             let effects = self.state.take_effects();
@@ -238,25 +237,25 @@ impl TestApp {
         }
     }
 
-    /// Returns the name of what is selected.
+    /// Returns the name of the selected entry.
     pub(crate) fn selected(&self) -> String {
         let row = self.state.listing.selected();
         row.map(|row| self.state.table.name(row).to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Returns the path of the directory that is shown.
+    /// Returns the path of the current directory.
     pub(crate) fn current_path(&self) -> String {
         let path = self.state.directory.map(|at| self.state.table.path(at));
         path.map(|path| path.to_string_lossy().replace('\\', "/")).unwrap_or_default()
     }
 
-    /// Returns the names that are listed, in their order.
+    /// Returns the listed names in order.
     pub(crate) fn listed(&self) -> Vec<String> {
         let rows = self.state.listing.rows().iter();
         rows.map(|&row| self.state.table.name(row).to_string_lossy().into_owned()).collect()
     }
 
-    /// Returns the lines of the screen, without blanks at their ends.
+    /// Returns the lines of the screen without trailing spaces.
     pub(crate) fn screen(&self) -> String {
         let buffer = self.terminal.backend().buffer();
         let lines = buffer.content.chunks(usize::from(buffer.area.width.max(1)));
@@ -264,7 +263,7 @@ impl TestApp {
             let mut line = String::new();
             let mut hidden = 0;
             for cell in cells {
-                // What is wide hides the cell behind it.
+                // A wide character hides the cell after it.
                 if hidden == 0 {
                     line.push_str(cell.symbol());
                 }
@@ -275,18 +274,18 @@ impl TestApp {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the screen with its left edge.
+    /// Returns the screen with a marked left edge.
     pub(crate) fn framed_screen(&self) -> String {
         let lines = self.screen();
         lines.lines().map(|line| format!("|{line}\n")).collect()
     }
 
-    /// Returns the last line of the screen; paths in it are written as on Unix.
+    /// Returns the last line of the screen, with Unix path separators.
     pub(crate) fn last_line(&self) -> String {
         self.screen().lines().last().unwrap_or_default().trim().replace('\\', "/")
     }
 
-    /// Selects an entry of the directory that is shown.
+    /// Selects an entry of the current directory.
     pub(crate) fn select(&mut self, name: &str) {
         let row = self.state.table.child(self.state.directory.unwrap(), OsStr::new(name)).unwrap();
         self.state.listing.select(row);

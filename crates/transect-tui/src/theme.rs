@@ -1,10 +1,10 @@
-//! Styles: the terminal's own colours, which its owner chose to be readable, and none of the
-//! background. No yellow, which few can read on white, and no blue, which few can read on black. What
-//! colours say is also said by letters or signs.
+//! Styles, in the terminal's own foreground colours; the background is never changed. No yellow,
+//! which is hard to read on white, and no blue, which is hard to read on black. Colours only repeat
+//! what letters or signs show.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// How things view, with or without colours.
+/// The styles, with or without colours.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Theme {
     colour: bool,
@@ -31,12 +31,12 @@ impl Theme {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What the keys act on.
+    /// The selected entry.
     pub(crate) fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// Names of columns: the line under them is a rule.
+    /// Column titles, underlined as a rule.
     pub(crate) fn titles(self) -> Style {
         self.dim().add_modifier(Modifier::UNDERLINED)
     }
@@ -61,7 +61,7 @@ impl Theme {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// A key that can be pressed.
+    /// The name of a key.
     pub(crate) fn key(self) -> Style {
         self.bold()
     }

@@ -1,21 +1,21 @@
-//! What differs with whoever looks on.
+//! Options of the terminal view.
 
 use transect_remove::Trash;
 
-/// How things are shown.
+/// Options of the terminal view.
 pub struct ViewOptions {
-    /// Colours are welcome.
+    /// Use colours.
     pub colour: bool,
-    /// Returns a time as people read it, from nanoseconds since 1970 UTC: the day in ten characters,
-    /// a blank, the time of day.
+    /// Formats a time, given in nanoseconds since 1970 UTC: the date in ten characters, a space,
+    /// the time of day.
     pub time: Box<dyn Fn(i64) -> String>,
     /// Returns the name of a user.
     pub owner: fn(u32) -> String,
-    /// Returns where things are moved that may be wanted back, or why there is no such place.
+    /// Returns the trash, or the reason why there is none.
     pub trash: Box<dyn Fn() -> Result<Trash, String>>,
-    /// Lengths of files are shown first, not disk usage.
+    /// Show apparent sizes first instead of disk usage.
     pub apparent: bool,
-    /// Nothing can be removed.
+    /// Disable deletion.
     pub read_only: bool,
 }
 

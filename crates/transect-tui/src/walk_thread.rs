@@ -1,4 +1,4 @@
-//! A walk on its way, on threads of its own.
+//! A walk on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,20 +11,20 @@ use transect_remove::Removal;
 
 use crate::message::Message;
 
-/// What is shown of every entry, beside its name, its type and both sizes.
+/// The fields that are displayed, beside name, type and both sizes.
 pub(crate) const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
-/// What tells an entry that is to be removed from another one that has taken its place.
+/// The fields that identify an entry, to be compared before it is removed.
 pub(crate) const IDENTITY_FIELDS: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
 
-/// What a walk came to.
+/// The result of a walk.
 pub(crate) struct WalkResult {
     pub(crate) table: Arc<Table>,
     pub(crate) interrupted: bool,
-    /// How long it took.
+    /// The duration of the walk.
     pub(crate) elapsed: Duration,
 }
 
-/// A walk, until somebody takes what it came to.
+/// A running walk.
 pub(crate) struct WalkThread {
     cancel: Cancel,
     pub(crate) progress: Arc<Progress>,
@@ -33,11 +33,11 @@ pub(crate) struct WalkThread {
 }
 
 impl WalkThread {
-    /// Starts to read what `options` ask for, into a table with these fields. Outlines of it are told
-    /// to whoever wants them.
+    /// Starts to read the tree that `options` describe into a table with these fields. If
+    /// `partial_tables` is given, it receives the directories found so far from time to time.
     ///
     /// # Errors
-    /// The options make no sense.
+    /// The options are invalid.
     pub(crate) fn start(
         options: &ScanOptions,
         fields: FieldMask,
@@ -58,18 +58,18 @@ impl WalkThread {
         self.thread.is_finished()
     }
 
-    /// Stops it. What it comes to is still worth [waiting](Self::join) for.
+    /// Stops the walk. [`join`](Self::join) then returns a partial result.
     pub(crate) fn stop(&self) {
         self.cancel.cancel();
     }
 
-    /// Waits for what it came to.
+    /// Waits for the result.
     ///
     /// # Errors
-    /// What kept the walk from beginning, or from going on.
+    /// The walk could not start or continue.
     ///
     /// # Panics
-    /// If the walk did.
+    /// If the walk panicked.
     pub(crate) fn join(self) -> Result<WalkResult, Error> {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -97,19 +97,19 @@ fn read(
     });
     drop(end);
     if let Some(publisher) = publisher {
-        // All partial_tables have been told before the end is.
+        // All partial tables are sent before the complete one.
         publisher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
     read
 }
 
-/// When the first partial_table is shown.
+/// The time until the first partial table.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// How long an partial_table is shown: the longer, the more it costs to make one.
+/// The pause after a partial table grows with the time it took to build.
 const MIN_PAUSE: Duration = Duration::from_millis(250);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
-/// Tells what is known, now and then, until the walk has ended.
+/// Sends partial tables until the walk has ended.
 fn publish_partial_tables(
     partial_table: &PartialTable,
     partial_tables: &Sender<Message>,
@@ -118,7 +118,7 @@ fn publish_partial_tables(
     let mut pause = FIRST_PAUSE;
     while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let started = Instant::now();
-        // More directories than a table can hold end the walk, which says so.
+        // The table is full, which also ends the walk with an error.
         let Ok(table) = partial_table.table() else { return };
         if partial_tables.send(Message::PartialTable(Arc::new(table))).is_err() {
             return;

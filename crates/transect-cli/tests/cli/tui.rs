@@ -93,7 +93,7 @@ fn a_journey_from_looking_to_tidying_up() {
     assert!(screen.find(" folder/") < screen.find(" large"), "{screen}");
     terminal.press("/ l a r Enter d");
     // Nobody can agree before it is known what to.
-    assert!(terminal.shows("will be free").contains("Delete 1 entry for good?"));
+    assert!(terminal.shows("cannot be undone").contains("Delete 1 entry for good?"));
     assert!(env.path("tree/large").exists());
     terminal.press("y");
     terminal.shows("1 entry deleted");
@@ -197,6 +197,6 @@ fn without_a_terminal_there_is_nothing_to_look_at() {
     assert_output!(env, env.transect(["tui", "tree"]), @r"
     exit code: 2
     ----- stderr -----
-    transect: there is no terminal to draw on and to type in
+    transect: standard input and output must be a terminal
     ");
 }

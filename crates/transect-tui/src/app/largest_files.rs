@@ -1,4 +1,4 @@
-//! To the biggest file below a directory, and on to the next.
+//! Jumping to the largest files below a directory.
 
 use transect::table::Row;
 
@@ -6,7 +6,7 @@ use super::{App, ReadState};
 use crate::message::{Job, MAX_LISTED, RequestId};
 use transect_text::units::counted;
 
-/// The largest files below a directory, one after the other.
+/// The largest files below a directory, and the current one.
 #[derive(Debug)]
 pub(crate) struct LargestFiles {
     below: Option<Row>,
@@ -16,17 +16,17 @@ pub(crate) struct LargestFiles {
 }
 
 impl LargestFiles {
-    /// Returns the one that was gone to last.
+    /// Returns the current file.
     fn current(&self) -> Option<Row> {
         self.rows.get(self.at).copied()
     }
 }
 
 impl App {
-    /// Goes to the biggest file below this directory; from there to the next below the same one.
+    /// Goes to the largest file below this directory; from there to the next largest.
     pub(super) fn next_largest(&mut self) {
         if self.read_state == ReadState::First {
-            self.note("files are known when everything has been read");
+            self.note("files are known when reading is done");
             return;
         }
         match self.current_series() {
@@ -48,8 +48,8 @@ impl App {
                 files.at -= 1;
                 self.go_to_largest();
             }
-            Some(_) => self.note("none is bigger"),
-            None => self.note("b goes to the biggest file"),
+            Some(_) => self.note("no larger file"),
+            None => self.note("b goes to the largest file"),
         }
     }
 
@@ -60,8 +60,8 @@ impl App {
         }
     }
 
-    /// Returns the files that are gone through, if somebody is at one of them: who has gone
-    /// elsewhere begins anew from there.
+    /// Returns the current series, if one of its files is selected. Otherwise the next jump starts
+    /// a new one.
     fn current_series(&mut self) -> Option<&mut LargestFiles> {
         let selected = self.listing.selected();
         self.largest_files.as_mut().filter(|it| it.current().is_some() && it.current() == selected)
@@ -74,7 +74,7 @@ impl App {
             if let Some(files) = &mut self.largest_files {
                 files.at = length.saturating_sub(1);
             }
-            self.note(if length == 0 { "there are no files below" } else { "no more files below" });
+            self.note(if length == 0 { "no files below" } else { "no more files below" });
             return;
         };
         let place = match below {
@@ -82,8 +82,8 @@ impl App {
             None => "all roots".to_owned(),
         };
         let (number, of) = (at + 1, counted(rows.len() as u64, "file", "files"));
-        let limit = if rows.len() == MAX_LISTED { "the biggest " } else { "" };
+        let limit = if rows.len() == MAX_LISTED { "the largest " } else { "" };
         self.jump(Some(row));
-        self.note(format!("number {number} of {limit}{of} below {place}"));
+        self.note(format!("{number} of {limit}{of} below {place}"));
     }
 }

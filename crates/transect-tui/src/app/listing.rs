@@ -1,4 +1,4 @@
-//! The entries of one directory, in an order.
+//! The entries of the current directory.
 
 use std::ops::Range;
 
@@ -8,25 +8,26 @@ use crate::cursor::{Cursor, Motion};
 use crate::message::RequestId;
 use crate::sort::SortedEntries;
 
-/// What is listed, and which of it is selected.
+/// The listed entries, and the selected one.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// With the largest amount, which has the longest bar, and what all come to.
+    /// With the largest amount, which has the longest bar, and the sum of all.
     entries: SortedEntries,
     cursor: Cursor,
-    /// Somebody has chosen the entry: it stays selected wherever it moves. Else the first is.
+    /// The user selected this entry: it stays selected when the order changes. Otherwise the first
+    /// entry is selected.
     pinned: bool,
-    /// The entries are being sorted elsewhere, and lie in the order of their names until then.
+    /// The pending sort job; until it ends, entries are in the order of their names.
     awaited: Option<RequestId>,
 }
 
 impl Listing {
-    /// Lists entries in their order.
+    /// Lists sorted entries.
     pub(crate) fn new(entries: SortedEntries) -> Self {
         Self { entries, ..Self::default() }
     }
 
-    /// Lists entries that come in the order of their names, until their own is known.
+    /// Lists entries in the order of their names until they are sorted.
     pub(crate) fn unsorted(rows: Vec<Row>, request: RequestId) -> Self {
         let entries = SortedEntries { rows, ..SortedEntries::default() };
         Self { entries, awaited: Some(request), ..Self::default() }
@@ -40,7 +41,7 @@ impl Listing {
         self.awaited.is_none()
     }
 
-    /// Takes the entries in their order.
+    /// Replaces the entries by the sorted ones.
     pub(crate) fn set_sorted(&mut self, entries: SortedEntries) {
         let selected = self.selected().filter(|_| self.pinned);
         (self.entries, self.awaited) = (entries, None);
@@ -54,12 +55,12 @@ impl Listing {
         &self.entries.rows
     }
 
-    /// Returns the largest amount; nothing as long as that is being found out.
+    /// Returns the largest amount, or 0 until the entries are sorted.
     pub(crate) fn max_amount(&self) -> u64 {
         self.entries.max_amount
     }
 
-    /// Returns what all come to.
+    /// Returns the sum of all amounts.
     pub(crate) fn total(&self) -> u64 {
         self.entries.total
     }
@@ -93,7 +94,7 @@ impl Listing {
         self.pinned = true;
     }
 
-    /// Returns what can be seen where there is room for `height`.
+    /// Returns the visible part of a list that is `height` lines high.
     pub(crate) fn window(&mut self, height: usize) -> Range<usize> {
         self.cursor.window(self.entries.rows.len(), height)
     }

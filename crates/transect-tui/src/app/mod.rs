@@ -1,5 +1,5 @@
-//! What is looked at, and what keys make of it. Nothing here touches the terminal or the disk:
-//! what has to be done outside is a [`Effect`], and comes back as an [`Message`].
+//! The state of the view, and how keys change it. Nothing here accesses the terminal or the disk:
+//! the state requests an [`Effect`] and receives its result as a [`Message`].
 
 mod largest_files;
 mod listing;
@@ -34,18 +34,18 @@ pub(crate) use removal::{Confirmation, KeptEntries, RemovalProgress};
 pub(crate) use search::Prompt;
 pub(crate) use search_results::SearchResults;
 
-/// How far the table is what is on the disk.
+/// How the table relates to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadState {
-    /// The tree is read for the first time, and the table is an outline of what is known.
+    /// The first walk is running: the table is partial.
     First,
-    /// The tree is read again, and the table is the one before.
+    /// Another walk is running: the table is that of the walk before.
     Again,
-    /// It has been read.
+    /// The walk has ended.
     Done,
 }
 
-/// What lies above the directory.
+/// What is shown above the directory.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     None,
@@ -58,34 +58,34 @@ pub(crate) enum Overlay {
     KeptEntries(KeptEntries),
 }
 
-/// Whether an entry is described at length.
+/// The panel that describes the selected entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PanelState {
-    /// If nobody said so, it is where there is room.
+    /// The user's choice; `None` shows the panel if the screen is wide enough.
     pub(crate) wanted: Option<bool>,
     pub(crate) shown: bool,
 }
 
-/// What is said at the bottom until the next key.
+/// A message in the status line, shown until the next key.
 #[derive(Debug)]
 pub(crate) struct StatusMessage {
     pub(crate) text: String,
     pub(crate) is_error: bool,
 }
 
-/// All that is shown and kept.
+/// The state of the view.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) table: Arc<Table>,
     pub(crate) read_state: ReadState,
     pub(crate) counts: ProgressCounts,
     pub(crate) elapsed: Duration,
-    /// The directory that is shown; none is the list of the roots.
+    /// The current directory; `None` is the list of roots.
     pub(crate) directory: Option<Row>,
     pub(crate) listing: Listing,
     pub(crate) order: SortOrder,
     pub(crate) marks: HashSet<Row>,
-    /// What was removed since the tree was read.
+    /// Entries removed since the tree was read.
     pub(crate) removed_rows: HashSet<Row>,
     pub(crate) overlay: Overlay,
     pub(crate) largest_files: Option<LargestFiles>,
@@ -97,7 +97,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Begins with an empty table: the tree is being read.
+    /// Returns the state before the first walk has found anything.
     pub(crate) fn new(empty: Arc<Table>, view: &ViewOptions) -> Self {
         let measure = if view.apparent { Measure::Apparent } else { Measure::DiskUsage };
         Self {
@@ -120,12 +120,12 @@ impl App {
         }
     }
 
-    /// Returns what has to be done outside, once.
+    /// Removes and returns the requested effects.
     pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// Returns where keys are pressed.
+    /// Returns the context of the next key.
     pub(crate) fn context(&self) -> Context {
         match self.overlay {
             Overlay::None => Context::Directory,
@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// Takes a key.
+    /// Handles a key.
     pub(crate) fn press(&mut self, event: KeyEvent) {
         self.message = None;
         match keys::action_for(self.context(), event) {
@@ -148,13 +148,13 @@ impl App {
         }
     }
 
-    /// Takes a text that was pasted: it is typed where something is typed, and nowhere else are its
-    /// letters keys, as nobody pressed them.
+    /// Handles pasted text. It is inserted into a prompt; elsewhere it is ignored, so that pasted
+    /// letters are never taken as keys.
     pub(crate) fn paste(&mut self, text: &str) {
         text.chars().filter(|letter| !letter.is_control()).for_each(|letter| self.typed(letter));
     }
 
-    /// What means nothing is typed, where something is typed.
+    /// Inserts a letter without a binding into the prompt.
     fn type_in(&mut self, event: KeyEvent) {
         let modifiers = KeyModifiers::CONTROL | KeyModifiers::ALT;
         if let (Overlay::Prompt(_), KeyCode::Char(letter)) = (&self.overlay, event.code)
@@ -232,13 +232,13 @@ impl App {
         }
     }
 
-    /// Takes what came of a effect.
+    /// Handles the result of an effect.
     pub(crate) fn handle(&mut self, message: Message) {
         match message {
             Message::PartialTable(table) if self.read_state == ReadState::First => {
                 self.replace(table, ReadState::First);
             }
-            // Told before everything had been read, and heard afterwards.
+            // A late partial table: the complete one is already there.
             Message::PartialTable(_) => {}
             Message::Table(table) => self.replace(table, ReadState::Done),
             Message::Sorted { request, entries } if self.listing.awaits(request) => {
@@ -259,7 +259,7 @@ impl App {
         }
     }
 
-    /// Takes how far the walk is.
+    /// Updates the progress of the walk.
     pub(crate) fn progress(&mut self, counts: ProgressCounts, elapsed: Duration) {
         (self.counts, self.elapsed) = (counts, elapsed);
     }
@@ -274,8 +274,8 @@ impl App {
 
     fn show_errors(&mut self) {
         match self.table.diagnostics().errors {
-            0 => self.note("everything could be read"),
-            // While the tree is read, errors are counted only.
+            0 => self.note("no errors"),
+            // Errors are listed when the walk has ended.
             _ if self.table.diagnostics().kept_errors.is_empty() => {
                 self.note("errors are listed at the end")
             }
@@ -286,12 +286,11 @@ impl App {
     fn rescan(&mut self) {
         match self.read_state {
             ReadState::Done => self.request_rescan(),
-            ReadState::First | ReadState::Again => self.note("it is being read"),
+            ReadState::First | ReadState::Again => self.note("already reading"),
         }
     }
 
-    /// Wishes that everything be read again, also if that is being done: something has changed since
-    /// it began.
+    /// Requests another walk, even if one is running: the tree has changed since it started.
     fn request_rescan(&mut self) {
         let removed = self.table.roots().filter(|root| self.removed_rows.contains(root));
         let without = removed.map(|root| self.table.path(root)).collect();
@@ -313,8 +312,8 @@ impl App {
         }
     }
 
-    /// Returns what is acted on: what is marked, or else the entry; entries of one directory in the
-    /// order of their names.
+    /// Returns the marked entries, or the selected one if there are none. Entries of one directory
+    /// are in the order of their names.
     pub(crate) fn targets(&self) -> Vec<Row> {
         if self.marks.is_empty() {
             return self.listing.selected().into_iter().collect();
@@ -329,7 +328,7 @@ impl App {
         self.request
     }
 
-    /// Wishes for something to be found out of the table that is shown.
+    /// Requests a job on the current table.
     fn request(&mut self, job: Job) {
         self.push_effect(Effect::RunJob(Arc::clone(&self.table), job));
     }
@@ -346,7 +345,7 @@ impl App {
         self.message = Some(StatusMessage { text, is_error: true });
     }
 
-    /// Returns what is marked, in words; nothing if nothing is.
+    /// Returns the number of marked entries as text, or `None` if there are none.
     pub(crate) fn marked(&self) -> Option<String> {
         let marked = self.marks.len() as u64;
         (marked > 0).then(|| counted(marked, "entry marked", "entries marked"))

@@ -1,4 +1,4 @@
-//! From directory to directory.
+//! Moving between directories.
 
 use transect::table::{Row, UnreadReason};
 
@@ -7,7 +7,7 @@ use crate::message::Job;
 use crate::sort::SortOrder;
 use crate::tree;
 
-/// Directories with more entries are sorted elsewhere, so that no key has to wait. Fewer take some
+/// Directories with more entries are sorted in the background; smaller ones take a few
 /// milliseconds.
 const SORTED_AT_ONCE: usize = 50_000;
 
@@ -16,26 +16,26 @@ impl App {
     pub(super) fn enter(&mut self) {
         let Some(row) = self.listing.selected() else { return };
         if !tree::is_directory(&self.table, row) {
-            self.note("this is no directory; o opens it");
+            self.note("not a directory; o opens it");
             return;
         }
         self.show(Some(row), None);
         if let Some(why) = self.table.unread_reason(row).filter(|_| !self.is_awaited(row)) {
-            self.note(format!("it was not read: {}", why.as_str().replace('_', " ")));
+            self.note(format!("not read: {}", why.as_str().replace('_', " ")));
         }
     }
 
-    /// Goes to the directory above, and selects the one it comes from.
+    /// Goes to the parent directory, and selects the directory it leaves.
     pub(super) fn leave(&mut self) {
         let Some(at) = self.directory else { return };
         if Some(at) == tree::start_directory(&self.table) {
-            self.note("nothing above this was read");
+            self.note("already at the root");
             return;
         }
         self.show(self.table.parent(at), Some(at));
     }
 
-    /// Shows the directory that holds an entry, and selects it there.
+    /// Shows the directory of an entry, and selects the entry.
     pub(super) fn jump(&mut self, row: Option<Row>) {
         let Some(row) = row.filter(|row| !self.removed_rows.contains(row)) else { return };
         if Some(row) == tree::start_directory(&self.table) {
@@ -54,14 +54,14 @@ impl App {
         }
     }
 
-    /// Puts the entries in another order; what is selected stays so.
+    /// Changes the sort order and keeps the selection.
     pub(super) fn sort(&mut self, order: SortOrder) {
         let selected = self.listing.selected().filter(|_| self.listing.is_pinned());
         self.order = order;
         self.show(self.directory, selected);
     }
 
-    /// Lists the directory that is shown, from its beginning.
+    /// Lists the current directory from the start.
     pub(super) fn list(&mut self) {
         let mut rows = tree::entries(&self.table, self.directory);
         if !self.removed_rows.is_empty() {
@@ -76,7 +76,7 @@ impl App {
         self.request(Job::Sort { request, rows, order: self.order });
     }
 
-    /// Returns whether the walk has not come to a directory yet: nobody knows whether it can be read.
+    /// Returns whether the walk has not reached a directory yet.
     pub(crate) fn is_awaited(&self, row: Row) -> bool {
         self.read_state == ReadState::First
             && self.table.unread_reason(row) == Some(UnreadReason::Unvisited)

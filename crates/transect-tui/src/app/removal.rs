@@ -1,4 +1,4 @@
-//! Removing: what was chosen is asked about, removed, and read again from the disk.
+//! Removal: confirmation, progress, outcome.
 
 #[cfg(test)]
 mod tests;
@@ -17,33 +17,33 @@ use crate::tree;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
-/// Whether something is to be removed.
+/// A confirmation before a removal.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
     pub(crate) kind: RemovalKind,
     pub(crate) rows: Vec<Row>,
-    /// What it comes to; nothing as long as that is added up.
+    /// What the removal would free; `None` while it is being added up.
     pub(crate) summary: Option<Summary>,
-    /// What Enter messages: no, unless somebody chose otherwise.
+    /// The answer that Enter gives: no, unless the user selects yes.
     pub(crate) yes: bool,
-    /// In the list of what is chosen.
+    /// The position in the list of entries.
     pub(crate) cursor: Cursor,
     request: RequestId,
 }
 
-/// Something is being removed.
+/// A running removal.
 #[derive(Debug)]
 pub(crate) struct RemovalProgress {
     pub(crate) kind: RemovalKind,
     pub(crate) counts: Counts,
-    /// How many there are to remove: entries, or things to move.
+    /// The number of entries to delete, or of paths to move to the trash.
     pub(crate) total: u64,
-    /// The last one.
+    /// The last entry removed.
     pub(crate) path: String,
     pub(crate) is_stopping: bool,
 }
 
-/// What was to be removed and is still there.
+/// The entries that were not removed, with reasons.
 #[derive(Debug)]
 pub(crate) struct KeptEntries {
     pub(crate) title: String,
@@ -52,13 +52,13 @@ pub(crate) struct KeptEntries {
 }
 
 impl App {
-    /// Asks whether what is chosen is to be removed.
+    /// Asks whether to remove the marked entries, or the selected one.
     pub(super) fn confirm_removal(&mut self, kind: RemovalKind) {
         if self.read_only {
-            return self.note("nothing is removed: --read-only");
+            return self.note("cannot delete: --read-only");
         }
         if self.read_state == ReadState::First {
-            return self.note("nothing is removed before everything has been read");
+            return self.note("cannot delete before reading is done");
         }
         let rows = self.targets();
         if !rows.is_empty() {
@@ -74,10 +74,10 @@ impl App {
             Overlay::Confirmation(Confirmation { kind, rows, summary: None, yes, cursor, request });
     }
 
-    /// Takes what removing would come to.
-    pub(super) fn set_summary(&mut self, wanted: RequestId, surveyed: Result<Summary, String>) {
-        match (&mut self.overlay, surveyed) {
-            (Overlay::Confirmation(confirmation), _) if confirmation.request != wanted => {}
+    /// Receives the summary of the pending confirmation.
+    pub(super) fn set_summary(&mut self, request: RequestId, summary: Result<Summary, String>) {
+        match (&mut self.overlay, summary) {
+            (Overlay::Confirmation(confirmation), _) if confirmation.request != request => {}
             (Overlay::Confirmation(confirmation), Ok(summary)) => {
                 confirmation.summary = Some(summary)
             }
@@ -89,7 +89,7 @@ impl App {
         }
     }
 
-    /// Asks again, of another table: sizes may have changed, and some of it may be gone.
+    /// Asks again for a new table, in which sizes may differ and entries may be gone.
     pub(super) fn refresh_confirmation(&mut self, old: &Table) {
         let Overlay::Confirmation(confirmation) = &self.overlay else { return };
         let (kind, yes) = (confirmation.kind, confirmation.yes);
@@ -97,7 +97,7 @@ impl App {
         let rows: Vec<Row> = confirmation.rows.iter().filter_map(same).collect();
         if rows.is_empty() {
             self.overlay = Overlay::None;
-            self.note("what was to be removed is gone");
+            self.note("entries to remove are gone");
         } else {
             self.request_summary(kind, rows, yes);
         }
@@ -119,7 +119,7 @@ impl App {
         let Overlay::Confirmation(Confirmation { kind, rows, summary: Some(summary), .. }) =
             &self.overlay
         else {
-            // Nobody agrees to what is not known yet.
+            // Without the summary, `y` and Enter do nothing.
             return;
         };
         let (kind, rows) = (*kind, rows.clone());
@@ -146,15 +146,15 @@ impl App {
         }
     }
 
-    /// Takes how far it is.
+    /// Receives the progress of the removal.
     pub(super) fn set_removal_progress(&mut self, counts: Counts, last: String) {
         if let Overlay::RemovalProgress(progress) = &mut self.overlay {
             (progress.counts, progress.path) = (counts, last);
         }
     }
 
-    /// Takes what became of it. What is gone is left out from here on; what it came to in all
-    /// directories above is read again.
+    /// Receives the outcome of the removal. Removed entries disappear at once; the sizes of the
+    /// directories above them are updated by another walk.
     pub(super) fn finish_removal(&mut self, table: &Arc<Table>, report: &Report) {
         let Overlay::RemovalProgress(RemovalProgress { kind, .. }) = self.overlay else { return };
         let same = |row| match Arc::ptr_eq(table, &self.table) {
@@ -179,7 +179,7 @@ impl App {
         self.request_rescan();
     }
 
-    /// Nothing could be removed at all.
+    /// Reports that nothing could be removed.
     pub(super) fn fail_removal(&mut self, why: String) {
         if let Overlay::RemovalProgress(_) = self.overlay {
             self.overlay = Overlay::None;
@@ -196,18 +196,18 @@ impl App {
         let stays = at == self.directory;
         self.show(at, None);
         if stays {
-            // Whoever goes through a list goes on where it was.
+            // The selection stays at the same line.
             self.listing.select_at(index);
         }
     }
 }
 
-/// Returns whether an entry is gone, itself or with a directory that holds it.
+/// Returns whether an entry or one of its ancestors was removed.
 fn is_removed(table: &Table, gone: &HashSet<Row>, row: Row) -> bool {
     std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(&row))
 }
 
-/// Returns what became of it, in a line.
+/// Returns the outcome in one line.
 fn outcome_text(kind: RemovalKind, report: &Report) -> String {
     let Counts { removed, vanished, kept, freed } = report.counts;
     let entries = counted(removed, "entry", "entries");
@@ -219,7 +219,7 @@ fn outcome_text(kind: RemovalKind, report: &Report) -> String {
         words = format!("{} kept; {words}", counted(kept, "entry", "entries"));
     }
     if vanished > 0 {
-        words.push_str(&format!("; {} had gone before", counted(vanished, "entry", "entries")));
+        words.push_str(&format!("; {} already gone", counted(vanished, "entry", "entries")));
     }
     if report.cancelled {
         words = format!("stopped: {words}");

@@ -1,5 +1,4 @@
-//! Names that are typed: to be found in this directory while they are, or in the whole tree when
-//! they have been.
+//! Prompts: search in the current directory while typing, or find in the whole tree.
 
 use transect::table::Row;
 
@@ -8,19 +7,18 @@ use crate::keys::Action;
 use crate::message::Job;
 use crate::pattern::Pattern;
 
-/// What is typed, and what for.
+/// A prompt, and its text.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     pub(crate) text: String,
     pub(crate) purpose: Purpose,
-    /// Nothing in this directory matches.
+    /// No entry of this directory matches.
     pub(crate) fails: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Selects what matches in this directory; what was selected before is so again if nothing is
-    /// taken.
+    /// Selects a match in this directory. Cancelling selects the previous entry again.
     Search { from: Option<Row> },
     /// Finds in the whole tree.
     Find,
@@ -35,11 +33,11 @@ impl Prompt {
         Self { text: String::new(), purpose: Purpose::Find, fails: false }
     }
 
-    /// Returns what is to be typed.
+    /// Returns the label of the prompt.
     pub(crate) fn label(&self) -> &'static str {
         match self.purpose {
             Purpose::Search { .. } => "search here: ",
-            Purpose::Find => "find below all roots: ",
+            Purpose::Find => "find in tree: ",
         }
     }
 }
@@ -56,7 +54,7 @@ impl App {
         let Overlay::Prompt(prompt) = &mut self.overlay else { return };
         match action {
             Action::Erase => {
-                // Who erases nothing wants to be elsewhere.
+                // Backspace in an empty prompt closes it.
                 if prompt.text.pop().is_none() {
                     self.give_up();
                 } else {
@@ -94,14 +92,14 @@ impl App {
         self.find(prompt.text);
     }
 
-    /// Looks for a text in the whole tree.
+    /// Finds a text in the whole tree.
     pub(super) fn find(&mut self, text: String) {
         let (request, measure) = (self.next_request(), self.order.measure);
         self.overlay = Overlay::SearchResults(SearchResults::new(text.clone(), request));
         self.request(Job::Find { request, text, measure });
     }
 
-    /// Selects the first that matches from where the search began, which may be that itself.
+    /// Selects the first match, beginning with the entry where the search started.
     fn search_on(&mut self) {
         let Overlay::Prompt(prompt) = &self.overlay else { return };
         let Purpose::Search { from } = prompt.purpose else { return };
@@ -116,7 +114,7 @@ impl App {
         self.select_match(start % length, forward);
     }
 
-    /// Selects the first that matches from `start` on, round the end.
+    /// Selects the first match from `start` on, and wraps around.
     fn select_match(&mut self, start: usize, forward: bool) {
         let Overlay::Prompt(prompt) = &mut self.overlay else { return };
         let pattern = Pattern::new(&prompt.text);

@@ -1,16 +1,16 @@
-//! What was found in the whole tree.
+//! Results of a search in the whole tree.
 
 use transect::table::Row;
 
 use crate::cursor::{Cursor, Motion};
 use crate::message::RequestId;
 
-/// Entries whose names hold a text, the largest first.
+/// Entries whose names contain a text, the largest first.
 #[derive(Debug)]
 pub(crate) struct SearchResults {
     pub(crate) text: String,
     pub(crate) rows: Vec<Row>,
-    /// How many there are; more than the largest of them are not listed.
+    /// The number of matches, of which only the largest are listed; `None` while searching.
     pub(crate) total: Option<u64>,
     pub(crate) cursor: Cursor,
     request: RequestId,
@@ -27,7 +27,7 @@ impl SearchResults {
         }
     }
 
-    /// Goes over to another table.
+    /// Converts the rows to another table.
     pub(super) fn replace(&mut self, same: impl Fn(Row) -> Option<Row>) {
         self.rows = self.rows.iter().copied().filter_map(same).collect();
     }

@@ -1,4 +1,4 @@
-//! Another table of the same tree: everybody stays where he is, by paths.
+//! Replacing the table. Directory, selection and marks are found again by their paths.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{App, Overlay, ReadState};
 use crate::tree;
 
 impl App {
-    /// Shows another table.
+    /// Replaces the table by another one of the same tree.
     pub(super) fn replace(&mut self, table: Arc<Table>, read_state: ReadState) {
         let old = std::mem::replace(&mut self.table, table);
         let same = |row| tree::same_path(&old, row, &self.table);
@@ -16,7 +16,7 @@ impl App {
         let pinned = self.listing.selected().filter(|_| self.listing.is_pinned());
         let (was_pinned, selected) = (pinned.is_some(), pinned.and_then(same));
         self.marks = self.marks.iter().copied().filter_map(same).collect();
-        let still_looking = match &mut self.overlay {
+        let pending_search = match &mut self.overlay {
             Overlay::SearchResults(found) if found.total.is_none() => Some(found.text.clone()),
             Overlay::SearchResults(found) => {
                 found.replace(same);
@@ -30,12 +30,12 @@ impl App {
         self.read_state = read_state;
         self.show(at.or_else(|| tree::start_directory(&self.table)), selected);
         self.refresh_confirmation(&old);
-        if let Some(text) = still_looking {
-            // What will be found in the table before is nothing in this one.
+        if let Some(text) = pending_search {
+            // The pending results will belong to the old table.
             self.find(text);
         }
         if was_pinned && selected.is_none() {
-            // It is gone: whoever goes through a list goes on where it was.
+            // The selected entry is gone: the selection stays at the same line.
             self.listing.select_at(index);
         }
     }

@@ -1,4 +1,4 @@
-//! Journeys: keys in, and what they lead to.
+//! Sequences of keys, and their effects.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use transect_testkit::TempDir;
 use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, tree, view_options};
 
-/// A tree with something of everything.
+/// A tree with entries of several sizes and ages.
 fn sample() -> TestApp {
     TestApp::with_table(tree(&[
         ("home/music/long.flac", 900_000, 30),
@@ -23,7 +23,7 @@ fn sample() -> TestApp {
 }
 
 #[test]
-fn it_begins_in_the_root_with_the_largest_entry_selected() {
+fn start_single_root_selects_largest_entry() {
     let app = sample();
     assert_eq!(app.current_path(), "home");
     assert_eq!(app.listed(), ["music", "film.mkv", "notes", "empty"]);
@@ -31,7 +31,7 @@ fn it_begins_in_the_root_with_the_largest_entry_selected() {
 }
 
 #[test]
-fn it_begins_above_several_roots() {
+fn start_several_roots_lists_roots() {
     let mut app = TestApp::with_table(tree(&[("one/a", 1, 0), ("two/b", 90_000, 0)]));
     assert_eq!(app.listed(), ["two", "one"]);
     app.press("Enter");
@@ -43,7 +43,7 @@ fn it_begins_above_several_roots() {
 }
 
 #[test]
-fn it_selects_the_directory_that_it_comes_from() {
+fn leave_selects_directory_left() {
     let mut app = sample();
     for (enter, leave) in [("Enter", "Left"), ("Right", "Backspace"), ("l", "h")] {
         app.select("notes");
@@ -55,27 +55,27 @@ fn it_selects_the_directory_that_it_comes_from() {
     }
     app.press("h");
     assert_eq!(app.current_path(), "home", "above the root is nothing that was read");
-    assert!(app.last_line().contains("nothing above"), "{}", app.last_line());
+    assert!(app.last_line().contains("already at the root"), "{}", app.last_line());
 }
 
 #[test]
-fn it_does_not_enter_a_file() {
+fn enter_file_stays_in_directory() {
     let mut app = sample();
     app.select("film.mkv");
     app.press("Enter");
     assert_eq!(app.current_path(), "home");
-    assert!(app.last_line().contains("no directory"), "{}", app.last_line());
+    assert!(app.last_line().contains("not a directory"), "{}", app.last_line());
     app.select("empty");
     app.press("Enter");
     assert_eq!(app.current_path(), "home/empty");
-    assert!(app.screen().contains("nothing is in here"), "{}", app.screen());
+    assert!(app.screen().contains("empty"), "{}", app.screen());
     app.press("j k G g PgDn PgUp Enter Space o t d b");
     app.press("h");
     assert_eq!(app.selected(), "empty");
 }
 
 #[test]
-fn it_sorts_by_everything_in_both_directions() {
+fn sort_every_key_in_both_directions() {
     let mut app = sample();
     let mut listed = |keys: &str| {
         app.press(keys);
@@ -104,21 +104,21 @@ fn it_sorts_by_everything_in_both_directions() {
 }
 
 #[test]
-fn what_is_selected_stays_so_in_another_order() {
+fn sort_selection_kept() {
     let mut app = sample();
     app.select("notes");
     for key in ["s", "c", "n", "m", "a", "s"] {
         app.press(key);
         assert_eq!(app.selected(), "notes", "{key}");
     }
-    // Who has chosen nothing sees the first.
+    // Without a selection by the user, the first entry is selected.
     let mut app = sample();
     app.press("n");
     assert_eq!(app.selected(), "empty");
 }
 
 #[test]
-fn it_measures_what_is_occupied_or_how_long_files_are() {
+fn measure_toggle_changes_order() {
     let mut app = TestApp::with_table(tree(&[
         ("root/many/1", 1, 0),
         ("root/many/2", 1, 0),
@@ -132,7 +132,7 @@ fn it_measures_what_is_occupied_or_how_long_files_are() {
 }
 
 #[test]
-fn it_marks_and_goes_on() {
+fn mark_moves_to_next_entry() {
     let mut app = sample();
     app.press("Space");
     assert_eq!(app.selected(), "film.mkv");
@@ -147,7 +147,7 @@ fn it_marks_and_goes_on() {
 }
 
 #[test]
-fn marks_in_marked_directories_are_counted_once() {
+fn marks_nested_entries_counted_once() {
     let mut app = sample();
     app.press("l Space h Space");
     assert_eq!(app.state.marks.len(), 2);
@@ -155,14 +155,14 @@ fn marks_in_marked_directories_are_counted_once() {
 }
 
 #[test]
-fn it_searches_while_a_name_is_typed() {
+fn search_selects_match_while_typing() {
     let mut app = sample();
     app.press("/");
     app.type_in("NO");
     assert_eq!(app.selected(), "notes");
     app.type_in("x");
     assert_eq!(app.selected(), "notes");
-    assert!(app.last_line().contains("nothing matches"), "{}", app.last_line());
+    assert!(app.last_line().contains("no match"), "{}", app.last_line());
     app.press("Esc");
     assert_eq!(app.selected(), "music", "given up: it is where it was");
     app.press("/");
@@ -183,7 +183,7 @@ fn it_searches_while_a_name_is_typed() {
 }
 
 #[test]
-fn letters_that_are_typed_do_nothing_else() {
+fn prompt_letters_trigger_no_actions() {
     let mut app = sample();
     app.press("/");
     app.type_in("dqt!");
@@ -195,7 +195,7 @@ fn letters_that_are_typed_do_nothing_else() {
 }
 
 #[test]
-fn what_is_pasted_is_typed_or_nothing_at_all() {
+fn paste_outside_prompt_ignored() {
     let mut app = sample();
     app.state.paste("dyq");
     assert!(app.state.take_effects().is_empty());
@@ -205,7 +205,7 @@ fn what_is_pasted_is_typed_or_nothing_at_all() {
 }
 
 #[test]
-fn it_finds_in_the_whole_tree_and_goes_there() {
+fn find_result_opens_its_directory() {
     let mut app = sample();
     app.press("f");
     app.type_in("TXT");
@@ -223,11 +223,11 @@ fn it_finds_in_the_whole_tree_and_goes_there() {
 }
 
 #[test]
-fn it_goes_to_the_biggest_file_and_to_the_next() {
+fn largest_files_visited_in_order() {
     let mut app = sample();
     app.press("b");
     assert_eq!((app.current_path(), app.selected()), ("home/music".into(), "long.flac".into()));
-    assert!(app.last_line().contains("number 1 of 6 files below home"), "{}", app.last_line());
+    assert!(app.last_line().contains("1 of 6 files below home"), "{}", app.last_line());
     app.press("b");
     assert_eq!((app.current_path(), app.selected()), ("home".into(), "film.mkv".into()));
     app.press("b");
@@ -235,12 +235,12 @@ fn it_goes_to_the_biggest_file_and_to_the_next() {
     app.press("B B");
     assert_eq!(app.selected(), "long.flac");
     app.press("B");
-    assert!(app.last_line().contains("none is bigger"), "{}", app.last_line());
+    assert!(app.last_line().contains("no larger file"), "{}", app.last_line());
     app.press("b b b b b b");
     assert!(app.last_line().contains("no more files"), "{}", app.last_line());
     app.press("B");
     assert_eq!(app.selected(), "b.txt");
-    // Who goes elsewhere begins anew there.
+    // A jump elsewhere starts a new series.
     app.press("h h");
     app.select("notes");
     app.press("l g b");
@@ -248,14 +248,14 @@ fn it_goes_to_the_biggest_file_and_to_the_next() {
 }
 
 #[test]
-fn an_outline_grows_and_everybody_stays_where_he_is() {
+fn partial_table_update_keeps_position() {
     let mut app = TestApp::empty();
-    assert!(app.screen().contains("nothing is known yet"), "{}", app.screen());
+    assert!(app.screen().contains("nothing read yet"), "{}", app.screen());
     app.press("b j k l h / Esc Space d t e");
     let outline = |files: &[_]| Message::PartialTable(tree(files));
     app.send(outline(&[("r/a/", 0, 0), ("r/b/x", 9000, 0)]));
     assert_eq!((app.current_path(), app.selected()), ("r".into(), "b".into()));
-    // Nobody has chosen anything: the first stays selected.
+    // Without a selection by the user, the first entry stays selected.
     app.send(outline(&[("r/a/x", 90_000, 0), ("r/b/x", 9000, 0)]));
     assert_eq!(app.selected(), "a");
     app.press("j Space");
@@ -272,14 +272,14 @@ fn an_outline_grows_and_everybody_stays_where_he_is() {
 }
 
 #[test]
-fn an_outline_that_comes_too_late_is_none() {
+fn partial_table_after_complete_one_ignored() {
     let mut app = sample();
     app.send(Message::PartialTable(tree(&[("home/", 0, 0)])));
     assert_eq!(app.listed().len(), 4);
 }
 
 #[test]
-fn files_are_one_line_until_they_are_listed() {
+fn partial_table_files_summed_up() {
     let place = TempDir::new();
     std::fs::create_dir(place.join("folder")).unwrap();
     for (name, size) in [("one", 50_000), ("two", 30_000), ("folder/three", 20_000)] {
@@ -301,7 +301,7 @@ fn files_are_one_line_until_they_are_listed() {
 }
 
 #[test]
-fn what_is_gone_in_the_next_table_is_left() {
+fn table_update_without_directory_shows_nearest() {
     let mut app = sample();
     app.press("l j Space");
     app.send(Message::Table(tree(&[("home/notes/x", 1, 0), ("home/film.mkv", 1, 0)])));
@@ -315,7 +315,7 @@ fn what_is_gone_in_the_next_table_is_left() {
 }
 
 #[test]
-fn a_large_directory_is_shown_before_it_is_sorted() {
+fn large_directory_shown_before_sorting() {
     let names: Vec<String> = (0..60_000).map(|number| format!("r/{number:05}")).collect();
     let files: Vec<_> = (0..).zip(&names).map(|(size, name)| (name.as_str(), size, 0)).collect();
     let table = tree(&files);
@@ -333,7 +333,7 @@ fn a_large_directory_is_shown_before_it_is_sorted() {
 }
 
 #[test]
-fn who_wants_another_order_gets_the_last_one() {
+fn sort_requests_only_last_one_applies() {
     let names: Vec<String> = (0..60_000).map(|number| format!("r/{number:05}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1, 0)).collect();
     let mut app = TestApp::with_table(tree(&files));
@@ -350,7 +350,7 @@ fn who_wants_another_order_gets_the_last_one() {
 }
 
 #[test]
-fn what_was_found_in_another_table_is_not_taken_for_something_in_this_one() {
+fn find_results_of_old_table_dropped() {
     let mut app = TestApp::with_table(tree(&[("r/a/b/c/name", 1, 0), ("r/x", 1, 0)]));
     app.press("f");
     app.type_in("name");
@@ -367,17 +367,17 @@ fn what_was_found_in_another_table_is_not_taken_for_something_in_this_one() {
 }
 
 #[test]
-fn it_wishes_for_what_is_done_outside() {
+fn effects_requested_by_keys() {
     let mut app = sample();
     app.select("film.mkv");
     app.press("o ! r r Ctrl-L Ctrl-Z q Ctrl-C");
     let effects = format!("{:?}", app.effects).replace(r"\\", "/");
-    let wished = r#"[Open("home/film.mkv"), Shell("home"), Read { without: [] }, Redraw, Suspend, Quit, Quit]"#;
-    assert_eq!(effects, wished);
+    let expected = r#"[Open("home/film.mkv"), Shell("home"), Rescan { without: [] }, Redraw, Suspend, Quit, Quit]"#;
+    assert_eq!(effects, expected);
 }
 
 #[test]
-fn errors_are_listed_and_lead_to_their_places() {
+fn errors_list_leads_to_entries() {
     use std::io;
     use transect::table::TableImporter;
     use transect::{Attributes, FieldMask, FileType};
@@ -399,11 +399,11 @@ fn errors_are_listed_and_lead_to_their_places() {
     assert!(app.screen().contains("(denied)"), "{}", app.screen());
     let mut app = sample();
     app.press("e");
-    assert!(app.last_line().contains("everything could be read"), "{}", app.last_line());
+    assert!(app.last_line().contains("no errors"), "{}", app.last_line());
 }
 
 #[test]
-fn lengths_are_shown_first_where_that_is_asked_for() {
+fn apparent_option_shows_apparent_sizes() {
     let view = crate::ViewOptions { apparent: true, ..view_options() };
     let app = TestApp::with(view, 80, 24);
     assert!(app.screen().contains("apparent ▼"), "{}", app.screen());

@@ -1,4 +1,4 @@
-//! What each system calls its own: the program that opens a file, the shell, being put to sleep.
+//! Platform specifics: file opener, shell, suspend.
 
 #[cfg(unix)]
 mod unix;

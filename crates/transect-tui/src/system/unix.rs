@@ -9,24 +9,24 @@ use rustix::process::{Signal, kill_current_process_group};
 
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
-/// Returns the command that opens a file with the program for it. The path is absolute, so that
-/// nobody takes it for an option.
+/// Returns the command that opens a file with its default program. The path must be absolute, so
+/// that it is never parsed as an option.
 pub(crate) fn open_command(path: &Path) -> Command {
     let mut command = Command::new(OPENER);
-    // A program that is closed by Ctrl-C in the terminal would have been opened in vain.
+    // In a process group of its own, so that Ctrl-C in this terminal does not end it.
     command.arg(path).process_group(0);
     command
 }
 
-/// Returns the command that starts a shell.
+/// Returns the command that starts the user's shell.
 pub(crate) fn shell_command() -> Command {
     Command::new(std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()))
 }
 
-/// Sleeps, with all that a shell started together with it, until somebody says `fg`.
+/// Suspends the process group until the shell continues it (`fg`).
 ///
 /// # Errors
-/// The system does not let it.
+/// The signal could not be sent.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }

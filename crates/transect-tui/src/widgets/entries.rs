@@ -1,4 +1,4 @@
-//! The entries of a directory: only those that can be seen are asked about.
+//! The entries of a directory. Only visible ones are looked up.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -18,15 +18,15 @@ use transect_text::quote::{self, shorten, width};
 use transect_text::share::{bar, percent};
 use transect_text::units::{bytes, count};
 
-/// One line.
+/// A line.
 #[derive(Default)]
 struct Line {
     marked: bool,
     selected: bool,
     size: String,
-    /// Of all in this directory.
+    /// The share of the total.
     share: f64,
-    /// Of the largest in this directory: that has the whole bar.
+    /// The share of the largest entry, which has a full bar.
     bar: f64,
     count: String,
     time: String,
@@ -39,12 +39,12 @@ struct Entries {
     columns: Columns,
     lines: Vec<Line>,
     titles: Titles,
-    /// What is said where there is empty_text to show.
+    /// The text shown if there are no entries.
     empty_text: &'static str,
     theme: Theme,
 }
 
-/// What stands above the columns.
+/// The titles of the columns.
 struct Titles {
     size: String,
     count: String,
@@ -52,7 +52,7 @@ struct Titles {
     name: String,
 }
 
-/// How wide the columns are; 0 if there is no room for one.
+/// The widths of the columns; 0 for hidden ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     mark: usize,
@@ -64,26 +64,26 @@ struct Columns {
 }
 
 impl Columns {
-    /// The narrowest name that is worth showing.
+    /// The minimum width of names.
     const MIN_NAME: usize = 16;
 
-    /// Returns what a column takes with the blank behind it.
+    /// Returns the width of a column with its gap.
     fn with_gap(width: usize) -> usize {
         if width > 0 { width + 1 } else { 0 }
     }
 
-    /// Returns where bars begin.
+    /// Returns the column where bars start.
     fn before_bar(&self) -> usize {
         [self.mark, self.size, self.share].map(Self::with_gap).into_iter().sum()
     }
 
-    /// Gives each column room as long as names have enough, the dearest first. What the order is by
-    /// is always shown.
+    /// Distributes the width, most important columns first, as long as names keep their minimum.
+    /// The column of the sort key is always shown.
     fn fit(width: usize, order: SortOrder) -> Self {
         let mut columns = Self::default();
         let mut left = width.saturating_sub(Self::MIN_NAME);
         let mut give = |wanted: usize| {
-            // Each with a blank behind it.
+            // With a gap of one column.
             let given = if wanted < left { wanted } else { 0 };
             left -= if given > 0 { given + 1 } else { 0 };
             given
@@ -115,7 +115,7 @@ pub(super) fn draw(
     view: &ViewOptions,
     theme: Theme,
 ) {
-    // Titles are the first to go.
+    // On a low screen, titles are dropped first.
     let titled = usize::from(area.height >= 4);
     let height = usize::from(area.height) - titled;
     let window = app.listing.window(height);
@@ -132,22 +132,22 @@ pub(super) fn draw(
     }
     let empty_text = match app.read_state {
         _ if !lines.is_empty() => "",
-        ReadState::First => "nothing is known yet",
-        ReadState::Again | ReadState::Done => "nothing is in here",
+        ReadState::First => "nothing read yet",
+        ReadState::Again | ReadState::Done => "empty",
     };
     let columns = Columns::fit(usize::from(area.width), app.order);
     let entries = Entries { columns, lines, titles: titles(app), empty_text, theme };
     frame.render_widget(entries, area);
 }
 
-/// What amounts are parts of.
+/// The amounts that shares and bars are relative to.
 #[derive(Clone, Copy)]
 struct Reference {
     total: u64,
     max: u64,
 }
 
-/// Returns what those entries come to that are listed only when everything has been read.
+/// Returns the totals of the entries that are listed only after the walk.
 fn unlisted(app: &App) -> SubtreeTotals {
     app.directory.map(|at| app.table.unlisted(at)).unwrap_or_default()
 }
@@ -167,7 +167,7 @@ fn line(app: &App, view: &ViewOptions, row: Row, reference: Reference, selected:
     }
 }
 
-/// Returns the line of all that is not listed one by one.
+/// Returns the line that sums up unlisted entries.
 fn rest(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Reference) -> Line {
     Line {
         name: "files".to_owned(),
@@ -189,7 +189,7 @@ fn amounts(app: &App, view: &ViewOptions, sums: &SubtreeTotals, reference: Refer
     }
 }
 
-/// Returns the sign that `ls -F` puts behind a name.
+/// Returns the suffix that `ls -F` appends to a name.
 fn suffix(file_type: FileType, name: &str) -> &'static str {
     match file_type {
         FileType::Directory if name.ends_with('/') => "",
@@ -213,7 +213,7 @@ fn titles(app: &App) -> Titles {
         time: title(SortKey::Time, "changed"),
         name: match app.listing.is_sorted() {
             true => title(SortKey::Name, "name"),
-            false => "name ▲ (being sorted)".to_owned(),
+            false => "name ▲ (sorting)".to_owned(),
         },
     }
 }
@@ -239,8 +239,8 @@ impl Widget for Entries {
 }
 
 impl Entries {
-    /// Shows that keys act on a line. Not on its bar: the wrong way round it would be the longer the
-    /// less there is.
+    /// Highlights the selected line, but not its bar: reversed, it would be longer the smaller the
+    /// amount.
     fn select(&self, line: Rect, buffer: &mut Buffer) {
         let bar = self.columns.before_bar() as u16;
         let bar = Rect { x: line.x.saturating_add(bar), width: self.columns.bar as u16, ..line };
@@ -255,7 +255,7 @@ impl Entries {
         buffer.set_style(Rect { height: 1, ..area }.intersection(buffer.area), style);
         let Self { columns, titles, .. } = self;
         let mut pen = Pen::new(buffer, area, 0);
-        // The title of sizes is wider than they are: what is left and right of them has none.
+        // The size title is wider than its column and covers share and bar, which have no title.
         let size = columns.before_bar();
         if columns.size > 0 {
             pen.right(size - 1, &titles.size, style);
@@ -303,7 +303,7 @@ impl Entries {
         }
         let name = if line.is_directory { theme.directory() } else { theme.plain() };
         let name = if line.marked { name.patch(theme.mark()) } else { name };
-        // Notes that would leave empty_text of the name are left out.
+        // Notes are dropped if they would leave no room for the name.
         let (notes, least) = (width(&line.notes), width(&line.name).min(Columns::MIN_NAME));
         let notes = if notes + least <= pen.room() { notes } else { 0 };
         let room = pen.room() - notes;
@@ -320,7 +320,7 @@ mod tests {
     use crate::sort::Measure;
 
     #[test]
-    fn what_the_order_is_by_is_shown_as_long_as_there_is_room() {
+    fn columns_sort_key_shown_first() {
         for (key, width) in [(SortKey::Count, 31), (SortKey::Time, 30), (SortKey::Size, 28)] {
             let columns = Columns::fit(width, SortOrder::by(key, Measure::DiskUsage));
             assert_eq!(columns.count > 0, key == SortKey::Count, "{columns:?}");

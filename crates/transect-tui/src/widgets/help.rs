@@ -1,4 +1,4 @@
-//! Help, as the keys have it.
+//! The help, generated from the key bindings.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::keys::{Action, BINDINGS, Binding, Context};
 use crate::theme::Theme;
 use transect_text::quote::width;
 
-/// Columns for the names of keys.
+/// The width of the column of keys.
 const KEYS: usize = 20;
 
 enum Line {
@@ -39,7 +39,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
         match line {
             Line::Heading(text) => pen.text(text, theme.bold()),
             Line::Keys { keys, help } => {
-                // Of many keys for the same the first is shown if there is no room.
+                // If there is not enough room, only the first of several keys is visible.
                 let columns = KEYS.min(pen.room() / 2);
                 pen.left(columns, keys, theme.key());
                 pen.text(help, theme.plain());

@@ -1,4 +1,4 @@
-//! Lists of places: of errors, and of what was found.
+//! Lists of errors, kept entries and search results.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ pub(super) fn draw_errors(frame: &mut Frame<'_>, area: Rect, app: &mut App, them
     let (listed, errors) = (diagnostics.kept_errors.len(), diagnostics.errors);
     let mut title = counted(errors, "error", "errors");
     if (listed as u64) < errors {
-        title.push_str(&format!(", of which {} are listed", count(listed as u64)));
+        title.push_str(&format!(", {} listed", count(listed as u64)));
     }
     let text =
         |index: usize| quote::for_terminal(diagnostics.kept_errors[index].to_string().as_ref());
@@ -30,7 +30,7 @@ pub(super) fn draw_kept(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme:
     draw_texts(frame, area, title, cursor, lines.len(), |index| lines[index].clone(), theme);
 }
 
-/// Draws a list of texts, of which only those that can be seen are asked for.
+/// Draws a list of texts; only visible ones are formatted.
 fn draw_texts(
     frame: &mut Frame<'_>,
     area: Rect,
@@ -79,10 +79,10 @@ pub(super) fn draw_found(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme
 fn title(found: &SearchResults) -> String {
     let text = quote::for_terminal(found.text.as_ref());
     match found.total {
-        None => format!("looking for “{text}” …"),
+        None => format!("finding “{text}” …"),
         Some(total) if total > found.rows.len() as u64 => {
             let (total, listed) = (count(total), count(found.rows.len() as u64));
-            format!("“{text}”: {total} entries, the largest {listed}")
+            format!("“{text}”: {total} entries, largest {listed} listed")
         }
         Some(total) => format!("“{text}”: {}", counted(total, "entry", "entries")),
     }

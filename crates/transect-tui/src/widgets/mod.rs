@@ -1,5 +1,5 @@
-//! What is drawn: a head, the entries, what is known of one of them, a foot; lists and questions
-//! above. Each part is a widget with all that it shows, made here out of the state.
+//! Drawing: title bar, entries, panel, status line, and overlays. Each is a widget that copies what
+//! it shows from the state.
 
 mod entries;
 mod help;
@@ -22,12 +22,12 @@ use crate::app::{App, Overlay};
 use crate::theme::Theme;
 use crate::view_options::ViewOptions;
 
-/// From this width on there is room beside the entries to describe one of them.
+/// From this width on, the panel is beside the entries.
 const MIN_WIDE: u16 = 100;
-/// How much of it is given away, at least and at most.
+/// The minimum and maximum width of the panel.
 const PANEL_WIDTH: RangeInclusive<u16> = 40..=60;
 
-/// Draws everything. The state learns what can be seen of it: how far a page is.
+/// Draws the state, and records in it how many lines are visible.
 pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, view: &ViewOptions) {
     let theme = Theme::new(view.colour);
     let regions = Regions::of(frame.area(), app.panel.wanted);
@@ -50,7 +50,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, view: &ViewOptions) {
     }
 }
 
-/// Where the parts are.
+/// The regions of the screen.
 #[derive(Debug)]
 struct Regions {
     title_bar: Rect,
@@ -60,7 +60,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// Divides a screen: where it is low, entries are what is left last.
+    /// Divides the screen. On a low screen, only entries remain.
     fn of(area: Rect, panel: Option<bool>) -> Self {
         let head_height = u16::from(area.height >= 3);
         let foot_height = u16::from(area.height >= 2);
@@ -85,7 +85,7 @@ fn beside_or_below(middle: Rect) -> (Rect, Option<Rect>) {
         let entries = Rect { width: middle.width - width, ..middle };
         return (entries, Some(Rect { x: entries.right(), width, ..middle }));
     }
-    // Half of a low screen, and no more than there is to say.
+    // At most half of the height.
     let height = (middle.height / 2).min(panel::LINES);
     let entries = Rect { height: middle.height - height, ..middle };
     (entries, Some(Rect { y: entries.bottom(), height, ..middle }))

@@ -1,4 +1,4 @@
-//! All that is known of one entry.
+//! A description of the selected entry.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -14,10 +14,10 @@ use crate::view_options::ViewOptions;
 use transect_text::quote;
 use transect_text::units::{bytes, count};
 
-/// Lines that it takes at most.
+/// The maximum number of lines.
 pub(super) const LINES: u16 = 14;
 
-/// Columns for what values are called.
+/// The width of the labels.
 const LABELS: usize = 12;
 
 struct Panel {
@@ -48,7 +48,7 @@ fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)>
     }
     let elsewhere = table.standalone_usage(row).saturating_sub(sums.disk_usage);
     if elsewhere > 0 {
-        // Why this entry is smaller in the list than it is.
+        // Explains why the listed size is smaller than the file.
         lines.push(("counted at", format!("another name: {}", bytes(elsewhere))));
     }
     if is_directory {
@@ -71,7 +71,7 @@ fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)>
     lines
 }
 
-/// Returns a size for people, and to the byte.
+/// Returns a size in units and in bytes.
 fn exact_size(size: u64) -> String {
     match size {
         0..1024 => bytes(size),

@@ -6,8 +6,7 @@ use ratatui::style::Style;
 
 use transect_text::quote::{shorten, width};
 
-/// Writes a line. What does not fit is not written, and what does not exist cannot be written to:
-/// whoever draws need not ask how large the screen is.
+/// Writes a line. Text outside the line or the screen is clipped, so callers need not check sizes.
 pub(super) struct Pen<'b> {
     buffer: &'b mut Buffer,
     x: u16,
@@ -16,7 +15,7 @@ pub(super) struct Pen<'b> {
 }
 
 impl<'b> Pen<'b> {
-    /// Returns what writes the line `line` of an area.
+    /// Returns a pen at the start of line `line` of an area.
     pub(super) fn new(buffer: &'b mut Buffer, area: Rect, line: u16) -> Self {
         let y = area.y.saturating_add(line);
         let drawn = area.intersection(buffer.area);
@@ -37,19 +36,19 @@ impl<'b> Pen<'b> {
         }
     }
 
-    /// Writes a text that fills so many columns, flush right.
+    /// Writes a text, right-aligned in `columns` columns.
     pub(super) fn right(&mut self, columns: usize, text: &str, style: Style) {
         self.skip(columns.saturating_sub(width(text)));
         self.text(text, style);
     }
 
-    /// Writes a text that fills so many columns, flush left.
+    /// Writes a text, left-aligned in `columns` columns.
     pub(super) fn left(&mut self, columns: usize, text: &str, style: Style) {
         self.text(text, style);
         self.skip(columns.saturating_sub(width(text)));
     }
 
-    /// Writes a text at the end of the line, if it leaves `least` columns of what is left.
+    /// Writes a text at the end of the line, if `least` columns remain.
     pub(super) fn at_end(&mut self, text: &str, style: Style, least: usize) {
         let columns = width(text);
         if columns > 0 && columns + least <= self.room() {
@@ -59,13 +58,13 @@ impl<'b> Pen<'b> {
         }
     }
 
-    /// Writes a name, cut in its middle if there is not enough room.
+    /// Writes a name, shortened in the middle if necessary.
     pub(super) fn name(&mut self, name: String, style: Style) {
         let room = self.room();
         self.text(&shorten(name, room), style);
     }
 
-    /// Leaves columns as they are.
+    /// Skips columns.
     pub(super) fn skip(&mut self, columns: usize) {
         let columns = columns.min(self.room());
         self.x += columns as u16;

@@ -10,11 +10,10 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use super::pen::Pen;
 use crate::theme::Theme;
 
-/// Where a list is shown that has so many lines of such a width: in the middle, and as large as it
-/// has to be.
+/// Returns the centered area for a frame with this many lines of this width.
 pub(super) fn centered(area: Rect, width: usize, lines: usize) -> Rect {
     let fit = |wanted: usize, most: u16| u16::try_from(wanted).unwrap_or(u16::MAX).min(most);
-    // Two columns and a blank on both sides for the frame.
+    // A border and a space on each side.
     let (width, height) = (fit(width + 4, area.width), fit(lines + 2, area.height));
     Rect {
         x: area.x + (area.width - width) / 2,
@@ -24,16 +23,16 @@ pub(super) fn centered(area: Rect, width: usize, lines: usize) -> Rect {
     }
 }
 
-/// A frame with a title, and where in a long list it is.
+/// A frame with a title and the position in a long list.
 pub(super) struct PopupFrame<'t> {
     pub(super) title: &'t str,
-    /// Which lines are shown, and of how many.
+    /// The visible lines, and their total number.
     pub(super) shown: Range<usize>,
     pub(super) total: usize,
     pub(super) theme: Theme,
 }
 
-/// Returns what a frame leaves of an area. A frame that would leave nothing is not drawn.
+/// Returns the area inside the frame. On a screen too small for a frame, none is drawn.
 pub(super) fn inner(area: Rect) -> Rect {
     match area.width >= 12 && area.height >= 3 {
         true => {
@@ -66,7 +65,7 @@ impl Widget for PopupFrame<'_> {
     }
 }
 
-/// Fills a line with a style: the one that keys act on.
+/// Fills a line with a style.
 pub(super) fn highlight(buffer: &mut Buffer, area: Rect, line: u16, style: Style) {
     let line = Rect { y: area.y.saturating_add(line), height: 1, ..area };
     buffer.set_style(line.intersection(buffer.area), style);

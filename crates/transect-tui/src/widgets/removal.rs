@@ -1,4 +1,4 @@
-//! Questions before something is removed, and how far that is.
+//! The confirmation before a removal, and its progress.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -14,9 +14,9 @@ use transect_text::share::bar;
 use transect_text::units::{bytes, count, counted};
 use transect_text::wrap::wrap;
 
-/// How wide a confirmation is where there is room.
+/// The maximum width of a confirmation.
 const WIDTH: usize = 72;
-/// How many of the chosen entries are shown before one has to go through them.
+/// The maximum number of entries shown without scrolling.
 const NAMES: usize = 12;
 
 pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
@@ -24,10 +24,10 @@ pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App
     let title = title(confirmation);
     let names = confirmation.rows.len();
     let facts = facts(confirmation);
-    // What is below is found out with the widest frame that there may be.
+    // Wraps for the widest possible frame.
     let room = usize::from(popup::inner(area).width).min(WIDTH);
     let facts: Vec<String> = facts.iter().flat_map(|fact| wrap(fact, room)).collect();
-    // A blank line on both sides of the facts, and the messages.
+    // An empty line before and after the facts, and the line of answers.
     let place = popup::centered(area, WIDTH, names.min(NAMES) + facts.len() + 3);
     let inside = popup::inner(place);
     let height = usize::from(inside.height);
@@ -62,7 +62,7 @@ pub(super) fn draw_confirmation(frame: &mut Frame<'_>, area: Rect, app: &mut App
     pen.text(" n keep ", chosen(false));
     pen.skip(2);
     match (confirmation.kind, confirmation.summary) {
-        (_, None) => pen.text("(being added up …)", theme.dim()),
+        (_, None) => pen.text("(adding up …)", theme.dim()),
         (RemovalKind::Delete, _) => pen.text(" y delete ", chosen(true)),
         (RemovalKind::Trash, _) => pen.text(" y move ", chosen(true)),
     }
@@ -76,7 +76,7 @@ fn title(confirmation: &Confirmation) -> String {
     }
 }
 
-/// Returns what is to be known before somebody messages, the most important first.
+/// Returns the facts to know before answering, the most important first.
 fn facts(confirmation: &Confirmation) -> Vec<String> {
     let Some(summary) = confirmation.summary else { return Vec::new() };
     let Summary { freed, shared, shared_files, mounts, unread, .. } = summary;
@@ -84,23 +84,23 @@ fn facts(confirmation: &Confirmation) -> Vec<String> {
     let mut facts = Vec::new();
     let freed = bytes(freed);
     facts.push(match confirmation.kind {
-        RemovalKind::Delete => format!("{freed} will be free; nothing brings it back"),
-        RemovalKind::Trash => format!("{freed} will be free when the trash is emptied"),
+        RemovalKind::Delete => format!("frees {freed}; cannot be undone"),
+        RemovalKind::Trash => format!("frees {freed} when the trash is emptied"),
     });
     if shared > 0 {
         let files = counted(shared_files, "file has", "files have");
-        facts.push(format!("{} stay occupied: {files} other names elsewhere", bytes(shared)));
+        facts.push(format!("{} stay in use: {files} other names elsewhere", bytes(shared)));
     }
     if mounts > 0 {
-        facts.push(match counted(mounts, "place", "places") {
-            places if trash => format!("something is mounted at {places} in it: that stays"),
-            places => format!("something is mounted at {places} in it: what is there stays"),
+        facts.push(match counted(mounts, "mount point", "mount points") {
+            points if trash => format!("{points} inside: not moved"),
+            points => format!("{points} inside: not deleted"),
         });
     }
     if unread > 0 {
-        let directories = counted(unread, "directory was", "directories were");
-        let what = "not read: what is in there is not known, and";
-        let becomes = if trash { "goes along" } else { "stays" };
+        let directories = counted(unread, "directory", "directories");
+        let what = "not read: unknown contents";
+        let becomes = if trash { "are moved, too" } else { "are kept" };
         facts.push(format!("{directories} {what} {becomes}"));
     }
     facts.push(contents(&summary));
@@ -147,5 +147,5 @@ pub(super) fn draw_progress(frame: &mut Frame<'_>, area: Rect, app: &App, theme:
     Pen::new(frame.buffer_mut(), inside, 2).text(&filled, theme.bar());
     let mut pen = Pen::new(frame.buffer_mut(), inside, 3);
     pen.text("Esc", theme.key());
-    pen.text(" stops; what is removed by then stays so", theme.dim());
+    pen.text(" stops; removed entries stay removed", theme.dim());
 }

@@ -1,4 +1,4 @@
-//! The last line: what was said, what is typed, or how things stand, and how to go on.
+//! The last line: a message, a prompt, or the state with key hints.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -13,11 +13,11 @@ use crate::theme::Theme;
 use transect_text::quote::{shorten, width};
 use transect_text::units::{bytes, count, counted, duration};
 
-/// More marks are not added up for every frame.
+/// The sizes of more marked entries are not added up for every frame.
 const ADDED_UP: usize = 10_000;
 
 enum Content {
-    /// What is typed, with a place for the next character.
+    /// A prompt, with a cell for the next character.
     Prompt {
         label: &'static str,
         text: String,
@@ -27,7 +27,7 @@ enum Content {
         text: String,
         is_error: bool,
     },
-    /// In several lengths, the longest first.
+    /// From the longest to the shortest text.
     State {
         texts: Vec<String>,
         warns: bool,
@@ -69,7 +69,7 @@ fn marks(app: &App) -> Option<String> {
     Some(format!("{marked}, {}", bytes(size)))
 }
 
-/// Returns how things stand, in full and short.
+/// Returns the state as a long and a short text.
 fn state(app: &App) -> (String, String) {
     let errors = app.table.diagnostics().errors;
     let errors = match errors {
@@ -101,13 +101,13 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
             (Action::Search, "search"),
             (Action::ToggleMark, "mark"),
             (Action::Quit, "quit"),
-            (Action::NextLargest, "biggest file"),
+            (Action::NextLargest, "largest file"),
             (Action::Find, "find"),
         ],
         Context::List => &[(Action::GoTo, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Confirmation | Context::Removal => &[],
     };
-    // Not every list leads somewhere.
+    // Some lists have nothing to go to.
     let skipped = usize::from(matches!(app.overlay, Overlay::Help(_) | Overlay::KeptEntries(_)));
     let actions = actions.iter().skip(skipped);
     actions.map(|&(action, help)| (keys::key_for(context, action), help)).collect()
@@ -123,9 +123,9 @@ impl Widget for StatusLine {
                 if pen.room() > label.len() + 10 {
                     pen.text(label, theme.bold());
                 }
-                let note = if fails { "nothing matches " } else { "" };
+                let note = if fails { "no match " } else { "" };
                 pen.at_end(note, theme.warning(), 10);
-                // The end of what is typed is what somebody looks at.
+                // Keeps the end of the text visible.
                 let room = pen.room().saturating_sub(1);
                 let hidden = text.chars().count().saturating_sub(room);
                 pen.text(&text.chars().skip(hidden).collect::<String>(), Style::new());
@@ -140,7 +140,7 @@ impl Widget for StatusLine {
                 let room = pen.room();
                 let length = |(key, help): &(String, &str)| key.chars().count() + help.len() + 3;
                 let taken = |hints: &[_]| hints.iter().map(length).sum::<usize>();
-                // Help and the state are worth more than the other keys.
+                // Other hints are dropped before help and the state.
                 let mut fitting = hints.len();
                 while fitting > 1 && taken(&hints[..fitting]) + width(&texts[0]) + 1 > room {
                     fitting -= 1;

@@ -1,4 +1,4 @@
-//! What is on the screen.
+//! The contents of the screen.
 
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -23,7 +23,7 @@ fn sample(width: u16, height: u16) -> TestApp {
 }
 
 #[test]
-fn an_ordinary_screen() {
+fn screen_80_columns() {
     insta::assert_snapshot!(sample(80, 12).framed_screen(), @r"
     | home                                                     1.36 MiB in 8 entries
     |   disk usage ▼                      entries name
@@ -41,7 +41,7 @@ fn an_ordinary_screen() {
 }
 
 #[test]
-fn a_small_screen() {
+fn screen_40_columns() {
     let mut app = sample(40, 10);
     app.press("j Space");
     insta::assert_snapshot!(app.framed_screen(), @r"
@@ -59,7 +59,7 @@ fn a_small_screen() {
 }
 
 #[test]
-fn a_wide_screen_describes_the_entry() {
+fn screen_120_columns_shows_panel() {
     insta::assert_snapshot!(sample(120, 14).framed_screen(), @r"
     | home                                                                                             1.36 MiB in 8 entries
     |   disk usage ▼                      entries name                               │ music
@@ -74,12 +74,12 @@ fn a_wide_screen_describes_the_entry() {
     |                                                                                │
     |                                                                                │
     |                                                                                │
-    | complete: 8 entries in 0 µs                              ? help  / search  Space mark  q quit  b biggest file  f find
+    | complete: 8 entries in 0 µs                              ? help  / search  Space mark  q quit  b largest file  f find
     ");
 }
 
 #[test]
-fn an_entry_is_described_below_where_there_is_no_room_beside() {
+fn panel_narrow_screen_is_below_entries() {
     let mut app = sample(60, 16);
     app.press("i");
     insta::assert_snapshot!(app.framed_screen(), @r"
@@ -120,7 +120,7 @@ fn help_shows_every_key() {
 }
 
 #[test]
-fn names_cannot_steer_the_terminal_nor_leave_their_line() {
+fn names_never_control_terminal_or_leave_line() {
     let names = [
         "r/new\nline",
         "r/\u{1b}[31mred",
@@ -181,9 +181,9 @@ fn names_cannot_steer_the_terminal_nor_leave_their_line() {
 }
 
 #[test]
-fn nothing_at_all_and_next_to_nothing() {
+fn entries_empty_directory_and_empty_file() {
     let mut app = TestApp::with_table(tree(&[("r/", 0, 0)]));
-    assert!(app.screen().contains("nothing is in here"), "{}", app.screen());
+    assert!(app.screen().contains("empty"), "{}", app.screen());
     app.send(Message::Table(tree(&[("r/empty", 0, 0)])));
     insta::assert_snapshot!(app.framed_screen(), @r"
     | r                                                             0 B in 2 entries
@@ -214,7 +214,7 @@ fn nothing_at_all_and_next_to_nothing() {
 }
 
 #[test]
-fn sizes_and_times_may_be_absurd() {
+fn sizes_and_times_at_their_limits() {
     let huge = i64::MAX as u64 / 4096 * 4096;
     let mut app = TestApp::with_table(tree(&[
         ("r/huge", huge, i64::MAX),
@@ -227,7 +227,7 @@ fn sizes_and_times_may_be_absurd() {
 }
 
 #[test]
-fn without_colours_nothing_is_coloured() {
+fn colours_disabled_uses_none() {
     let view = ViewOptions { colour: false, ..view_options() };
     let mut app = TestApp::with(view, 80, 24);
     app.send(Message::Table(tree(&[("r/a/x", 1, 0), ("r/b", 2, 0)])));
@@ -240,17 +240,17 @@ fn without_colours_nothing_is_coloured() {
 }
 
 #[test]
-fn a_selected_bar_is_not_the_wrong_way_round() {
+fn selected_bar_not_reversed() {
     let app = sample(80, 12);
     let buffer = app.terminal.backend().buffer();
     let is_reversed = |x: u16| buffer[(x, 2)].modifier.contains(Modifier::REVERSED);
     for x in 0..80 {
-        // Where bars are, and nowhere else.
+        // Only where the bars are.
         assert_eq!(is_reversed(x), !(16..32).contains(&x), "{x} in\n{}", app.screen());
     }
 }
 
-/// Keys that mean something somewhere, and some that do not.
+/// Keys with and without a binding.
 fn any_key() -> impl Strategy<Value = KeyEvent> {
     let code = prop_oneof![
         8 => prop::sample::select("jkhlgG/fsncmai *u?erbBoydtqx\u{301}日".chars().collect::<Vec<_>>())
@@ -267,27 +267,27 @@ fn any_key() -> impl Strategy<Value = KeyEvent> {
     })
 }
 
-/// What may happen to a screen.
+/// An event in the life of a screen.
 #[derive(Clone, Debug)]
-enum Happening {
+enum TestEvent {
     Key(KeyEvent),
     Size(u16, u16),
     Table(usize),
-    /// What was to be removed is gone, or in part.
+    /// A removal ends; the first entries are gone.
     Removed(usize),
 }
 
-fn any_happening() -> impl Strategy<Value = Happening> {
+fn any_event() -> impl Strategy<Value = TestEvent> {
     let side = |most| prop_oneof![2 => 1_u16..6, 2 => 6_u16..40, 1 => 40_u16..most];
     prop_oneof![
-        12 => any_key().prop_map(Happening::Key),
-        2 => (side(320), side(110)).prop_map(|(width, height)| Happening::Size(width, height)),
-        1 => (0_usize..4).prop_map(Happening::Table),
-        1 => (0_usize..9).prop_map(Happening::Removed),
+        12 => any_key().prop_map(TestEvent::Key),
+        2 => (side(320), side(110)).prop_map(|(width, height)| TestEvent::Size(width, height)),
+        1 => (0_usize..4).prop_map(TestEvent::Table),
+        1 => (0_usize..9).prop_map(TestEvent::Removed),
     ]
 }
 
-/// Answers that the first `most` of what is to be removed are gone.
+/// Reports that the first `most` entries of a removal are gone.
 fn removed(app: &mut TestApp, most: usize) {
     let wished = app.effects.iter().rev().find_map(|effect| match effect {
         Effect::Remove { rows, .. } => Some(rows.clone()),
@@ -296,7 +296,7 @@ fn removed(app: &mut TestApp, most: usize) {
     if let (Some(mut gone), Context::Removal) = (wished, app.state.context()) {
         gone.truncate(most);
         let table = app.state.table.clone();
-        // Of another table than the one that it was wished for, if there is another one by now.
+        // The removal may refer to an earlier table.
         gone.retain(|&row| table.iter().any(|there| there == row));
         app.send(Message::Removed { table, report: Report { gone, ..Report::default() } });
     }
@@ -306,19 +306,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_key_on_no_screen_breaks_it(happenings in prop::collection::vec(any_happening(), 0..60)) {
+    fn keys_and_sizes_random_never_panic(events in prop::collection::vec(any_event(), 0..60)) {
         let mut app = TestApp::empty();
-        for happening in happenings {
-            match happening {
-                Happening::Key(key) => app.press_key(key),
-                Happening::Size(width, height) => app.resize(width, height),
-                Happening::Removed(most) => removed(&mut app, most),
-                Happening::Table(0) => app.send(Message::Table(crate::event_loop::empty_table())),
-                Happening::Table(1) => app.send(Message::PartialTable(tree(&[("r/a/b/", 0, 0)]))),
-                Happening::Table(2) => app.send(Message::Table(tree(&[
+        for event in events {
+            match event {
+                TestEvent::Key(key) => app.press_key(key),
+                TestEvent::Size(width, height) => app.resize(width, height),
+                TestEvent::Removed(most) => removed(&mut app, most),
+                TestEvent::Table(0) => app.send(Message::Table(crate::event_loop::empty_table())),
+                TestEvent::Table(1) => app.send(Message::PartialTable(tree(&[("r/a/b/", 0, 0)]))),
+                TestEvent::Table(2) => app.send(Message::Table(tree(&[
                     ("r/a/b/日本語\u{1b}[1m", 1 << 40, -5), ("r/a/c", 0, 0), ("r/d/e/f/g", 7, 7),
                 ]))),
-                Happening::Table(_) => app.send(Message::Table(tree(&[("q/x", 1, 1), ("r/a", 2, 2)]))),
+                TestEvent::Table(_) => app.send(Message::Table(tree(&[("q/x", 1, 1), ("r/a", 2, 2)]))),
             }
             let table = &app.state.table;
             prop_assert!(app.state.directory.is_none_or(|at| crate::tree::is_directory(table, at)));

@@ -1,4 +1,4 @@
-//! The first line: which directory this is, and what it comes to.
+//! The first line: the current directory and its totals.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -13,7 +13,7 @@ use transect_text::units::{bytes, counted};
 
 struct TitleBar {
     path: String,
-    /// What is in it, in full and short.
+    /// A long and a short text.
     sums: [String; 2],
     theme: Theme,
 }

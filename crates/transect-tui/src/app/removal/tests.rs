@@ -1,4 +1,4 @@
-//! What is removed is gone from the disk and from the list, and nothing else.
+//! Removal deletes exactly the selected entries, on the disk and in the list.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::ViewOptions;
 use crate::message::{Effect, Message};
 use crate::test_app::{TestApp, tree, view_options};
 
-/// A tree on the disk: `big` 100,000 bytes, `folder` with two files, `small`.
+/// A tree on the disk: `big` (100,000 bytes), `folder` with two files, `small`.
 fn place() -> TempDir {
     let place = TempDir::new();
     fs::write(place.join("big"), vec![1; 100_000]).unwrap();
@@ -22,14 +22,14 @@ fn place() -> TempDir {
 }
 
 #[test]
-fn it_deletes_what_is_selected_when_somebody_agrees() {
+fn delete_confirmed_removes_selected_entry() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
     assert_eq!(app.selected(), "big");
     app.press("d");
     let screen = app.screen();
     assert!(screen.contains("Delete 1 entry for good?"), "{screen}");
-    assert!(screen.contains("big") && screen.contains("will be free"), "{screen}");
+    assert!(screen.contains("big") && screen.contains("frees"), "{screen}");
     app.press("y");
     assert!(!place.join("big").exists());
     assert!(place.join("small").exists());
@@ -39,7 +39,7 @@ fn it_deletes_what_is_selected_when_somebody_agrees() {
 }
 
 #[test]
-fn it_deletes_nothing_if_nobody_says_yes() {
+fn delete_not_confirmed_removes_nothing() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
     for keys in
@@ -55,7 +55,7 @@ fn it_deletes_nothing_if_nobody_says_yes() {
 }
 
 #[test]
-fn it_deletes_all_that_is_marked_wherever_it_is() {
+fn delete_removes_marks_in_all_directories() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
     app.select("folder");
@@ -70,7 +70,7 @@ fn it_deletes_all_that_is_marked_wherever_it_is() {
 }
 
 #[test]
-fn it_leaves_a_directory_that_is_gone() {
+fn delete_current_directory_shows_parent() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
     app.select("folder");
@@ -82,7 +82,7 @@ fn it_leaves_a_directory_that_is_gone() {
 }
 
 #[test]
-fn what_changed_since_it_was_read_is_kept_and_told() {
+fn delete_changed_entries_kept_and_listed() {
     let place = place();
     let mut app = TestApp::on_disk(place.path());
     fs::write(place.join("folder/one"), "longer than before").unwrap();
@@ -100,7 +100,7 @@ fn what_changed_since_it_was_read_is_kept_and_told() {
 }
 
 #[test]
-fn it_moves_to_the_trash() {
+fn trash_moves_entry() {
     let (place, home) = (place(), TempDir::new());
     let mut app = TestApp::on_disk(place.path());
     app.trash_in(home.path());
@@ -120,37 +120,37 @@ fn it_moves_to_the_trash() {
 }
 
 #[test]
-fn it_removes_nothing_where_it_must_not_or_does_not_know_what() {
+fn delete_read_only_or_partial_refused() {
     let mut app = TestApp::with(ViewOptions { read_only: true, ..view_options() }, 80, 24);
     app.send(Message::Table(tree(&[("r/a", 1, 0)])));
     app.press("d");
     assert!(app.last_line().contains("--read-only"), "{}", app.last_line());
     app.press("t y ?");
-    assert!(!app.screen().contains("delete what"), "{}", app.screen());
+    assert!(!app.screen().contains("delete marked"), "{}", app.screen());
     assert!(app.effects.is_empty());
 
     let mut app = TestApp::empty();
     app.send(Message::PartialTable(tree(&[("r/a/", 1, 0)])));
     app.press("d");
-    assert!(app.last_line().contains("before everything has been read"), "{}", app.last_line());
+    assert!(app.last_line().contains("before reading is done"), "{}", app.last_line());
     app.press("t y");
     assert!(app.effects.is_empty());
 }
 
 #[test]
-fn it_asks_again_when_another_table_comes() {
+fn confirmation_updated_by_new_table() {
     let mut app = TestApp::with_table(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
     app.press("d");
     app.send(Message::Table(tree(&[("r/a", 9000, 0), ("r/c", 1, 0)])));
-    assert!(app.screen().contains("12.0 KiB will be free"), "{}", app.screen());
+    assert!(app.screen().contains("frees 12.0 KiB"), "{}", app.screen());
     app.send(Message::Table(tree(&[("r/c", 1, 0)])));
-    assert!(app.last_line().contains("is gone"), "{}", app.last_line());
+    assert!(app.last_line().contains("are gone"), "{}", app.last_line());
     app.press("y");
     assert!(app.effects.is_empty());
 }
 
 #[test]
-fn it_stops_when_somebody_wants_it_to() {
+fn removal_stops_on_request() {
     let mut app = TestApp::with_table(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
     app.press("d y q");
     let effects = std::mem::take(&mut app.effects);
@@ -164,12 +164,12 @@ fn it_stops_when_somebody_wants_it_to() {
 }
 
 #[test]
-fn what_happened_is_understood_also_if_the_table_is_another_one_by_then() {
+fn removal_outcome_of_old_table_applied() {
     let old = tree(&[("r/a", 1, 0), ("r/b", 1, 0)]);
     let mut app = TestApp::with_table(old.clone());
     app.press("d y");
     app.send(Message::Table(tree(&[("r/0", 1, 0), ("r/a", 1, 0), ("r/b", 1, 0)])));
-    // Rows are removed from the table that they are rows of.
+    // Rows are removed from the table they belong to.
     let Some(Effect::Remove { table, rows, .. }) = app.effects.pop() else { panic!() };
     assert!(Arc::ptr_eq(&table, &old));
     assert_eq!(table.name(rows[0]), "a");
@@ -181,7 +181,7 @@ fn what_happened_is_understood_also_if_the_table_is_another_one_by_then() {
 }
 
 #[test]
-fn a_root_that_was_removed_is_not_missed() {
+fn rescan_leaves_out_removed_root() {
     let table = tree(&[("one/a", 1, 0), ("two/b", 1, 0)]);
     let mut app = TestApp::with_table(table.clone());
     app.press("d y");
@@ -196,7 +196,7 @@ fn a_root_that_was_removed_is_not_missed() {
 }
 
 #[test]
-fn a_question_fits_every_screen() {
+fn confirmation_fits_every_screen() {
     let names: Vec<String> = (0..40).map(|number| format!("r/entry {number:02}")).collect();
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), 1 << 20, 0)).collect();
     let mut app = TestApp::with_table(tree(&files));
@@ -218,7 +218,7 @@ fn a_question_fits_every_screen() {
     |* │ r/entry 10                                                      1.00 MiB │
     |* │ r/entry 11                                                      1.00 MiB │
     |* │                                                                          │
-    |* │ 40.0 MiB will be free; nothing brings it back                            │
+    |* │ frees 40.0 MiB; cannot be undone                                         │
     |* │ 40 files                                                                 │
     |* │                                                                          │
     |* │  n keep    y delete                                                      │
@@ -233,11 +233,11 @@ fn a_question_fits_every_screen() {
     |│ r/entry 00                  1.00 MiB │
     |│ r/entry 01                  1.00 MiB │
     |│ r/entry 02                  1.00 MiB │
-    |│ 40.0 MiB will be free; nothing       │
-    |│   brings it back                     │
+    |│ r/entry 03                  1.00 MiB │
+    |│ frees 40.0 MiB; cannot be undone     │
     |│ 40 files                             │
     |│  n keep    y delete                  │
-    |╰────────────────────────── 1–3 of 40 ─╯
+    |╰────────────────────────── 1–4 of 40 ─╯
     | 40 entries marked, 40.0 MiB; complete
     ");
     for (width, height) in [(1, 1), (2, 2), (3, 3), (7, 5), (12, 4), (300, 3), (300, 100)] {
@@ -253,7 +253,7 @@ fn a_question_fits_every_screen() {
     |│                                                          │
     |│ 0 of 40 entries                                          │
     |│                                                          │
-    |│ Esc stops; what is removed by then stays so              │
+    |│ Esc stops; removed entries stay removed                  │
     |╰──────────────────────────────────────────────────────────╯
     |* 1.00 MiB   3% ████████████ entry 06
     |* 1.00 MiB   3% ████████████ entry 07
