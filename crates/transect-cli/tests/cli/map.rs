@@ -1,4 +1,4 @@
-//! The map as people see it, in a real browser, and the file that it is.
+//! The map in a real browser, and its file.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use transect_testkit::Browser;
 use crate::harness::{TestEnv, skip};
 use crate::tree;
 
-/// Names that would be markup, or run, or turn what is beside them around, if they were not text.
+/// Names that would be markup, run, or reverse the text around them if they were not text.
 const NAMES: [&str; 5] = [
     "<img src=x onerror=\"window.ran = 1\">",
     "<script>window.ran = 2",
@@ -19,7 +19,7 @@ const NAMES: [&str; 5] = [
     "line\nbreak\u{1b}[31m",
 ];
 
-/// Draws a map, and opens it; nothing, and a word about it, where there is no browser.
+/// Creates a map and opens it. Skips the test if there is no browser.
 fn open(test: &str, env: &TestEnv, args: &[&str]) -> Option<Browser> {
     let args = ["map", "--html", "map.html"].iter().chain(args);
     let _ = env.transect(args).exits(0).quiet();
@@ -41,10 +41,10 @@ fn assert_silent(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
-/// The names on the way to the directory that is looked at.
+/// The path of the current directory.
 const WAY: &str = "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
 
-/// The rows of the table: names and sizes.
+/// The names in the table.
 const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
     r => r.querySelector('.name').textContent)";
 
@@ -72,7 +72,7 @@ fn wheel(browser: &Browser, turns: usize, delta: i32) {
     ));
 }
 
-/// A directory that takes nearly all, in which one takes nearly all, and little beside them.
+/// A large directory with a large subdirectory, and small entries beside both.
 fn nested(env: &TestEnv) {
     env.mkdir("tree/large/inner");
     env.mkdir("tree/small");
@@ -83,10 +83,10 @@ fn nested(env: &TestEnv) {
 }
 
 #[test]
-fn the_table_has_the_numbers_that_find_and_scan_have() {
+fn map_table_equals_find_and_scan() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
-    let test = "the_table_has_the_numbers_that_find_and_scan_have";
+    let test = "map_table_equals_find_and_scan";
     let Some(browser) = open(test, &env, &["tree", "--apparent"]) else { return };
     let numbers = |script: &str| -> Vec<u64> {
         let text = env.sh(script).exits(0).stdout_text();
@@ -116,10 +116,10 @@ fn the_table_has_the_numbers_that_find_and_scan_have() {
 }
 
 #[test]
-fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
+fn map_navigation_by_click_wheel_and_keyboard() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "it_goes_in_and_out_by_click_wheel_and_keyboard";
+    let test = "map_navigation_by_click_wheel_and_keyboard";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     assert_eq!(browser.run(WAY), json!(["tree"]));
     assert_eq!(browser.run(ROWS), json!(["large", "small"]));
@@ -128,7 +128,7 @@ fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
     assert_eq!(browser.run(ROWS), json!(["inner", "beside.rs"]));
     browser.click("#map");
     assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
-    // What is a file is chosen, and told.
+    // A file is selected and described.
     browser.click("#map");
     assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
     assert_eq!(text(&browser, "tbody .chosen .name"), "film.mkv");
@@ -144,7 +144,7 @@ fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
     assert_eq!(browser.run(WAY), json!(["tree", "large"]));
     browser.click(".crumbs button");
     assert_eq!(browser.run(WAY), json!(["tree"]));
-    // What fills the screen is what is looked at; the rest of one turn opens nothing more.
+    // A directory that fills the screen is opened; the rest of the same turn opens nothing more.
     browser.run("window.clock_ = 1000; performance.now = () => window.clock_");
     wheel(&browser, 12, -200);
     assert_eq!(browser.run(WAY), json!(["tree", "large"]));
@@ -162,10 +162,10 @@ fn it_goes_in_and_out_by_click_wheel_and_keyboard() {
 }
 
 #[test]
-fn what_is_pointed_at_is_told_with_its_path_size_and_share() {
+fn map_tooltip_shows_path_size_and_share() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "what_is_pointed_at_is_told_with_its_path_size_and_share";
+    let test = "map_tooltip_shows_path_size_and_share";
     fs::hard_link(env.path("tree/large/inner/film.mkv"), env.path("tree/small/copy"))
         .expect("a link");
     let Some(browser) = open(test, &env, &["tree"]) else { return };
@@ -181,7 +181,7 @@ fn what_is_pointed_at_is_told_with_its_path_size_and_share() {
         assert!(told.contains(word), "{word}: {told}");
     }
     assert_eq!(browser.run("return document.querySelector('.tip').hidden"), false);
-    // Charged once: the other name is there, and takes nothing.
+    // Counted once: the other name is listed with size 0.
     browser.click("tbody tr:nth-child(2) .link");
     browser.click("tbody tr:nth-child(2) .link");
     let told = text(&browser, "#detail");
@@ -190,12 +190,14 @@ fn what_is_pointed_at_is_told_with_its_path_size_and_share() {
 }
 
 #[test]
-fn names_are_found_wherever_they_are() {
+fn map_search_finds_names_in_whole_tree() {
     let env = TestEnv::new();
     nested(&env);
-    // Letters that become two when they become small come before the others.
+    // A name with letters that become two in lower case comes before the others.
     env.write("tree/\u{130}\u{130}\u{130}", 10);
-    let Some(browser) = open("names_are_found_wherever_they_are", &env, &["tree"]) else { return };
+    let Some(browser) = open("map_search_finds_names_in_whole_tree", &env, &["tree"]) else {
+        return;
+    };
     browser.type_into("#search", "NOTES");
     browser.wait_for(ROWS, &json!(["notes.txt"]));
     let told = text(&browser, ".facts");
@@ -204,35 +206,35 @@ fn names_are_found_wherever_they_are() {
     assert_eq!(browser.run(WAY), json!(["tree", "large", "inner"]));
     browser.type_into("#search", " nowhere");
     browser.wait_for(ROWS, &json!([]));
-    // Escape ends it.
+    // Escape ends the search.
     browser.type_into("#search", "\u{e00c}");
     browser.wait_for(ROWS, &json!(["film.mkv", "notes.txt"]));
     assert_silent(&browser);
 }
 
 #[test]
-fn several_paths_lie_beside_each_other() {
+fn map_several_roots_shown_side_by_side() {
     let env = TestEnv::new();
     nested(&env);
     env.mkdir("other");
     env.write("other/file", 10_000);
-    let test = "several_paths_lie_beside_each_other";
+    let test = "map_several_roots_shown_side_by_side";
     let Some(browser) = open(test, &env, &["tree", "other", "--apparent"]) else { return };
     assert_eq!(browser.run(WAY), json!(["2 paths"]));
     assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
     browser.click("tbody .link");
     assert_eq!(browser.run(WAY), json!(["2 paths", "tree"]));
-    assert_eq!(text(&browser, "caption"), "Entries of tree, the largest first");
+    assert_eq!(text(&browser, "caption"), "Entries of tree, largest first");
     press(&browser, &["Backspace"]);
     assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
     assert_silent(&browser);
 }
 
 #[test]
-fn colours_are_explained_by_a_legend_that_adds_up() {
+fn map_legend_explains_colours() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "colours_are_explained_by_a_legend_that_adds_up";
+    let test = "map_legend_explains_colours";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
     browser.wait_for(known, &json!(["video", "images", "source code", "documents"]));
@@ -255,7 +257,7 @@ fn colours_are_explained_by_a_legend_that_adds_up() {
 }
 
 #[test]
-fn a_name_is_text_and_runs_nothing() {
+fn map_names_never_become_markup() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for (at, name) in NAMES.iter().enumerate() {
@@ -263,9 +265,9 @@ fn a_name_is_text_and_runs_nothing() {
         env.write(format!("tree/{name}/{name}"), 100_000 - 9_000 * at);
     }
     env.write(tree::raw(b"tree/no text \xff\xfe"), 9_000);
-    let Some(browser) = open("a_name_is_text_and_runs_nothing", &env, &["tree"]) else { return };
+    let Some(browser) = open("map_names_never_become_markup", &env, &["tree"]) else { return };
     let shown = browser.run(ROWS);
-    // What turns the direction of writing or ends lines is spelt out.
+    // Direction marks and line ends become visible escapes.
     let spelt = |name: &str| {
         name.replace('\u{202e}', "\\u{202e}").replace('\n', "\\u{a}").replace('\u{1b}', "\\u{1b}")
     };
@@ -285,7 +287,7 @@ fn a_name_is_text_and_runs_nothing() {
     assert_eq!(browser.run("return document.querySelectorAll('img').length"), 0);
     assert_eq!(browser.run("return window.ran === undefined"), true);
     assert_silent(&browser);
-    // Whoever got markup in all the same would find that it runs nothing.
+    // Even markup that was inserted would run nothing.
     let refused = browser.run("const node = document.createElement('div');
         node.innerHTML = '<img src=x onerror=\"window.ran = 1\"><p onclick=\"window.ran = 1\">x</p>';
         document.body.append(node); node.querySelector('p').click();
@@ -294,10 +296,10 @@ fn a_name_is_text_and_runs_nothing() {
 }
 
 #[test]
-fn it_asks_nobody_for_anything() {
+fn map_works_offline() {
     let env = TestEnv::new();
     nested(&env);
-    let Some(browser) = open("it_asks_nobody_for_anything", &env, &["tree"]) else { return };
+    let Some(browser) = open("map_works_offline", &env, &["tree"]) else { return };
     let _ = browser.requests();
     browser.go_offline();
     show(&browser, &env);
@@ -312,12 +314,12 @@ fn it_asks_nobody_for_anything() {
 }
 
 #[test]
-fn nothing_in_it_no_bytes_in_it_or_far_too_many() {
+fn map_empty_zero_and_huge_files() {
     let env = TestEnv::new();
     env.mkdir("empty");
-    let test = "nothing_in_it_no_bytes_in_it_or_far_too_many";
+    let test = "map_empty_zero_and_huge_files";
     let Some(browser) = open(test, &env, &["empty"]) else { return };
-    assert_eq!(text(&browser, ".empty"), "There is nothing in here.");
+    assert_eq!(text(&browser, ".empty"), "Empty.");
     browser.click("#map");
     press(&browser, &["ArrowRight", "Enter", "Backspace", "+", "-", "Home"]);
     assert_silent(&browser);
@@ -330,7 +332,7 @@ fn nothing_in_it_no_bytes_in_it_or_far_too_many() {
         show(&browser, &env);
     };
     draw(&["zero", "--apparent"]);
-    assert!(text(&browser, ".empty").contains("occupies no room"));
+    assert!(text(&browser, ".empty").contains("No space used"));
     assert_eq!(browser.run(ROWS), json!(["file"]));
     assert_silent(&browser);
     draw(&["zero/file"]);
@@ -339,7 +341,7 @@ fn nothing_in_it_no_bytes_in_it_or_far_too_many() {
 
     env.mkdir("holes");
     let huge = fs::File::create(env.path("holes/huge")).expect("a new file");
-    // As large as this file system takes, up to what other programs can say.
+    // The largest size that this file system supports.
     let length =
         (20..61).rev().map(|bits| 1_u64 << bits).find(|&length| huge.set_len(length).is_ok());
     env.write("holes/small", 10);
@@ -357,13 +359,13 @@ fn nothing_in_it_no_bytes_in_it_or_far_too_many() {
 }
 
 #[test]
-fn far_times_are_told_as_far() {
+fn map_far_times_shown() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/old", 20);
     env.write("tree/future", 10);
     let _ = env.sh("touch -d 1912-06-23 tree/old && touch -d 2200-01-01 tree/future").exits(0);
-    let Some(browser) = open("far_times_are_told_as_far", &env, &["tree", "--apparent"]) else {
+    let Some(browser) = open("map_far_times_shown", &env, &["tree", "--apparent"]) else {
         return;
     };
     let dates = "return [...document.querySelectorAll('tbody .date')].map(d => d.textContent)";
@@ -378,12 +380,12 @@ fn far_times_are_told_as_far() {
 }
 
 #[test]
-fn what_could_not_be_read_is_marked() {
+fn map_unreadable_directory_marked() {
     let env = TestEnv::new();
     let locked = env.mkdir("tree/locked");
     env.write("tree/readable", 50_000);
     env.chmod(&locked, 0);
-    let test = "what_could_not_be_read_is_marked";
+    let test = "map_unreadable_directory_marked";
     let Some(output) = env.transect_unprivileged(test, ["map", "tree", "--html", "-"]) else {
         return;
     };
@@ -396,20 +398,20 @@ fn what_could_not_be_read_is_marked() {
     };
     show(&browser, &env);
     assert_eq!(text(&browser, ".doubt"), "Partial, 1 error");
-    assert!(text(&browser, ".warning").contains("it may hold more"));
+    assert!(text(&browser, ".warning").contains("may contain more"));
     assert_eq!(text(&browser, "tbody tr:nth-child(2) .lack"), "denied");
     assert_silent(&browser);
 }
 
 #[test]
-fn more_than_may_be_shown_is_summed_up_and_told() {
+fn map_entries_beyond_limit_summed_up() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for at in 0..40 {
         env.write(format!("tree/{at:02}"), 5_000);
     }
     env.write("tree/large", 900_000);
-    let test = "more_than_may_be_shown_is_summed_up_and_told";
+    let test = "map_entries_beyond_limit_summed_up";
     let Some(browser) = open(test, &env, &["tree", "--max-entries", "4"]) else { return };
     assert_eq!(browser.run(ROWS), json!(["large", "38 smaller entries", "00", "01"]));
     let footer = text(&browser, "footer");
@@ -419,13 +421,13 @@ fn more_than_may_be_shown_is_summed_up_and_told() {
 }
 
 #[test]
-fn it_fits_a_phone_and_is_light_or_dark() {
+fn map_fits_phone_and_themes() {
     let env = TestEnv::new();
     let name = "a name that is long enough to need more than there is ".repeat(4);
     env.mkdir(format!("tree/{name}/{name}"));
     env.write(format!("tree/{name}/{name}/file"), 100_000);
     nested(&env);
-    let test = "it_fits_a_phone_and_is_light_or_dark";
+    let test = "map_fits_phone_and_themes";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     for (width, height) in [(390, 844), (320, 568), (1280, 720), (1920, 1080)] {
         browser.resize(width, height);
@@ -459,7 +461,7 @@ fn it_fits_a_phone_and_is_light_or_dark() {
 }
 
 #[test]
-fn a_map_replaces_a_file_as_a_whole_or_not_at_all() {
+fn map_file_replaced_atomically() {
     let env = TestEnv::new();
     nested(&env);
     let _ = env.transect(["map", "tree", "--html", "map.html"]).exits(0).quiet();
@@ -475,7 +477,7 @@ fn a_map_replaces_a_file_as_a_whole_or_not_at_all() {
         "{}",
         missing.text()
     );
-    // A tree that is not there leaves the page as it was.
+    // A missing tree leaves the page unchanged.
     let failed = env.transect(["map", "nowhere", "--html", "map.html"]).exits(2);
     assert!(failed.stderr_text().contains("nowhere"), "{}", failed.text());
     assert_eq!(fs::read(env.path("map.html")).expect("the page"), first);
@@ -484,7 +486,7 @@ fn a_map_replaces_a_file_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn without_scripts_there_is_a_table() {
+fn map_without_scripts_shows_table() {
     let env = TestEnv::new();
     nested(&env);
     let page = env.transect(["map", "tree", "--html", "-"]).exits(0).quiet().stdout_text();
@@ -498,10 +500,10 @@ fn without_scripts_there_is_a_table() {
 }
 
 #[test]
-fn without_a_file_it_is_served_to_who_knows_the_address() {
+fn map_served_only_with_token() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "without_a_file_it_is_served_to_who_knows_the_address";
+    let test = "map_served_only_with_token";
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     let mut serving = command.args(["map", "tree"]).spawn().expect("the program");
     let mut address = String::new();
@@ -520,7 +522,7 @@ fn without_a_file_it_is_served_to_who_knows_the_address() {
                 "window.alive = fetch('alive').then(answer => { window.heard = answer.status })",
             );
             browser.wait_for("return window.heard", &json!(204));
-            // Nobody else: not even the one who knows the port.
+            // The port alone is not enough.
             let (origin, _) =
                 address.split_at(address.trim_end_matches('/').rfind('/').expect("a token") + 1);
             browser.visit(origin);
@@ -529,11 +531,11 @@ fn without_a_file_it_is_served_to_who_knows_the_address() {
     }
     let _ = env.sh(&format!("kill -INT {}", serving.id())).exits(0);
     let ended = serving.wait().expect("it ends");
-    assert_eq!(ended.code(), Some(0), "that is how it ends");
+    assert_eq!(ended.code(), Some(0), "Ctrl-C ends it normally");
 }
 
 #[test]
-fn nothing_is_served_of_what_cannot_be_read() {
+fn map_missing_root_not_served() {
     let env = TestEnv::new();
     let failed = env.transect(["map", "nowhere"]).exits(2);
     assert!(failed.stderr_text().contains("nowhere"), "{}", failed.text());

@@ -1,8 +1,7 @@
-//! What is known of the entries shown, as columns: numbers of one width behind each other, and the names
-//! in one text.
+//! The attributes of entries as columns: arrays of numbers of one width, and the names as one text.
 //!
-//! Most sizes and times fit into 32 bits. What lies above is told apart, by place, so that neither a
-//! file of 2^60 bytes nor a time before 1970 costs all others four bytes.
+//! Most sizes and times fit into 32 bits. The high bits of the others are in a sparse column, so
+//! that a file of 2^60 bytes or a time before 1970 does not cost every entry four more bytes.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -18,26 +17,26 @@ use transect::table::{Row, SubtreeTotals, Table};
 use super::file_kinds::{self, FileKinds};
 use super::selection::{Item, Selection};
 
-/// The types by their numbers: those of entries, and two that are none.
+/// The entry types by number; the last two are not types of entries.
 pub(super) const TYPES: &[&str] =
     &["unknown", "file", "directory", "symlink", "block", "char", "fifo", "socket", "more", "top"];
 const MORE: u8 = 8;
 const TOP: u8 = 9;
 
-/// Stands for several owners, for one nobody knows, and for who comes after 65,535 others.
+/// No single owner: several, unknown, or beyond the first 65,535.
 const NO_OWNER: u16 = u16::MAX;
 
-/// Where a column lies in the bytes.
+/// A column: name, type, offset in bytes, number of elements.
 #[derive(Debug, Serialize)]
 pub(super) struct ColumnLocation(&'static str, &'static str, usize, usize);
 
-/// All columns, packed.
+/// All columns, compressed.
 pub(super) struct PackedColumns {
     pub(super) locations: Vec<ColumnLocation>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Numbers of 64 bits of which most fit into 32.
+/// 64-bit numbers, most of which fit into 32 bits.
 #[derive(Debug, Default)]
 struct SplitI64 {
     low: Vec<u32>,
@@ -46,7 +45,7 @@ struct SplitI64 {
 }
 
 impl SplitI64 {
-    /// Above the low bits of what is not known.
+    /// The high bits of an unknown number.
     const UNKNOWN: i32 = i32::MIN;
 
     fn push(&mut self, number: i64) {
@@ -65,12 +64,12 @@ impl SplitI64 {
     }
 }
 
-/// The columns. Those that are for few entries only have a column that says for which.
+/// The columns. Sparse ones have an index column (`_at`).
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     pub(super) owners: Vec<String>,
     pub(super) unread: Vec<&'static str>,
-    /// Each ends with NUL, which no name holds.
+    /// Each name ends with NUL, which names cannot contain.
     names: Vec<u8>,
     children: Vec<u32>,
     entries: Vec<u32>,
@@ -116,7 +115,7 @@ impl Columns {
         columns
     }
 
-    /// Appends what is no entry, and has no name.
+    /// Appends a nameless item that stands for several entries.
     fn push_aggregate(&mut self, number: u8, sums: &SubtreeTotals) {
         self.names.push(0);
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
@@ -161,7 +160,7 @@ impl Columns {
         }
     }
 
-    /// Returns the number of the word for what a directory lacks.
+    /// Returns the index of a reason, and adds it if it is new.
     fn reason_index(&mut self, word: &'static str) -> u8 {
         let known = self.unread.iter().position(|&known| known == word);
         known.unwrap_or_else(|| {
@@ -170,15 +169,15 @@ impl Columns {
         }) as u8
     }
 
-    /// Puts all columns behind each other and deflates them: that is what every browser can undo.
+    /// Concatenates all columns and compresses them with deflate, which every browser supports.
     ///
     /// # Errors
-    /// Whatever the packer says.
+    /// Compression failed.
     pub(super) fn pack(&self) -> io::Result<PackedColumns> {
         let mut packer = Packer {
             locations: Vec::new(),
             written: 0,
-            // Somebody waits for the page; a smaller file would take longer.
+            // Fast compression: the user waits for the page.
             out: DeflateEncoder::new(Vec::new(), Compression::fast()),
         };
         packer.column("children", &self.children, u32::to_le_bytes)?;
@@ -206,7 +205,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Writes one column, which begins where numbers of every width may.
+    /// Writes a column, aligned for numbers of any width.
     fn column<T: Copy + ColumnType, const N: usize>(
         &mut self,
         name: &'static str,
@@ -236,7 +235,7 @@ impl Packer {
     }
 }
 
-/// A number as the scripts call its width.
+/// The name of a number type in the scripts.
 trait ColumnType {
     const NAME: &'static str;
 }
@@ -248,7 +247,7 @@ macro_rules! numbers {
 }
 numbers!(u8 u16 u32 i32 f64);
 
-/// Returns a name as text: what is not is shown as the replacement character.
+/// Returns a name as text. Bytes that are not UTF-8 become replacement characters.
 pub(super) fn text(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }

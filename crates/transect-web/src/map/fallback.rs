@@ -1,4 +1,4 @@
-//! The largest entries as a plain table, for who has no scripts.
+//! The largest entries as a table, for browsers without scripts.
 
 use std::fmt::Write;
 
@@ -8,11 +8,10 @@ use super::columns;
 use super::measure::Measure;
 use crate::page::escape_html;
 
-/// Entries that are listed.
+/// The maximum number of rows.
 const MAX_ROWS: usize = 100;
 
-/// Returns the inside of the page's plain part: what lies in the root, or the roots if there are
-/// several.
+/// Returns the HTML of the fallback: the entries of the root, or the roots if there are several.
 pub(super) fn write(table: &Table, measure: Measure) -> String {
     let size = |row: Row| measure.size(&table.totals(row));
     let roots: Vec<Row> = table.roots().collect();
@@ -24,7 +23,7 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
         ),
     };
     let mut out = String::from(
-        "<p>The map itself takes a browser that runs scripts. These are the largest entries.</p>\n\
+        "<p>The map requires scripts. These are the largest entries.</p>\n\
          <table><thead><tr><th>name</th><th>bytes</th><th>share</th><th>entries</th></tr></thead>\
          <tbody>\n",
     );

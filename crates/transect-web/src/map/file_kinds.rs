@@ -1,6 +1,6 @@
-//! What extensions say of a file: enough to give it a colour, no more than a guess.
+//! File kinds by extension, to choose colours. A guess.
 
-/// The kinds, each with its extensions. What fits none is the last.
+/// The kinds with their extensions; the last one is for all other files.
 const KINDS: &[(&str, &[&str])] = &[
     (
         "video",
@@ -96,15 +96,15 @@ const KINDS: &[(&str, &[&str])] = &[
     ("other files", &[]),
 ];
 
-/// Stands for what is no file, or for several.
+/// The number for entries that are not files, and for aggregates.
 pub(super) const NONE: u8 = u8::MAX;
 
-/// Returns the names of the kinds, by their numbers.
+/// Returns the names of the kinds, by number.
 pub(super) fn names() -> Vec<&'static str> {
     KINDS.iter().map(|&(name, _)| name).collect()
 }
 
-/// Says of names what kind of file they are.
+/// A map from extensions to kinds.
 pub(super) struct FileKinds(std::collections::HashMap<&'static str, u8>);
 
 impl FileKinds {
@@ -115,14 +115,14 @@ impl FileKinds {
         Self(with_number.collect())
     }
 
-    /// Returns the number of a file's kind.
+    /// Returns the number of the kind of a file.
     pub(super) fn of(&self, name: &str) -> u8 {
         let other = (KINDS.len() - 1) as u8;
         let Some((stem, extension)) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())
         else {
             return other;
         };
-        // libm.so.6: what follows is a version.
+        // libm.so.6: the digits are a version.
         let is_version = extension.bytes().all(|byte| byte.is_ascii_digit());
         if is_version && (stem.ends_with(".so") || stem.contains(".so.")) {
             return self.of("a.so");
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_the_kind_of_a_file() {
+    fn kind_from_name() {
         let kinds = FileKinds::new();
         for (name, kind) in [
             ("film.mkv", "video"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_belongs_to_one_kind() {
+    fn extensions_unique() {
         let listed: usize = KINDS.iter().map(|(_, extensions)| extensions.len()).sum();
         assert_eq!(FileKinds::new().0.len(), listed);
     }

@@ -1,4 +1,4 @@
-//! The map of a tree from the beginning of its reading: an partial_table first, all of it at the end.
+//! The map while a tree is being read: first a partial table, then the complete one.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use super::{RenderedMap, ServedState, Settings};
 use crate::page::Nonce;
 use crate::serve::PageSource;
 
-/// What browsers are shown while a tree is being read, and afterwards.
+/// The map of a tree while it is being read, and afterwards.
 #[derive(Debug)]
 pub struct LiveMap {
     settings: Settings,
@@ -27,7 +27,7 @@ enum LiveState {
 }
 
 impl LiveMap {
-    /// Shows an partial_table, as far as `progress` says, until all is there or `cancel` is asked for.
+    /// Shows the partial table until [`finish`](Self::finish) is called. `cancel` ends the server.
     pub fn new(
         partial_table: PartialTable,
         settings: Settings,
@@ -37,19 +37,19 @@ impl LiveMap {
         Self { settings, progress, cancel, state: Mutex::new(LiveState::Reading(partial_table)) }
     }
 
-    /// Shows the finished table from here on.
+    /// Shows the complete table from now on.
     ///
     /// # Errors
     /// Memory for packing the columns ran out.
     pub fn finish(&self, table: &Table, interrupted: bool) -> io::Result<()> {
-        // Newer than all that was shown.
+        // Newer than all partial versions.
         let version = self.progress.counts().entries + 1;
         let map = self.render(table, ServedState { version, reading: false }, interrupted)?;
         *self.state() = LiveState::Finished(map);
         Ok(())
     }
 
-    /// There will be no finished table, whatever the reason: nobody is to wait for it.
+    /// Ends the server if the complete table will never come.
     pub fn abandon(&self) {
         let mut state = self.state();
         if matches!(*state, LiveState::Reading(_)) {
@@ -66,13 +66,13 @@ impl LiveMap {
         RenderedMap::of(table, &Settings { served: Some(state), interrupted, ..self.settings })
     }
 
-    /// Draws what is known of a tree that is being read, unless that is `known` still.
+    /// Renders the partial table, unless its version is `known`.
     fn render_partial(
         &self,
         partial_table: &PartialTable,
         known: Option<u64>,
     ) -> io::Result<Option<RenderedMap>> {
-        // Asked first: what is drawn is not older.
+        // Read before the table, so that the table is not older than the version.
         let version = self.progress.counts().entries;
         if known == Some(version) {
             return Ok(None);
@@ -81,7 +81,7 @@ impl LiveMap {
         self.render(&table, ServedState { version, reading: true }, false).map(Some)
     }
 
-    /// Returns what `show` makes of what is there state, if that is render_if_newer than `known`.
+    /// Returns `show` of the current map, if it is newer than `known`.
     fn render_if_newer<T>(
         &self,
         known: Option<u64>,
@@ -95,7 +95,7 @@ impl LiveMap {
             }
             LiveState::Abandoned => return Ok(None),
         };
-        // Without holding up who finishes.
+        // Rendered without the lock, so that `finish` does not wait.
         Ok(self.render_partial(&partial_table, known)?.as_ref().map(show))
     }
 
@@ -106,7 +106,7 @@ impl LiveMap {
 
 impl PageSource for LiveMap {
     fn page(&self) -> io::Result<Option<String>> {
-        // Every response has a nonce of its own.
+        // Every response has a new nonce.
         let nonce = Nonce::random()?;
         self.render_if_newer(None, |map| map.html(&nonce))
     }

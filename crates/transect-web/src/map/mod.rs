@@ -1,16 +1,16 @@
-//! A table as a page to walk around in: every entry an area as large as it is.
+//! A table as a treemap page: area shows size, colour shows file type.
 //!
 //! ```text
-//! selection.rs ── which entries are shown one by one, the largest of a directory first
-//! columns.rs ──── what is known of them, a column an attribute
-//! kinds.rs ────── what extensions say of a file
-//! live.rs ─────── the map of a tree that is still being read, for who is served
-//! plain.rs ────── the largest as a plain table: what a browser without scripts shows
-//! page.css, scripts/ ── looks and behaviour, as real files
+//! selection.rs ── which entries are shown individually, the largest of a directory first
+//! columns.rs ──── their attributes as columns
+//! file_kinds.rs ─ file kinds by extension
+//! live_map.rs ─── the map while the tree is being read
+//! fallback.rs ─── the largest entries as a table, for browsers without scripts
+//! page.css, scripts/ ── styles and scripts
 //! ```
 //!
-//! A tree has millions of names, so the page holds no object an entry: columns, deflated, as one text
-//! that no name can end. The scripts draw from the columns as they are.
+//! A tree may have millions of entries. The page therefore contains compressed columns instead of
+//! one object per entry, and the scripts draw directly from them.
 
 mod columns;
 mod fallback;
@@ -33,7 +33,7 @@ pub use measure::Measure;
 
 const STYLE: &str = include_str!("page.css");
 
-/// What the page does, in the order in which it is put together: each file uses those before it.
+/// The scripts in order: each file uses those before it.
 const SCRIPTS: &[&str] = &[
     ELEMENTS,
     include_str!("scripts/format.js"),
@@ -53,37 +53,37 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/map.js"),
 ];
 
-/// What it does in addition where it is served.
+/// Additional scripts of served pages.
 const SERVED: &str = concat!(include_str!("scripts/update.js"), include_str!("scripts/served.js"));
 
-/// What a page is to show of a table, and what the table does not know of itself.
+/// Options of a map, and facts that the table does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What areas stand for.
+    /// The size that areas show.
     pub measure: Measure,
-    /// The most entries that are shown one by one; the smallest of a directory are summed up.
+    /// The maximum number of entries shown individually; smaller ones are summed up by directory.
     pub max_entries: usize,
-    /// Says who a user's number belongs to.
+    /// Returns the name of a user.
     pub owner_name: fn(u32) -> String,
-    /// When the tree was read, in seconds since 1970 UTC: ages are those of then.
+    /// When the tree was read, in seconds since 1970 UTC. Ages are relative to it.
     pub read_at: i64,
-    /// The walk was stopped before its end.
+    /// The walk was interrupted.
     pub interrupted: bool,
-    /// The page is served: it tells the [server](crate::serve) that somebody looks, and takes what is
-    /// newer than itself.
+    /// Set for served pages, which fetch updates from the [server](crate::serve) and report that
+    /// they are open.
     pub served: Option<ServedState>,
 }
 
-/// A state of what is served.
+/// The version of a served map.
 #[derive(Clone, Copy, Debug)]
 pub struct ServedState {
-    /// Later states have larger numbers.
+    /// Later versions have larger numbers.
     pub version: u64,
-    /// The tree is still being read, and the table an outline.
+    /// The tree is still being read; the table is partial.
     pub reading: bool,
 }
 
-/// What the page knows of itself, beside the columns.
+/// The metadata of the page.
 #[derive(Serialize)]
 struct Metadata<'p> {
     schema: &'static str,
@@ -108,7 +108,8 @@ struct Metadata<'p> {
     columns: &'p [ColumnLocation],
 }
 
-/// Returns the page of a table: the same for the same table and the same nonce, however its rows lie.
+/// Returns the page of a table. The same entries and the same nonce give the same page, whatever
+/// the order of the rows.
 ///
 /// # Errors
 /// Memory for packing the columns ran out.
@@ -116,7 +117,7 @@ pub fn html(table: &Table, settings: &Settings, nonce: &Nonce) -> io::Result<Str
     Ok(RenderedMap::of(table, settings)?.html(nonce))
 }
 
-/// A map, drawn.
+/// A map, ready to be put into a page.
 #[derive(Debug)]
 struct RenderedMap {
     title: String,
@@ -177,13 +178,13 @@ impl RenderedMap {
         page.html(nonce)
     }
 
-    /// Returns what a page that is open takes to show this: a line of JSON, and the columns.
+    /// Returns an update for an open page: a line of JSON, then the columns.
     fn columns(&self) -> Vec<u8> {
         [self.about.as_bytes(), b"\n", &self.packed].concat()
     }
 }
 
-/// Returns what the page is called: its root, or the first and how many more.
+/// Returns the title: the root, or the first of several and their number.
 fn title(table: &Table) -> String {
     let mut roots = table.roots();
     let first = roots.next().map_or_else(String::new, |root| columns::text(table.name(root)));

@@ -1,9 +1,10 @@
-//! Which entries are shown one by one, and in which order.
+//! Which entries are shown individually, and in which order.
 //!
-//! They lie breadth first, the entries of a directory together and the largest first: then a number of
-//! children says where they are, and who draws can stop at the first that is too small to be seen.
+//! Entries are in breadth-first order, those of a directory together, the largest first. So the
+//! numbers of children locate all entries, and drawing can stop at the first entry that is too
+//! small.
 //!
-//! What has no rows, in an outline, is summed up beside the directories that have.
+//! In a partial table, entries without rows are summed up beside the directories.
 
 use std::cmp::Reverse;
 
@@ -11,36 +12,36 @@ use transect::table::{Row, SubtreeTotals, Table};
 
 use super::measure::Measure;
 
-/// What one line of the columns is.
+/// An item of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// What stands above several roots.
+    /// The parent of several roots.
     Top,
     /// An entry.
     Entry(Row),
-    /// The smallest of a directory and those that have no rows, summed up: which of
+    /// The smallest entries of a directory and those without rows, summed up: an index into
     /// [`Selection::remainders`].
     Remainder(u32),
 }
 
-/// What is shown.
+/// The items shown.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     pub(super) items: Vec<Item>,
-    /// For every item, how many of those behind it are its children.
+    /// The number of children of each item.
     pub(super) children: Vec<u32>,
     pub(super) sizes: Vec<u64>,
     pub(super) remainders: Vec<SubtreeTotals>,
 }
 
 impl Selection {
-    /// Returns the `max_entries` largest entries, and those that hold them: what holds an entry is at least as
-    /// large. Of equals the first in the order of names is taken.
+    /// Returns the `max_entries` largest entries, which include their ancestors: a directory is at
+    /// least as large as its entries. Among equals, the first by name is taken.
     pub(super) fn of(table: &Table, measure: Measure, max_entries: usize) -> Self {
         let size = |row: Row| measure.size(&table.totals(row));
         let mut threshold = SizeThreshold::of(table, size, max_entries);
         let mut selection = Self::default();
-        // Before anything has been read there is no root either.
+        // Before anything is read, there is no root either.
         if table.roots().len() != 1 {
             selection.push(Item::Top, measure.size(&table.grand_total()));
         }
@@ -67,12 +68,12 @@ impl Selection {
         selection
     }
 
-    /// Returns how many entries are shown one by one.
+    /// Returns the number of entries shown individually.
     pub(super) fn entries(&self) -> usize {
         self.items.iter().filter(|item| matches!(item, Item::Entry(_))).count()
     }
 
-    /// Appends the entries of one directory, and what those come to that have no rows.
+    /// Appends the entries of a directory, and the remainder of those without rows.
     fn append(
         &mut self,
         table: &Table,
@@ -84,7 +85,7 @@ impl Selection {
         let size = |row: Row| measure.size(&table.totals(row));
         let mut sorted: Vec<(u64, Row)> = children.map(|row| (size(row), row)).collect();
         sorted.sort_by_key(|&(size, _)| Reverse(size));
-        // Alone they would be an area in an area.
+        // A single area inside another one would show nothing new.
         let beside = unlisted.entries() > 0 && !sorted.is_empty();
         let mut more = beside.then_some(unlisted);
         sorted.retain(|&(size, row)| {
@@ -94,7 +95,7 @@ impl Selection {
             }
             accepts
         });
-        // Together they may be larger than others.
+        // The remainder may be larger than some entries.
         let rest = more.map(|sums| (measure.size(&sums), self.sum_up(sums)));
         let place = rest.map_or(0, |(rest, _)| sorted.partition_point(|&(size, _)| size >= rest));
         let (larger, smaller) = sorted.split_at(place);
@@ -117,11 +118,11 @@ impl Selection {
     }
 }
 
-/// What is large enough.
+/// The smallest size shown.
 struct SizeThreshold {
-    /// What is larger than this; nothing if all is.
+    /// Entries larger than this are shown; all if `None`.
     above: Option<u64>,
-    /// So many of exactly that size.
+    /// How many entries of exactly that size are shown.
     equals: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The page of trees that are known, taken apart again.
+//! Pages of known trees, parsed again.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ use transect_testkit::TempDir;
 use super::*;
 use crate::serve::PageSource;
 
-/// Returns the page with a nonce that is always the same.
+/// Returns the page with a fixed nonce.
 fn html(table: &Table, settings: &Settings) -> io::Result<String> {
     super::html(table, settings, &Nonce::predictable(1))
 }
@@ -51,7 +51,7 @@ impl Opened {
         Self { about, bytes: inflated(&packed) }
     }
 
-    /// The same of what a page takes that is open.
+    /// Parses an update.
     fn of_columns(columns: &[u8]) -> Self {
         let end = columns.iter().position(|&byte| byte == b'\n').unwrap();
         let about = serde_json::from_slice(&columns[..end]).unwrap();
@@ -105,7 +105,7 @@ fn files(temp: &TempDir, files: &[(&str, usize)]) {
 }
 
 #[test]
-fn entries_lie_breadth_first_and_the_largest_of_a_directory_first() {
+fn entries_breadth_first_largest_first() {
     let temp = TempDir::new();
     files(&temp, &[("a/small.txt", 10), ("b/c/large.rs", 500), ("b/d.mkv", 20), ("e", 100)]);
     let page = Opened::of(&html(&table(&[temp.path()]), &settings(1000)).unwrap());
@@ -124,7 +124,7 @@ fn entries_lie_breadth_first_and_the_largest_of_a_directory_first() {
 }
 
 #[test]
-fn what_is_too_much_is_summed_up_where_it_is() {
+fn entries_beyond_limit_summed_up_by_directory() {
     let temp = TempDir::new();
     let mut all: Vec<(String, usize)> = (0..50).map(|n| (format!("many/{n:02}"), 7)).collect();
     all.push(("many/large".into(), 1000));
@@ -159,7 +159,7 @@ fn what_is_too_much_is_summed_up_where_it_is() {
 }
 
 #[test]
-fn several_roots_stand_below_a_top_and_none_is_an_empty_page() {
+fn roots_several_below_top_and_empty_page() {
     let temp = TempDir::new();
     files(&temp, &[("a/x", 10), ("b/y", 20)]);
     let (a, b) = (temp.join("a"), temp.join("b"));
@@ -173,7 +173,7 @@ fn several_roots_stand_below_a_top_and_none_is_an_empty_page() {
 }
 
 #[test]
-fn what_is_not_listed_yet_is_summed_up_beside_directories() {
+fn partial_table_unlisted_entries_summed_up() {
     let temp = TempDir::new();
     files(&temp, &[("a/x", 10), ("a/y", 20), ("a/b/z", 40), ("c/v", 5)]);
     fs::create_dir(temp.join("a/empty")).unwrap();
@@ -213,7 +213,7 @@ fn what_is_not_listed_yet_is_summed_up_beside_directories() {
 }
 
 #[test]
-fn nobody_waits_for_what_does_not_come() {
+fn live_map_abandoned_ends() {
     let live = LiveMap::new(PartialTable::new(), settings(10), Arc::default(), Cancel::new());
     assert!(live.page().unwrap().unwrap().contains("connect-src 'self'"));
     assert!(!live.has_ended());
@@ -224,7 +224,7 @@ fn nobody_waits_for_what_does_not_come() {
 
 #[cfg(unix)]
 #[test]
-fn large_sizes_and_far_times_are_kept() {
+fn columns_large_sizes_and_far_times_exact() {
     let temp = TempDir::new();
     files(&temp, &[("old", 1), ("new", 2), ("now", 3)]);
     let huge = fs::File::create(temp.join("huge")).unwrap();
@@ -246,7 +246,7 @@ fn large_sizes_and_far_times_are_kept() {
     };
     assert_eq!(Some(whole("size", "huge") as u64), length);
     assert!(whole("time", "now") > 1_600_000_000);
-    // Not every file system keeps such times: as it says.
+    // Some file systems cannot store such times.
     for name in ["old", "new"] {
         let kept = fs::File::open(temp.join(name)).unwrap();
         let kept = std::os::unix::fs::MetadataExt::mtime(&kept.metadata().unwrap());
@@ -256,11 +256,11 @@ fn large_sizes_and_far_times_are_kept() {
 
 #[cfg(unix)]
 #[test]
-fn no_name_is_markup() {
+fn names_never_become_markup() {
     let temp = TempDir::new();
     let evil = ["<img src=x onerror=\"window.ran = 1\">", "<!-- <script>", "{{script}}"];
     evil.into_iter().for_each(|name| files(&temp, &[(name, 10)]));
-    // A slash makes two names of one.
+    // The slash makes two names of it.
     files(&temp, &[("</script><script>window.ran = 2", 1), ("\u{202e}txt.exe\n", 1)]);
     let page = html(&table(&[temp.path()]), &settings(100)).unwrap();
     assert!(!page.contains("<img"));
@@ -273,7 +273,7 @@ fn no_name_is_markup() {
 }
 
 #[test]
-fn nothing_is_loaded_and_nothing_foreign_runs() {
+fn page_loads_nothing_and_runs_only_its_script() {
     let temp = TempDir::new();
     let page = html(&table(&[temp.path()]), &settings(100)).unwrap();
     let policy = between(&page, "http-equiv=\"Content-Security-Policy\" content=\"", "\"");
@@ -290,7 +290,7 @@ fn nothing_is_loaded_and_nothing_foreign_runs() {
 }
 
 #[test]
-fn the_same_tree_is_the_same_page() {
+fn page_reproducible_for_any_thread_count() {
     let temp = TempDir::new();
     files(&temp, &[("a/x", 10), ("b/y", 10), ("c", 10)]);
     let page = |threads| {

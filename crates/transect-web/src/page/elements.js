@@ -1,4 +1,4 @@
-// Elements. What comes from outside goes into them as text, and in no other way.
+// Creates elements. Data is only ever inserted as text.
 
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
@@ -10,29 +10,29 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** An element of the page: attributes, functions for its events, children. */
+/** Creates an HTML element with attributes, event handlers and children. */
 function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** A name in which nothing is hidden: what ends lines or turns the direction of writing is spelt out. */
+/** A name with control characters and direction marks as visible escapes. */
 function visible(text) {
   const spelt = (character) => `\\u{${character.codePointAt(0).toString(16)}}`;
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, spelt);
 }
 
-/** A name: whatever direction it is written in, what is beside it keeps its own. */
+/** A name that does not affect the text direction around it. */
 function named(text) {
   return h('bdi', { class: 'name' }, visible(text));
 }
 
-/** Puts a text where a user can paste it from; tells whether that worked. */
+/** Copies a text to the clipboard; returns whether it worked. */
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Pages from files may not: the old way asks nobody.
+    // Not permitted for local files; the older method is.
     const area = h('textarea', { class: 'off-screen', readonly: true });
     area.value = text;
     (document.querySelector('dialog[open]') ?? document.body).append(area);
@@ -43,7 +43,7 @@ async function copy(text) {
   }
 }
 
-/** A button that copies, and says so. */
+/** A button that copies, and confirms it. */
 function copyButton(label, text) {
   const button = h('button', { type: 'button', class: 'quiet' }, label);
   button.addEventListener('click', async () => {

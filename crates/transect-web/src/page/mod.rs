@@ -1,8 +1,8 @@
-//! What makes a page one file that trusts nobody.
+//! Builds a page as one file from untrusted names.
 //!
-//! Names are anybody's. They are data and never markup: escaped where they stand between tags, without
-//! `<` and `&` in JSON, and written as text by the scripts. Should all that fail, a page's policy runs
-//! no script and takes no style but those that carry its own nonce, a random number, and loads nothing.
+//! Names are data and never markup: escaped between tags, without `<` and `&` in JSON, and set as
+//! text by the scripts. As a last defence, the page's policy runs only scripts and styles with its
+//! own nonce, and loads nothing.
 
 mod nonce;
 
@@ -13,41 +13,41 @@ pub use nonce::Nonce;
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// How scripts make elements: what comes from outside goes into them as text.
+/// Functions that create elements; they insert data only as text.
 pub const ELEMENTS: &str = include_str!("elements.js");
 
-/// A page, as the parts it is put together from.
+/// The parts of a page.
 #[derive(Debug)]
 pub struct Page<'p> {
-    /// Which program makes it.
+    /// The program that creates it.
     pub generator: &'p str,
-    /// What it is called; any text.
+    /// The title; any text.
     pub title: &'p str,
-    /// What stands above its plain part; any text.
+    /// The heading of the fallback; any text.
     pub heading: &'p str,
-    /// What is shown without scripts, as markup.
+    /// The content shown without scripts, as markup.
     pub fallback: &'p str,
-    /// How it looks.
+    /// The style sheet.
     pub style: &'p str,
-    /// What its scripts read, by the ids of the elements that hold it.
+    /// The data of the scripts, by element id.
     pub data: &'p [(&'static str, Data<'p>)],
-    /// What it does.
+    /// The scripts.
     pub script: &'p str,
-    /// Its scripts may ask whoever serves it.
+    /// Allows the scripts to connect to the server of the page.
     pub connects: bool,
 }
 
-/// What lies in a page for its scripts.
+/// Data of the scripts.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'p> {
-    /// JSON, as it was written.
+    /// JSON text.
     Json(&'p str),
-    /// Anything else; the page holds it as base64.
+    /// Other bytes, stored as base64.
     Bytes(&'p [u8]),
 }
 
 impl Page<'_> {
-    /// Returns the page: the same for the same parts and the same nonce.
+    /// Returns the page. The same parts and the same nonce give the same page.
     pub fn html(&self, nonce: &Nonce) -> String {
         let data = self.data.iter().map(|&(id, data)| element(id, data)).collect::<String>();
         let script = format!("(async () => {{\n'use strict';\n{}}})();\n", self.script);
@@ -69,7 +69,7 @@ impl Page<'_> {
     }
 }
 
-/// Returns the element that holds data; there is nothing in it that could end it.
+/// Returns a data element. Its content cannot end the element.
 fn element(id: &str, data: Data<'_>) -> String {
     let (kind, text) = match data {
         Data::Json(json) => ("application/json", escape_json(json)),
@@ -78,7 +78,7 @@ fn element(id: &str, data: Data<'_>) -> String {
     format!("<script type=\"{kind}\" id=\"{id}\">{text}</script>\n")
 }
 
-/// Fills each `{{placeholder}}` of a template; what is filled in is not looked at again.
+/// Replaces each `{{placeholder}}` of a template. Inserted text is not searched for placeholders.
 ///
 /// # Panics
 /// If a placeholder of the template does not end.
@@ -94,8 +94,8 @@ fn fill_template<'t>(template: &'t str, text: impl Fn(&'t str) -> &'t str) -> St
     filled
 }
 
-/// Returns JSON that cannot end the element it stands in, nor begin another: these characters occur
-/// in strings only, where they may be written as escapes.
+/// Returns JSON that can neither end its element nor start another one. The escaped characters
+/// occur only in strings.
 fn escape_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + json.len() / 16);
     for character in json.chars() {
@@ -103,7 +103,7 @@ fn escape_json(json: &str) -> String {
             '<' => text.push_str("\\u003c"),
             '>' => text.push_str("\\u003e"),
             '&' => text.push_str("\\u0026"),
-            // Line ends in a script, as it was before they were allowed in strings.
+            // Older engines treat these as line ends.
             '\u{2028}' => text.push_str("\\u2028"),
             '\u{2029}' => text.push_str("\\u2029"),
             other => text.push(other),
@@ -112,8 +112,8 @@ fn escape_json(json: &str) -> String {
     text
 }
 
-/// Returns a text that is text wherever it stands in a page, between tags or in a quoted attribute,
-/// and hides nothing: what ends lines or turns the direction of writing is spelt out.
+/// Returns HTML text, valid between tags and in quoted attributes. Control characters and direction
+/// marks become visible escapes.
 pub fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_what_they_are_and_nothing_else() {
+    fn page_parts_never_become_markup() {
         let evil = "</script><img>{{script}}";
         let json = format!("\"{evil}\"");
         let data = [("one", Data::Json(&json)), ("other", Data::Bytes(evil.as_bytes()))];
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_filled_once() {
+    fn template_inserted_text_not_filled_again() {
         let filled = fill_template(
             "a{{b}}c{{d}}",
             |placeholder| if placeholder == "b" { "{{d}}" } else { "e" },
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_the_element_it_stands_in() {
+    fn escapes_never_end_an_element() {
         let json = escape_json("\"</script><!-- & \u{2028}\"");
         assert_eq!(json, r#""\u003c/script\u003e\u003c!-- \u0026 \u2028""#);
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn page_random_nonces_differ_for_the_same_parts() {
+    fn page_same_parts_differ_by_nonce() {
         let page = || {
             let page = Page {
                 generator: "transect",

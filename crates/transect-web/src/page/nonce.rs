@@ -1,10 +1,10 @@
-//! What tells the scripts and styles of a page from any other.
+//! Nonces of content security policies.
 
 use std::fmt;
 use std::io;
 
-/// A number that a page's policy requires of every script and style. It is random, so that no name
-/// in the page can contain it.
+/// A number that the page's policy requires of every script and style. It is random, so no name in
+/// the page can contain it.
 #[derive(Debug)]
 pub struct Nonce(u128);
 
@@ -12,14 +12,14 @@ impl Nonce {
     /// Returns a random nonce.
     ///
     /// # Errors
-    /// The system has no random number.
+    /// The system has no random numbers.
     pub fn random() -> io::Result<Self> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         Ok(Self(u128::from_le_bytes(random)))
     }
 
-    /// Returns a known nonce, for pages that nobody opens: tests and comparisons.
+    /// Returns a fixed nonce, for tests and comparisons.
     pub fn predictable(number: u128) -> Self {
         Self(number)
     }

@@ -1,8 +1,8 @@
-//! Accepts connections and reads their requests, with limits on all that a stranger may send.
+//! Accepts connections and reads requests, with limits on everything that unknown clients send.
 //!
-//! Anybody on the machine can connect. A connection that has not sent a complete request with the
-//! token is a stranger: it gets a short time, and the oldest stranger makes room for a newcomer. So
-//! a browser with the token gets through however many connections are open.
+//! Every user of the machine can connect. A connection without a complete request that carries the
+//! token has a short deadline, and the oldest one is closed to make room for a new one. So a
+//! browser with the token gets through however many connections are open.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,30 +28,31 @@ use super::reply::Reply;
 use super::router::{Route, Router};
 use super::stream::Stream;
 
-/// How often the server checks whether it is to stop.
+/// The interval between checks of the stop flag.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The most connections that are open at once. A browser opens six.
+/// The maximum number of open connections. A browser opens six.
 const MAX_CONNECTIONS: usize = 64;
 
-/// The longest head of a request. Browsers send the cookies of all servers on this machine.
+/// The maximum size of a request head. Browsers send the cookies of all servers on this machine.
 const MAX_HEAD: usize = 64 << 10;
 
-/// The most headers in a request.
+/// The maximum number of headers.
 const MAX_HEADERS: usize = 100;
 
-/// A request with the token, and where its answer goes.
+/// A request with the token, and the channel of its reply.
 pub(super) struct RoutedRequest {
     pub(super) route: Route,
     pub(super) reply: oneshot::Sender<Reply>,
 }
 
-/// Returns how many connections are accepted at once: few where the process may open few files.
+/// Returns the maximum number of connections; lower if the process may open only few files.
 pub(super) fn max_connections() -> usize {
     (transect_sys::host::handle_limit() / 8).clamp(4, MAX_CONNECTIONS)
 }
 
-/// Serves until `stop` is set. Requests with the token go to `requests`; all others are refused here.
+/// Serves until `stop` is set. Requests with the token go to `requests`; all others are rejected
+/// here.
 pub(super) fn run(
     runtime: &Runtime,
     listener: &TcpListener,
@@ -65,29 +66,30 @@ pub(super) fn run(
             match timeout(POLL_INTERVAL, listener.accept()).await {
                 Ok(Ok((stream, _))) => open.add(stream, router, requests),
                 Ok(Err(error)) if is_of_one_connection(&error) => {}
-                // No descriptors or no memory. A stranger gives back some, or others do. The kernel
-                // says so even if nobody connects: who has just come gets time to send a request.
+                // No descriptors or no memory: closes the oldest connection without the token, or
+                // waits. The kernel reports this even if no client connects, so new connections
+                // keep time for their request.
                 Ok(Err(_)) if open.close_oldest_stranger(POLL_INTERVAL) => {}
                 Ok(Err(_)) => sleep(POLL_INTERVAL).await,
                 Err(_) => {}
             }
             open.close_overdue();
-            // A new connection is read before the next is accepted: however fast strangers come, a
-            // request with the token is seen before its connection is the oldest. The first turn
-            // learns what has arrived, the second reads it.
+            // Reads a new connection before accepting the next one, so that a request with the
+            // token is seen before its connection becomes the oldest, however fast others connect.
+            // The first yield polls for readiness, the second reads.
             yield_now().await;
             yield_now().await;
         }
     });
 }
 
-/// Returns whether only the connection that was to be accepted has failed.
+/// Returns whether the error concerns only the connection being accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | WouldBlock)
 }
 
-/// The open connections, in the order in which they came.
+/// Open connections, oldest first.
 struct Connections {
     open: VecDeque<Connection>,
     max: usize,
@@ -100,7 +102,7 @@ struct Connection {
 }
 
 impl Connections {
-    /// Reads requests from a new connection. It is closed at once if there is no room for it.
+    /// Starts to serve a connection. Closes it at once if there is no room.
     fn add(&mut self, stream: TcpStream, router: &Arc<Router>, requests: &Sender<RoutedRequest>) {
         if self.open.len() >= self.max && !self.close_oldest_stranger(Duration::ZERO) {
             return;
@@ -111,7 +113,8 @@ impl Connections {
         self.open.push_back(Connection { task, since, deadline });
     }
 
-    /// Returns false if there is none that has been open for so long.
+    /// Closes the oldest connection without the token that is at least `least` old. Returns whether
+    /// there was one.
     fn close_oldest_stranger(&mut self, least: Duration) -> bool {
         let is_old_stranger =
             |open: &Connection| !open.deadline.is_trusted() && open.since.elapsed() >= least;
@@ -131,7 +134,7 @@ impl Connections {
     }
 }
 
-/// Answers the requests of one connection.
+/// Serves one connection.
 async fn serve(
     stream: TcpStream,
     router: Arc<Router>,
@@ -159,14 +162,14 @@ async fn serve(
         .max_buf_size(MAX_HEAD)
         .max_headers(MAX_HEADERS)
         .serve_connection(stream, service_fn(respond));
-    // The client hung up, or sent something that is not HTTP: that is its own affair.
+    // Errors of the client, such as a hang-up or invalid HTTP, are ignored.
     let _ = connection.await;
 }
 
-/// Returns the answer to a request with the token.
+/// Returns the reply to a request with the token.
 async fn ask(requests: &Sender<RoutedRequest>, route: Route) -> Reply {
     let (reply, received) = oneshot::channel();
-    // If nobody answers any more, the channel is dropped and the wait ends.
+    // If the receiver is gone, the channel is dropped and the wait ends.
     let _ = requests.send(RoutedRequest { route, reply });
     received.await.unwrap_or_else(|_| Reply::empty(StatusCode::SERVICE_UNAVAILABLE))
 }

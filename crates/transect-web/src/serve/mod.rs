@@ -1,25 +1,25 @@
-//! A page for a browser on the same machine, of what is there and what is still coming.
+//! A server for browsers on the same machine: a page, and its updates.
 //!
 //! ```text
-//! browser ── GET /TOKEN/ ────────────────► the page, of what is known now
-//!         ── GET /TOKEN/progress ────────► how many entries were read
-//!         ── GET /TOKEN/columns/VERSION ─► what is newer, for the page that is open
+//! browser ── GET /TOKEN/ ────────────────► the current page
+//!         ── GET /TOKEN/progress ────────► the number of entries read
+//!         ── GET /TOKEN/columns/VERSION ─► an update, if there is a newer version
 //!         ── GET /TOKEN/alive ───────────► nothing: the page is still open
 //!
-//! connections.rs ── accepts, with limits on heads, time, connections and memory (its own thread)
-//! deadline.rs ───── how long a connection may stay open
-//! stream.rs ─────── a connection as hyper reads and writes it
-//! router.rs ───────── which requests are answered: Host, Origin, token, method
-//! answer.rs ─────── responses and their headers
+//! connections.rs ── accepts, with limits on heads, time, connections and memory (own thread)
+//! deadline.rs ───── deadlines of connections
+//! stream.rs ─────── adapts connections to hyper
+//! router.rs ─────── which requests are accepted: Host, Origin, token, method
+//! reply.rs ──────── responses and their headers
 //! ```
 //!
-//! Other users must not learn the names of files. The server listens on loopback only, on a port that
-//! the system chooses, and answers only requests whose address carries the token, a random number of
-//! 128 bits that is new in every run. A page of another site that is open in the same browser may
-//! guess the port: its Origin and Host headers give it away.
+//! Other users must not learn the names of files. The server listens on loopback only, on a port
+//! chosen by the system, and accepts only requests whose path contains the token: a random number
+//! of 128 bits, new in every run. A page of another site in the same browser may guess the port;
+//! its Origin and Host headers reveal it.
 //!
-//! Anybody on the machine can connect, though. What strangers send is therefore limited, and they can
-//! neither end the server nor keep a browser with the token out.
+//! Every user of the machine can connect, so requests without the token are limited: they can
+//! neither stop the server nor block a browser with the token.
 
 mod connections;
 mod deadline;
@@ -42,39 +42,39 @@ use connections::{POLL_INTERVAL, RoutedRequest};
 use reply::Reply;
 use router::{Route, Router};
 
-/// A browser that sent no request for so long is gone. Pages in the background are woken once a
-/// minute only.
+/// A browser that sent no request for this time is gone. Browsers run background pages only once a
+/// minute.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// How many connections may wait to be accepted. When more come at once, the system drops their first
-/// packets, and they are repeated after a second.
+/// The maximum number of connections waiting to be accepted. Above it, the system drops packets,
+/// and clients repeat them after a second.
 const BACKLOG: u32 = 1024;
 
-/// What a server has to show.
+/// A page and its updates.
 pub trait PageSource {
-    /// Returns the page of what is known now; `None` if there will be nothing.
+    /// Returns the current page, or `None` if there will be none.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The page cannot be created.
     fn page(&self) -> io::Result<Option<String>>;
 
-    /// Returns what a page takes that is open and shows the version `known`; `None` if nothing is newer.
+    /// Returns an update for a page that shows the version `known`, or `None` if it is current.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The update cannot be created.
     fn columns(&self, known: u64) -> io::Result<Option<Vec<u8>>>;
 
-    /// Returns how many entries were read until now.
+    /// Returns the number of entries read so far.
     fn entries(&self) -> u64;
 
-    /// Returns whether more is to come.
+    /// Returns whether the tree is still being read.
     fn is_reading(&self) -> bool;
 
-    /// Returns whether nobody is to be served any more.
+    /// Returns whether the server should stop.
     fn has_ended(&self) -> bool;
 }
 
-/// A server for browsers on this machine that know the address.
+/// A server for browsers that know its address.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,
@@ -89,10 +89,10 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// There is no port, or no random number.
+    /// The system has no free port or no random numbers.
     pub fn start() -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let listener = {
@@ -108,25 +108,25 @@ impl Server {
         Ok(Self { runtime, listener, port, router: Arc::new(Router::new(port, token)) })
     }
 
-    /// Returns where the page is.
+    /// Returns the URL of the page.
     pub fn address(&self) -> String {
         format!("http://{}:{}/{}/", Ipv4Addr::LOCALHOST, self.port, self.router.token())
     }
 
-    /// Returns the most descriptors that connections use at once.
+    /// Returns the maximum number of descriptors that connections use.
     pub fn max_connections() -> usize {
         connections::max_connections()
     }
 
-    /// Serves until `page` has ended, or the browser is gone.
+    /// Serves until `page` has ended or the browser is gone.
     ///
     /// # Errors
-    /// There is no thread for the connections.
+    /// The thread for the connections cannot be started.
     pub fn serve(&self, page: &impl PageSource) -> io::Result<()> {
         let (requests, received) = channel();
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // Whatever becomes of the answers, the connections end.
+            // Stops the connections on every exit from this scope.
             let _stop = StopOnDrop(&stop);
             let Self { runtime, listener, router, .. } = self;
             let stop = &stop;
@@ -178,7 +178,7 @@ fn reply_to(route: Route, page: &impl PageSource) -> Reply {
 }
 
 fn progress(page: &impl PageSource) -> Reply {
-    // In this order: a finished tree is never reported with fewer entries than it has.
+    // In this order, so that a finished tree is never reported with too few entries.
     let reading = page.is_reading();
     Reply::json(&serde_json::json!({ "entries": page.entries(), "reading": reading }))
 }
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Sends a request, and returns the whole answer.
+    /// Sends a request and returns the whole response.
     fn ask(server: &Server, line: &str, headers: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
         let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
@@ -238,7 +238,7 @@ mod tests {
         std::thread::scope(|scope| {
             let serving = scope.spawn(|| server.serve(&shown));
             scope.spawn(|| {
-                /// Whatever becomes of the check, the server ends.
+                /// Stops the server even if the check panics.
                 struct End<'s>(&'s Shown);
                 impl Drop for End<'_> {
                     fn drop(&mut self) {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_the_address_sees_the_page_and_what_is_newer() {
+    fn server_with_token_returns_page_and_updates() {
         with_server(|server, shown| {
             let host = format!("Host: 127.0.0.1:{}\r\n", server.port);
             let get =
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_told_anything() {
+    fn server_without_token_reveals_nothing() {
         with_server(|server, _| {
             let (port, token) = (server.port, server.router.token());
             let own = format!("Host: 127.0.0.1:{port}\r\n");
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_run_has_an_address_of_its_own_on_loopback() {
+    fn server_address_new_and_on_loopback() {
         let (one, other) = (Server::start().unwrap(), Server::start().unwrap());
         assert_ne!(one.router.token(), other.router.token());
         assert!(one.address().starts_with("http://127.0.0.1:"));

@@ -1,4 +1,4 @@
-//! Responses, with the headers that keep a page to itself.
+//! Replies, with security headers.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
 
-/// What is sent back to a browser.
+/// A reply to a browser.
 #[derive(Debug)]
 pub(super) struct Reply {
     status: StatusCode,
@@ -33,7 +33,7 @@ impl Reply {
         Self::empty(StatusCode::NO_CONTENT)
     }
 
-    /// Returns an answer without a body.
+    /// Returns a reply without a body.
     pub(super) fn empty(status: StatusCode) -> Self {
         Self { status, content_type: "text/plain", body: Vec::new() }
     }
@@ -46,7 +46,8 @@ impl Reply {
         self.status.is_client_error() || self.status.is_server_error()
     }
 
-    /// Returns the response. The connection of a refusal ends with it: a stranger gets one answer.
+    /// Returns the response. After an error the connection is closed: a client without the token
+    /// gets one reply.
     pub(super) fn response(self) -> Response<FullBody> {
         let refusal = self.is_error();
         let mut response = Response::new(FullBody(Bytes::from(self.body)));
@@ -74,7 +75,7 @@ impl Reply {
     }
 }
 
-/// A body that is sent as one piece.
+/// A body sent in one piece.
 #[derive(Debug)]
 pub(super) struct FullBody(Bytes);
 

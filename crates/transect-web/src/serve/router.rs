@@ -1,27 +1,27 @@
-//! Which requests are answered: decided by the head of a request alone.
+//! Decides which requests are accepted, by their heads alone.
 
 use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
-/// What a request with the token asks for.
+/// The target of a request with the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// The page.
     Page,
-    /// What is newer than this version.
+    /// The update from this version.
     Columns(u64),
-    /// How many entries were read.
+    /// The number of entries read.
     Progress,
     /// Nothing: the page is still open.
     Alive,
 }
 
-/// Knows the address that a request has to carry.
+/// The address that requests must carry.
 #[derive(Debug)]
 pub(super) struct Router {
     token: String,
-    /// The names of this server, as browsers send them.
+    /// The `Host` headers of this server.
     hosts: [String; 2],
 }
 
@@ -34,7 +34,7 @@ impl Router {
         &self.token
     }
 
-    /// Returns what a request asks for, or the status of its refusal.
+    /// Returns the target of a request, or the status of its rejection.
     pub(super) fn route(&self, head: &Parts) -> Result<Route, StatusCode> {
         if has_body(&head.headers) {
             return Err(StatusCode::PAYLOAD_TOO_LARGE);
@@ -69,20 +69,20 @@ impl Router {
     }
 }
 
-/// Returns the value of a header that occurs once.
+/// Returns the value of a header that occurs exactly once.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h [u8]> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.as_bytes();
     values.next().is_none().then_some(value)
 }
 
-/// Returns whether a body is announced. No request needs one, so none is read.
+/// Returns whether the request has a body. None needs one, so bodies are never read.
 fn has_body(headers: &HeaderMap) -> bool {
     headers.contains_key(header::TRANSFER_ENCODING)
         || headers.get_all(header::CONTENT_LENGTH).iter().any(|length| length != "0")
 }
 
-/// Compares in a time that does not depend on how much is the same.
+/// Compares in constant time.
 fn is_same_token(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
     one.len() == other.len() && std::hint::black_box(differing) == 0
@@ -96,7 +96,7 @@ mod tests {
 
     const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-    /// Checks a request for the page whose headers are those of a browser and some more.
+    /// Routes a request with a browser's headers and `more`.
     fn check(address: &str, more: &[(&str, &str)]) -> Result<Route, u16> {
         let request = Request::get(address).header("host", "localhost:80");
         let request =
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn router_own_address_is_understood() {
+    fn router_own_address_accepted() {
         let asked = |page: &str| check(&format!("/{TOKEN}/{page}"), &[]);
         assert_eq!(asked(""), Ok(Route::Page));
         assert_eq!(asked("columns/18446744073709551615"), Ok(Route::Columns(u64::MAX)));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn router_announced_body_is_refused() {
+    fn router_body_rejected() {
         let page = format!("/{TOKEN}/");
         for (status, name, value) in [
             (Ok(Route::Page), "content-length", "0"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn router_second_host_is_refused() {
+    fn router_second_host_rejected() {
         let page = format!("/{TOKEN}/");
         assert_eq!(check(&page, &[("host", "localhost:80")]), Err(421));
         assert_eq!(check(&format!("http://example.org{page}"), &[]), Err(421));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_compare_by_every_byte() {
+    fn token_comparison_checks_every_byte() {
         assert!(is_same_token(TOKEN, TOKEN));
         for wrong in ["", &TOKEN[1..], &TOKEN[..31], "0123456789abcdef0123456789abcdeF"] {
             assert!(!is_same_token(wrong, TOKEN), "{wrong}");

@@ -1,4 +1,4 @@
-//! A connection as hyper reads and writes it.
+//! Adapts connections to hyper.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use tokio::net::TcpStream;
 
 use super::deadline::Deadline;
 
-/// Bytes read at once. Requests are short.
+/// The number of bytes read at once. Requests are short.
 const BLOCK: usize = 4 << 10;
 
-/// A connection that reports every byte written to its [`Deadline`].
+/// A connection that reports written bytes to its [`Deadline`].
 pub(super) struct Stream {
     tcp: TcpStream,
     deadline: Rc<Deadline>,
@@ -67,7 +67,7 @@ impl Write for Stream {
         Poll::Ready(self.written(written))
     }
 
-    /// Otherwise hyper copies every page into a buffer of its own.
+    /// Otherwise hyper copies every page into its own buffer.
     fn is_write_vectored(&self) -> bool {
         self.tcp.is_write_vectored()
     }

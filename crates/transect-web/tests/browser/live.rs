@@ -1,5 +1,4 @@
-//! A map that is looked at while the tree is being read, in a real browser. The reading stands still
-//! where the tests want it to.
+//! Maps of trees that are still being read, in a real browser. The tests control the progress.
 
 #![cfg(target_os = "linux")]
 
@@ -19,14 +18,14 @@ use transect_web::serve::Server;
 /// A name that would run if it were not text.
 const EVIL: &str = "<img src=x onerror=\"window.ran = 1\">";
 
-/// The names on the way to the directory that is looked at.
+/// The path of the current directory.
 const WAY: &str = "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
 
-/// The names and the sizes in the table.
+/// The names and sizes in the table.
 const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
     r => r.querySelector('.name').textContent + ' ' + r.children[1].textContent)";
 
-/// Lets so many directories begin; that above the roots is one of them.
+/// Allows this many directories to be read; the parent of the roots counts as one.
 #[derive(Debug, Default)]
 struct Gate {
     open: Mutex<u32>,
@@ -46,7 +45,7 @@ impl Gate {
     }
 }
 
-/// Fills a table as long as the gate is open.
+/// Fills a table as far as the gate allows.
 struct Gated<'g> {
     sink: TableSink,
     gate: &'g Gate,
@@ -86,14 +85,14 @@ impl Sink for Gated<'_> {
     }
 }
 
-/// What a browser is shown, and what the test does with it.
+/// A served map, and its controls for the test.
 struct Stage<'s> {
     cancel: Cancel,
     gate: &'s Gate,
     address: &'s str,
 }
 
-/// Whatever becomes of a test, nothing waits for it.
+/// Releases all waiting threads, even if the test panics.
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
         self.gate.open(u32::MAX);
@@ -115,12 +114,12 @@ fn tree() -> FakeTree {
     }
     tree.add("/large/beside/photo.jpg", FileType::File, 20 * MIB);
     tree.add(&format!("/small/{EVIL}/{EVIL}"), FileType::File, 4 * MIB);
-    // Charged to one of its names, when both are known.
+    // Charged to one of its names once both are known.
     tree.link("/small/copy.mkv", "/large/inner/film.mkv");
     tree
 }
 
-/// Reads the tree as far as the gate allows, and serves the map of it.
+/// Reads the tree as far as the gate allows, and serves its map.
 fn with_stage(test: impl FnOnce(&Stage<'_>)) {
     let (tree, open, gate) = (Arc::new(tree()), Arc::default(), Gate::default());
     let (outline, progress) = (PartialTable::new(), Arc::new(Progress::new()));
@@ -168,25 +167,25 @@ fn text(browser: &Browser, selector: &str) -> String {
 }
 
 #[test]
-fn a_map_grows_under_the_eyes_of_who_walks_around_in_it() {
-    let test = "a_map_grows_under_the_eyes_of_who_walks_around_in_it";
+fn map_grows_while_user_navigates() {
+    let test = "map_grows_while_user_navigates";
     let Some(browser) = browser(test, 1280) else { return };
     with_stage(|stage| {
-        // The top, the root, what is large and what is in it.
+        // The top, the root, the large directory and its entry.
         stage.gate.open(4);
         let _ = browser.requests();
         browser.visit(stage.address);
         browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
         browser.wait_for(ROWS, &json!(["large 10.0 MiB"]));
         browser.wait_for(
-            "return document.querySelector('.reading').textContent.startsWith('Still reading: ')",
+            "return document.querySelector('.reading').textContent.startsWith('Reading: ')",
             &json!(true),
         );
         browser.click("tbody .link");
         assert_eq!(browser.run(WAY), json!(["/", "large"]));
         let known = ["1 entry not listed yet 8.00 MiB", "inner 2.00 MiB", "beside 0 B"];
         assert_eq!(browser.run(ROWS), json!(known), "the film waits for its other name");
-        // The name of a directory that is magnified, chosen, and searched for.
+        // A directory magnified, selected and searched for.
         browser.run("[...document.querySelectorAll('tbody .link')].at(0).focus();
             [...document.querySelectorAll('tbody .link')].at(0).click();
             const map = document.querySelector('#map'); const box = map.getBoundingClientRect();
@@ -196,7 +195,7 @@ fn a_map_grows_under_the_eyes_of_who_walks_around_in_it() {
         browser.wait_for(magnified, &json!("none"));
         assert!(text(&browser, "#detail").starts_with("/large/inner"));
 
-        // One directory more: the same page, the same place, larger numbers.
+        // One more directory: the same page and position, larger numbers.
         stage.gate.open(5);
         let more = ["beside 20.0 MiB", "1 entry not listed yet 8.00 MiB", "inner 2.00 MiB"];
         browser.wait_for(ROWS, &json!(more));
@@ -214,7 +213,7 @@ fn a_map_grows_under_the_eyes_of_who_walks_around_in_it() {
         assert_eq!(browser.run(magnified), "none");
         browser.wait_for("return document.querySelector('.reading').hidden", &json!(true));
         let footer = text(&browser, "footer");
-        assert!(footer.starts_with("12 entries, 74.0 MiB long"), "{footer}");
+        assert!(footer.starts_with("12 entries, 74.0 MiB apparent size"), "{footer}");
         // Escape ends the search.
         browser.type_into("#search", "\u{e00c}");
         let all = ["inner 42.0 MiB", "beside 20.0 MiB", "own.iso 8.00 MiB"];
@@ -235,15 +234,15 @@ fn a_map_grows_under_the_eyes_of_who_walks_around_in_it() {
 }
 
 #[test]
-fn a_page_is_there_before_anything_is() {
-    let Some(browser) = browser("a_page_is_there_before_anything_is", 390) else { return };
+fn page_served_before_anything_is_read() {
+    let Some(browser) = browser("page_served_before_anything_is_read", 390) else { return };
     with_stage(|stage| {
         browser.visit(stage.address);
         browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
-        assert_eq!(text(&browser, ".empty"), "Nothing that is in here has been read yet.");
+        assert_eq!(text(&browser, ".empty"), "Nothing read yet.");
         assert_eq!(browser.run(ROWS), json!([]));
         let first = "return document.querySelector('.reading').textContent";
-        browser.wait_for(first, &json!("Still reading: 0 entries"));
+        browser.wait_for(first, &json!("Reading: 0 entries"));
         stage.gate.open(u32::MAX);
         browser.wait_for(ROWS, &json!(["large 70.0 MiB", "small 4.00 MiB"]));
         assert_eq!(browser.run(WAY), json!(["/"]));
@@ -253,8 +252,8 @@ fn a_page_is_there_before_anything_is() {
 }
 
 #[test]
-fn who_looks_is_told_that_the_reading_has_ended_early() {
-    let test = "who_looks_is_told_that_the_reading_has_ended_early";
+fn page_shows_that_reading_ended_early() {
+    let test = "page_shows_that_reading_ended_early";
     let Some(browser) = browser(test, 1280) else { return };
     with_stage(|stage| {
         stage.gate.open(4);
@@ -262,7 +261,7 @@ fn who_looks_is_told_that_the_reading_has_ended_early() {
         browser.wait_for(ROWS, &json!(["large 10.0 MiB"]));
         browser.go_offline();
         let told = "return document.querySelector('.reading.doubt')?.textContent ?? null";
-        browser.wait_for(told, &json!("transect has ended before all of it was read"));
+        browser.wait_for(told, &json!("transect ended before reading was complete"));
         browser.click("tbody .link");
         assert_eq!(browser.run(WAY), json!(["/", "large"]), "what is known is still there");
     });

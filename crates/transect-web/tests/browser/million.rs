@@ -1,5 +1,5 @@
-//! A map of a million entries in a real browser. What it takes is printed, and judged by whoever
-//! reads it: how long a machine takes for it is no property of the map alone.
+//! A map of a million entries in a real browser. Times are printed for the reader to judge, because
+//! they depend on the machine.
 
 #![cfg(target_os = "linux")]
 
@@ -14,8 +14,7 @@ use transect_testkit::{Browser, TempDir, loudly_skip, wait_for};
 use transect_web::map::{self, Measure, Settings};
 use transect_web::page::Nonce;
 
-/// A hundred directories of a hundred directories of a hundred files, some of them much larger than
-/// others.
+/// A hundred directories of a hundred directories of a hundred files, some of them much larger.
 fn page() -> String {
     let mut tree = FakeTree::new();
     tree.batch = 100;
@@ -48,16 +47,16 @@ fn page() -> String {
     map::html(&table, &settings, &Nonce::predictable(1)).expect("memory for a page")
 }
 
-/// Waits until a script returns something.
+/// Waits until a script returns a value.
 fn answer_of(browser: &Browser, script: &str) -> Value {
     wait_for(script, || Some(browser.run(script)).filter(|answer| !answer.is_null()))
 }
 
 #[test]
-fn a_million_entries_are_walked_around_in() {
+fn map_million_entries_navigated() {
     let browser = match Browser::start(1280, 720) {
         Ok(browser) => browser,
-        Err(reason) => return loudly_skip("a_million_entries_are_walked_around_in", reason),
+        Err(reason) => return loudly_skip("map_million_entries_navigated", reason),
     };
     let temp = TempDir::new();
     let file = temp.join("map.html");
@@ -71,7 +70,7 @@ fn a_million_entries_are_walked_around_in() {
     let facts = browser.run("return document.querySelector('.facts').textContent");
     assert!(facts.as_str().expect("a text").contains("1,010,100 entries"), "{facts}");
 
-    // Into a directory, into one of its, and back, three times.
+    // Into a directory, one level deeper, and back, three times.
     let zooms = browser.run(
         "const click = (selector) => document.querySelector(selector).click();
         for (let round = 0; round < 3; round += 1) {

@@ -1,6 +1,6 @@
-// What colours mean: types of files, ages or owners, each a class with a tone.
+// Colours by file type, age or owner. Each class has a tone.
 
-/** A colour of even lightness (OKLCH, hue in degrees), as red, green and blue of 0 to 255. */
+/** An OKLCH colour (hue in degrees) as red, green and blue from 0 to 255. */
 function tone(lightness, chroma, hue) {
   const a = chroma * Math.cos((hue * Math.PI) / 180);
   const b = chroma * Math.sin((hue * Math.PI) / 180);
@@ -29,10 +29,10 @@ const AGES = [
   ['less than 1 year', 365 * DAY], ['less than 5 years', 5 * 365 * DAY], ['older', Infinity],
 ];
 const HUES = { video: 20, audio: 345, images: 62, documents: 245, archives: 92, 'source code': 150, programs: 292, data: 195 };
-/** Owners with a colour of their own: the first that were met own most of what is large. */
+/** The number of owners with their own colour: the first ones own the largest entries. */
 const OWNERS = 10;
 
-const WAYS = {
+const COLOUR_MODES = {
   type: {
     label: 'type',
     classes: [...about.kinds, 'links and others', 'several'],
@@ -52,7 +52,7 @@ const WAYS = {
     of: (at) => {
       const age = about.read_at - time[at];
       if (Number.isNaN(age)) return AGES.length;
-      // The clock of a file system may be a little ahead of when the reading began.
+      // The clock of a file system may be slightly ahead.
       return age < -60 ? 0 : AGES.findIndex(([, limit]) => age < limit);
     },
     tone: (name, dark) => {
@@ -78,12 +78,12 @@ const WAYS = {
   },
 };
 
-/** The class of every entry; a directory that is too small to be opened looks like its largest entry. */
-const classes = { way: null, of: new Uint8Array(0) };
+/** The class of every entry. A directory too small to be opened has the class of its largest entry. */
+const classes = { mode: null, of: new Uint8Array(0) };
 
-function classify(way) {
-  const { of } = WAYS[way];
-  classes.way = way;
+function classify(mode) {
+  const { of } = COLOUR_MODES[mode];
+  classes.mode = mode;
   if (classes.of.length !== total) classes.of = new Uint8Array(total);
   for (let at = 0; at < total; at += 1) classes.of[at] = of(at);
   for (let at = 0; at < total; at += 1) {
@@ -98,6 +98,6 @@ function isDark() {
   return chosen ? chosen === 'dark' : darkness.matches;
 }
 
-function toneOf(way, place) {
-  return WAYS[way].tone(WAYS[way].classes[place], isDark(), place);
+function toneOf(mode, place) {
+  return COLOUR_MODES[mode].tone(COLOUR_MODES[mode].classes[place], isDark(), place);
 }

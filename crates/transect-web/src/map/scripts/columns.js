@@ -1,7 +1,6 @@
-// What was found, as columns: a number an entry, all entries of a directory beside each other and the
-// largest first.
+// The entries as columns: one number per entry; those of a directory are adjacent, the largest first.
 
-/** What the page knows of itself and of the tree; with the columns it is replaced where there is newer. */
+/** The metadata of the page and the tree; updates replace it together with the columns. */
 let about = JSON.parse(document.getElementById('about').textContent);
 
 const NUMBERS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array };
@@ -14,11 +13,11 @@ function bytesOf(text) {
   return all;
 }
 
-/** The columns that lie in the page. */
+/** The columns embedded in the page. */
 function embedded() {
   const node = document.getElementById('columns');
   const packed = bytesOf(node.textContent);
-  // Its text is as large as the file.
+  // Frees its text, which is as large as the file.
   node.remove();
   return packed;
 }
@@ -30,7 +29,7 @@ async function unpacked(packed, places) {
   return Object.fromEntries(places.map(column));
 }
 
-/** Numbers of which most fit into 32 bits: those that do not have more elsewhere. */
+/** Joins the low bits with the sparse high bits of large numbers. */
 function whole(low, places, high) {
   const numbers = Float64Array.from(low);
   for (let at = 0; at < places.length; at += 1) {

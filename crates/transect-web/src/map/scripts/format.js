@@ -1,4 +1,4 @@
-// Numbers for people.
+// Human-readable numbers.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
@@ -24,7 +24,7 @@ function counted(number, one, many) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** Little is not nothing, and nearly all is not all. */
+/** Small shares are not shown as 0%, nor large ones as 100%. */
 function percent(share) {
   if (!(share > 0)) return '0%';
   if (share < 0.001) return '<0.1%';
@@ -33,10 +33,10 @@ function percent(share) {
   return `${value >= 99.95 ? 100 : value.toFixed(1)}%`;
 }
 
-/** 2026-11-21, or how far that is from all that a calendar holds. */
+/** 2026-11-21, or a description if the calendar has no such day. */
 function day(seconds) {
   if (Number.isNaN(seconds)) return 'unknown';
   const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) return seconds < 0 ? 'long ago' : 'in a far future';
+  if (Number.isNaN(date.getTime())) return seconds < 0 ? 'long ago' : 'far future';
   return date.toISOString().replace(/T.*/, '');
 }

@@ -1,12 +1,12 @@
-// What people do to the map: pointers, wheels, keys.
+// Input on the map: pointer, wheel, keys.
 
 const detail = h('div', { class: 'detail', id: 'detail' });
 const spoken = h('div', { class: 'off-screen', id: 'spoken', role: 'status' });
 
-/** Tells all of an entry below the map; of the chosen one, if nothing is pointed at. */
-function tellDetail() {
+/** Describes the pointed or selected entry below the map. */
+function updateDetail() {
   const at = pointed >= 0 ? areas.at[pointed] : view.chosen >= 0 ? view.chosen : view.at;
-  const [path, words] = wordsOf(pointed, at);
+  const [path, words] = describe(pointed, at);
   detail.replaceChildren(h('bdi', { class: 'path' }, path), h('span', {}, words));
   return [path, words];
 }
@@ -16,7 +16,7 @@ function positionOf(event) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
-/** Where the pointer is over the map. */
+/** The position of the pointer on the map. */
 let pointer = null;
 
 function pointAt(x, y, withTip) {
@@ -25,7 +25,7 @@ function pointAt(x, y, withTip) {
   if (place !== pointed) {
     pointed = place;
     drawOver();
-    const [path, words] = tellDetail();
+    const [path, words] = updateDetail();
     tip.replaceChildren(h('bdi', { class: 'path' }, path), ...words.split(' · ').map((word) => h('span', {}, word)));
   }
   tip.hidden = place < 0 || !withTip;
@@ -42,21 +42,21 @@ function pointAway() {
   pointed = -1;
   tip.hidden = true;
   drawOver();
-  tellDetail();
+  updateDetail();
 }
 
-/** The directory that is meant by a click on an area: the one whose name is clicked, or the next on the way. */
-function meantBy(place, y) {
+/** The target of a click on an area: the directory whose name is clicked, or the next one towards it. */
+function clickTarget(place, y) {
   const at = areas.at[place];
   const isName = areas.how[place] === WITH_HEADER && view.y + y / view.scale < areas.box[4 * place + 1] + HEADER;
   return isName ? at : stepTowards(at);
 }
 
-/** Opens what was clicked; with a finger, only what was chosen before: fingers cannot point. */
+/** Opens the clicked entry. A first tap selects, a second one opens: fingers cannot hover. */
 function click(x, y, withFinger) {
   pointAt(x, y, false);
   if (pointed < 0) return;
-  const at = meantBy(pointed, y);
+  const at = clickTarget(pointed, y);
   if (children[at] > 0 && (!withFinger || view.chosen === at)) goTo(at);
   else choose(withFinger ? at : areas.at[pointed]);
 }
@@ -104,8 +104,8 @@ picture.addEventListener('pointerleave', () => {
   if (down.size === 0) pointAway();
 });
 
-/** A directory that has grown over the whole screen is the one looked at. */
-function enterIfAlone(x, y) {
+/** Opens a directory that fills the whole screen. */
+function enterIfFilling(x, y) {
   layOutView();
   const place = areaAt(view.x + x / view.scale, view.y + y / view.scale);
   if (place < 0) return false;
@@ -118,7 +118,7 @@ function enterIfAlone(x, y) {
   return fills;
 }
 
-let quietUntil = 0;
+let ignoreWheelUntil = 0;
 picture.addEventListener('wheel', (event) => {
   event.preventDefault();
   const [x, y] = positionOf(event);
@@ -126,24 +126,24 @@ picture.addEventListener('wheel', (event) => {
   zoomAt(Math.exp(-Math.max(-240, Math.min(240, event.deltaY * lines)) * 0.0022), x, y);
 }, { passive: false });
 
-/** Magnifies at a point, and goes in or out where that comes to an end. */
+/** Zooms at a point; enters or leaves directories at the limits. */
 function zoomAt(factor, x, y) {
   const now = performance.now();
-  // The wheel still turns from before: one turn, one directory.
-  if (now < quietUntil) return;
+  // The wheel is still turning: one turn, one directory.
+  if (now < ignoreWheelUntil) return;
   const leaves = factor < 1 && view.scale === 1;
   if (leaves && view.at !== TOP) {
-    quietUntil = now + 300;
+    ignoreWheelUntil = now + 300;
     goUp();
     return;
   }
   magnify(factor, x, y, screen.width, screen.height);
-  if (factor > 1 && enterIfAlone(x, y)) quietUntil = now + 300;
+  if (factor > 1 && enterIfFilling(x, y)) ignoreWheelUntil = now + 300;
   tip.hidden = true;
   redraw();
 }
 
-/** Chooses the next entry in a direction, by where areas lie. */
+/** Selects the next entry in a direction, by position. */
 function chooseTowards(across, downwards) {
   const middle = (place) => {
     const [x0, y0, x1, y1] = boxOf(place);
@@ -163,7 +163,7 @@ function chooseTowards(across, downwards) {
   }
   if (best < 0) return;
   choose(areas.at[best]);
-  spoken.textContent = wordsOf(best, areas.at[best]).join(', ');
+  spoken.textContent = describe(best, areas.at[best]).join(', ');
 }
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -1,9 +1,9 @@
-// Names and sizes on what has room for them.
+// Names and sizes on areas with enough room.
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
 const ruler = document.createElement('canvas').getContext('2d');
-/** The widths of plain letters, for each font; all else is measured. */
+/** The widths of ASCII letters by font; other texts are measured. */
 const widths = new Map();
 
 function widthOf(text, font) {
@@ -25,7 +25,7 @@ function widthOf(text, font) {
   return width;
 }
 
-/** A text that fits, cut in the middle: a name is told by where it begins and where it ends. */
+/** A text that fits, shortened in the middle, as names differ at both ends. */
 function fitting(text, font, room) {
   if (widthOf(text, font) <= room) return text;
   const characters = [...text];
@@ -42,7 +42,7 @@ function fitting(text, font, room) {
   return low < 2 ? '' : cut(low);
 }
 
-/** Writes on the areas: directories at their upper edge, files in their upper corner. */
+/** Writes labels: on the upper edge of directories, in the upper corner of files. */
 function writeLabels(context, width, height, zoom, left, top, isDim) {
   const dark = isDark();
   const { at, how, depth, box } = areas;
@@ -54,7 +54,7 @@ function writeLabels(context, width, height, zoom, left, top, isDim) {
     const x1 = (box[corner + 2] - left) * zoom;
     const y1 = (box[corner + 3] - top) * zoom;
     if (x1 - x0 < 42 || y1 - y0 < 17 || x1 < 0 || y1 < 0 || x0 > width || y0 > height) continue;
-    // What begins outside is named where it comes into sight.
+    // A partly visible area is labelled where it becomes visible.
     const x = Math.max(0, x0) + 6;
     const room = Math.min(width, x1) - x - 6;
     if (room < 30) continue;

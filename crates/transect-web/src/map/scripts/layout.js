@@ -1,10 +1,10 @@
-// Which areas are to be seen, and where: a list in columns, whoever holds others before those in it.
-// Places are pixels of the map as it is when nothing is magnified.
+// The visible areas and their positions: a list in columns, parents before children. Positions are
+// pixels of the map without zoom.
 
-/** Pixels for the name of a directory, and between it and what it holds. */
+/** Pixels for the name of a directory, and between its edge and its entries. */
 const HEADER = 19;
 const GAP = 2;
-/** What is smaller than so many square pixels on the screen is not told apart. */
+/** Entries smaller than this many square pixels on the screen are merged. */
 const SMALLEST = 5;
 
 const PLAIN = 0;
@@ -20,7 +20,7 @@ const areas = {
   box: new Float64Array(0),
 };
 
-function more(array, length) {
+function grow(array, length) {
   const grown = new array.constructor(length);
   grown.set(array);
   return grown;
@@ -30,8 +30,8 @@ function addArea(at, how, depth, x0, y0, x1, y1) {
   const place = areas.length;
   if (place === areas.at.length) {
     const room = Math.max(4096, 2 * place);
-    for (const column of ['at', 'how', 'depth']) areas[column] = more(areas[column], room);
-    areas.box = more(areas.box, 4 * room);
+    for (const column of ['at', 'how', 'depth']) areas[column] = grow(areas[column], room);
+    areas.box = grow(areas.box, 4 * room);
   }
   areas.at[place] = at;
   areas.how[place] = how;
@@ -44,13 +44,13 @@ function addArea(at, how, depth, x0, y0, x1, y1) {
 }
 
 /**
- * Lays out what `top` holds, in an area of `width` and `height`, as far as it lies in `seen`
- * ([x0, y0, x1, y1]) and can be told apart when everything is `scale` times as long.
+ * Lays out the entries of `top` in an area of `width` and `height`: those that overlap `seen`
+ * ([x0, y0, x1, y1]) and are large enough to distinguish at a zoom of `scale`.
  */
 function layOut(top, width, height, scale, seen) {
   const cut = SMALLEST / (scale * scale);
   areas.length = 0;
-  // Not by recursion: a tree may be deeper than a stack.
+  // Without recursion: a tree may be deeper than the stack.
   const waiting = [];
   const open = (at, depth, x0, y0, x1, y1) => {
     const put = (child, left, up, right, down) => {
@@ -75,7 +75,7 @@ function layOut(top, width, height, scale, seen) {
   }
 }
 
-/** The place in the list of what is at a point: the last one is the innermost. */
+/** The index of the area at a point: the last one is the innermost. */
 function areaAt(x, y) {
   const { box } = areas;
   for (let place = areas.length - 1; place >= 0; place -= 1) {
@@ -85,7 +85,7 @@ function areaAt(x, y) {
   return -1;
 }
 
-/** The place in the list of an entry that is seen by itself. */
+/** The index of the area of an entry, if it has its own. */
 function areaOf(at) {
   for (let place = 0; place < areas.length; place += 1) {
     if (areas.at[place] === at && areas.how[place] !== REST) return place;

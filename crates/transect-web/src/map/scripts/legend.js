@@ -1,10 +1,10 @@
-// What the colours mean, and how much of each there is in the directory looked at.
+// The legend: the colours, and the size of each class in the current directory.
 
 const legend = h('ul', { class: 'legend', id: 'legend', 'aria-label': 'Colours' });
 
-/** What each class comes to in and below a directory: entries of the last level, and nothing twice. */
+/** The total size of each class in a directory. Counts only entries without children, so nothing twice. */
 function sumsByClass(top) {
-  const sums = new Float64Array(WAYS[classes.way].classes.length);
+  const sums = new Float64Array(COLOUR_MODES[classes.mode].classes.length);
   const waiting = [top];
   while (waiting.length > 0) {
     const at = waiting.pop();
@@ -23,14 +23,14 @@ function sumsByClass(top) {
 
 function drawLegend() {
   const sums = sumsByClass(view.at);
-  const { classes: known } = WAYS[classes.way];
+  const { classes: known } = COLOUR_MODES[classes.mode];
   const shown = known.map((_, place) => place).filter((place) => sums[place] > 0);
-  if (classes.way !== 'age') shown.sort((a, b) => sums[b] - sums[a]);
+  if (classes.mode !== 'age') shown.sort((a, b) => sums[b] - sums[a]);
   legend.replaceChildren(...shown.map((place) => {
     const swatch = h('span', { class: 'swatch' });
-    swatch.style.background = cssOf(toneOf(classes.way, place));
+    swatch.style.background = cssOf(toneOf(classes.mode, place));
     return h('li', {}, h('button', {
-      type: 'button', 'data-class': known[place], 'aria-pressed': String(view.only === place), title: 'Show these alone',
+      type: 'button', 'data-class': known[place], 'aria-pressed': String(view.only === place), title: 'Show only these',
       click: () => {
         view.only = view.only === place ? -1 : place;
         drawLegend();
@@ -40,16 +40,16 @@ function drawLegend() {
   }));
 }
 
-/** Behind the map: it takes a look at every entry. */
+/** Delayed until the map is drawn, because it visits every entry. */
 let waitingLegend = 0;
 function drawLegendSoon() {
   clearTimeout(waitingLegend);
   waitingLegend = setTimeout(drawLegend, 60);
 }
 
-function colourBy(way) {
+function colourBy(mode) {
   view.only = -1;
-  classify(way);
+  classify(mode);
   prepareTones();
   drawLegend();
   redraw();

@@ -1,10 +1,10 @@
-// The same numbers as a table: for who cannot see the map, and for who wants to read them.
+// The same data as a table, also for screen readers.
 
-/** Rows that are shown at once. */
+/** The number of rows added at once. */
 const ROWS = 100;
 
 const crumbs = h('ol', {});
-const way = h('nav', { class: 'crumbs', 'aria-label': 'Path' }, crumbs);
+const pathNav = h('nav', { class: 'crumbs', 'aria-label': 'Path' }, crumbs);
 const heading = h('h1', {});
 const facts = h('p', { class: 'facts' });
 const warning = h('p', { class: 'warning', hidden: true });
@@ -15,13 +15,13 @@ const table = h('table', {}, caption,
   h('thead', {}, h('tr', {}, ...['Name', 'Size', 'Share', 'Entries', 'Changed'].map((title, at) => (
     h('th', { scope: 'col', class: at ? 'number' : null }, title))))),
   body);
-const listing = h('aside', { class: 'listing', 'aria-label': 'The directory as a table' },
+const listing = h('aside', { class: 'listing', 'aria-label': 'Directory as a table' },
   h('header', {}, heading, facts, warning), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
 
-/** A row of the table; with `where` also the directory that holds the entry. */
+/** A row of the table; `where` is the directory of the entry, if shown. */
 function rowOf(at, whole, where) {
   const swatch = h('span', { class: 'swatch' });
-  swatch.style.background = cssOf(toneOf(classes.way, classes.of[at]));
+  swatch.style.background = cssOf(toneOf(classes.mode, classes.of[at]));
   const bar = h('span', { class: 'bar' });
   bar.style.width = `${whole > 0 ? Math.min(100, (100 * size[at]) / whole) : 0}%`;
   const label = h('bdi', { class: 'name' }, nameOf(at));
@@ -38,13 +38,13 @@ function rowOf(at, whole, where) {
     h('td', { class: 'number date' }, day(time[at])));
 }
 
-/** Looks at an entry where it is. */
+/** Shows an entry in its directory. */
 function showEntry(at) {
   if (parent[at] === view.at) choose(at);
   else goTo(parent[at], at);
 }
 
-/** Fills the table with entries, some at a time: those from `begin` to `end`, or those listed. */
+/** Fills the table step by step: with entries from `begin` to `end`, or with those of `listed`. */
 function fillTable(listed, begin, end, whole, whereOf) {
   let shown = begin;
   const append = () => {
@@ -54,51 +54,51 @@ function fillTable(listed, begin, end, whole, whereOf) {
       body.append(rowOf(at, whole, whereOf?.(at)));
     }
     others.hidden = shown >= end;
-    others.textContent = `Show more of ${counted(end - begin, 'entry', 'entries')}`;
+    others.textContent = `More of ${counted(end - begin, 'entry', 'entries')}`;
   };
   body.replaceChildren();
   others.onclick = append;
   append();
 }
 
-function drawWay() {
+function drawPath() {
   crumbs.replaceChildren(...wayTo(view.at).map((at) => h('li', {},
     h('button', { type: 'button', 'data-at': at, 'aria-current': at === view.at ? 'location' : null, click: () => goTo(at) },
       h('bdi', {}, nameOf(at))))));
-  way.scrollLeft = way.scrollWidth;
+  pathNav.scrollLeft = pathNav.scrollWidth;
 }
 
-const MEASURE = about.measure === 'disk_usage' ? 'occupied' : 'long';
+const MEASURE_NAME = about.measure === 'disk_usage' ? 'disk usage' : 'apparent size';
 
 function drawListing() {
   const { at } = view;
   heading.replaceChildren(h('bdi', {}, nameOf(at)));
-  facts.textContent = [`${bytes(size[at])} ${MEASURE}`, `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all`,
+  facts.textContent = [bytes(size[at]), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all`,
     counted(entries[at] - (isDirectory(at) ? 1 : 0), 'entry', 'entries'), sharingOf(at)].filter(Boolean).join(' · ');
   const lack = lackOf(at);
   warning.hidden = !lack;
-  warning.textContent = lack ? `Not all of it was read (${lack}): it may hold more.` : '';
-  caption.textContent = `Entries of ${pathOf(at)}, the largest first`;
+  warning.textContent = lack ? `Partial (${lack}): may contain more.` : '';
+  caption.textContent = `Entries of ${pathOf(at)}, largest first`;
   fillTable(null, first[at], first[at] + children[at], size[at]);
 }
 
-/** What was found, in place of the directory: the largest first. */
+/** The search results instead of the directory, largest first. */
 function drawFound({ hits, sum }, wanted) {
   heading.replaceChildren(`Names with “${visible(wanted)}”`);
   const here = hits.filter((at) => isIn(at, view.at)).length;
   facts.textContent = [`${counted(hits.length, 'entry', 'entries')}, ${bytes(sum)}`,
     view.at === TOP ? null : `${count(here)} in ${nameOf(view.at)}`].filter(Boolean).join(' · ');
   warning.hidden = true;
-  caption.textContent = 'Entries that were found, the largest first';
+  caption.textContent = 'Search results, largest first';
   const sorted = Uint32Array.from(hits).sort((a, b) => size[b] - size[a] || a - b);
   fillTable(sorted, 0, sorted.length, size[TOP], (at) => (at === TOP ? null : pathOf(parent[at])));
 }
 
-/** All of one entry in a line: its path, and what is known of it. */
-function wordsOf(place, at) {
+/** The path and the attributes of an entry. */
+function describe(place, at) {
   if (place >= 0 && areas.how[place] === REST) {
     const end = first[parent[at]] + children[parent[at]];
-    return [pathOf(parent[at]), `${counted(end - at, 'entry', 'entries')} too small to be drawn`];
+    return [pathOf(parent[at]), `${counted(end - at, 'entry', 'entries')} too small to draw`];
   }
   const within = view.at === TOP ? '' : `, ${percent(size[view.at] > 0 ? size[at] / size[view.at] : 0)} of ${nameOf(view.at)}`;
   const isOne = !isDirectory(at) && type[at] !== MORE;
@@ -106,7 +106,7 @@ function wordsOf(place, at) {
   return [
     type[at] === MORE ? `${pathOf(parent[at])}: ${nameOf(at)}` : pathOf(at),
     [
-      `${bytes(size[at])} ${MEASURE}`, `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all${within}`,
+      bytes(size[at]), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all${within}`,
       isOne ? null : counted(entries[at] - (isDirectory(at) ? 1 : 0), 'entry', 'entries'),
       isOne ? (about.kinds[kind[at]] ?? about.types[type[at]]) : null,
       `${isOne ? '' : 'newest '}${day(time[at])}`, person === undefined ? null : visible(person), sharingOf(at), lackOf(at),

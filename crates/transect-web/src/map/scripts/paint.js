@@ -1,9 +1,9 @@
-// Areas as pixels. A canvas takes microseconds for each rectangle: there may be a hundred thousand of
-// them, sixty times a second. Rows of pixels are filled here, and the canvas gets them as one picture.
+// Paints areas as pixels. There may be a hundred thousand areas in a frame, and a canvas takes
+// microseconds for each rectangle. Therefore rows of pixels are filled here, and drawn as one picture.
 
 const SHADES = 24;
 
-/** The tones of each class from top to bottom of an area, and once more for what is not meant. */
+/** The tones of each class from top to bottom of an area; `dim` is for entries outside the selection. */
 const ramps = { bright: [], dim: [], frames: [], page: 0 };
 
 function packed([red, green, blue]) {
@@ -23,8 +23,8 @@ function prepareTones() {
     return light >= 0 ? mixed(colour, [255, 255, 255], light) : mixed(colour, [0, 0, 0], -light);
   };
   const ramp = (colour) => Uint32Array.from({ length: SHADES }, (_, at) => packed(shade(colour, at)));
-  const { classes: known } = WAYS[classes.way];
-  const colours = known.map((_, place) => toneOf(classes.way, place));
+  const { classes: known } = COLOUR_MODES[classes.mode];
+  const colours = known.map((_, place) => toneOf(classes.mode, place));
   ramps.bright = colours.map(ramp);
   ramps.dim = colours.map((colour) => ramp(mixed(mixed(colour, page, 0.62), dark ? [60, 66, 74] : [222, 226, 232], 0.5)));
   const step = (depth) => (dark ? tone(0.285 + 0.035 * Math.min(depth, 4), 0.014, 262) : tone(0.945 - 0.018 * Math.min(depth, 4), 0.009, 262));
@@ -33,8 +33,8 @@ function prepareTones() {
 }
 
 /**
- * Paints the areas into pixels, `width` of them in a row. `zoom` pixels are one of the layout, whose
- * point (left, top) is the first pixel's. `isDim` says what is not meant.
+ * Paints the areas into rows of `width` pixels. One unit of the layout is `zoom` pixels; the first
+ * pixel is at (left, top). `isDim` returns whether an entry is painted dim.
  */
 function paintAreas(pixels, width, height, zoom, left, top, isDim) {
   const { at, how, depth, box } = areas;
@@ -46,7 +46,7 @@ function paintAreas(pixels, width, height, zoom, left, top, isDim) {
     let x1 = Math.round((box[corner + 2] - left) * zoom);
     let y1 = Math.round((box[corner + 3] - top) * zoom);
     if (x1 <= 0 || y1 <= 0 || x0 >= width || y0 >= height || x1 <= x0 || y1 <= y0) continue;
-    // Neighbours are told apart by a line, where there is room for one.
+    // A line separates neighbours, if there is room for it.
     if (x1 - x0 > 3 && y1 - y0 > 3) {
       x1 -= 1;
       y1 -= 1;

@@ -1,22 +1,22 @@
-// Names that hold a text, wherever they are.
+// Search by name in the whole tree.
 
-/** All names in small letters; made when somebody searches for the first time. */
-let small = null;
+/** All names in lower case, created by the first search. */
+let lowered = null;
 
-function smallNames() {
-  if (small === null) {
+function lowerCaseNames() {
+  if (lowered === null) {
     const text = names.toLowerCase();
-    // A few letters become two.
-    small = { text, begins: text.length === names.length ? begins : beginningsOf(text) };
+    // Some letters become two.
+    lowered = { text, begins: text.length === names.length ? begins : beginningsOf(text) };
   }
-  return small;
+  return lowered;
 }
 
-function forgetSmallNames() {
-  small = null;
+function forgetLowerCaseNames() {
+  lowered = null;
 }
 
-/** The entry whose name is at a place of the text. */
+/** The entry whose name is at a position of the text. */
 function entryAt(places, place) {
   let low = 0;
   let high = total;
@@ -28,9 +28,9 @@ function entryAt(places, place) {
   return low;
 }
 
-/** What was found: entries in the order in which they lie, and what they come to, each once. */
+/** The matching entries in order, and their total size; nested matches count once. */
 function searchFor(wanted) {
-  const { text, begins: places } = smallNames();
+  const { text, begins: places } = lowerCaseNames();
   const marks = new Uint8Array(total);
   const hits = [];
   let sum = 0;
@@ -45,13 +45,13 @@ function searchFor(wanted) {
   }
   for (const at of hits) {
     if (at === TOP || marks[parent[at]] !== 1) sum += size[at];
-    // Those that hold it are shown, too.
+    // Ancestors of matches are shown, too.
     for (let step = parent[at]; at !== TOP && marks[step] === 0; step = parent[step]) {
       marks[step] = 2;
       if (step === TOP) break;
     }
   }
-  // And all that it holds: what is below comes later.
+  // So is everything below a match; children have larger indices.
   for (let at = 1; at < total; at += 1) {
     if (marks[parent[at]] === 1) marks[at] = 1;
   }

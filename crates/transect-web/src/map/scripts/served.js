@@ -1,24 +1,24 @@
-// Where the page is served: what it shows grows while the tree is read. The program ends when nobody looks
-// any more; the page holds all its data, and goes on without it.
+// Served pages: they grow while the tree is being read. The program ends when no page is open; a page
+// contains all its data and works without the program.
 
-/** Milliseconds: between two looks at how far it is, from one state to the next, between signs of life. */
-const LOOK = 250;
-const RENEWAL = 1000;
-const STILL_HERE = 10000;
-/** What a state takes, from asking for it to seeing it, is a tenth of the time at most. */
+/** Milliseconds between progress requests, between updates, and between heartbeats. */
+const PROGRESS_INTERVAL = 250;
+const UPDATE_INTERVAL = 1000;
+const HEARTBEAT_INTERVAL = 10000;
+/** Updates take at most a tenth of the time. */
 const SHARE = 10;
 
-class Gone extends Error {}
+class ConnectionLost extends Error {}
 
-/** What is answered, as bytes: there may be none. */
-async function ask(what) {
+/** Returns the response as bytes, which may be empty. */
+async function request(path) {
   try {
-    const response = await fetch(what, { cache: 'no-store' });
+    const response = await fetch(path, { cache: 'no-store' });
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
   } catch {
-    // Whatever it is, nobody answers any more.
+    // Any error means that the program has ended.
   }
-  throw new Gone();
+  throw new ConnectionLost();
 }
 
 function parsed(json) {
@@ -29,63 +29,63 @@ function pause(milliseconds) {
   return new Promise((resolve) => { setTimeout(resolve, milliseconds); });
 }
 
-/** Something is being pressed. */
+/** Whether a pointer button is pressed. */
 let pressed = false;
 for (const event of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel']) {
   document.addEventListener(event, ({ buttons }) => { pressed = buttons !== 0; }, true);
 }
 
-/** Shows what is newer, if anything is. */
-async function takeNewer() {
-  const all = await ask(`columns/${about.version}`);
+/** Fetches and shows an update, if there is one. */
+async function fetchUpdate() {
+  const all = await request(`columns/${about.version}`);
   if (all.length === 0) return;
   const end = all.indexOf(10);
-  const news = parsed(all.subarray(0, end));
-  const newer = await unpacked(all.subarray(end + 1), news.columns);
-  // What is about to be clicked is not replaced: the next state comes soon.
-  if (!pressed) renew(news, newer);
+  const metadata = parsed(all.subarray(0, end));
+  const newer = await unpacked(all.subarray(end + 1), metadata.columns);
+  // Not during a click: the next update follows soon.
+  if (!pressed) update(metadata, newer);
 }
 
-/** The entries there were at the last looks: the rate is that of two seconds. */
-const looks = [];
+/** The numbers of entries in the last two seconds, for the rate. */
+const samples = [];
 
-function tellReading(soFar) {
+function showProgress(soFar) {
   const now = performance.now();
-  looks.push([now, soFar]);
-  while (now - looks[0][0] > 2000 && looks.length > 2) looks.shift();
-  const [since, before] = looks[0];
+  samples.push([now, soFar]);
+  while (now - samples[0][0] > 2000 && samples.length > 2) samples.shift();
+  const [since, before] = samples[0];
   const rate = now > since ? Math.round((1000 * (soFar - before)) / (now - since)) : 0;
-  reading.textContent = `Still reading: ${counted(soFar, 'entry', 'entries')}${rate > 0 ? `, ${count(rate)} a second` : ''}`;
+  reading.textContent = `Reading: ${counted(soFar, 'entry', 'entries')}${rate > 0 ? `, ${count(rate)} a second` : ''}`;
   reading.hidden = false;
 }
 
-async function watch() {
+async function followReading() {
   let due = 0;
   while (about.reading) {
-    const progress = parsed(await ask('progress'));
-    tellReading(progress.entries);
+    const progress = parsed(await request('progress'));
+    showProgress(progress.entries);
     const began = performance.now();
     if (began >= due || !progress.reading) {
-      await takeNewer();
+      await fetchUpdate();
       const ended = performance.now();
-      due = ended + Math.max(RENEWAL, (SHARE - 1) * (ended - began));
+      due = ended + Math.max(UPDATE_INTERVAL, (SHARE - 1) * (ended - began));
     }
-    if (about.reading) await pause(LOOK);
+    if (about.reading) await pause(PROGRESS_INTERVAL);
   }
   reading.hidden = true;
 }
 
-/** Tells the program that somebody looks, as long as it is there. */
-async function stayHere() {
+/** Reports that the page is open, as long as the program runs. */
+async function sendHeartbeats() {
   for (;;) {
-    await pause(STILL_HERE);
-    await ask('alive');
+    await pause(HEARTBEAT_INTERVAL);
+    await request('alive');
   }
 }
 
-watch().then(stayHere).catch((error) => {
-  if (!(error instanceof Gone)) throw error;
+followReading().then(sendHeartbeats).catch((error) => {
+  if (!(error instanceof ConnectionLost)) throw error;
   if (!about.reading) return;
   reading.classList.add('doubt');
-  reading.textContent = 'transect has ended before all of it was read';
+  reading.textContent = 'transect ended before reading was complete';
 });

@@ -1,9 +1,9 @@
-// Squarified areas (Bruls, Huizing, van Wijk 2000): rows along the shorter side, each as long as its
-// areas become the more square by it.
+// Squarified treemap (Bruls, Huizing, van Wijk 2000): rows along the shorter side, extended as long as
+// their areas become more square.
 
 /**
- * Lays entries out, which are sorted by size, the largest first, and tells `place` where each of them
- * is. Those that would be smaller than `cut` are told to `rest` as one area, if there are any.
+ * Lays out entries, which must be sorted by size, largest first. Calls `place` with the position of
+ * each, and `rest` with one area for all entries smaller than `cut`, if there are any.
  */
 function squarify(begin, end, sum, x0, y0, x1, y1, cut, place, rest) {
   let [left, top, bytesLeft] = [x0, y0, sum];
@@ -11,8 +11,8 @@ function squarify(begin, end, sum, x0, y0, x1, y1, cut, place, rest) {
     const width = x1 - left;
     const height = y1 - top;
     const scale = (width * height) / bytesLeft;
-    const biggest = size[at] * scale;
-    if (!(biggest >= cut)) {
+    const largestArea = size[at] * scale;
+    if (!(largestArea >= cut)) {
       if (width > 0 && height > 0 && size[at] > 0) rest(at, left, top, x1, y1);
       return;
     }
@@ -23,12 +23,12 @@ function squarify(begin, end, sum, x0, y0, x1, y1, cut, place, rest) {
     for (; last < end; last += 1) {
       const area = size[last] * scale;
       const thick = (row + area) / side;
-      const ratio = Math.max(biggest / (thick * thick), (thick * thick) / area);
+      const ratio = Math.max(largestArea / (thick * thick), (thick * thick) / area);
       if (ratio > worst) break;
       worst = ratio;
       row += area;
     }
-    // The last row takes what is left, whatever was rounded.
+    // The last row takes all remaining space, despite rounding.
     const isLast = last === end;
     const thick = isLast ? Math.max(width, height) : row / side;
     if (width >= height) {

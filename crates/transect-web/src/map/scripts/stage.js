@@ -1,9 +1,9 @@
-// The map on the screen: the picture, the frame around what is pointed at, and the way from one
-// directory to another.
+// The map on the screen: the picture, the frames of the pointed and the selected entry, and the
+// animation between directories.
 
 const picture = h('canvas', {
   id: 'map', tabindex: 0, role: 'application', 'aria-roledescription': 'treemap',
-  'aria-describedby': 'spoken', 'aria-label': 'Map of the directory; the table has the same numbers',
+  'aria-describedby': 'spoken', 'aria-label': 'Map of the directory; the table shows the same data',
 });
 const over = h('canvas', { class: 'over', 'aria-hidden': 'true' });
 const ghost = h('canvas', { class: 'ghost', 'aria-hidden': 'true' });
@@ -12,14 +12,14 @@ const tip = h('div', { class: 'tip', 'aria-hidden': 'true', hidden: true });
 const stage = h('div', { class: 'stage' }, picture, ghost, over, empty, tip);
 
 const screen = { width: 0, height: 0, dense: 1, pixels: null, image: null };
-/** What the list of areas was made for. */
+/** The parameters of the current layout. */
 const laid = { at: -1, scale: 0, width: 0, height: 0, seen: [0, 0, 0, 0] };
-/** What is pointed at: a place in the list of areas. */
+/** The index of the area under the pointer. */
 let pointed = -1;
 
 function measureStage() {
   const { clientWidth: width, clientHeight: height } = stage;
-  // More pixels than this nobody sees, but every frame pays for them.
+  // More pixels are not visible, but slow down every frame.
   const dense = Math.min(devicePixelRatio || 1, 2);
   if (width === screen.width && height === screen.height && dense === screen.dense) return;
   Object.assign(screen, { width, height, dense });
@@ -32,13 +32,13 @@ function measureStage() {
   keepWithin(width, height);
 }
 
-/** Makes the list of areas anew if it was made for something else. */
+/** Updates the layout if its parameters have changed. */
 function layOutView() {
   const { width, height } = screen;
   const [right, bottom] = [view.x + width / view.scale, view.y + height / view.scale];
   const isSeen = view.x >= laid.seen[0] && view.y >= laid.seen[1] && right <= laid.seen[2] && bottom <= laid.seen[3];
   if (laid.at === view.at && laid.scale === view.scale && laid.width === width && laid.height === height && isSeen) return;
-  // With some more on every side, so that not every step of a drag needs a new one.
+  // With a margin, so that not every step of a drag needs a new layout.
   const [beyondX, beyondY] = [width / view.scale / 3, height / view.scale / 3];
   const seen = view.scale === 1 ? [0, 0, width, height]
     : [Math.max(0, view.x - beyondX), Math.max(0, view.y - beyondY), Math.min(width, right + beyondX), Math.min(height, bottom + beyondY)];
@@ -57,33 +57,33 @@ function draw() {
   context.putImageData(screen.image, 0, 0);
   context.setTransform(dense, 0, 0, dense, 0, 0);
   writeLabels(context, screen.width, screen.height, view.scale, view.x, view.y, isDim);
-  // A finger moves what is magnified; else the page, on which there is more below.
+  // A finger moves the zoomed map, otherwise the page.
   picture.style.touchAction = view.scale > 1 ? 'none' : 'pan-y';
   drawOver();
   const nothing = total === 0 || children[view.at] === 0;
   empty.hidden = !nothing && inside[view.at] > 0;
-  if (about.reading) empty.textContent = 'Nothing that is in here has been read yet.';
-  else empty.textContent = nothing ? 'There is nothing in here.' : 'What is in here occupies no room: the table lists it.';
+  if (about.reading) empty.textContent = 'Nothing read yet.';
+  else empty.textContent = nothing ? 'Empty.' : 'No space used; see the table for entries.';
 }
 
-let asked = false;
+let redrawScheduled = false;
 function redraw() {
-  if (asked) return;
-  asked = true;
+  if (redrawScheduled) return;
+  redrawScheduled = true;
   requestAnimationFrame(() => {
-    asked = false;
+    redrawScheduled = false;
     draw();
   });
 }
 
-/** The box of an area on the screen. */
+/** The rectangle of an area on the screen. */
 function boxOf(place) {
   const corner = 4 * place;
   const along = (at, origin) => (areas.box[corner + at] - origin) * view.scale;
   return [along(0, view.x), along(1, view.y), along(2, view.x), along(3, view.y)];
 }
 
-/** Frames what is pointed at and what was chosen, without painting the map again. */
+/** Frames the pointed and the selected entry, without painting the map again. */
 function drawOver() {
   const context = over.getContext('2d');
   const { dense } = screen;
@@ -97,7 +97,7 @@ function drawOver() {
   };
   const light = isDark() ? '#ffffff' : '#10151d';
   if (pointed >= 0) {
-    // The directory that a click would open, too.
+    // Also the directory that a click would open.
     const step = areaOf(stepTowards(areas.at[pointed]));
     if (step >= 0 && step !== pointed) frame(step, isDark() ? '#ffffff80' : '#10151d80', 1.5);
     frame(pointed, light, 2);
@@ -111,8 +111,8 @@ function drawOver() {
 
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Lets the old picture grow out of sight, or shrink to where it came from. The new one is there already. */
-function travel(box, inwards) {
+/** Animates the old picture: it grows out of sight or shrinks into its area. */
+function animateZoom(box, inwards) {
   if (still.matches || !box) return;
   const [x0, y0, x1, y1] = box;
   const small = `translate(${x0}px, ${y0}px) scale(${Math.max(0.01, (x1 - x0) / screen.width)}, ${Math.max(0.01, (y1 - y0) / screen.height)})`;
@@ -123,14 +123,14 @@ function travel(box, inwards) {
   picture.animate([{ transform: inwards ? small : large, opacity: 0.4 }, { transform: 'none', opacity: 1 }], how);
 }
 
-/** Is told whenever another directory is looked at, or another entry chosen. */
+/** Called when the directory or the selection changes. */
 const listeners = [];
 
-function tell() {
+function notifyListeners() {
   for (const listener of listeners) listener();
 }
 
-/** Looks at another directory; `chosen` is the entry of it that is framed. */
+/** Shows another directory, and selects its entry `chosen`. */
 function goTo(at, chosen = -1) {
   const target = children[at] > 0 || at === TOP ? at : parent[at];
   performance.clearMarks('zoom');
@@ -148,8 +148,8 @@ function goTo(at, chosen = -1) {
     const from = areaOf(before);
     box = from >= 0 ? boxOf(from) : null;
   }
-  travel(box, inwards);
-  tell();
+  animateZoom(box, inwards);
+  notifyListeners();
   performance.measure('zoom', 'zoom');
 }
 
@@ -157,9 +157,9 @@ function goUp() {
   if (view.at !== TOP) goTo(parent[view.at], view.at);
 }
 
-/** Frames an entry of the directory looked at. */
+/** Selects an entry of the current directory. */
 function choose(at) {
   view.chosen = at;
   drawOver();
-  tell();
+  notifyListeners();
 }

@@ -1,4 +1,4 @@
-// From an entry to those in it, to the directory that holds it, to its name and path.
+// Navigation from an entry to its children, its parent, its name and its path.
 
 const TOP = 0;
 const MORE = about.types.indexOf('more');
@@ -7,12 +7,12 @@ const ABOVE_ROOTS = about.types.indexOf('top');
 
 let first;
 let parent;
-/** What the entries of a directory come to, without the directory itself. */
+/** The total size of a directory's entries, without the directory itself. */
 let inside;
-/** The largest entry that is no directory, found by going into the largest of each. */
+/** The entry reached by always following the largest child. */
 let largest;
 let names;
-/** Where each name begins. */
+/** The start of each name. */
 let begins;
 
 function connect() {
@@ -47,7 +47,7 @@ function isDirectory(at) {
   return type[at] === DIRECTORY || type[at] === ABOVE_ROOTS;
 }
 
-/** The name as it is; nothing for what is no entry. */
+/** The name as stored; empty for aggregates. */
 function plainNameOf(at) {
   return names.slice(begins[at], begins[at + 1] - 1);
 }
@@ -60,7 +60,7 @@ function nameOf(at) {
   return visible(plainNameOf(at));
 }
 
-/** What holds an entry, the highest first, and the entry itself. */
+/** The ancestors of an entry from the top, and the entry itself. */
 function wayTo(at) {
   const way = [at];
   while (way[0] !== TOP) way.unshift(parent[way[0]]);
@@ -73,16 +73,16 @@ function pathOf(at) {
   return steps.reduce((path, step) => path + (path.endsWith(about.separator) ? '' : about.separator) + step);
 }
 
-/** Returns whether an entry is another one, or in or below it. */
+/** Returns whether an entry is `above` or lies below it. */
 function isIn(at, above) {
   let step = at;
-  // What is below comes later.
+  // Children have larger indices.
   while (step > above) step = parent[step];
   return step === above;
 }
 
-/** What only few entries have: places are sorted. */
-function among(places, at) {
+/** The index of an entry in a sorted sparse column, or -1. */
+function sparseIndex(places, at) {
   let low = 0;
   let high = places.length;
   while (low < high) {
@@ -93,18 +93,18 @@ function among(places, at) {
   return places[low] === at ? low : -1;
 }
 
-/** What is missing from an entry, in words; nothing if it is all there. */
+/** Why an entry is incomplete; empty if it is complete. */
 function lackOf(at) {
-  const place = among(columns.partial_at, at);
+  const place = sparseIndex(columns.partial_at, at);
   if (place < 0) return '';
   const why = about.unread[columns.why[place]];
   if (why) return why.replaceAll('_', ' ');
   return `partial: ${counted(columns.errors[place], 'error', 'errors')}`;
 }
 
-/** What of an entry has further names elsewhere, in words. */
+/** The size shared with names elsewhere, as text. */
 function sharingOf(at) {
-  const place = among(columns.shared_at, at);
+  const place = sparseIndex(columns.shared_at, at);
   if (place < 0) return '';
   const shared = `${bytes(columns.shared[place])} shared with names elsewhere`;
   if (children[at] > 0) return `${shared}, ${bytes(columns.exclusive[place])} exclusive`;

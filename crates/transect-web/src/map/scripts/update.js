@@ -1,11 +1,11 @@
-// The tree replaced by a newer state of it: all that was looked at is found again by its path.
+// Updates of the tree. Directory, selection and focus are found again by their paths.
 
-/** The names on the way to an entry. */
+/** The names on the path to an entry. */
 function stepsTo(at) {
   return wayTo(at).slice(1).map((step) => [type[step] === MORE, plainNameOf(step)]);
 }
 
-/** Goes such a way as far as it leads: the last entry that is there, and whether it is the one. */
+/** Follows a path as far as it exists: the last entry, and whether it is the target. */
 function follow(steps) {
   let at = TOP;
   for (const [isMore, name] of steps) {
@@ -18,8 +18,8 @@ function follow(steps) {
   return [at, true];
 }
 
-/** Remembers what has the focus; returns what gives it to whatever takes its place. */
-function holdFocus() {
+/** Returns a function that restores the focus after an update. */
+function saveFocus() {
   const held = document.activeElement;
   const row = held?.closest('[data-at]');
   const within = [body, crumbs, legend].find((part) => part.contains(held));
@@ -33,26 +33,26 @@ function holdFocus() {
   };
 }
 
-function renew(news, newer) {
+function update(metadata, newer) {
   const [steps, chosen] = [stepsTo(view.at), view.chosen >= 0 ? stepsTo(view.chosen) : null];
-  const only = view.only >= 0 ? WAYS[classes.way].classes[view.only] : null;
-  const giveFocus = holdFocus();
+  const only = view.only >= 0 ? COLOUR_MODES[classes.mode].classes[view.only] : null;
+  const restoreFocus = saveFocus();
   const rows = body.closest('.rows');
   const [shown, scrolled] = [body.rows.length, rows.scrollTop];
 
-  about = news;
+  about = metadata;
   takeColumns(newer);
   connect();
-  forgetSmallNames();
-  classify(classes.way);
+  forgetLowerCaseNames();
+  classify(classes.mode);
   const [at, isThere] = follow(steps);
   if (!isThere) Object.assign(view, { scale: 1, x: 0, y: 0 });
   view.at = at;
   const [again, isAgain] = chosen ? follow(chosen) : [-1, true];
   view.chosen = isAgain ? again : -1;
-  view.only = WAYS[classes.way].classes.indexOf(only);
-  // Nobody went anywhere: nothing is spoken, nothing scrolls.
-  looked = at;
+  view.only = COLOUR_MODES[classes.mode].classes.indexOf(only);
+  // The user went nowhere: nothing is announced, nothing scrolls.
+  shownDirectory = at;
   find();
 
   document.title = `${about.title} · transect map`;
@@ -60,12 +60,12 @@ function renew(news, newer) {
   laid.at = -1;
   draw();
   if (pointer) pointAt(...pointer);
-  drawWay();
+  drawPath();
   drawLegend();
   drawSide();
   while (body.rows.length < shown && !others.hidden) others.click();
   rows.scrollTop = scrolled;
-  tellDetail();
+  updateDetail();
   drawFooter();
-  giveFocus();
+  restoreFocus();
 }
