@@ -1,5 +1,5 @@
-//! The lab's page as people see it, in a real browser, and the other forms of the report. The sessions
-//! are written by hand: what they hold is known, and has names that want to be more than text.
+//! The lab's page in a real browser, and the other formats of the report. The sessions are written by
+//! hand, with hostile names.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::harness::{TestEnv, skip};
 const BASE: &str = "base";
 const AGAIN: &str = "base (again)";
 
-/// Names that would be markup, or run, or turn what is beside them around, if they were not text.
+/// Names that would be markup, run, or reverse the text around them if they were not text.
 const NAMES: [&str; 6] = [
     "<img src=x onerror=\"window.ran = 1\">",
     "</script><script>window.ran = 2</script>",
@@ -21,21 +21,21 @@ const NAMES: [&str; 6] = [
     "a,b | `c`",
 ];
 
-/// A session by hand.
+/// A session written by hand.
 struct Session {
     preset: &'static str,
-    /// Names and how many files there are.
+    /// Names and numbers of files.
     places: Vec<(String, u64)>,
     passes: Vec<&'static str>,
     rounds: u64,
     /// Names, languages and nanoseconds.
     cells: Vec<(String, &'static str, u64)>,
-    /// KiB that every run read from devices.
+    /// KiB that each run reads from devices.
     read_kib: u64,
 }
 
 impl Session {
-    /// Cells of every name and a few plain ones; the later in the list the slower.
+    /// Cells with hostile and ordinary names; later ones are slower.
     fn new() -> Self {
         let plain = [BASE, AGAIN, "floor", "c-readdir", "python-walk"];
         let languages = ["Rust", "Rust", "C", "C", "Python"];
@@ -121,13 +121,13 @@ impl Session {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// How many cells there are, with the one that was wrong.
+    /// The number of cells, including the wrong one.
     fn rows(&self) -> usize {
         self.cells.len() + 1
     }
 }
 
-/// Writes a session and its page, and returns where that is.
+/// Writes a session and its page; returns the path of the page.
 fn page(env: &TestEnv, session: &Session) -> PathBuf {
     env.text("session.jsonl", &session.text());
     let written = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]);
@@ -135,7 +135,7 @@ fn page(env: &TestEnv, session: &Session) -> PathBuf {
     env.path("page.html")
 }
 
-/// Opens the page of a session; nothing, and a word about it, where there is no browser.
+/// Opens the page of a session. Skips the test if there is no browser.
 fn open(test: &str, env: &TestEnv, session: &Session) -> Option<Browser> {
     let page = page(env, session);
     let browser = match Browser::start(1280, 720) {
@@ -151,13 +151,13 @@ fn assert_silent(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
-/// Returns how many elements a selector finds.
+/// Returns the number of elements that match a selector.
 fn count(browser: &Browser, selector: &str) -> u64 {
     let script = format!("return document.querySelectorAll('{selector}').length");
     browser.run(&script).as_u64().expect("a number")
 }
 
-/// Returns the methods of the table, from its first line to its last.
+/// Returns the methods in the table, from first to last.
 fn methods(browser: &Browser) -> Vec<String> {
     let script =
         "return [...document.querySelectorAll('#table tbody tr')].map(r => r.dataset.method)";
@@ -166,8 +166,8 @@ fn methods(browser: &Browser) -> Vec<String> {
     methods.as_array().expect("a list").iter().map(text).collect()
 }
 
-/// Makes a session by hand one of passes over files, in which `c-readdir` leaves nothing unwritten, and
-/// others disturbed every sample.
+/// Converts a session into one of transforms, in which only `c-readdir` writes everything to the device
+/// and every sample is disturbed.
 fn of_files(session: &str) -> String {
     let nothing = json!({"wall_ns": 1, "user_ns": 1, "system_ns": 1, "peak_memory": 1});
     let each = |line: &str| {
@@ -191,7 +191,7 @@ fn of_files(session: &str) -> String {
 }
 
 #[test]
-fn who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said() {
+fn page_lists_synced_methods_separately() {
     let env = TestEnv::new();
     let session = Session::new();
     env.text("session.jsonl", &of_files(&session.text()));
@@ -200,12 +200,12 @@ fn who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said() {
     let page = std::fs::read_to_string(env.path("page.html")).expect("the page");
     let (plain, _) = page.split_once("application/json").expect("the data");
     assert!(plain.contains("<p>All times are processor time.</p>"), "{plain}");
-    let (_, apart) = plain.split_once("Apart, as they leave").expect("a table apart");
+    let (_, apart) = plain.split_once("Listed separately, as they wrote").expect("a table apart");
     assert!(apart.contains("c-readdir") && !apart.contains("python-walk"), "{apart}");
     let browser = match Browser::start(1280, 720) {
         Ok(browser) => browser,
         Err(reason) => {
-            let test = "who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said";
+            let test = "page_lists_synced_methods_separately";
             return skip(test, &reason).unwrap_or_default();
         }
     };
@@ -221,33 +221,33 @@ fn who_is_apart_has_a_table_of_its_own_and_what_is_compared_is_said() {
     assert_eq!(text("#table h2"), "All numbers, by processor time");
     assert_eq!(text(".count"), "12 rows");
     browser.click("#apart .link");
-    assert!(text("dialog").contains("apart"), "{}", text("dialog"));
+    assert!(text("dialog").contains("listed separately"), "{}", text("dialog"));
     assert_silent(&browser);
 }
 
 #[test]
-fn every_sample_is_a_dot_and_every_cell_a_row() {
+fn page_shows_every_sample_and_cell() {
     let (env, session) = (TestEnv::new(), Session::new());
-    let Some(browser) = open("every_sample_is_a_dot_and_every_cell_a_row", &env, &session) else {
+    let Some(browser) = open("page_shows_every_sample_and_cell", &env, &session) else {
         return;
     };
     let cells = session.cells.len() as u64;
     assert_eq!(count(&browser, "#samples .dot"), cells * session.rounds);
     assert_eq!(count(&browser, "#samples .median"), cells);
     assert_eq!(methods(&browser).len(), session.rows());
-    // Two of them are the base, which is compared with nothing, and its noise, which is shown.
+    // The base is compared with nothing; the repeated base shows the noise.
     assert_eq!(count(&browser, "#ratios .whisker"), cells - 1);
     assert_eq!(count(&browser, "#calls .row rect:not(.band)"), 4 * cells);
-    assert_eq!(count(&browser, "#plain"), 0, "the plain tables are for who has no scripts");
+    assert_eq!(count(&browser, "#plain"), 0, "the plain tables are for browsers without scripts");
     let sentence = browser.run("return document.querySelector('.sentence').textContent");
     let sentence = sentence.as_str().expect("a text");
     assert!(sentence.starts_with("The fastest of 9 methods is base, 1.1"), "{sentence}");
     let facts = browser.run("return document.querySelector('#environment').textContent");
     let facts = facts.as_str().expect("a text");
-    for fact in ["18446744073709551557", "2, of a guest", "rw,relatime", "2023-11-15 12:00 UTC"] {
+    for fact in ["18446744073709551557", "2, virtual", "rw,relatime", "2023-11-15 12:00 UTC"] {
         assert!(facts.contains(fact), "{fact}: {facts}");
     }
-    // One scale for what is 40 times as long, and another if somebody wants it.
+    // The logarithmic scale is chosen for a wide range; the user may choose the other one.
     browser.click("#samples [data-value=linear]");
     let pressed = "return document.querySelector('#samples [aria-pressed=true]').textContent";
     assert_eq!(browser.run(pressed), "linear");
@@ -257,24 +257,24 @@ fn every_sample_is_a_dot_and_every_cell_a_row() {
 }
 
 #[test]
-fn a_name_is_text_and_runs_nothing() {
+fn page_names_never_become_markup() {
     let env = TestEnv::new();
     let mut session = Session::new();
     session.places.push((NAMES[1].to_owned(), 2000));
-    let Some(browser) = open("a_name_is_text_and_runs_nothing", &env, &session) else { return };
+    let Some(browser) = open("page_names_never_become_markup", &env, &session) else { return };
     let shown = methods(&browser);
     for name in NAMES {
         assert!(shown.iter().any(|method| method == name), "{name}: {shown:?}");
         let script =
             "return [...document.querySelectorAll('#table .link')].map(b => b.textContent)";
         let buttons = browser.run(script);
-        // What turns the direction of writing is spelt out.
+        // Direction marks become visible escapes.
         let name = name.replace('\u{202e}', "\\u{202e}");
         assert!(buttons.as_array().expect("a list").contains(&json!(name)), "{name}");
     }
     let tab = browser.run("return document.querySelectorAll('[role=tab]')[1].textContent");
     assert_eq!(tab, NAMES[1]);
-    // Also where all of a method is told, and where one is pointed at.
+    // Also in the details and in tooltips.
     browser.run(
         "for (const b of document.querySelectorAll('#table .link')) {
         b.click(); document.querySelector('dialog').close();
@@ -291,9 +291,9 @@ fn a_name_is_text_and_runs_nothing() {
 }
 
 #[test]
-fn the_table_is_sorted_by_whatever_is_clicked() {
+fn page_table_sorts_by_clicked_column() {
     let (env, session) = (TestEnv::new(), Session::new());
-    let Some(browser) = open("the_table_is_sorted_by_whatever_is_clicked", &env, &session) else {
+    let Some(browser) = open("page_table_sorts_by_clicked_column", &env, &session) else {
         return;
     };
     let fastest = methods(&browser);
@@ -317,9 +317,9 @@ fn the_table_is_sorted_by_whatever_is_clicked() {
 }
 
 #[test]
-fn filters_hold_for_charts_and_table_and_what_is_copied() {
+fn page_filters_apply_to_charts_table_and_csv() {
     let (env, session) = (TestEnv::new(), Session::new());
-    let test = "filters_hold_for_charts_and_table_and_what_is_copied";
+    let test = "page_filters_apply_to_charts_table_and_csv";
     let Some(browser) = open(test, &env, &session) else { return };
     browser.type_into("#filter", "READDIR c");
     assert_eq!(methods(&browser), ["c-readdir"]);
@@ -350,7 +350,7 @@ fn filters_hold_for_charts_and_table_and_what_is_copied() {
     choose("colour", "language");
     assert!(count(&browser, "#samples .row.l1") > 0 && count(&browser, "#samples .v-slower") == 0);
     choose("language", "Python");
-    // What would be pasted: the button puts it into a field that is gone at once.
+    // Records the copied text: the button may use a temporary field.
     browser.run(
         "window.copied = []; document.execCommand = () => {
         window.copied.push(document.activeElement.value); return true; };
@@ -370,12 +370,12 @@ fn filters_hold_for_charts_and_table_and_what_is_copied() {
 }
 
 #[test]
-fn every_tree_in_every_state_has_its_tab() {
+fn page_has_tab_for_every_dataset_and_state() {
     let env = TestEnv::new();
     let mut session = Session::new();
     session.places.push(("flat-5000".to_owned(), 5000));
     session.passes = vec!["warm", "as_is"];
-    let Some(browser) = open("every_tree_in_every_state_has_its_tab", &env, &session) else {
+    let Some(browser) = open("page_has_tab_for_every_dataset_and_state", &env, &session) else {
         return;
     };
     assert_eq!(count(&browser, "[role=tab]"), 4);
@@ -387,25 +387,25 @@ fn every_tree_in_every_state_has_its_tab() {
     let second = browser.run(seen);
     assert!(second[0].as_str().expect("a text").contains("5,001 entries"), "{second}");
     assert_ne!(first[1], second[1]);
-    // From tab to tab by keyboard.
+    // Tabs by keyboard.
     browser.type_into("[data-key=pass][aria-selected=true]", "\u{e014}");
     let state = browser.run(seen);
-    assert!(state[0].as_str().expect("a text").contains("as they are"), "{state}");
-    // A line for every method but the base again, and a point for every tree.
+    assert!(state[0].as_str().expect("a text").contains("as is"), "{state}");
+    // A line for every method except the repeated base, and a point for every tree.
     browser.click("#scaling [data-value=all]");
     let lines = session.cells.len() as u64 - 1;
     assert_eq!(count(&browser, "#scaling .line path"), lines);
     assert_eq!(count(&browser, "#scaling .line circle"), 2 * lines);
-    // Both corpora stand for trees of an article, whose numbers are in a place of their own.
+    // Both corpora stand for trees of an article, whose numbers have their own section.
     assert_eq!(count(&browser, "#references details"), 2);
     assert_eq!(count(&browser, "#table #references, #samples #references"), 0);
     assert_silent(&browser);
 }
 
 #[test]
-fn all_of_a_method_is_told_by_click_and_by_keyboard() {
+fn page_details_by_click_and_keyboard() {
     let (env, session) = (TestEnv::new(), Session::new());
-    let test = "all_of_a_method_is_told_by_click_and_by_keyboard";
+    let test = "page_details_by_click_and_keyboard";
     let Some(browser) = open(test, &env, &session) else { return };
     browser.click("#table .link");
     assert_eq!(browser.run("return document.querySelector('#detail-title').textContent"), "floor");
@@ -433,12 +433,12 @@ fn all_of_a_method_is_told_by_click_and_by_keyboard() {
 }
 
 #[test]
-fn it_fits_a_phone_and_is_light_or_dark() {
+fn page_fits_phone_and_themes() {
     let env = TestEnv::new();
     let mut session = Session::new();
     session.places.push(("a name that is long enough to need two lines ".repeat(3), 2000));
     session.preset = "article-s4";
-    let Some(browser) = open("it_fits_a_phone_and_is_light_or_dark", &env, &session) else {
+    let Some(browser) = open("page_fits_phone_and_themes", &env, &session) else {
         return;
     };
     let page = env.path("page.html");
@@ -460,16 +460,16 @@ fn it_fits_a_phone_and_is_light_or_dark() {
     browser.click("#theme");
     assert_eq!(browser.run(colours), light);
     browser.prefer_dark(true);
-    assert_eq!(browser.run(colours), light, "who has chosen has chosen");
+    assert_eq!(browser.run(colours), light, "the user's choice wins");
     browser.open(&page);
-    assert_eq!(browser.run(colours), dark, "else it is as the system is");
+    assert_eq!(browser.run(colours), dark, "follows the system by default");
     assert_silent(&browser);
 }
 
 #[test]
-fn it_asks_nobody_for_anything() {
+fn page_works_offline() {
     let (env, session) = (TestEnv::new(), Session::new());
-    let Some(browser) = open("it_asks_nobody_for_anything", &env, &session) else { return };
+    let Some(browser) = open("page_works_offline", &env, &session) else { return };
     let _ = browser.requests();
     browser.go_offline();
     browser.open(&env.path("page.html"));
@@ -479,7 +479,7 @@ fn it_asks_nobody_for_anything() {
     assert!(requests[0].starts_with("file://"), "{requests:?}");
     assert!(count(&browser, "#samples .dot") > 0);
     assert_silent(&browser);
-    // Whoever got markup in all the same would find that it runs nothing.
+    // Even markup that was inserted would run nothing.
     let refused = browser.run("const node = document.createElement('div');
         node.innerHTML = '<img src=x onerror=\"window.ran = 1\"><p onclick=\"window.ran = 1\">x</p>';
         document.body.append(node); node.querySelector('p').click();
@@ -488,14 +488,14 @@ fn it_asks_nobody_for_anything() {
 }
 
 #[test]
-fn what_speaks_against_a_ranking_is_loud() {
+fn page_warnings_are_banners() {
     let env = TestEnv::new();
     let mut session = Session::new();
-    // Faster than the floor, another base at the second time, and read from devices while warm.
+    // Faster than the floor, a repeated base that differs, and reads from devices while warm.
     session.cells[1].2 = 2_000_000;
     session.cells[3].2 = 100_000;
     session.read_kib = 100_000;
-    let Some(browser) = open("what_speaks_against_a_ranking_is_loud", &env, &session) else {
+    let Some(browser) = open("page_warnings_are_banners", &env, &session) else {
         return;
     };
     let banners = browser.run(
@@ -512,7 +512,7 @@ fn what_speaks_against_a_ranking_is_loud() {
     assert_silent(&browser);
 }
 
-/// Returns a page without the random number that it holds.
+/// Returns a page without its nonce.
 fn without_nonce(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
     let (_, nonce) = page.split_once("script-src 'nonce-").expect("a policy");
@@ -521,13 +521,13 @@ fn without_nonce(page: &[u8]) -> String {
 }
 
 #[test]
-fn a_page_replaces_a_file_as_a_whole_or_not_at_all() {
+fn page_file_replaced_atomically() {
     let (env, session) = (TestEnv::new(), Session::new());
     let written = page(&env, &session);
     let first = std::fs::read(&written).expect("the page");
     let printed = env.transect(["lab", "report", "session.jsonl", "--html", "-"]).exits(0).quiet();
     assert!(without_nonce(&printed.stdout) == without_nonce(&first), "the same page");
-    // A link stays a link, and what it leads to is replaced.
+    // A link stays a link, and its target is replaced.
     env.text("old.html", "old");
     std::os::unix::fs::symlink("old.html", env.path("link.html")).expect("a link");
     let _ = env.transect(["lab", "report", "session.jsonl", "--html", "link.html"]).exits(0);
@@ -535,7 +535,7 @@ fn a_page_replaces_a_file_as_a_whole_or_not_at_all() {
     let replaced = std::fs::read(env.path("old.html")).expect("the page");
     assert!(without_nonce(&replaced) == without_nonce(&first), "the same page");
     assert!(replaced != first, "every page has a nonce of its own");
-    // What is no file is not replaced by one.
+    // A device is not replaced by a file.
     let _ = env.transect(["lab", "report", "session.jsonl", "--html", "/dev/null"]).exits(0);
     assert!(!std::path::Path::new("/dev/null").is_file());
     env.mkdir("folder");
@@ -546,7 +546,7 @@ fn a_page_replaces_a_file_as_a_whole_or_not_at_all() {
         let failed = env.transect(["lab", "report", "session.jsonl", "--html", to]).exits(2);
         assert!(failed.stderr_text().contains(told), "{}", failed.text());
     }
-    // A session that cannot be read leaves the page as it was.
+    // A missing session leaves the page unchanged.
     let _ = env.transect(["lab", "report", "missing.jsonl", "--html", "page.html"]).exits(2);
     assert_eq!(std::fs::read(&written).expect("the page"), first);
     let left = env.sh("ls -A").exits(0).stdout_text();
@@ -554,7 +554,7 @@ fn a_page_replaces_a_file_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn every_other_form_holds_every_cell() {
+fn report_other_formats_contain_every_cell() {
     let env = TestEnv::new();
     let mut session = Session::new();
     session.preset = "article-s3";
@@ -600,15 +600,15 @@ fn every_other_form_holds_every_cell() {
 }
 
 #[test]
-fn a_report_is_no_wider_than_the_terminal() {
+fn report_fits_terminal_width() {
     let env = TestEnv::new();
-    let test = "a_report_is_no_wider_than_the_terminal";
+    let test = "report_fits_terminal_width";
     if env.sh("script --version | grep -q util-linux").code != Some(0) {
         let _: Option<()> = skip(test, "there is no script of util-linux");
         return;
     }
     let mut session = Session::new();
-    // With all that an article would have printed, and has.
+    // With the tables of an article.
     session.preset = "article-s4";
     session.places.push(("data".to_owned(), 56_393));
     env.text("session.jsonl", &session.text());

@@ -1,7 +1,7 @@
 //! The report of a session as an HTML page: one self-contained file that works offline.
 //!
 //! ```text
-//! transect_web::page ── the skeleton
+//! transect_web::page ── the template
 //! page.css, scripts/ ── styles and scripts
 //! plain.rs ── the report as plain tables, for browsers without scripts
 //! the report as JSON ── the data of the scripts

@@ -22,7 +22,7 @@ pub(super) fn write(report: &Report<'_>) -> String {
          <p><code>{}</code></p>\n",
         escape_html(machine.processor.as_deref().unwrap_or("unknown processor")),
         machine.cores,
-        if machine.hypervisor { ", a guest" } else { "" },
+        if machine.hypervisor { ", virtual" } else { "" },
         escape_html(&machine.system),
         escape_html(&session.preset),
         session.rounds,
@@ -85,8 +85,8 @@ fn ranking_section(
     }
     out.push_str("</tbody></table>\n");
     if !ranking.apart.is_empty() {
-        out.push_str("<p>Apart, as they leave nothing unwritten:</p>\n");
-        open_table(out, &heads);
+        out.push_str("<p>ListEntry separately, as they wrote everything to the device:</p>\n");
+        open(out, &heads);
         for row in &ranking.apart {
             table_row(out, &row_cells(report.session, row));
         }

@@ -1,7 +1,7 @@
-// What the articles would have printed of these samples, and what they printed of theirs.
+// These samples reduced as in the articles, and the articles' own numbers.
 
 function reductionCard() {
-  const { section, body } = card('reduction', 'As the article prints it', '');
+  const { section, body } = card('reduction', 'As in the article', '');
   const about = section.querySelector('.about');
   return {
     section,
@@ -10,14 +10,14 @@ function reductionCard() {
       const reduction = report.reductions.find(here);
       section.hidden = !reduction;
       if (!reduction) return;
-      about.textContent = `Protocol ${reduction.protocol}: ${reduction.about}. Nothing is concluded from these numbers.`;
+      about.textContent = `Protocol ${reduction.protocol}: ${reduction.about}. No verdict uses these numbers.`;
       const there = new Set(shown().map((row) => row.cell.name));
       const heads = reduction.columns.map(({ name }) => h('th', { scope: 'col', class: 'number' }, name));
       const rows = reduction.rows.filter(({ cell }) => there.has(cell)).map(({ cell, values }) => (
         h('tr', { 'data-method': cell }, h('th', { scope: 'row' }, named(cell)),
           reduction.columns.map(({ unit }, at) => h('td', { class: 'number' }, values[at] === undefined ? ''
             : unit === 'times' ? values[at].toFixed(1) : duration(values[at]))))));
-      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'As the article prints it' },
+      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'As in the article' },
         h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'method'), heads)), h('tbody', {}, rows))));
     },
   };
@@ -31,18 +31,18 @@ const QUANTITIES = {
   in_find_next_file: 'in FindNextFile',
 };
 
-/** The numbers of others: nothing in this section is measured here. */
+/** Published numbers: nothing in this section was measured here. */
 function referencesSection() {
   const { references } = report;
   if (references.length === 0) return null;
   const here = references.filter((table) => table.place !== null).length;
   return h('section', { class: 'card others', id: 'references', 'aria-labelledby': 'references-title' },
     h('div', { class: 'card-head' }, h('div', {},
-      h('h2', { id: 'references-title' }, 'Others’ numbers: what the articles printed'),
+      h('h2', { id: 'references-title' }, 'Published numbers of the articles'),
       h('p', { class: 'about' }, references[0].whose))),
     references.map((table, at) => h('details', { open: here === 0 ? at === 0 : table.place !== null },
       h('summary', {}, h('span', { class: 'badge source' }, table.source), ` ${table.article}: ${table.corpus}`,
-        table.place === null ? null : h('span', { class: 'beside' }, ' beside ', named(session.places[table.place].name))),
+        table.place === null ? null : h('span', { class: 'beside' }, ' compare ', named(session.places[table.place].name))),
       referenceTable(table))));
 }
 
@@ -52,14 +52,14 @@ function referenceTable({ rows }) {
   const least = Math.min(...rows.map(valueOf));
   const hasSpeedups = rows.some((row) => row.speedup !== null);
   const bar = (value) => {
-    // Where they are far apart, by factors: a bar of no length says nothing.
+    // Logarithmic where values are far apart: bars without length show nothing.
     const share = most > 20 * least ? Math.log(value / least * 1.5) / Math.log(most / least * 1.5) : value / most;
     const inner = h('span', { class: 'bar' });
     inner.style.width = `${Math.max(1, 100 * share)}%`;
     return h('span', { class: 'bar-host', 'aria-hidden': 'true' }, inner);
   };
   const how = ({ kind, n }) => (kind === 'once' ? 'one run' : `${kind === 'statistics' ? 'median' : kind} of ${n}`);
-  const heads = ['method', 'caches', 'what', 'time', '', hasSpeedups ? '× slowest' : null, 'contract', 'note'];
+  const heads = ['method', 'caches', 'quantity', 'time', '', hasSpeedups ? '× slowest' : null, 'contract', 'note'];
   return h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Numbers of an article' }, h('table', { class: 'reference' },
     h('thead', {}, h('tr', {}, heads.filter((head) => head !== null).map((head) => (
       h('th', { scope: 'col', class: head === 'time' || head === '× slowest' ? 'number' : null }, head))))),

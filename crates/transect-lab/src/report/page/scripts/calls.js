@@ -1,4 +1,4 @@
-// How often a method goes to the system, and how long it stays there.
+// System calls: their number and their time.
 
 const KINDS = [
   ['opens', 'opens', (accesses) => accesses.opens],
@@ -14,25 +14,25 @@ const TIMES = [
   ['attributes', 'attributes', (calls) => calls.attributes_ns],
 ];
 
-/** What calls are counted for. */
+/** The unit that calls are counted per. */
 const CALLER = isOfQuestions ? ['question', 'questions'] : isOfFiles ? ['file', 'files'] : ['entry', 'entries'];
 
 function callsCard() {
   return stackCard({
     id: 'calls',
-    title: `System calls for each ${CALLER[0]}`,
+    title: `System calls per ${CALLER[0]}`,
     about: isOfFiles || isOfQuestions
-      ? 'Counted in a run of its own that is never timed; what a process does to start is taken off.'
-      : 'Counted in a run of its own that is never timed, on a part of a large tree; what the runtime '
-        + 'does before and after the walk is taken off.',
+      ? 'Counted in a separate, untimed run, without the calls of process start.'
+      : 'Counted in a separate, untimed run, on a sample of a large tree, without the calls of the '
+        + 'runtime before and after the walk.',
     kinds: KINDS,
     of: (row) => row.accesses,
-    // Of what was walked, or passed over, to count them.
+    // Relative to the entries or files of the counting run.
     part: (accesses, count) => count / accesses.entries,
     tick: (value) => String(Number(value.toPrecision(6))),
     lines: (accesses, word, count) => [
-      `${word}: ${(count / accesses.entries).toFixed(3)} for each ${CALLER[0]}, ${whole(count)} in all`,
-      `all calls: ${(accesses.calls / accesses.entries).toFixed(3)}, ${whole(accesses.calls)} in all`,
+      `${word}: ${(count / accesses.entries).toFixed(3)} per ${CALLER[0]}, ${whole(count)} in total`,
+      `all calls: ${(accesses.calls / accesses.entries).toFixed(3)}, ${whole(accesses.calls)} in total`,
     ],
     value: (sum) => sum.toFixed(2),
   });
@@ -41,9 +41,9 @@ function callsCard() {
 function timesCard() {
   return stackCard({
     id: 'times',
-    title: 'Time inside the calls, summed over the threads',
-    about: 'Of this program’s own methods, in a run of its own that is not ranked. Waiting counts: for a '
-      + 'device, for a lock, for a core.',
+    title: 'Time in system calls, all threads',
+    about: 'For transect’s own methods, in a separate run that is not ranked. Includes waiting for devices, '
+      + 'locks and cores.',
     kinds: TIMES,
     of: (row) => row.calls,
     part: (calls, time) => time,
@@ -53,7 +53,7 @@ function timesCard() {
   });
 }
 
-/** A card of bars, one for each row that has what it shows, made of kinds. */
+/** A card of stacked bars, one for each row that has the data. */
 function stackCard({ id, title, about, kinds, of, part, tick, lines, value }) {
   const legend = h('ul', { class: 'legend' }, kinds.map(([key, word]) => (
     h('li', {}, h('span', { class: `swatch k-${key}` }), word))));
@@ -67,7 +67,7 @@ function stackCard({ id, title, about, kinds, of, part, tick, lines, value }) {
       section.hidden = !isKnown;
       if (!isKnown) return undefined;
       const rows = shown().filter(of);
-      if (rows.length === 0) return nothing(body, 'Nothing is known of a method that passes the filters.');
+      if (rows.length === 0) return nothing(body, 'No data for the methods that match the filters.');
       const most = Math.max(...rows.map(sumOf));
       return rowsChart(body, rows, {
         label: `${title} by method`,

@@ -1,7 +1,7 @@
-// All that is known of one method.
+// The details of one method.
 
 const dialog = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-title' });
-// A click beside it closes it.
+// A click outside closes it.
 dialog.addEventListener('click', (event) => {
   if (event.target === dialog) dialog.close();
 });
@@ -10,7 +10,7 @@ function fact(what, is) {
   return h('div', {}, h('dt', {}, what), h('dd', {}, is));
 }
 
-/** Opens the card of a method. */
+/** Opens the details of a method. */
 function openDetail(name) {
   hideTip();
   const row = [...ranking().rows, ...ranking().apart].find(({ cell }) => cell.name === name);
@@ -45,30 +45,30 @@ function factsOf(row) {
     fact('MAD', `${duration(time.mad)}, ${percent(time.mad / time.median)}`),
     row.to_base ? fact('× base', interval(row.to_base)) : [],
     row.to_floor ? fact('× floor', interval(row.to_floor)) : [],
-    fact('against the slowest', `${ratio(row.against_the_slowest)} times as fast`),
+    fact('× slowest', `${ratio(row.against_the_slowest)} times as fast`),
     row.judgement ? fact('p, corrected', row.judgement.adjusted_p.toPrecision(2)) : [],
-    row.judgement?.more_rounds ? fact('may be decided by', counted(row.judgement.more_rounds, 'round more', 'rounds more')) : [],
+    row.judgement?.more_rounds ? fact('needs about', counted(row.judgement.more_rounds, 'more round', 'more rounds')) : [],
     fact(`per ${UNIT}`, each(time.median / units)),
     isOfFiles ? fact('bytes per second', short(place().expected.bytes / (time.median / 1e9))) : [],
-    fact('wall, of the process', duration(row.wall_ns)),
+    fact('wall, process', duration(row.wall_ns)),
     fact('user', duration(row.user_ns)),
     fact('system', duration(row.system_ns)),
     row.peak_memory ? fact('memory', bytes(row.peak_memory)) : [],
     isOfFiles ? [
       known('faults', row.faults, whole),
       known('switches', row.switches, whole),
-      known('unwritten at the end', row.unwritten, bytes),
+      known('unwritten at end', row.unwritten, bytes),
       known('read from devices', row.device_read, bytes),
-      known('for devices to write', row.device_written, bytes),
-      known('fresh memory', row.fresh, (times) => `${ratio(times)} times the processor time`),
+      known('queued for devices', row.device_written, bytes),
+      known('first run', row.fresh, (times) => `${ratio(times)} times the processor time`),
     ].flat() : [],
     row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, ...CALLER)}`) : [],
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],
-    cell.kind === 'peer' ? fact('its time', 'that of its process: its start and its printing are in it') : [],
+    cell.kind === 'peer' ? fact('its time', 'of the whole process, with start and output') : [],
   ].flat();
 }
 
-/** Its samples in the order in which they were taken. */
+/** Draws the samples in the order in which they were taken. */
 function drawByRound(host, row) {
   const width = Math.max(240, Math.floor(host.clientWidth));
   const [height, left, right] = [130, 58, 10];

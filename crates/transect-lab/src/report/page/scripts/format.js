@@ -1,4 +1,4 @@
-// Numbers for people.
+// Human-readable numbers.
 
 /** Three significant digits. */
 function digits(value) {
@@ -14,7 +14,7 @@ function duration(nanoseconds) {
   return `${nanoseconds === 0 ? 0 : digits(nanoseconds)} ns`;
 }
 
-/** 7 ms, 1.5 s: a round time, as it stands on a scale. */
+/** 7 ms, 1.5 s: a round time for an axis. */
 function roundTime(nanoseconds) {
   if (nanoseconds === 0) return '0';
   return duration(nanoseconds).replace(/(\.\d*?)0+ /, '$1 ').replace('. ', ' ');
@@ -31,7 +31,7 @@ function bytes(count) {
   return `${unit === 0 ? count.toFixed(0) : digits(count)} ${units[unit]}`;
 }
 
-/** 16 KiB: a round size, as it stands on a scale. */
+/** 16 KiB: a round size for an axis. */
 function roundBytes(count) {
   return bytes(count).replace(/\.0+ /, ' ');
 }
@@ -41,12 +41,12 @@ function whole(count) {
   return Math.round(count).toString().replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** 0.41 ns: what one of many takes, which may be less than a nanosecond. */
+/** 0.41 ns: a time per unit, which may be less than a nanosecond. */
 function each(nanoseconds) {
   return nanoseconds > 0 && nanoseconds < 1 ? `${nanoseconds.toPrecision(2)} ns` : duration(nanoseconds);
 }
 
-/** 1.2 M: a rate, in short. */
+/** 1.2 M: a short rate. */
 function short(count) {
   for (const [unit, size] of [[' G', 1e9], [' M', 1e6], [' k', 1e3]]) {
     if (count >= size) return digits(count / size) + unit;

@@ -1,4 +1,4 @@
-// What was measured, where, and what has come of it.
+// The top of the page: what was measured, where, and the conclusion.
 
 function pageHead() {
   const methods = methodsOf(session.cells.map((cell) => ({ cell }))).length;
@@ -13,7 +13,7 @@ function pageHead() {
     h('p', { class: 'when' }, `${date(session.environment.began)} · ${visible(session.environment.processor ?? 'unknown processor')} · ${counted(session.environment.cores, 'core', 'cores')} · ${visible(session.environment.system)}`));
 }
 
-/** Light, dark, or as the system has it until somebody says otherwise. */
+/** Toggles light and dark. Follows the system until the user chooses. */
 function themeButton() {
   const root = document.documentElement;
   const isDark = () => (root.dataset.theme
@@ -33,9 +33,9 @@ function themeButton() {
   return button;
 }
 
-/** A tab for each tree or input, and the states beside them. */
+/** A tab for each tree, input or task, and for each cache state. */
 function tabs() {
-  const bar = h('nav', { class: 'tabs', 'aria-label': 'What was measured' });
+  const bar = h('nav', { class: 'tabs', 'aria-label': 'Measurements' });
   const list = (label, key, names) => {
     if (names.length < 2) return null;
     const pick = (at) => {
@@ -59,16 +59,16 @@ function tabs() {
       const states = session.passes.map((state, at) => `${passes > 1 ? `${at + 1}. ` : ''}${STATES[state]}`);
       bar.replaceChildren(...[
         list(isOfQuestions ? 'Tasks' : isOfFiles ? 'Inputs' : 'Trees', 'place', session.places.map((there) => there.name)),
-        list(isOfFiles ? 'States of the input' : 'States of the caches', 'pass', states),
+        list(isOfFiles ? 'Input states' : 'Cache states', 'pass', states),
       ].filter(Boolean));
       bar.hidden = bar.children.length === 0;
     },
   };
 }
 
-/** The ranking in words and in a few numbers, with what speaks against it. */
+/** The conclusion in words and key figures, with warnings. */
 function summary() {
-  const section = h('section', { class: 'summary', 'aria-label': 'What has come of it' });
+  const section = h('section', { class: 'summary', 'aria-label': 'Summary' });
   return {
     section,
     draw() {
@@ -96,7 +96,7 @@ function tiles() {
   const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
   const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
   return [
-    fastest && tile(isByProcessor() ? 'the least processor time' : 'the fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile(isByProcessor() ? 'least processor time' : 'fastest', duration(fastest.time.median), named(fastest.cell.name)),
     fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfQuestions
       ? `${counted(units, 'question', 'questions')}: ${whole(files)} found, ${whole(place().expected.errors)} not`
       : isOfFiles
@@ -104,20 +104,20 @@ function tiles() {
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
     fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `of processor time: ${each(CPU(fastest) / units)}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
-    noisy ? tile('beside the base', '—', 'no verdict is to be believed') : tile('beside the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
+    noisy ? tile('against the base', '—', 'no verdict is valid') : tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
-    tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'it did not run twice', noisy ? 'bad' : ''),
-    tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'neither made nor proved' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),
+    tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'not run twice', noisy ? 'bad' : ''),
+    tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'not controlled' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),
     tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, ...RUN)} each; ${whole(report.samples)} samples`),
   ].filter(Boolean);
 }
 
-const SYNCED = { none: 'what is written may be in memory only', inside: 'synced to the device' };
+const SYNCED = { none: 'output may still be in memory', inside: 'synced to the device' };
 const RUN = isOfQuestions ? ['run', 'runs'] : isOfFiles ? ['pass', 'passes'] : ['walk', 'walks'];
 
-/** Where the numbers come from: without it they are nobody's. */
+/** The machine and the settings of the session. */
 function environmentCard() {
-  const { section, body } = card('environment', 'Where this was measured', 'Without it the numbers are nobody’s.');
+  const { section, body } = card('environment', 'Environment', 'Results hold for this machine and these settings.');
   return {
     section,
     draw() {
@@ -128,17 +128,17 @@ function environmentCard() {
       body.replaceChildren(
         h('dl', { class: 'facts' }, [
           fact('processor', is(machine.processor)),
-          fact('cores', `${machine.cores}${machine.hypervisor ? ', of a guest' : ''}`),
+          fact('cores', `${machine.cores}${machine.hypervisor ? ', virtual' : ''}`),
           fact('memory', machine.memory === null ? 'unknown' : bytes(machine.memory)),
           fact('system', machine.system),
-          fact('load at the start', is(machine.load)),
-          fact('began', date(machine.began)),
+          fact('initial load', is(machine.load)),
+          fact('started', date(machine.began)),
           fact(isOfFiles || isOfQuestions ? 'folder' : 'tree', named(place().root)),
           fact('file system', named([is(fs.name), fs.options].filter(Boolean).join(', '))),
-          fs.read_ahead ? fact('reads ahead', bytes(fs.read_ahead)) : [],
+          fs.read_ahead ? fact('read-ahead', bytes(fs.read_ahead)) : [],
           isOfFiles ? fact('work', `${session.transform.kind}; ${SYNCED[session.transform.sync]}`) : [],
           fact('preset', session.preset),
-          fact('rounds', `${session.rounds}, ${counted(session.runs, ...RUN)} in each process, at most ${session.limit} s`),
+          fact('rounds', `${session.rounds}, ${counted(session.runs, ...RUN)} per process, at most ${session.limit} s`),
           fact('seed', seed),
           fact('base', named(session.base)),
           fact('transect', machine.version),

@@ -1,11 +1,11 @@
-// Elements of this page, beside those of every page.
+// Elements of this page, in addition to those of every page.
 
-/** An element of a drawing. */
+/** An SVG element. */
 function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 }
 
-/** A card with a title, a line that says how to read it, and controls. */
+/** A card with a title, an explanation, and controls. */
 function card(id, title, about, ...controls) {
   const body = h('div', { class: 'body' });
   const head = h('div', { class: 'card-head' },
@@ -15,7 +15,7 @@ function card(id, title, about, ...controls) {
   return { section, body };
 }
 
-/** Some buttons of which one is pressed: [value, label] each. */
+/** A group of buttons, of which one is pressed: [value, label] each. */
 function choice(label, options, current, pick) {
   const buttons = options.map(([value, text]) => h('button', {
     type: 'button', 'data-value': value, 'aria-pressed': String(value === current),
@@ -26,13 +26,13 @@ function choice(label, options, current, pick) {
 
 const ruler = document.createElement('canvas').getContext('2d');
 
-/** How wide a text of the drawings is, in pixels. */
+/** The width of a text in pixels. */
 function widthOf(text, font = '12px system-ui, sans-serif') {
   ruler.font = font;
   return ruler.measureText(text).width;
 }
 
-/** A text that fits, cut in the middle: a name is told by where it begins and where it ends. */
+/** A text that fits, shortened in the middle, as names differ at both ends. */
 function shortened(text, width) {
   if (widthOf(text) <= width) return text;
   const characters = [...text];

@@ -1,6 +1,6 @@
-// The page, put together.
+// Builds the page.
 
-/** What the filters let pass: they hold for all charts and for the table. */
+/** The filters of all charts and of the table. */
 function filters() {
   const verdicts = ['', 'faster', 'slower', 'no_difference', 'undecided', 'base', 'floor', 'apart', 'unranked'];
   const field = (label, node) => h('label', {}, h('span', {}, label), node);
@@ -36,7 +36,7 @@ function filters() {
   };
 }
 
-/** What the colours mean. */
+/** The legend of the colours. */
 function legend() {
   const list = h('ul', { class: 'legend', id: 'colours' });
   return {
@@ -52,10 +52,10 @@ function legend() {
 }
 
 const EQUAL_WORK = isOfQuestions
-  ? 'Nothing is ranked that did not find the same files, sizes and times as a plain look at each, and miss as many.'
+  ? 'Methods are ranked only if they found the same files, sizes and times as plain queries.'
   : isOfFiles
-    ? 'Nothing is ranked whose output was not, byte for byte, what it has to be.'
-    : 'Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.';
+    ? 'Methods are ranked only if their output was correct, byte for byte.'
+    : 'Methods are ranked only if they found the same files, directories and bytes as a plain recursion.';
 
 const parts = [tabs(), summary(), filters(), legend(), samplesCard(), ratiosCard(), callsCard(), timesCard(),
   blocksCard(), scalingCard(), tableCard(), apartCard(), reductionCard(), environmentCard()];
@@ -70,13 +70,13 @@ const app = document.getElementById('app');
 const [places, said, filter, colours, ...cards] = parts.map((part) => part.section);
 app.append(pageHead(), places,
   h('main', { id: 'ranking' }, said, h('div', { class: 'bar' }, filter, colours), cards, referencesSection() ?? ''),
-  h('footer', {}, h('p', {}, `Methods ran once in every round, in a new order each time, each in a process of its own with its own clock. ${EQUAL_WORK} A verdict takes an interval, a corrected p and a difference of at least 3 %.`), h('p', {}, 'This page holds all its data and asks no network.')),
+  h('footer', {}, h('p', {}, `Each method ran once per round in its own process, in random order, and timed itself. ${EQUAL_WORK} A verdict requires an interval, a corrected p and a difference of at least 3 %.`), h('p', {}, 'This page works offline.')),
   dialog, tip, spoken);
 document.getElementById('plain').remove();
 app.hidden = false;
 redraw();
 
-// As wide as it is now: a turned phone, a dragged window.
+// Redraws when the width changes: a rotated phone, a resized window.
 let width = app.clientWidth;
 new ResizeObserver(() => {
   if (app.clientWidth === width) return;

@@ -1,4 +1,4 @@
-// What the charts have in common: scales, a row for each method, what is pointed at.
+// Common parts of the charts: scales, a row for each method, tooltips.
 
 /** A straight scale from values to pixels. */
 function linear([low, high], [from, to]) {
@@ -41,10 +41,10 @@ function logarithmic([low, high], range) {
 }
 
 const tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
-/** For who does not see what is pointed at. */
+/** The tooltip for screen readers. */
 const spoken = h('div', { class: 'off-screen', role: 'status', 'aria-live': 'polite' });
 
-/** Says something beside a point of the screen: a name, then lines. */
+/** Shows a tooltip beside a point of the screen: a name, then lines. */
 function showTip(x, y, name, lines, speak) {
   tip.replaceChildren(h('strong', {}, named(name)), ...lines.map((line) => h('div', {}, line)));
   tip.hidden = false;
@@ -61,7 +61,7 @@ function hideTip() {
   tip.hidden = true;
 }
 
-/** Marks a method in all charts. */
+/** Highlights a method in all charts. */
 function highlight(name) {
   for (const node of document.querySelectorAll('.hot')) node.classList.remove('hot');
   if (name === null) return;
@@ -70,18 +70,18 @@ function highlight(name) {
   }
 }
 
-/** A drawing as wide as its card, that can be reached by keyboard. */
+/** A drawing as wide as its card, with keyboard focus. */
 function drawing(host, height, label) {
   const width = Math.max(280, Math.floor(host.clientWidth));
   const svg = s('svg', {
     width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', tabindex: 0,
-    'aria-label': `${label}. Arrow keys go from value to value, Enter tells all of a method.`,
+    'aria-label': `${label}. Arrow keys move between values, Enter shows details.`,
   });
   host.replaceChildren(svg);
   return svg;
 }
 
-/** Lets the points of a drawing be pointed at: `rows` of points with `x`, `y` and `lines`. */
+/** Adds tooltips to the points of a drawing: `rows` of points with `x`, `y` and `lines`. */
 function interactive(svg, rows, find) {
   const ring = s('circle', { class: 'ring', r: 6, visibility: 'hidden' });
   svg.append(ring);
@@ -143,10 +143,10 @@ function nearest(points, x, y) {
 }
 
 /**
- * A chart with a row for each method: its name at the left, or above where there is little room.
+ * A chart with a row for each method: its name at the left, or above if space is short.
  *
- * `scaleFor(range)` makes the scale; `tick` names its ticks; `draw(row, y, height, scale)` returns
- * `{ nodes, points, value }`: what is drawn, what can be pointed at, what stands at the right.
+ * `scaleFor(range)` returns the scale; `tick` labels its ticks; `draw(row, y, height, scale)` returns
+ * `{ nodes, points, value }`: the elements, the points with tooltips, the text at the right.
  */
 function rowsChart(host, rows, { label, scaleFor, tick, under, draw, ticks }) {
   const width = Math.max(280, Math.floor(host.clientWidth));
@@ -194,7 +194,7 @@ function rowsChart(host, rows, { label, scaleFor, tick, under, draw, ticks }) {
   });
 }
 
-/** What is shown in place of a chart that has nothing to show. */
+/** Shows a reason in place of an empty chart. */
 function nothing(host, why) {
   host.replaceChildren(h('p', { class: 'nothing' }, why));
 }

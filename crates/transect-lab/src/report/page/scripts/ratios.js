@@ -1,9 +1,9 @@
-// Ratios within a round, with their intervals.
+// Ratios within rounds, with their intervals.
 
 function ratiosCard() {
-  const { section, body } = card('ratios', 'How much, and how sure',
-    'The median of the ratios within a round, and its 95 % interval. Within the band '
-    + 'around 1 a difference is not worth a word.');
+  const { section, body } = card('ratios', 'Ratios and confidence',
+    'Median of the ratios within each round, with its 95 % interval. Differences inside the band '
+    + 'around 1 do not count.');
   const controls = section.querySelector('.controls');
   return {
     section,
@@ -20,7 +20,7 @@ function ratiosCard() {
       }
       const of = (row) => ratiosOf(row, against);
       const rows = shown().filter(of);
-      if (rows.length === 0) return nothing(body, 'There is nothing to compare here.');
+      if (rows.length === 0) return nothing(body, 'Nothing to compare.');
       const low = Math.min(0.93, ...rows.map((row) => of(row).low));
       const high = Math.max(1.07, ...rows.map((row) => of(row).high));
       return rowsChart(body, rows, {
@@ -35,7 +35,7 @@ function ratiosCard() {
   };
 }
 
-/** A row's ratios; those of the base once more are its noise. */
+/** The ratios of a row; for the repeated base, its noise. */
 function ratiosOf(row, against) {
   if (against === 'floor') return isFloor(row.cell.name) ? null : row.to_floor;
   return row.cell.name === session.again ? ranking().noise : row.to_base;
@@ -44,7 +44,7 @@ function ratiosOf(row, against) {
 const RATIOS = [1, 2, 0.5, 5, 0.2, 10, 0.1, 20, 50, 100, 1.5, 0.8, 3, 1.2, 0.9, 1.1, 7, 4, 30, 0.7,
   0.6, 0.3, 0.4, 15, 200, 500, 1000, 0.05, 0.02, 0.01, 1.05, 0.95, 1.3, 1.4];
 
-/** As many round ratios as there is room for, the roundest first; 1 is always among them. */
+/** As many round ratios as fit, the roundest first; always with 1. */
 function ratioTicks(scale) {
   const [from, to] = scale.range;
   const taken = [];
@@ -56,7 +56,7 @@ function ratioTicks(scale) {
   return taken;
 }
 
-/** The line at 1, and within which distance of it nothing is called a difference. */
+/** The line at 1, and the band in which differences do not count. */
 function band(scale, top, bottom, against) {
   const one = scale(1);
   const nodes = [s('line', { class: 'one', x1: one, x2: one, y1: top - 6, y2: bottom })];

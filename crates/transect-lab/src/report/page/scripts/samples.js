@@ -1,17 +1,16 @@
-// Every sample, as a dot.
+// Every sample as a dot.
 
 function samplesCard() {
   const { section, body } = card('samples', 'Every sample',
-    'A dot is one round, the first at the top of its row, the last at the bottom. The tick is the '
-    + 'median, the bar its median absolute deviation, the thin line reaches from the smallest to the '
-    + 'largest. Rings lie far out; none is dropped.');
+    'Each dot is one round, from the first (top of the row) to the last (bottom). Tick: median. Bar: '
+    + 'median absolute deviation. Thin line: minimum to maximum. Rings: outliers, which are not dropped.');
   const controls = section.querySelector('.controls');
   return {
     section,
     draw() {
       const rows = shown();
       controls.replaceChildren();
-      if (rows.length === 0) return nothing(body, nobody());
+      if (rows.length === 0) return nothing(body, emptyReason());
       const low = Math.min(...rows.map((row) => row.time.min));
       const high = Math.max(...rows.map((row) => row.time.max));
       const isWide = low > 0 && high > 10 * low;
@@ -23,7 +22,7 @@ function samplesCard() {
         }));
       }
       return rowsChart(body, rows, {
-        label: 'Times of every round by method',
+        label: 'Time of each round by method',
         scaleFor: (range) => (scale === 'log'
           ? logarithmic([low * 0.92, high * 1.05], range)
           : linear([0, high * 1.03], range)),
@@ -35,7 +34,7 @@ function samplesCard() {
   };
 }
 
-/** The floors: what a part of the work takes. */
+/** Lines at the medians of the floors. */
 function floorLines(scale, top, bottom) {
   return ranking().rows.filter((row) => isFloor(row.cell.name)).map((row) => {
     const x = scale(row.time.median);
@@ -54,7 +53,7 @@ function samplesOf(row, middle, height, scale) {
     x: scale(sample),
     y: middle + (row.rounds[at] / last - 0.5) * (session.rounds > 1 ? spread : 0),
     lines: [
-      `round ${row.rounds[at] + 1}: ${duration(sample)}${outliers.has(at) ? ', far out' : ''}`,
+      `round ${row.rounds[at] + 1}: ${duration(sample)}${outliers.has(at) ? ', outlier' : ''}`,
       `median ${duration(time.median)}, MAD ${percent(time.mad / time.median)}`,
       `${duration(time.min)} to ${duration(time.max)}, n = ${time.n}`,
     ],

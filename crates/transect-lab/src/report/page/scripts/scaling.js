@@ -1,14 +1,14 @@
-// What becomes of a method as what it works on grows, or as it takes more at once.
+// Cost by dataset size and by block size.
 
-/** How many methods are drawn until somebody asks for all. */
+/** The number of methods drawn until the user selects all. */
 const AT_FIRST = 8;
 
 function scalingCard() {
   return linesCard({
     id: 'scaling',
-    title: isOfQuestions ? 'As more is asked' : isOfFiles ? 'As the file grows' : 'As the tree grows',
-    about: `Medians over the number of ${UNITS}. A method that costs the same for each ${UNIT} is a level line.`,
-    label: `Cost over the number of ${UNITS} by method`,
+    title: isOfQuestions ? 'By number of questions' : isOfFiles ? 'By file size' : 'By tree size',
+    about: `Medians by number of ${UNITS}. A constant cost per ${UNIT} is a horizontal line.`,
+    label: `Cost by number of ${UNITS} and method`,
     all: linesOfScaling,
     ticks: () => session.places.map((there) => ({ value: unitsOf(there), text: UNIT === 'byte' ? roundBytes(unitsOf(there)) : whole(unitsOf(there)), title: there.name })),
   });
@@ -18,16 +18,16 @@ function blocksCard() {
   const blocks = [...new Set(session.cells.map((cell) => blockOf(cell)?.block).filter(Boolean))];
   return linesCard({
     id: 'blocks',
-    title: 'As the block grows',
-    about: 'Medians over how much is read and written at once. Methods that take no block, and floors, are '
-      + 'level lines.',
-    label: 'Cost over the block by method',
+    title: 'By block size',
+    about: 'Medians by the number of bytes read and written at once. Methods without a block size and floors '
+      + 'are horizontal lines.',
+    label: 'Cost by block size and method',
     all: () => linesOfBlocks(blocks),
     ticks: () => blocks.map((block) => ({ value: block, text: roundBytes(block), title: `blocks of ${roundBytes(block)}` })),
   });
 }
 
-/** A card of lines, if there are two values to draw them over. */
+/** A card of lines; hidden unless there are at least two values on the axis. */
 function linesCard({ id, title, about, label, all, ticks }) {
   const { section, body } = card(id, title, about);
   const controls = section.querySelector('.controls');
@@ -55,7 +55,7 @@ function linesCard({ id, title, about, label, all, ticks }) {
   };
 }
 
-/** What a row costs in a place, and what is said of it. */
+/** The cost of a row in a dataset, and its description. */
 function costOf(row, there) {
   const units = unitsOf(there);
   return {
@@ -82,17 +82,17 @@ function linesOfScaling() {
   });
 }
 
-/** The methods as lines: a point for each block, or a level line where there is none to take. */
+/** The methods as lines: a point for each block size, or a horizontal line without one. */
 function linesOfBlocks(blocks) {
   const lines = new Map();
   for (const row of ranking().rows) {
     const taken = blockOf(row.cell);
-    // Who chooses a block, and who is told one, may be the same method.
+    // A method may run both with a given block size and with its own choice.
     const name = taken ? `${taken.rest} with a block` : row.cell.name;
     if (!lines.has(name)) lines.set(name, { name, row, points: [] });
     const { cost, said } = costOf(row, place());
     for (const value of taken ? [taken.block] : [Math.min(...blocks), Math.max(...blocks)]) {
-      const block = taken ? `blocks of ${roundBytes(value)}` : 'the block that it chooses, or none';
+      const block = taken ? `blocks of ${roundBytes(value)}` : 'its own block size, or none';
       lines.get(name).points.push({ row, value, cost, lines: [block, said] });
     }
   }
@@ -101,17 +101,17 @@ function linesOfBlocks(blocks) {
   return all;
 }
 
-/** Few lines are told apart by colours of their own; base and floors keep theirs. */
+/** A few lines get distinct colours; base and floors keep theirs. */
 function colourOfLine({ name, row }, at) {
   const isOther = isFloor(name) || row.cell.name === session.base;
   return isOther || view.every || view.colour === 'language' ? colourOf(row) : `l${at % 12}`;
 }
 
-/** With more lines than that, none has its name beside it: who points at one is told. */
+/** With more lines than this, names appear only in tooltips. */
 const MANY = 24;
 
 function drawLines(body, lines, label, along) {
-  if (lines.length === 0) return nothing(body, nobody());
+  if (lines.length === 0) return nothing(body, emptyReason());
   const width = Math.max(280, Math.floor(body.clientWidth));
   const narrow = width < 620;
   const [left, right, top, height] = [64, narrow ? 14 : lines.length > MANY ? 20 : Math.min(260, width * 0.3), 14, narrow ? 300 : 400];

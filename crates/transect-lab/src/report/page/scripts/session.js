@@ -1,10 +1,10 @@
-// What was measured, and which part of it is looked at.
+// The data of the session, and the current selection.
 
 const { report, seed, csv, csv_head: csvHead } = JSON.parse(document.getElementById('data').textContent);
 const session = report.session;
 const passes = session.passes.length;
 
-/** What the user has chosen. */
+/** The current selection. */
 const view = {
   place: 0,
   pass: 0,
@@ -12,7 +12,7 @@ const view = {
   language: '',
   verdict: '',
   colour: 'verdict',
-  // Decided by the spread until somebody decides.
+  // Chosen by the spread of the times until the user chooses.
   scale: null,
   against: 'base',
   every: false,
@@ -32,23 +32,23 @@ function place() {
   return session.places[view.place];
 }
 
-/** Passes over files, and not walks of trees. */
+/** Transforms of files instead of walks. */
 const isOfFiles = Boolean(session.transform);
-/** Questions about attributes. */
+/** Attribute queries instead of walks. */
 const isOfQuestions = session.places.some((somewhere) => somewhere.asked);
-/** Passes over many small files: what counts is what one of them takes. */
+/** Transforms of many small files: the cost per file matters. */
 const isOfMany = session.places.some((somewhere) => somewhere.phase);
 
-/** What costs are told by: a question, an entry of a tree, a file of many, a byte of a large file. */
+/** The unit of costs: a question, an entry, one of many files, or a byte of a large file. */
 const UNIT = isOfQuestions ? 'question' : !isOfFiles ? 'entry' : isOfMany ? 'file' : 'byte';
 const UNITS = { question: 'questions', entry: 'entries', file: 'files', byte: 'bytes' }[UNIT];
 
-/** How many of them there are in a place. */
+/** The number of units in a dataset. */
 function unitsOf({ expected, asked }) {
   return { question: asked?.questions, entry: expected.files + expected.directories, file: expected.files, byte: expected.bytes }[UNIT];
 }
 
-/** How many there are, for people. */
+/** The number of units as text. */
 function amount(units) {
   return UNIT === 'byte' ? bytes(units) : `${whole(units)} ${units === 1 ? UNIT : UNITS}`;
 }
@@ -62,14 +62,13 @@ function isFloor(name) {
 
 const SIZES = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 
-/** How much a cell reads and writes at once, in bytes, and the rest of what it is; nothing if it takes
- * no block, or chooses one. */
+/** The block size of a cell in bytes, and its name without it; null if the name has no block size. */
 function blockOf({ method }) {
   const found = method.match(/^(.*),block=(\d+)([KMGT]?)(.*)$/);
   return found && { block: Number(found[2]) * SIZES[found[3]], rest: found[1] + found[4] };
 }
 
-/** The rows that are methods: neither a floor nor the base once more. */
+/** The rows that are methods: without floors and without the repeated base. */
 function methodsOf(rows) {
   return rows.filter((row) => !isFloor(row.cell.name) && row.cell.name !== session.again);
 }
@@ -82,17 +81,17 @@ const WORDS = {
   base: 'the base',
   again: 'the base again',
   floor: 'the floor',
-  apart: 'apart',
+  apart: 'listed separately',
   unranked: 'not ranked',
 };
 
 const STATES = {
   warm: 'warm',
   cold: isOfFiles && session.environment.hypervisor ? 'guest cold' : 'cold',
-  as_is: isOfFiles ? 'as it is' : 'as they are',
+  as_is: 'as is',
 };
 
-/** What is said of a row: the key of its word, and of its colour. */
+/** The verdict of a row: a key of WORDS, which also selects the colour. */
 function verdictOf(row) {
   const name = row.cell.name;
   if (name === session.base) return 'base';
@@ -111,7 +110,7 @@ function colourOf(row) {
     : `v-${verdictOf(row)}`;
 }
 
-/** Whether the filters let a cell pass. */
+/** Returns whether a cell matches the filters. */
 function passesFilter(cell, verdict) {
   const words = view.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
   const text = [cell.name, cell.language, ...cell.contract].join(' ').toLowerCase();
@@ -120,28 +119,28 @@ function passesFilter(cell, verdict) {
     && (view.verdict === '' || verdict === view.verdict);
 }
 
-/** The rows that the filters let pass, the fastest first. */
+/** The rows that match the filters, fastest first. */
 function shown() {
   return ranking().rows.filter((row) => passesFilter(row.cell, verdictOf(row)));
 }
 
-/** The rows that leave nothing unwritten where the base does, as far as the filters let them pass. */
+/** The rows listed separately that match the filters: methods that sync while the base does not. */
 function shownApart() {
   return ranking().apart.filter((row) => passesFilter(row.cell, 'apart'));
 }
 
-/** What is compared: the time by each method's own clock, or the processors' where others disturbed
- * too many samples. */
+/** Returns whether processor time is compared, because too many samples were disturbed. Otherwise it
+ * is the time by each method's own clock. */
 function isByProcessor() {
   return ranking().by === 'processor';
 }
 
-/** Why there is nobody to draw. */
-function nobody() {
-  return ranking().rows.length > 0 ? 'No method passes the filters.' : 'No method has a time here.';
+/** Why a chart is empty. */
+function emptyReason() {
+  return ranking().rows.length > 0 ? 'No method matches the filters.' : 'No method has a time here.';
 }
 
-/** What has no time, as far as the filters let it pass. */
+/** The cells without a time that match the filters. */
 function shownUnranked() {
   return ranking().unranked
     .map(({ cell, reason }) => ({ cell: session.cells.find(({ name }) => name === cell), reason }))

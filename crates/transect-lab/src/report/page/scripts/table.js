@@ -1,4 +1,4 @@
-// All numbers: sortable, and to be taken along.
+// All numbers, sortable and copyable.
 
 const CPU = (row) => row.user_ns + row.system_ns;
 const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided', 'slower'];
@@ -6,44 +6,44 @@ const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided',
 const told = (value, of) => (typeof value === 'number' ? of(value) : '');
 const RATE = (row) => place().expected.bytes / row.time.median;
 
-/** What only passes over files have. */
+/** Columns of transforms. */
 const COLUMNS_OF_FILES = [
-  UNIT === 'byte' && ['rate', 'MB/s', RATE, (row) => whole(RATE(row) * 1e3), 'a million bytes of the input in a second'],
-  ['each', `per ${UNIT}`, (row) => row.time.median, (row) => each(row.time.median / unitsOf(place())), 'the median over what there is'],
-  ['user', 'user', (row) => row.user_ns, (row) => duration(row.user_ns), 'of the whole process'],
-  ['system', 'sys', (row) => row.system_ns, (row) => duration(row.system_ns), 'in the kernel, for the whole process'],
-  ['faults', 'faults', (row) => row.faults, (row) => told(row.faults, whole), 'pages touched first, or fetched from a device'],
-  ['switches', 'switches', (row) => row.switches, (row) => told(row.switches, whole), 'how often its first thread waited, or was made to'],
-  ['unwritten', 'unwritten', (row) => row.unwritten, (row) => told(row.unwritten, bytes), 'what of the output was not on the device at the end'],
-  ['read', 'read', (row) => row.device_read, (row) => told(row.device_read, bytes), 'from devices'],
-  ['written', 'written', (row) => row.device_written, (row) => told(row.device_written, bytes), 'for devices to write, sooner or later'],
-  ['fresh', 'fresh', (row) => row.fresh, (row) => told(row.fresh, ratio), 'processor time of the run before over that of the measured one'],
+  UNIT === 'byte' && ['rate', 'MB/s', RATE, (row) => whole(RATE(row) * 1e3), 'millions of input bytes per second'],
+  ['each', `per ${UNIT}`, (row) => row.time.median, (row) => each(row.time.median / unitsOf(place())), `median divided by the number of ${UNITS}`],
+  ['user', 'user', (row) => row.user_ns, (row) => duration(row.user_ns), 'user time of the process'],
+  ['system', 'sys', (row) => row.system_ns, (row) => duration(row.system_ns), 'kernel time of the process'],
+  ['faults', 'faults', (row) => row.faults, (row) => told(row.faults, whole), 'page faults'],
+  ['switches', 'switches', (row) => row.switches, (row) => told(row.switches, whole), 'context switches of the first thread'],
+  ['unwritten', 'unwritten', (row) => row.unwritten, (row) => told(row.unwritten, bytes), 'output not yet on the device at the end'],
+  ['read', 'read', (row) => row.device_read, (row) => told(row.device_read, bytes), 'bytes read from devices'],
+  ['written', 'written', (row) => row.device_written, (row) => told(row.device_written, bytes), 'bytes queued for devices'],
+  ['fresh', 'fresh', (row) => row.fresh, (row) => told(row.fresh, ratio), 'processor time of the first run divided by that of the measured run'],
 ].filter(Boolean);
 
-/** Columns: key, title, what it is sorted by, what is shown, and what it means. */
+/** Columns: key, title, sort value, text, and tooltip. */
 const COLUMNS = [
   ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
   ['verdict', 'verdict', (row) => RANKS.indexOf(verdictOf(row)), (row) => (
     h('span', {}, h('span', { class: `badge v-${verdictOf(row)}` }, WORDS[verdictOf(row)]),
-      row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null)), 'beside the base'],
-  ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'of all rounds: of time, or of processor time where that is compared'],
+      row.below_the_floor ? h('span', { class: 'badge alarm' }, 'below the floor?') : null)), 'against the base'],
+  ['median', 'median', (row) => row.time.median, (row) => duration(row.time.median), 'median of all rounds, of the time that is compared'],
   ['mad', 'MAD', (row) => row.time.mad / row.time.median, (row) => percent(row.time.mad / row.time.median), 'median absolute deviation'],
   ['to_base', '× base', (row) => row.to_base?.median, (row) => row.to_base && interval(row.to_base), 'with its 95 % interval'],
   ['to_floor', '× floor', (row) => row.to_floor?.median, (row) => row.to_floor && interval(row.to_floor), 'with its 95 % interval'],
-  ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'how many times as fast as the slowest'],
-  ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system, of the whole process'],
-  ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'the most that its process held'],
-  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => told(row.held_each, bytes), 'the memory that a cache takes for each name of which it knows something']] : []),
-  ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls for each ${CALLER[0]}`],
+  ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'speed relative to the slowest'],
+  ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system time of the process'],
+  ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'peak memory of the process'],
+  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => told(row.held_each, bytes), 'memory of the cache per name']] : []),
+  ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls per ${CALLER[0]}`],
   ...(isOfFiles ? COLUMNS_OF_FILES : []),
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
   ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],
   ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
   ['language', 'language', (row) => row.cell.language.toLowerCase(), (row) => named(row.cell.language), ''],
-  ['contract', 'contract', (row) => row.cell.contract.join(' '), (row) => named(row.cell.contract.join(' ')), 'rows of the seed contract'],
+  ['contract', 'contract', (row) => row.cell.contract.join(' '), (row) => named(row.cell.contract.join(' ')), 'rows of the contract'],
 ];
 const TEXTS = ['method', 'verdict', 'language', 'contract'];
-/** What a sheet of paper has no room for. */
+/** Columns that are not printed on paper. */
 const MINOR = ['user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language', 'contract'];
 
 function kindOf(key) {
@@ -52,7 +52,7 @@ function kindOf(key) {
 
 function tableCard() {
   const { section, body } = card('table', 'All numbers',
-    'Sorted by a click on a title; a method opens all that is known of it.',
+    'Click a title to sort, a method for details.',
     copyButton('Copy as CSV', csvOfShown));
   const title = section.querySelector('h2');
   return {
@@ -68,18 +68,18 @@ function tableCard() {
   };
 }
 
-/** Those that did more than the base: what compares them with it has no column. */
+/** Methods that did more than the base; without the columns that compare with it. */
 function apartCard() {
   const columns = COLUMNS.filter(([key]) => !['verdict', 'to_base', 'to_floor'].includes(key));
-  const { section, body } = card('apart', 'Apart',
-    'They leave nothing unwritten where the base does: they did more, so they are compared with nobody.');
+  const { section, body } = card('apart', 'Listed separately',
+    'These methods wrote everything to the device and the base did not, so they are not compared.');
   return {
     section,
     draw() {
       section.hidden = ranking().apart.length === 0;
       const titles = columns.map(([key, title, , , about]) => (
         h('th', { scope: 'col', class: kindOf(key), title: about || null }, title)));
-      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Apart' },
+      body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Listed separately' },
         h('table', { class: 'all' }, h('thead', {}, h('tr', {}, titles)),
           h('tbody', {}, shownApart().map((row) => line(row, columns))))));
     },
@@ -101,7 +101,7 @@ function heading([key, title, , , about]) {
   }, title, h('span', { class: 'arrow', 'aria-hidden': 'true' }, isBy ? (down ? '▼' : '▲') : '')));
 }
 
-/** The rows in the order asked for; what has no value is last in both directions. */
+/** The rows in the selected order; rows without a value are last in both directions. */
 function sorted() {
   const by = COLUMNS.find(([key]) => key === view.sort.column)[2];
   const sign = view.sort.down ? -1 : 1;
@@ -130,7 +130,7 @@ function unrankedLine({ cell, reason }) {
     h('td', { colspan: COLUMNS.length - 2, class: 'reason' }, named(reason)));
 }
 
-/** What is shown, in the order of the ranking. */
+/** The rows shown as CSV, in the order of the ranking. */
 function csvOfShown() {
   const { rows, apart, unranked } = ranking();
   const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...unranked.map(({ cell }) => cell)];
