@@ -201,17 +201,19 @@ bench: dist ## Measure against the floor and peers: make bench ARGS='--quick' (b
 	@command -v python3 >/dev/null || { echo 'python3 is missing' >&2; exit 1; }
 	bench/run.py --transect '$(BINARY)' $(ARGS)
 
-completions: dist ## Write completions and the man page into target/generated
+completions: dist ## Write completions and man pages into target/generated
 	@mkdir -p '$(TARGET)/generated'
+	rm -rf '$(TARGET)/generated/man1'
 	for shell in bash zsh fish elvish powershell; do
 		'$(BINARY)' completions "$$shell" >'$(TARGET)/generated/transect.'"$$shell"
 	done
-	'$(BINARY)' man >'$(TARGET)/generated/transect.1'
-	ls '$(TARGET)/generated'
+	'$(BINARY)' man --output '$(TARGET)/generated/man1'
+	ls '$(TARGET)/generated' '$(TARGET)/generated/man1'
 
-install: completions ## Install binary, man page and completions below PREFIX (/usr/local)
+install: completions ## Install binary, man pages and completions below PREFIX (/usr/local)
 	install -Dm755 '$(BINARY)' '$(DESTDIR)$(PREFIX)/bin/transect'
-	install -Dm644 '$(TARGET)/generated/transect.1' '$(DESTDIR)$(PREFIX)/share/man/man1/transect.1'
+	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m644 '$(TARGET)'/generated/man1/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -Dm644 '$(TARGET)/generated/transect.bash' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/transect'
 	install -Dm644 '$(TARGET)/generated/transect.zsh' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_transect'
 	install -Dm644 '$(TARGET)/generated/transect.fish' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/transect.fish'

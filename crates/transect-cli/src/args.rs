@@ -36,11 +36,14 @@ pub(crate) use usage::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
 
-/// Walks directory trees as fast as the kernel allows, and counts what is there.
+/// Read directory trees as fast as the kernel allows: count, list, show and transform what is there
 ///
-/// Without a command, `scan` is meant.
+/// Without a command, transect runs `scan`; `transect scan -h` lists its options.
 #[derive(Debug, Parser)]
-#[command(name = "transect", version, args_conflicts_with_subcommands = true, after_help = EXIT)]
+#[command(name = "transect", version, args_conflicts_with_subcommands = true,
+          after_long_help = MAIN_NOTES,
+          // `-h` shows the commands; the options of `scan` would double its length.
+          mut_args(|arg| arg.hide_short_help(true)))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -48,9 +51,84 @@ pub(crate) struct Cli {
     pub(crate) scan: ScanArgs,
 }
 
-const EXIT: &str = "\
+const MAIN_NOTES: &str = "\
+`transect man COMMAND` prints the manual page of a command, examples included.
+
+Examples:
+  Count the current directory, and show what is largest in it:
+    transect
+  Count the home directory, on its file system only:
+    transect -x ~
+  Show where the bytes are, as a tree:
+    transect usage src
+  Find the files that changed within two days:
+    transect list --type f --newer 2d
+  Convert line ends to LF in all text files of a tree:
+    transect transform eol=lf --in-place src
+
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+const SCAN_NOTES: &str = "\
+Examples:
+  Count the current directory:
+    transect scan
+  Count two directories, and show the twenty largest entries of each kind:
+    transect scan --top 20 src docs
+  Count a tree without what .gitignore excludes:
+    transect scan --gitignore src
+  Rank files by their length, and look only at those of at least 1 MiB:
+    transect scan --apparent --size +1M src
+  Print the totals as JSON, for a script:
+    transect scan --json src
+
+Exit codes: 0 complete; 1 finished, but something could not be read; \
+2 wrong usage, or a path could not be read at all; 130 interrupted.";
+
+const DOCTOR_NOTES: &str = "\
+Examples:
+  Show which readers work in the current directory:
+    transect doctor
+  Show the mount, the reader and the profile of another directory:
+    transect doctor src
+  List the temporary files that killed runs left below a directory:
+    transect doctor docs
+  Print everything as JSON, for a bug report:
+    transect doctor --json
+  Check the file system of the home directory:
+    transect doctor ~
+
+Exit codes: 0 complete; 1 something below PATH could not be read; \
+2 wrong usage, or PATH could not be read at all.";
+
+const COMPLETIONS_NOTES: &str = "\
+Examples:
+  Install completions for bash:
+    transect completions bash > transect.bash
+  Install completions for zsh:
+    transect completions zsh > _transect
+  Install completions for fish:
+    transect completions fish > transect.fish
+  Write completions for PowerShell:
+    transect completions powershell > transect.ps1
+  Write completions for Elvish:
+    transect completions elvish > transect.elv";
+
+const MAN_NOTES: &str = "\
+Examples:
+  Read the main page:
+    transect man | man -l -
+  Read the page of a command:
+    transect man list | man -l -
+  Read the page of a command of the lab:
+    transect man lab report | man -l -
+  Write the pages of all commands to a directory:
+    transect man --output man1
+  Write one page to a file:
+    transect man transform > transect-transform.1";
+
+/// The heading of options that change speed, but not results.
+const TUNING: &str = "Tuning";
 
 // The arguments of a command are defined when it is asked for (`defer`): those of all commands take
 // a twentieth of a start. What is deferred comes last and has the last word, so the structs of
@@ -58,54 +136,57 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Counts entries and bytes, and shows the largest directories and files
-    #[command(after_help = EXIT)]
+    /// Count entries and bytes, and show the largest directories and files
+    #[command(after_long_help = SCAN_NOTES)]
     Scan(ScanArgs),
-    /// Shows where the bytes are: the largest directories as a tree, or entries in groups
-    #[command(after_help = USAGE_NOTES)]
+    /// Show where the bytes are: the largest directories as a tree, or entries in groups
+    #[command(after_long_help = USAGE_NOTES)]
     Usage(UsageArgs),
-    /// Shows a tree on the screen of the terminal, to look around in and to tidy up
-    #[command(after_help = TUI_NOTES)]
+    /// Browse a tree in the terminal, and delete what is not needed
+    #[command(after_long_help = TUI_NOTES)]
     Tui(TuiArgs),
-    /// Draws a tree as a page to walk around in: every entry an area as large as it is
-    #[command(after_help = MAP_NOTES)]
+    /// Draw a tree as an interactive map: area shows size, color shows file type
+    #[command(after_long_help = MAP_NOTES)]
     Map(MapArgs),
-    /// Prints the path of every entry, or what else is known of it
-    #[command(after_help = LIST_NOTES)]
+    /// List entries: their paths, or columns of attributes
+    #[command(after_long_help = LIST_NOTES)]
     List(ListArgs),
-    /// Passes over files once: line ends, encodings, digests, compression
-    #[command(after_help = TRANSFORM_NOTES)]
+    /// Transform files in one pass: line ends, encodings, digests, compression, encryption
+    #[command(after_long_help = TRANSFORM_NOTES)]
     Transform(TransformArgs),
-    /// Compares files with the digests that a list has of them
-    #[command(after_help = VERIFY_NOTES)]
+    /// Check files against a list of digests
+    #[command(after_long_help = VERIFY_NOTES)]
     Verify(VerifyArgs),
-    /// Cuts a file into parts
-    #[command(after_help = PARTS_NOTES)]
+    /// Split a file into parts
+    #[command(after_long_help = SPLIT_NOTES)]
     Split(SplitArgs),
-    /// Makes one file of its parts, if all of it is as it was
-    #[command(after_help = PARTS_NOTES)]
+    /// Join the parts of a file, and check them against their digests
+    #[command(after_long_help = JOIN_NOTES)]
     Join(JoinArgs),
-    /// Changes a few bytes of a file, in place with a way back
-    #[command(after_help = PATCH_NOTES)]
+    /// Patch a few bytes of a file, in place with undo
+    #[command(after_long_help = PATCH_NOTES)]
     Patch(PatchArgs),
-    /// Shows the attributes of many paths at once
-    #[command(after_help = ATTRIBUTES_NOTES)]
+    /// Show the attributes of many paths at once
+    #[command(after_long_help = ATTRIBUTES_NOTES)]
     Attributes(AttributesArgs),
-    /// Keeps one cache of attributes for several programs
-    #[command(after_help = SERVE_NOTES)]
+    /// Serve a cache of attributes to other programs
+    #[command(after_long_help = SERVE_NOTES)]
     Serve(ServeArgs),
-    /// Shows what this kernel, file system and privilege allow, and which reader is used
+    /// Show what this kernel, file system and user can do, and which reader is used
+    #[command(after_long_help = DOCTOR_NOTES)]
     Doctor(DoctorArgs),
-    /// Shows how much of files is in memory, and takes it out of there
+    /// Show how much of each file is in the page cache, or drop it
     #[command(subcommand)]
     Cache(CacheCommand),
-    /// Measures every way of walking a tree on this machine
+    /// Measure which ways of reading trees and files are fastest on this machine
     #[command(subcommand)]
     Lab(LabCommand),
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
+    #[command(after_long_help = COMPLETIONS_NOTES)]
     Completions(CompletionsArgs),
-    /// Prints the man page
-    Man,
+    /// Print the manual page of a command, or write those of all commands
+    #[command(after_long_help = MAN_NOTES)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -114,24 +195,24 @@ pub(crate) struct ScanArgs {
     pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
-    /// Rank the largest by length, not by disk usage, and show lengths first
+    /// Rank by apparent size (file length), not by disk usage
     #[arg(long)]
     pub(crate) apparent: bool,
-    /// How many of the largest directories and files to show
+    /// Show the N largest directories and files
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
-    /// List all errors, not only the first few; with --json as `error_list`
+    /// List all errors, not only the first ten; with --json as `error_list`
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Print one JSON object, with exact numbers
+    /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The place to look at; by default the current directory. If it is named, temporary files that
-    /// killed runs have left below it are listed
+    /// Examine the file system of PATH, and list temporary files that killed runs left below it
+    /// [default: the current directory, without that list]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// Print one JSON object
@@ -141,17 +222,102 @@ pub(crate) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Write the script for this shell
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Returns what parses the name of one of `all`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Print the page of this command, such as `list` or `lab report` [default: the main page]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+    /// Write the pages of all commands to DIR, as transect.1, transect-scan.1 and so on
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Returns a parser for the names of `all`.
 fn one_of<T: Copy + Send + Sync>(
     all: &'static [T],
     name_of: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(all.iter().map(|&value| name_of(value))).map(move |name| {
         let named = all.iter().copied().find(|&value| name_of(value) == name);
-        named.expect("BUG: the parser lets only names of these pass")
+        named.expect("BUG: the parser accepts only names of these")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::*;
+
+    /// Splits a shell line at unquoted `|`, `&`, `;`, `<` and `>` into commands, and these into words.
+    fn shell_commands(line: &str) -> Vec<Vec<String>> {
+        let (mut commands, mut word, mut quote) = (vec![Vec::new()], None::<String>, None);
+        for c in line.chars().chain([' ']) {
+            match (quote, c) {
+                (Some(open), _) if c == open => quote = None,
+                (None, '\'' | '"') => {
+                    quote = Some(c);
+                    word.get_or_insert_default();
+                }
+                (None, ' ' | '|' | '&' | ';' | '<' | '>') => {
+                    commands.last_mut().unwrap().extend(word.take());
+                    if c != ' ' {
+                        commands.push(Vec::new());
+                    }
+                }
+                _ => word.get_or_insert_default().push(c),
+            }
+        }
+        commands
+    }
+
+    /// Returns the example lines of a command's `--help`.
+    fn examples(command: &Command) -> Vec<String> {
+        let notes = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        let examples = notes.lines().skip_while(|line| *line != "Examples:").skip(1);
+        let examples = examples.take_while(|line| !line.is_empty());
+        examples.filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
+    }
+
+    fn assert_examples_parse(command: &Command) {
+        let name = command.get_bin_name().unwrap_or("transect").to_owned();
+        let examples = examples(command);
+        let is_group = command.has_subcommands() && command.get_name() != "transect";
+        assert!(is_group || examples.len() >= 5, "{name}: {} examples", examples.len());
+        for line in examples {
+            assert!(line.len() <= 76, "{name}: an 80-column terminal wraps: {line}");
+            let commands = shell_commands(&line);
+            let of_transect: Vec<_> = commands
+                .iter()
+                .filter(|words| words.first().is_some_and(|it| it == "transect"))
+                .collect();
+            assert!(!of_transect.is_empty(), "{name}: {line}");
+            for words in of_transect {
+                if let Err(error) = Cli::try_parse_from(words) {
+                    panic!("{name}: {line}\n{error}");
+                }
+            }
+        }
+        for command in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            assert_examples_parse(command);
+        }
+    }
+
+    #[test]
+    fn examples_of_every_command_parse() {
+        let mut root = Cli::command().disable_help_subcommand(true);
+        root.build();
+        assert_examples_parse(&root);
+    }
+
+    #[test]
+    fn shell_line_is_split_as_by_a_shell() {
+        let words = shell_commands("find . -print0 | transect list --glob '*.rs a' >out");
+        assert_eq!(words.len(), 3);
+        assert_eq!(words[1], ["transect", "list", "--glob", "*.rs a"]);
+    }
 }

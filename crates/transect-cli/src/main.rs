@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Some(Command::Cache(command)) => commands::cache::run(command),
         Some(Command::Lab(command)) => commands::lab::run(command),
         Some(Command::Completions(args)) => commands::generate::completions(args),
-        Some(Command::Man) => commands::generate::man(),
+        Some(Command::Man(args)) => commands::generate::man(args),
     };
     if matches!(end, Ok(ExitStatus::RootFailed)) && cli.command.is_none() {
         cli.scan.walk.hint_misplaced_command();

@@ -1,56 +1,67 @@
-//! The command line of `transect attributes`.
+//! Arguments of `attributes`.
 
 use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{ArgGroup, Args};
 
-use super::one_of;
+use super::{TUNING, one_of};
 use crate::output::columns::Column;
 
 pub(crate) const ATTRIBUTES_NOTES: &str = "\
-A path that leads to nothing is an answer: the line says so. Links are not followed unless \
---follow is given.
+A missing path is not an error: its line says `missing`. Links are not followed unless --follow is \
+given.
 
 COLUMNs: type, size, allocated, mtime, ctime, atime, btime, mode, uid, gid, nlink, inode, device; \
-on Windows also attributes and reparse_tag; owner and group for the names behind uid and gid. Unless \
-some are chosen, people see type, size and mtime, and --json prints all that are told but the names.
+owner and group (the names of uid and gid); on Windows also attributes and reparse_tag. By default \
+the table shows type, size and mtime, and --json prints all except owner and group.
 
-Exit codes: 0 all paths were answered; 1 of some it could not be told (denied, or an error); \
-2 wrong usage, or nothing could be answered; 130 interrupted.";
+Examples:
+  Show type, size and time of some files:
+    transect attributes notes.txt src missing.txt
+  Read a list of paths, one per line:
+    transect attributes --from paths.txt
+  Read paths from another program, whatever their names contain:
+    find src -print0 | transect attributes -0 --from -
+  Choose the columns:
+    transect attributes --columns mode,owner,size notes.txt
+  Print one JSON object per path:
+    transect attributes --json src
 
-// Which paths are asked about, of whom, and what is shown.
+Exit codes: 0 all paths were answered; 1 some could not be queried (denied, or an error); \
+2 wrong usage, or no path could be queried; 130 interrupted.";
+
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("asked").required(true).multiple(true).args(["paths", "from"]))]
 pub(crate) struct AttributesArgs {
-    /// A path to ask about
+    /// Show the attributes of PATH
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Ask about the paths in FILE, one in a line; - is standard input
+    /// Read paths from FILE, one per line; - is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
-    /// Paths in FILE end with NUL instead of a newline; so do the rows of the table, whose paths then
-    /// come as they are
+    /// Separate paths in FILE, and lines of the output, with NUL; paths are printed unquoted
     #[arg(short = '0', long = "null")]
     pub(crate) null: bool,
-    /// Ask about what links lead to
+    /// Follow symbolic links
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
-    /// What to show, separated by commas
+    /// Print these columns, separated by commas; see below for their names
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', value_parser = column_parser(),
           hide_possible_values = true)]
     pub(crate) columns: Vec<Column>,
-    /// The most threads that ask; by default as many as there are processors
+    /// Use at most N threads [default: one per CPU]
     #[arg(short = 'j', long, value_name = "N", conflicts_with = "service",
+          help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Ask the service that `transect serve --cache` runs, at its usual socket or another
+    /// Query the service of `transect serve --cache`, at its default socket or at SOCKET
     #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
     pub(crate) service: Option<Option<PathBuf>>,
-    /// Have the service take note of all changes made before, if it watches for them
+    /// Make the service process all earlier changes first, if it watches for changes
     #[arg(long, requires = "service")]
     pub(crate) settle: bool,
-    /// Print one JSON object in a line for every path, in the order asked
+    /// Print one JSON object per line for each path, in the order given
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line of `transect cache`.
+//! Arguments of `cache`.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,52 @@ use transect_text::size;
 use super::FilterArgs;
 
 const STATUS_NOTES: &str = "\
-Linux tells it only to a file's owner and to who may write it. Other systems do not tell it.
+Linux reports this only to the owner of a file and to users who may write it. Other systems do not \
+report it.
 
-Exit codes: 0 complete; 1 something could not be read, or is not told; \
+Examples:
+  Show how much of each file is in memory:
+    transect cache status src
+  Show only files with at least 64 MiB in memory:
+    transect cache status --min-resident 64M .
+  Show one large file:
+    transect cache status backup.img
+  Show log files only:
+    transect cache status --glob '*.log' .
+  Print JSON, for a script:
+    transect cache status --json src
+
+Exit codes: 0 complete; 1 something could not be read, or is not reported; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 const DROP_NOTES: &str = "\
-What was changed is written first. Pages stay that a program has mapped, and those of file systems \
-that lie in memory. Other systems than Linux do not tell what is in memory, before or after.
+Modified pages are written to the device first. Pages that a program has mapped stay, and so do files \
+on file systems in memory. Only Linux reports how much is in memory before and after.
 
-Exit codes: 0 nothing of the files is in memory, as far as the system tells; \
+Examples:
+  Drop a file, to measure a cold read:
+    transect cache drop backup.img
+  Drop all files of a tree:
+    transect cache drop src
+  Drop large files only:
+    transect cache drop --size +1M .
+  Stay on one file system:
+    transect cache drop -x .
+  Print JSON, for a script:
+    transect cache drop --json src
+
+Exit codes: 0 nothing of the files is in memory, as far as the system reports; \
 1 something could not be read or dropped, or stayed in memory; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum CacheCommand {
-    /// Shows how much of each file is in memory
-    #[command(after_help = STATUS_NOTES)]
+    /// Show how much of each file is in memory
+    #[command(after_long_help = STATUS_NOTES)]
     Status(CacheStatusArgs),
-    /// Takes files out of memory, so that they are read from their device the next time
-    #[command(after_help = DROP_NOTES)]
+    /// Drop files from memory, so that the next read comes from the device
+    #[command(after_long_help = DROP_NOTES)]
     Drop(CacheDropArgs),
 }
 
@@ -36,10 +61,10 @@ pub(crate) enum CacheCommand {
 pub(crate) struct CacheStatusArgs {
     #[command(flatten)]
     pub(crate) files: CacheFilesArgs,
-    /// Show only files with at least so much in memory; the total is of all
+    /// Show only files with at least SIZE in memory; the total includes all
     #[arg(long, value_name = "SIZE", default_value = "0", value_parser = size::parse)]
     pub(crate) min_resident: usize,
-    /// Print one JSON object, with exact numbers
+    /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -48,20 +73,19 @@ pub(crate) struct CacheStatusArgs {
 pub(crate) struct CacheDropArgs {
     #[command(flatten)]
     pub(crate) files: CacheFilesArgs,
-    /// Print one JSON object, with exact numbers
+    /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-// Which files are meant.
 #[derive(Debug, Args)]
 pub(crate) struct CacheFilesArgs {
-    /// A file, or a directory with all files in it; a link to a file is followed
+    /// Examine this file, or all files in this directory; links to files are followed
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// List all errors, not only the first few; with --json as `error_list`
+    /// List all errors, not only the first ten; with --json as `error_list`
     #[arg(long)]
     pub(crate) errors: bool,
 }

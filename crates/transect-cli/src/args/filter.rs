@@ -1,4 +1,4 @@
-//! Filters as people type them: types, sizes, times, owners.
+//! Parsers of the filters: types, sizes, times, owners.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use transect_text::size;
 
 use crate::output::owner;
 
-/// The types that can be asked for, with the letters that `find` and `fd` have for them.
+/// The file types with their letters, as in `find` and `fd`.
 const TYPES: [(FileType, &str); 7] = [
     (FileType::File, "f"),
     (FileType::Directory, "d"),
@@ -29,12 +29,12 @@ pub(super) fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
     PossibleValuesParser::new(TYPES.map(value)).map(|word| {
         let named =
             |&(file_type, letter): &(FileType, &str)| word == letter || word == file_type.as_str();
-        TYPES.into_iter().find(named).expect("BUG: the parser lets only these words pass").0
+        TYPES.into_iter().find(named).expect("BUG: the parser accepts only these words").0
     })
 }
 
-/// A limit of sizes, as `fd` takes it. (For `find`, `+N` is *more than* N, in units that it rounds
-/// up to: `-size -1M` finds nothing but empty files.)
+/// A limit on sizes, with the meaning of `fd --size`. (In `find`, `+N` means *more than* N, in units
+/// that sizes are rounded up to: `-size -1M` matches only empty files.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeFilter {
     /// `+N`
@@ -55,7 +55,7 @@ impl SizeFilter {
         Ok(limit(size::parse(size)? as u64))
     }
 
-    /// Narrows the sizes that are let pass. Several limits hold all at once.
+    /// Adds the limit to `conditions`. Several limits all apply.
     pub(super) fn apply_to(self, conditions: &mut Conditions) {
         let (least, most) = match self {
             Self::AtLeast(size) => (Some(size), None),
@@ -70,11 +70,11 @@ impl SizeFilter {
     }
 }
 
-/// Returns the time that a text stands for, in nanoseconds since 1970 UTC: how long ago, a moment,
-/// a date and time of the local zone, or when the content of a file changed.
+/// Parses a time into nanoseconds since 1970 UTC: an age (`2d`), a timestamp with its zone, a local
+/// date or date and time, or the path of a file, which stands for its modification time.
 pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     let nanoseconds = |time: Timestamp| {
-        let out_of_range = |_| "a time that cannot be told in nanoseconds".to_owned();
+        let out_of_range = |_| "the time is out of range".to_owned();
         i64::try_from(time.as_nanosecond()).map_err(out_of_range)
     };
     if let Ok(ago) = humantime::parse_duration(text) {
@@ -92,12 +92,12 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     let modified = Path::new(text).metadata().and_then(|metadata| metadata.modified());
     let modified: SystemTime = modified.map_err(|error| {
         let reason = transect::reason(&error);
-        format!("no time (2026-01-31, 2026-01-31T10:00, 2d, 3h), and as a file: {reason}")
+        format!("not a time (2026-01-31, 2026-01-31T10:00, 2d, 3h), nor a file: {reason}")
     })?;
     nanoseconds(Timestamp::try_from(modified).map_err(|error| error.to_string())?)
 }
 
-/// Who something must belong to.
+/// The owner that entries must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OwnerFilter {
     pub(super) uid: Option<u32>,
@@ -107,7 +107,7 @@ pub(crate) struct OwnerFilter {
 impl OwnerFilter {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if !cfg!(unix) {
-            return Err("on this system owners have no numbers to be asked for".to_owned());
+            return Err("this system has no numeric owners to filter by".to_owned());
         }
         let (user, group) = text.split_once(':').unwrap_or((text, ""));
         let number = |name: &str, named: fn(&str) -> Option<u32>, what: &str| match name {
@@ -115,17 +115,13 @@ impl OwnerFilter {
             name => named(name)
                 .or_else(|| name.parse().ok())
                 .map(Some)
-                .ok_or_else(|| format!("there is no {what} '{name}'")),
+                .ok_or_else(|| format!("no such {what}: '{name}'")),
         };
         let owner = Self {
             uid: number(user, owner::uid_by_name, "user")?,
             gid: number(group, owner::gid_by_name, "group")?,
         };
-        if owner == Self::default() {
-            Err("neither a user nor a group".to_owned())
-        } else {
-            Ok(owner)
-        }
+        if owner == Self::default() { Err("name a user or a group".to_owned()) } else { Ok(owner) }
     }
 }
 
@@ -134,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_sizes_hold_all_at_once() {
+    fn size_limits_repeated_all_apply() {
         let limits = |texts: &[&str]| {
             let mut conditions = Conditions::default();
             for text in texts {
@@ -152,24 +148,24 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_a_moment_or_how_long_ago_or_a_file() {
+    fn time_accepts_timestamp_date_age_and_file() {
         assert_eq!(parse_time("1970-01-01T00:00:01Z"), Ok(1_000_000_000));
         assert_eq!(parse_time("2001-09-09T03:46:40+02:00"), Ok(1_000_000_000_000_000_000));
         let day = 24 * 3600 * 1_000_000_000;
         let (yesterday, now) = (parse_time("1d").unwrap(), parse_time("0s").unwrap());
         assert!((day..day + 60_000_000_000).contains(&(now - yesterday)));
-        // A day of the local zone, whichever that is, is not far from that of any other.
+        // Local midnight differs from UTC by at most 15 hours.
         let noon = parse_time("2001-09-09T12:00").unwrap();
         assert!((noon - 1_000_029_600_000_000_000).abs() <= 15 * 3600 * 1_000_000_000);
         assert_eq!(parse_time("2001-09-09").unwrap() + day / 2, noon);
         assert!(parse_time(".").unwrap() <= now);
         let refused = parse_time("yesterday or so").unwrap_err();
-        assert!(refused.contains("no time"), "{refused}");
+        assert!(refused.contains("not a time"), "{refused}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn owners_have_names_or_numbers() {
+    fn owner_accepts_names_and_numbers() {
         let of = |uid, gid| Ok(OwnerFilter { uid, gid });
         assert_eq!(OwnerFilter::parse("root"), of(Some(0), None));
         assert_eq!(OwnerFilter::parse("0:0"), of(Some(0), Some(0)));

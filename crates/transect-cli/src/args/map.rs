@@ -1,4 +1,4 @@
-//! What `map` understands.
+//! Arguments of `map`.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,23 @@ use clap::Args;
 use super::{ProgressArgs, WalkArgs};
 
 pub(crate) const MAP_NOTES: &str = "\
-Without --html the page is served on this machine, to whoever knows the address that is printed, until \
-Ctrl-C or until nobody looks at it any more; it shows directories while they are being read. As a file \
-it needs nothing beside it and asks no network.
+Without --html, transect prints the address of a page that it serves to this machine only, until Ctrl-C \
+or until the page is closed. The address contains a secret. The page shows directories while they are \
+read. A page written with --html is one self-contained file that works offline.
 
-Sizes are disk usage, and a file with several names is charged to one of them, as in `transect usage`.
+Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
+
+Examples:
+  Show the home directory in the browser:
+    transect map ~
+  Stay on one file system, and measure file lengths:
+    transect map -x --apparent .
+  Write a page to a file:
+    transect map --html map.html src
+  Keep the page of a huge tree small:
+    transect map --html map.html --max-entries 100000 .
+  Map only video files:
+    transect map --html videos.html --glob '*.mp4' --glob '*.mkv' .
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -22,17 +34,17 @@ pub(crate) struct MapArgs {
     pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
-    /// Write the page to FILE, in place of what is there, and serve nothing; - is the standard output
+    /// Write the page to FILE, replacing it, instead of serving it; - is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Measure in lengths of files, not in disk usage
+    /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,
-    /// Show no more entries than N one by one; the smallest of each directory are summed up
+    /// Show at most N entries; the smallest of each directory are summed up
     #[arg(long, value_name = "N", default_value_t = 2_000_000,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_entries: u32,
-    /// List all errors, not only the first few
+    /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
 }

@@ -1,15 +1,13 @@
-//! What commands understand that may take long.
+//! Arguments of the commands that show progress.
 
 use clap::Args;
 
-// Whether it is said how far something is.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ProgressArgs {
-    /// Say on stderr how far it is, also where that is no terminal: there a line every few seconds,
-    /// and one at the end
-    #[arg(long, overrides_with = "no_progress")]
+    /// Show progress even when stderr is not a terminal: there a line every 5 seconds
+    #[arg(long, overrides_with = "no_progress", hide_short_help = true)]
     pub(crate) progress: bool,
-    /// Do not say how far it is, not even on a terminal
-    #[arg(long, overrides_with = "progress")]
+    /// Do not show progress
+    #[arg(long, overrides_with = "progress", hide_short_help = true)]
     pub(crate) no_progress: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line of `transect serve`.
+//! Arguments of `serve`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,40 +11,49 @@ use transect_text::size;
 use super::one_of;
 
 pub(crate) const SERVE_NOTES: &str = "\
-Runs until it is interrupted, or nobody asks any more. Only programs of the same user are answered. \
-What is said is documented in docs/SERVICE.md; `transect attributes --service` asks.
+Runs until it is interrupted, or idle for the time of --idle. Answers only programs of the same user. \
+docs/SERVICE.md documents the protocol; `transect attributes --service` is a client.
 
-Levels: watched (the system tells of changes), checked (listings are checked for every request, and \
-attributes always asked), frozen (nothing changes until a program thaws it), verified (nothing is \
-kept).
+Levels: watched (the system reports changes), checked (each request checks the listing and queries \
+attributes anew), frozen (nothing changes until a program thaws it), verified (nothing is kept).
 
-Exit codes: 0 ended as asked; 2 wrong usage, or it could not begin.";
+Examples:
+  Serve a cache until Ctrl-C:
+    transect serve --cache
+  Serve a source tree only, and end after 15 idle minutes:
+    transect serve --cache --root src --idle 15m
+  Use a socket of your own:
+    transect serve --cache --socket cache.sock
+  Limit the memory to 256 MiB, and report connections:
+    transect serve --cache --memory 256M --verbose
+  Check listings instead of watching for changes:
+    transect serve --cache --level checked
 
-// What is served, where, and how.
+Exit codes: 0 ended as requested; 2 wrong usage, or the service could not start.";
+
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Serve attributes of files from a cache
     #[arg(long, required = true)]
     pub(crate) cache: bool,
-    /// Where to answer; by default transect/cache.sock in $XDG_RUNTIME_DIR, or in a folder of the
-    /// user's own where temporary files are
+    /// Listen at SOCKET [default: transect/cache.sock in $XDG_RUNTIME_DIR, or in a private folder
+    /// of the user below the temporary directory]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
-    /// What is promised of answers
+    /// Keep answers this fresh; see below
     #[arg(long, value_name = "LEVEL", default_value = Level::Watched.as_str(),
           value_parser = level_parser())]
     pub(crate) level: Level,
-    /// Answer only for what is in DIR; may be given several times
+    /// Answer only for paths in DIR; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// The most memory for what is known; beyond it, directories are forgotten that nobody asked
-    /// about lately
+    /// Use at most SIZE of memory; least recently used directories are dropped
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<usize>,
-    /// End when nobody has asked for so long: 90s, 15m, 8h
+    /// End after DURATION without a request: 90s, 15m, 8h
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) idle: Option<Duration>,
-    /// Tell on stderr who asks, and how much
+    /// Report connections and requests on stderr
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line of transforms.
+//! Arguments of `transform`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,103 +9,118 @@ use transect_text::size;
 use transect_transform::pass::{Holes, IoMethod};
 use transect_transform::publish::Durability;
 
-use super::{FilterArgs, ProgressArgs, one_of};
+use super::{FilterArgs, ProgressArgs, TUNING, one_of};
 
 pub(crate) const TRANSFORM_NOTES: &str = "\
-STEPs are done one after the other in one pass; `transect transform --steps` lists them. The first \
-word that is not a step is the first PATH; every word after it, and every word after --, is a PATH \
-too. `transect transform eol=lf -i -- *` is safe whatever the files are called. `copy` stands for no \
-step at all. Directories are walked, links in them left alone, files that are no text skipped if a step is made \
-for text. Without PATH, standard input goes to standard output.
+One pass applies all STEPs, in order; `transect transform --steps` lists them, and `copy` stands for \
+none. The first word that is not a step is the first PATH; all words after it, or after --, are PATHs. \
+Directories are walked without following links. Steps for text skip binary files. Without PATH, \
+standard input goes to standard output.
 
-A result is written beside its target and renamed when it is complete: whatever happens, the target \
-is what it was, or what it is to be. A file that would not change is not touched. One with several \
-names (hard links) among the PATHs is done once, and stays one file: the others become names of the \
-result. A killed run may leave a temporary file; the next run with --in-place removes it.
+Each result is written to a temporary file and renamed when complete: the target always has its old or \
+its new content. Files that would not change are not touched. A file with several names (hard links) \
+among the PATHs is transformed once, and keeps them. The next run with --in-place removes the \
+temporary files of killed runs.
+
+Examples:
+  Convert line ends to LF in all text files of a tree:
+    transect transform eol=lf --in-place src
+  List the files that would change, and change nothing:
+    transect transform eol=lf trim --check src
+  Print the BLAKE3 digests of all files, as b3sum does:
+    transect transform blake3 src
+  Copy a tree, compressed:
+    transect transform zstd src --output compressed/
+  Convert all files here, even those named like a step or an option:
+    transect transform eol=lf -i -- *
 
 Exit codes: 0 all done; 1 finished, but some files failed, or --check found some that would change; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
-// What is done, to what, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct TransformArgs {
-    /// What to do, such as eol=lf, then the files and directories to do it to
+    /// Apply these steps, such as eol=lf, to these files and directories
     #[arg(value_name = "STEP|PATH", required_unless_present_any = ["steps", "new_key"])]
     pub(crate) words: Vec<OsString>,
-    /// Files and directories, even where a name looks like a step or an option
+    /// Transform these files and directories, even if a name looks like a step or an option
     #[arg(last = true, value_name = "PATH")]
     pub(crate) paths: Option<Vec<PathBuf>>,
-    /// Replace every file by its result, if that is another
+    /// Replace each file whose content changes
     #[arg(short = 'i', long, conflicts_with_all = ["output", "check"])]
     pub(crate) in_place: bool,
-    /// Where the result goes: a file; a folder, if it is one, or ends with a slash, or there may be
-    /// several inputs; - is standard output
+    /// Write results to PATH, a file or a directory
+    ///
+    /// A directory if PATH is one, ends with a slash, or there can be several inputs. - is standard
+    /// output.
     #[arg(short, long, value_name = "PATH", conflicts_with = "check")]
     pub(crate) output: Option<PathBuf>,
-    /// Change nothing: name the files that would change, and exit with 1 if there are any
+    /// Print the names of files that would change, change nothing
+    ///
+    /// Exits with 1 if there are any.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Replace what is at the target
+    /// Replace existing files
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
-    /// Replace files that have names (hard links) elsewhere, too: those keep the old content
-    #[arg(long)]
+    /// Replace files with hard links elsewhere; those links keep the old content
+    #[arg(long, hide_short_help = true)]
     pub(crate) break_links: bool,
-    /// Give results the times of their inputs
+    /// Keep the times of the inputs
     #[arg(short = 'p', long)]
     pub(crate) keep_times: bool,
-    /// Do it to files that are no text, too
+    /// Transform binary files, too
     #[arg(long)]
     pub(crate) binary: bool,
-    /// What the device must have before a result is in its place: nothing, each file, or many files
-    /// together
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None)]
+    /// Wait for the device before renaming: not at all, for each file, or once for many
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = SyncMode::None,
+          hide_short_help = true)]
     pub(crate) sync: SyncMode,
-    /// Write down in FILE what is done; a second run with it goes on where the first was stopped
-    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    /// Record progress in FILE; a second run with it continues where the first stopped
+    #[arg(long, value_name = "FILE", conflicts_with = "check", hide_short_help = true)]
     pub(crate) journal: Option<PathBuf>,
-    /// Read every result back from the device before it is put in its place, and compare
-    #[arg(long)]
+    /// Read each result back from the device and compare it, before renaming
+    #[arg(long, hide_short_help = true)]
     pub(crate) read_back: bool,
-    /// Whether runs of zeros are holes, which occupy nothing: as in the input, wherever there can be
-    /// some, or nowhere
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HoleMode::Keep)]
+    /// Keep holes as in the input, make them of all runs of zeros, or fill them
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HoleMode::Keep,
+          hide_short_help = true)]
     pub(crate) holes: HoleMode,
-    /// How files are read and written; by default chosen for each
-    #[arg(long, value_name = "METHOD", value_parser = method_parser())]
+    /// Read and write with this method [default: chosen for each file]
+    #[arg(long, value_name = "METHOD", help_heading = TUNING, hide_short_help = true,
+          value_parser = method_parser())]
     pub(crate) method: Option<IoMethod>,
-    /// How much is read at once; by default 128K or 256K
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    /// Read SIZE at once [default: 128K or 256K]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse,
+          help_heading = TUNING, hide_short_help = true)]
     pub(crate) block: Option<usize>,
-    /// Leave the system's cache to others: read and write past it, where there is a way
-    #[arg(long)]
+    /// Bypass the page cache where the system allows it, so that it keeps the files of others
+    #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) spare_cache: bool,
-    /// Tell the system that files are read from their beginning to their end: it may read further
-    /// ahead
-    #[arg(long)]
+    /// Advise the system that files are read sequentially, so that it reads further ahead
+    #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) sequential: bool,
-    /// Do without what `transect lab explain --save` stored for this file system; so do --method and
-    /// --block
-    #[arg(long)]
+    /// Ignore the settings that `transect lab explain --save` stored for this file system; --method
+    /// and --block imply it
+    #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) no_profile: bool,
-    /// How many files at once; by default as many as there are cores
-    #[arg(short = 'j', long, value_name = "N",
+    /// Transform up to N files at once [default: one per CPU]
+    #[arg(short = 'j', long, value_name = "N", help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Tell what became of every file
+    /// Print the outcome of each file
     #[arg(short, long, conflicts_with_all = ["quiet", "json"])]
     pub(crate) verbose: bool,
-    /// Print nothing but errors, and digests
+    /// Print only errors and digests
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) quiet: bool,
-    /// Print one JSON object for every file, and one for all of them
+    /// Print one JSON object per file, and one for the total
     #[arg(long)]
     pub(crate) json: bool,
     /// List the steps
     #[arg(long)]
     pub(crate) steps: bool,
-    /// Make a new key for encrypt=FILE and decrypt=FILE
-    #[arg(long, value_name = "FILE", exclusive = true)]
+    /// Create a key file for encrypt=FILE and decrypt=FILE
+    #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
     pub(crate) new_key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
@@ -113,7 +128,7 @@ pub(crate) struct TransformArgs {
     pub(crate) progress: ProgressArgs,
 }
 
-/// What must be on the device.
+/// What to wait for before a result is renamed to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncMode {
     None,
@@ -131,7 +146,7 @@ impl From<SyncMode> for Durability {
     }
 }
 
-/// What becomes of runs of zeros.
+/// How to write runs of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HoleMode {
     Keep,

@@ -1,28 +1,40 @@
-//! What `tui` understands.
+//! Arguments of `tui`.
 
 use clap::Args;
 
 use super::WalkArgs;
 
 pub(crate) const TUI_NOTES: &str = "\
-Directories are shown while they are read, files when everything has been read. ? shows the keys.
+Directories appear while they are read, files when all directories have been read. ? shows the keys.
 
-Sizes are disk usage, and a file with several names is charged to one of them, as in `transect usage`.
+Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
+
+Examples:
+  Browse the current directory:
+    transect tui
+  Browse the home directory, on its file system only:
+    transect tui -x ~
+  Browse without being able to delete anything:
+    transect tui --read-only .
+  Start with file lengths instead of disk usage:
+    transect tui --apparent .
+  Show only files of at least 100 MiB:
+    transect tui --size +100M ~
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
-2 wrong usage, no terminal, or a path could not be read at all; 130 interrupted before all was read.";
+2 wrong usage, not a terminal, or a path could not be read at all; 130 interrupted while reading.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TuiArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
-    /// Begin with lengths of files, not with disk usage
+    /// Start with apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,
-    /// Delete nothing, and move nothing to the trash
+    /// Disable deleting and moving to the trash
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// List all errors when it ends, not only the first few
+    /// List all errors at the end, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
 }

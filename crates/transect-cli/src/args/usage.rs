@@ -1,4 +1,4 @@
-//! What `usage` understands.
+//! Arguments of `usage`.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,26 @@ use transect_text::size;
 use super::{ProgressArgs, WalkArgs, one_of};
 
 pub(crate) const USAGE_NOTES: &str = "\
-Sizes are disk usage: what is occupied, directories included, as du counts. A file with several \
-names is charged to one of them, the first in the order of names; `shared` is what would stay \
-occupied if the directory were removed, because it has further names elsewhere.
+Sizes are disk usage: the space that is allocated, directories included, as in du. A file with \
+several names is counted at the first of them in name order; `shared` is what removing a directory \
+would not free, because its files have names elsewhere.
+
+Examples:
+  Show the largest directories of the current directory:
+    transect usage
+  Show files too, two levels deep:
+    transect usage --files --depth 2 src
+  Show which kinds of files need the most space:
+    transect usage --by ext src
+  Show which directories hold the most entries:
+    transect usage --entries --top 10 src
+  Export a tree for ncdu, then read it back:
+    transect usage -o tree.json src && transect usage --import-ncdu tree.json
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
-/// What says which entries a walk finds, and means nothing where there is none.
+/// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
 const WALK_ARGS: [&str; 13] = [
     "paths",
     "one_file_system",
@@ -38,57 +50,65 @@ pub(crate) struct UsageArgs {
     pub(crate) walk: WalkArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
-    /// How many lines to show; by default as many as the terminal has room for, else 25
+    /// Show at most N lines [default: as many as fit]
+    ///
+    /// 25 if standard output is not a terminal.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) top: Option<usize>,
-    /// Show nothing deeper than N steps below PATH; it is counted all the same
+    /// Show at most N levels below PATH; deeper entries still count
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
-    /// Show files, too, and not only directories
+    /// Show files as well as directories
     #[arg(short = 'f', long, conflicts_with = "by")]
     pub(crate) files: bool,
-    /// Show what entries come to together, not where they are
+    /// Group entries by KEY, instead of showing the tree
     #[arg(long, value_name = "KEY", value_parser = one_of(Key::ALL, Key::as_str))]
     pub(crate) by: Option<Key>,
-    /// Measure in lengths of files, not in disk usage
+    /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,
-    /// Measure in numbers of entries: who uses up the inodes
+    /// Show numbers of entries (inodes), not sizes
     #[arg(long, conflicts_with = "apparent")]
     pub(crate) entries: bool,
-    /// Leave out what is smaller than this: bytes, K, M, G; with --entries a number of them
+    /// Hide what is smaller than SIZE
+    ///
+    /// Bytes, K, M or G; with --entries, a number of entries.
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "1")]
     pub(crate) min_size: usize,
-    /// List all errors, not only the first few
+    /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
-    /// Print one JSON object, with exact numbers
+    /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print comma-separated values, with exact numbers
+    /// Print comma-separated values with exact numbers
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Show nothing, but write all that is found to FILE, as ncdu exports it; - is stdout
+    /// Write the whole tree to FILE in ncdu's format
+    ///
+    /// Nothing is shown. - is standard output.
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["json", "csv", "by", "files"])]
     pub(crate) export_ncdu: Option<PathBuf>,
-    /// Write also who owns what, permissions and times, as ncdu -e does
+    /// Export owners, permissions and times, like ncdu -e
     #[arg(short = 'e', long, requires = "export_ncdu")]
     pub(crate) extended: bool,
-    /// Read no directories, but what ncdu or gdu exported to FILE; - is stdin
+    /// Read FILE, exported by ncdu or gdu, not directories
+    ///
+    /// - is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = WALK_ARGS)]
     pub(crate) import_ncdu: Option<PathBuf>,
 }
 
-/// What entries can be put together by.
+/// A key to group entries by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// What follows the last dot of a file's name.
+    /// What follows the last dot of the name.
     Extension,
-    /// Who owns it.
+    /// The user.
     Owner,
-    /// How long ago its content changed.
+    /// The time since the last change of the content.
     Age,
-    /// What it is.
+    /// The file type.
     Type,
 }
 

@@ -1,4 +1,4 @@
-//! What commands that walk understand.
+//! Arguments of the commands that walk trees.
 
 use std::path::PathBuf;
 
@@ -10,83 +10,97 @@ use transect::{
 use transect_text::size;
 
 use super::filter::{self, OwnerFilter, SizeFilter};
-use super::{Cli, one_of};
+use super::{Cli, TUNING, one_of};
 use crate::output;
 
-// What every command that walks understands.
 #[derive(Debug, Args)]
 pub(crate) struct WalkArgs {
-    /// Where to begin; by default the current directory. Paths that lie in each other are counted
-    /// once
+    /// Start here [default: the current directory]
+    ///
+    /// Nested paths are counted once.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// How directories are read; `transect doctor` says which can be used here
-    #[arg(long, value_name = "READER", value_parser = reader_parser())]
+    /// Read directories with this system interface; `transect doctor` lists those that work here
+    #[arg(long, value_name = "READER", value_parser = reader_parser(),
+          help_heading = TUNING, hide_short_help = true)]
     pub(crate) reader: Option<ReaderKind>,
-    /// Bytes that one listing call may fill, 4K to 4M; by default 64K
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    /// Read directories with a buffer of SIZE bytes, 4K to 4M [default: 64K]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse,
+          help_heading = TUNING, hide_short_help = true)]
     pub(crate) buffer_size: Option<usize>,
-    /// In which order attributes are asked for; by default as listed. By inode number is for
-    /// rotating disks with cold caches
-    #[arg(long, value_name = "ORDER", value_parser = stat_order_parser())]
+    /// Query attributes in the order of the listing, or by inode number (for rotating disks with
+    /// cold caches) [default: listing]
+    #[arg(long, value_name = "ORDER", value_parser = stat_order_parser(),
+          help_heading = TUNING, hide_short_help = true)]
     pub(crate) stat_order: Option<StatOrder>,
-    /// In which order, and on which threads, directories are read; by default work-stealing
-    #[arg(long, value_name = "ORDER", value_parser = order_parser())]
+    /// Schedule directories on threads in this order [default: work-stealing]
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(),
+          help_heading = TUNING, hide_short_help = true)]
     pub(crate) order: Option<Order>,
-    /// The most threads; by default as many as can work at once, more while waiting for a device
-    #[arg(short = 'j', long, value_name = "N",
+    /// Use at most N threads [default: one per CPU, more while waiting for a device]
+    #[arg(short = 'j', long, value_name = "N", help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Do without the settings that `transect lab tune` stored for this file system; so does any of
-    /// --reader, --buffer-size, --stat-order, --order, --threads
-    #[arg(long)]
+    /// Ignore the settings that `transect lab tune` stored for this file system; any other option
+    /// under this heading implies it
+    #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) no_profile: bool,
 }
 
-// Which entries below a path count.
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Stay on the file system of each PATH
     #[arg(short = 'x', long)]
     pub(crate) one_file_system: bool,
-    /// Read pseudo file systems (/proc, /sys) below PATH, too
-    #[arg(long)]
+    /// Read pseudo file systems (/proc, /sys) below PATH
+    #[arg(long, hide_short_help = true)]
     pub(crate) pseudo: bool,
-    /// Follow symbolic links; a directory is read once, whatever leads to it
+    /// Follow symbolic links; each directory is read once
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
-    /// Read no directories N steps below PATH, or deeper
+    /// Do not read directories N or more levels below PATH
     #[arg(short = 'd', long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
-    /// Only entries whose name (or path, if it holds a /) matches; !GLOB leaves them out; the last
-    /// match decides
+    /// Include only names that match GLOB; `!GLOB` excludes
+    ///
+    /// A GLOB with a / matches paths. The last match wins.
     #[arg(short = 'g', long, value_name = "GLOB")]
     pub(crate) glob: Vec<String>,
-    /// Leave out entries whose name (or path, if it holds a /) matches
+    /// Exclude names that match GLOB
+    ///
+    /// A GLOB with a / matches paths.
     #[arg(short = 'E', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    /// Leave out what .gitignore files leave out, and .git
+    /// Exclude what .gitignore files exclude, and .git
     #[arg(long)]
     pub(crate) gitignore: bool,
-    /// Only entries of these types: f, d, l, b, c, p, s, or file, directory, symlink, block, char,
-    /// fifo, socket
+    /// Include only these types: f, d, l, b, c, p, s
+    ///
+    /// File, directory, symlink, block, char, fifo, socket; or these words.
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
           hide_possible_values = true, value_parser = filter::file_type_parser())]
     pub(crate) types: Vec<FileType>,
-    /// Only files of this size: +N at least, -N at most, N exactly; bytes, K, M, G
+    /// Include only files of at least +N or at most -N bytes
+    ///
+    /// N without a sign is the exact size. Units: K, M, G.
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true,
           value_parser = SizeFilter::parse)]
     pub(crate) size: Vec<SizeFilter>,
-    /// Only what changed after TIME: a date (2026-01-31, 2026-01-31T10:00), or how long ago (2d,
-    /// 3h); or after the file TIME did
+    /// Include only what changed after TIME
+    ///
+    /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (2d, 3h), or a file for its time.
     #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) newer: Option<i64>,
-    /// Only what last changed before TIME, or before the file TIME did
+    /// Include only what last changed before TIME
+    ///
+    /// TIME is a date, an age or a file, as for --newer.
     #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) older: Option<i64>,
-    /// Only what belongs to USER, to USER and GROUP, or to :GROUP; names or numbers
+    /// Include only what belongs to USER, USER:GROUP or :GROUP
+    ///
+    /// Names or numbers; USER:GROUP requires both.
     #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse)]
     pub(crate) owner: Option<OwnerFilter>,
 }
@@ -105,7 +119,7 @@ impl FilterArgs {
         conditions
     }
 
-    /// Returns the options that the arguments mean, for a walk from some roots.
+    /// Returns the options of a walk from `roots` with these filters.
     pub(crate) fn options(&self, roots: Vec<PathBuf>) -> ScanOptions {
         transect_sys::host::raise_handle_limit();
         let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
@@ -145,7 +159,7 @@ impl WalkArgs {
         if self.paths.is_empty() { vec![PathBuf::from(".")] } else { self.paths.clone() }
     }
 
-    /// Returns the options that the arguments mean.
+    /// Returns the options of the walk.
     pub(crate) fn options(&self) -> ScanOptions {
         ScanOptions {
             reader: self.reader,
@@ -157,7 +171,7 @@ impl WalkArgs {
         }
     }
 
-    /// Returns whether nothing is said of how to read, and a profile is welcome.
+    /// Returns whether a stored profile may choose the settings: no option sets one.
     pub(crate) fn allows_profile(&self) -> bool {
         !self.no_profile
             && self.reader.is_none()
@@ -167,19 +181,20 @@ impl WalkArgs {
             && self.threads.is_none()
     }
 
-    /// A word that was taken for a path because no command came first may have been meant as one:
-    /// says so.
+    /// Prints a hint if a missing path is the name of a command, or could be meant as one.
     pub(crate) fn hint_misplaced_command(&self) {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return };
         if Cli::command().find_subcommand(word).is_some() {
-            output::hint(&format!("a command comes before its options: transect {word} …"));
+            output::hint(&format!("write the command first: transect {word} …"));
         } else if self.paths.len() == 1 && !word.contains(std::path::is_separator) {
-            output::hint(&format!("'{word}' is no command either; transect --help lists them"));
+            output::hint(&format!(
+                "'{word}' is not a command either; `transect --help` lists them"
+            ));
         }
     }
 
-    /// A link given as the only path counts as a link, as for du and find: says so.
+    /// Prints a hint if the only path is a link to a directory: it counts as a link, as for du.
     pub(crate) fn hint_root_is_link(&self, outcome: &Outcome<Totals>) {
         let totals = &outcome.sink;
         if let [path] = self.paths.as_slice()
@@ -188,7 +203,7 @@ impl WalkArgs {
             && path.is_dir()
         {
             let path = path.display();
-            output::hint(&format!("'{path}' is a symbolic link; '{path}/' is what it leads to"));
+            output::hint(&format!("'{path}' is a symbolic link; use '{path}/' to read its target"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Completions and the man page.
+//! Completions and manual pages.
 
 use crate::harness::{TestEnv, skip};
 use crate::help::COMMANDS;
@@ -6,12 +6,12 @@ use crate::help::COMMANDS;
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
 #[test]
-fn completions_for_every_shell_know_every_command() {
+fn completions_of_every_shell_contain_every_command() {
     let env = TestEnv::new();
     for shell in SHELLS {
         let script = env.transect(["completions", shell]).exits(0).quiet().stdout_text();
         for word in COMMANDS.iter().chain(&["one-file-system", "min-depth"]) {
-            assert!(script.contains(word), "completions for {shell} do not know {word}");
+            assert!(script.contains(word), "completions for {shell} lack {word}");
         }
         assert!(script.ends_with('\n'), "completions for {shell} end with a newline");
     }
@@ -45,35 +45,57 @@ fn completions_for_bash_are_a_bash_script() {
 }
 
 #[test]
-fn the_man_page_describes_every_command_and_option() {
+fn man_prints_the_page_of_any_command() {
     let env = TestEnv::new();
-    let page = env.transect(["man"]).exits(0).quiet().stdout_text();
-    let first = page.lines().next().unwrap();
-    assert!(first.starts_with(".TH") || first.starts_with(".ie"), "{first}");
-    assert_eq!(page.lines().filter(|line| line.starts_with(".TH ")).count(), 1);
-    for command in COMMANDS {
-        let heading = format!(".SH \"COMMAND: {}\"", command.to_uppercase());
-        assert!(page.lines().any(|line| line == heading), "no section for {command}");
+    for (args, title, parts) in [
+        (&["man"][..], "transect", &["EXAMPLES", "SUBCOMMANDS", "\\-\\-max\\-depth"][..]),
+        (&["man", "list"], "transect-list", &["EXAMPLES", "TUNING", "\\-\\-min\\-depth"]),
+        (&["man", "lab", "report"], "transect-lab-report", &["EXAMPLES", "\\-\\-markdown"]),
+    ] {
+        let page = env.transect(args).exits(0).quiet().stdout_text();
+        let titles: Vec<&str> = page.lines().filter(|line| line.starts_with(".TH ")).collect();
+        assert_eq!(titles.len(), 1, "{titles:?}");
+        let start = format!(".TH {title} ");
+        assert!(titles[0].starts_with(&start), "{}", titles[0]);
+        for part in parts {
+            assert!(page.contains(part), "{title}: no {part}");
+        }
+        assert!(page.ends_with('\n'));
     }
-    for option in ["one-file-system", "max-depth", "min-depth", "gitignore", "errors", "json"] {
-        let roff = format!(r"\-\-{}", option.replace('-', r"\-"));
-        assert!(page.contains(&roff), "--{option} is not described");
-    }
-    assert!(page.ends_with('\n'));
+    let unknown = env.transect(["man", "lab", "walk"]).exits(2).stderr_text();
+    let why = "transect: 'walk' is not a command; `transect lab --help` lists the commands\n";
+    assert_eq!(unknown, why);
 }
 
 #[test]
-fn a_reader_that_is_gone_is_no_error() {
+fn man_output_writes_a_page_per_command() {
+    let env = TestEnv::new();
+    let _ = env.transect(["man", "--output", "man1"]).exits(0).quiet();
+    let listed = env.sh("cd man1 && ls").exits(0).stdout_text();
+    let names: Vec<&str> = listed.lines().collect();
+    for command in COMMANDS {
+        assert!(names.contains(&&*format!("transect-{command}.1")), "{command}: {names:?}");
+    }
+    for name in ["transect.1", "transect-cache-drop.1", "transect-lab-corpus-create.1"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    assert!(!names.contains(&"transect-lab-method.1"), "hidden commands have no page");
+    let printed = env.transect(["man", "scan"]).exits(0).stdout_text();
+    assert_eq!(std::fs::read_to_string(env.path("man1/transect-scan.1")).unwrap(), printed);
+}
+
+#[test]
+fn output_closed_pipe_is_success() {
     let env = TestEnv::new();
     env.mkdir("tree");
     crate::tree::mkfifo(&env, &env.path("gate"));
     for command in ["man", "completions bash", "doctor", "scan tree", "--json tree", "list tree"] {
-        // Nobody can read any more when the gate opens.
+        // The reader closes the pipe before the gate opens.
         let writer = format!(r#"{{ read go <gate; "$TRANSECT" {command}; echo $? >code; }}"#);
         let _ = env.sh(&format!("{writer} | {{ exec <&-; echo go >gate; }}")).exits(0).quiet();
         let code = std::fs::read_to_string(env.path("code")).unwrap();
         assert_eq!(code, "0\n", "{command}");
         let read = env.sh(&format!(r#""$TRANSECT" {command}"#)).exits(0).quiet();
-        assert!(!read.stdout.is_empty(), "{command} has something to say");
+        assert!(!read.stdout.is_empty(), "{command} prints something");
     }
 }

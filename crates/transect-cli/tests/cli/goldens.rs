@@ -52,10 +52,12 @@ fn reports_of_stored_sessions_are_as_reviewed() {
 }
 
 #[test]
-fn man_page_is_as_reviewed() {
+fn man_pages_are_as_reviewed() {
     let env = TestEnv::new();
-    let page = env.transect(["man"]).exits(0).quiet().stdout_text();
-    env.settings().bind(|| insta::assert_snapshot!("man", page));
+    for (name, args) in [("man", &["man"][..]), ("man-patch", &["man", "patch"])] {
+        let page = env.transect(args).exits(0).quiet().stdout_text();
+        env.settings().bind(|| insta::assert_snapshot!(name, page));
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `--help` says.
+//! The texts of `--help` and `-h`.
 
 use crate::harness::TestEnv;
 
@@ -95,6 +95,18 @@ fn help_fits_a_terminal_of_eighty_columns() {
         for line in String::from_utf8(help.stdout).unwrap().lines() {
             assert!(line.chars().count() <= 80, "{command:?}: {line}");
         }
+    }
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let env = TestEnv::new();
+    let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
+    let of_the_cache = OF_THE_CACHE.iter().map(|command| vec!["cache", command]);
+    for command in commands.chain(of_the_cache).chain(OF_THE_LAB.map(of_the_lab)) {
+        let help = env.transect(command.iter().chain(&["-h"])).exits(0).quiet().stdout_text();
+        let lines = help.lines().count();
+        assert!(lines <= 40, "{command:?}: {lines} lines");
     }
 }
 

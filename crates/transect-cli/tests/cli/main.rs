@@ -10,6 +10,7 @@
 mod attributes;
 mod cache;
 mod corpus;
+mod examples;
 mod folders;
 mod generate;
 mod goldens;

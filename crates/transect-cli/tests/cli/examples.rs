@@ -1,0 +1,157 @@
+//! The examples of every `--help`, executed in a prepared tree.
+//!
+//! A unit test of `src/args.rs` parses all of them with the real parser. Those that need a terminal, a
+//! signal, privileges or minutes are only parsed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::fs::symlink;
+
+use crate::harness::TestEnv;
+
+/// Beginnings of examples that are only parsed, and the reason.
+const PARSED_ONLY: [(&str, &str); 16] = [
+    ("transect tui", "needs a terminal"),
+    ("transect map ~", "serves until Ctrl-C"),
+    ("transect map -x", "serves until Ctrl-C"),
+    ("transect serve", "serves until Ctrl-C"),
+    ("transect patch program.bin --resume", "needs a killed run"),
+    ("transect lab run enumerate --path src", "takes minutes"),
+    ("transect lab run enumerate --corpus", "takes minutes"),
+    ("transect lab run enumerate --resume", "needs an interrupted session"),
+    ("transect lab run transform", "takes a minute"),
+    ("transect lab run attributes", "takes a minute"),
+    ("transect lab compare --force", "the sessions were not measured alike"),
+    ("transect lab tune", "takes a minute, and needs root for cold caches"),
+    ("transect lab list", "prepares contenders, as tests of lab.rs do"),
+    ("transect lab corpus create users", "creates 100,000 files"),
+    ("transect man | man", "needs the program man"),
+    ("transect man l", "needs the program man"),
+];
+
+/// Examples that end with another exit code than 0.
+const CODES: [(&str, i32, &str); 1] =
+    [("transect transform eol=lf trim --check src", 1, "files would change")];
+
+/// Returns the subcommands in a help text.
+fn subcommands(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let names = lines.take_while(|line| !line.is_empty());
+    let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|it| *it != "help");
+    names.map(str::to_owned).collect()
+}
+
+/// Collects the examples of a command and its subcommands, by command.
+fn collect(env: &TestEnv, command: &[String], all: &mut BTreeMap<String, Vec<String>>) {
+    let args = command.iter().map(String::as_str).chain(["--help"]);
+    let help = env.transect(args).exits(0).quiet().stdout_text();
+    let examples = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    let examples = examples.take_while(|line| !line.is_empty());
+    let examples = examples.filter_map(|line| line.strip_prefix("    ")).map(str::to_owned);
+    all.insert(command.join(" "), examples.collect());
+    for name in subcommands(&help) {
+        let command: Vec<String> = command.iter().cloned().chain([name]).collect();
+        collect(env, &command, all);
+    }
+}
+
+/// Creates what the examples mention: sources, an image and its parts, lists, sessions.
+fn prepare(env: &TestEnv) {
+    for dir in ["src/sub", "docs", "usb", "home"] {
+        env.mkdir(dir);
+    }
+    env.text("src/main.rs", "fn main() {}\r\n");
+    env.text("src/sub/lib.rs", "pub fn lib() {} \n");
+    env.text("notes.txt", "one\ntwo\n");
+    env.text("docs/old.md~", "draft\n");
+    env.text("paths.txt", "notes.txt\nsrc\n");
+    symlink("notes.txt", env.path("link")).unwrap();
+    env.write("backup.img", 5_000_000);
+    std::fs::write(env.path("program.bin"), [[0; 16], [0x90; 16]].concat()).unwrap();
+    // One record: two bytes at offset 3.
+    std::fs::write(env.path("update.ips"), b"PATCH\0\0\x03\0\x02okEOF").unwrap();
+    let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sessions");
+    for (from, to) in [
+        ("walk", "walk.jsonl"),
+        ("walk", "before.jsonl"),
+        ("walk", "after.jsonl"),
+        ("transform", "transform.jsonl"),
+    ] {
+        std::fs::copy(format!("{sessions}/{from}.jsonl"), env.path(to)).unwrap();
+    }
+    for (name, head) in [("listing.txt", ""), ("sequential.txt", "SEQUENTIAL")] {
+        let mut text = format!("{head}\r\n-- TEST 16kb CRT --\r\n\r\n");
+        for run in [120, 80, 100, 110, 90] {
+            let _ = write!(
+                text,
+                "Transformed 256 blocks of 16384 bytes from in.bin into out.bin\r\n\
+                 Real Time: 00:00:03.{run:03}\r\n\
+                 User Time: 00:00:00.015\r\nSys Time:  00:00:00.500\r\n"
+            );
+        }
+        env.text(name, &text);
+    }
+    let split = "\"$TRANSECT\" split backup.img -s 1M && \"$TRANSECT\" split backup.img -s 1M -o usb/backup";
+    let _ = env.sh(split).exits(0);
+    let digests = "\"$TRANSECT\" transform blake3 src >src.b3";
+    let _ = env.sh(digests).exits(0);
+}
+
+/// Returns what a command needs in addition.
+fn prepare_for(env: &TestEnv, command: &str) {
+    match command {
+        // It creates the parts itself.
+        "split" => {
+            let _ = env.sh("rm backup.img.*; rm usb/*").exits(0);
+        }
+        "lab import" => {
+            let _ = env.sh("rm notes.txt paths.txt").exits(0);
+        }
+        "lab corpus verify" => {
+            let create = "\"$TRANSECT\" lab corpus create tiny tiny
+                \"$TRANSECT\" lab corpus create flat-1000 flat";
+            let _ = env.sh(create).exits(0);
+        }
+        _ => {}
+    }
+}
+
+fn run(env: &TestEnv, command: &str, example: &str) -> Result<(), String> {
+    let code = CODES.iter().find(|(line, ..)| *line == example).map_or(0, |(_, code, _)| *code);
+    // The name of the program, as a user types it.
+    let script = format!("HOME=\"$PWD/home\"; transect() {{ \"$TRANSECT\" \"$@\"; }}; {example}");
+    let output = env.sh(&script);
+    match output.code {
+        Some(ended) if ended == code => Ok(()),
+        _ => Err(format!("{command}: {example}\n{}", output.text())),
+    }
+}
+
+#[test]
+fn examples_of_every_command_run() {
+    let mut commands = BTreeMap::new();
+    collect(&TestEnv::new(), &[], &mut commands);
+    assert!(commands.len() > 25, "{:?}", commands.keys());
+    let mut used = Vec::new();
+    let mut failed = Vec::new();
+    for (command, examples) in &commands {
+        let is_parsed_only = |example: &&String| {
+            let start = PARSED_ONLY.iter().position(|(start, _)| example.starts_with(start));
+            used.extend(start);
+            start.is_none()
+        };
+        let examples: Vec<&String> = examples.iter().filter(is_parsed_only).collect();
+        if examples.is_empty() {
+            continue;
+        }
+        let env = TestEnv::new();
+        prepare(&env);
+        prepare_for(&env, command);
+        failed.extend(examples.iter().filter_map(|example| run(&env, command, example).err()));
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    for (place, (start, why)) in PARSED_ONLY.iter().enumerate() {
+        assert!(used.contains(&place), "no example starts with '{start}' ({why})");
+    }
+}
