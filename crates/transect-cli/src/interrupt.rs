@@ -37,7 +37,7 @@ fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
     use std::sync::atomic::Ordering;
 
     let stop = Arc::clone(stop);
-    #[expect(clippy::exit, reason = "the second Ctrl-C waits for nobody")]
+    #[expect(clippy::exit, reason = "the second Ctrl-C ends the program at once")]
     let handler = move || {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());

@@ -60,7 +60,7 @@ pub(crate) fn load(path: &Path) -> Option<Profile> {
     // Without a home there is none.
     profiles().ok()?.load(path).unwrap_or_else(|error| {
         let (path, reason) = (path.display(), transect::reason(&error));
-        output::hint(&format!("the profile of '{path}' cannot be read and is not used: {reason}"));
+        output::hint(&format!("cannot read the profile of '{path}', and ignores it: {reason}"));
         None
     })
 }

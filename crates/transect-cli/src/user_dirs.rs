@@ -39,7 +39,7 @@ pub(crate) fn cache(part: &str) -> Result<PathBuf, CliError> {
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
         let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
-        CliError::File(format!("{why}; set {variable} to a folder that only you can write to"))
+        CliError::File(format!("{why}; set {variable} to a directory that only you can write to"))
     })?;
     Ok(path)
 }
@@ -77,7 +77,7 @@ impl UserDir {
             let Self { what, variable, .. } = self;
             let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
             return Err(CliError::File(format!(
-                "no folder for the {what}: neither {variable} nor {home} is an absolute path; \
+                "no {what} directory: neither {variable} nor {home} is an absolute path; \
                  set one of them"
             )));
         };

@@ -101,20 +101,20 @@ impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAFile(file_type) => write!(f, "it is {}", article(*file_type)),
-            Self::Exists => f.write_str("it exists already"),
+            Self::Exists => f.write_str("it already exists"),
             Self::IsInput => f.write_str("it is the input itself"),
             Self::NotInput => f.write_str("it is not the input, which was to be changed in place"),
             Self::ManyNames(names) => {
                 write!(
                     f,
-                    "it has {names} names (hard links), and would keep its content under the others"
+                    "it has {names} names (hard links); the others would keep the old content"
                 )
             }
-            Self::LinkToNowhere => f.write_str("it is a link that leads nowhere"),
+            Self::LinkToNowhere => f.write_str("it is a dangling link"),
             Self::NoName => f.write_str("the path does not end in the name of a file"),
-            Self::Binary => f.write_str("it is no text: a NUL is among its first 8 KiB"),
-            Self::NotAsWritten => f.write_str("the device has something else than was written"),
-            Self::NoHoles => f.write_str("holes cannot be made in a file that is there"),
+            Self::Binary => f.write_str("it is not text: its first 8 KiB contain a NUL"),
+            Self::NotAsWritten => f.write_str("the device does not return what was written"),
+            Self::NoHoles => f.write_str("holes cannot be made in an existing file"),
             Self::UndoJournal => f.write_str("it is the undo journal of an earlier patch"),
             Self::Untrusted(why) => write!(f, "it is not trusted, as {why}; find out who wrote it"),
         }
@@ -125,13 +125,13 @@ impl fmt::Display for Rejection {
 fn article(file_type: FileType) -> &'static str {
     match file_type {
         FileType::Directory => "a directory",
-        FileType::Symlink => "a link that leads nowhere",
+        FileType::Symlink => "a dangling link",
         FileType::Block => "a block device",
         FileType::Char => "a character device",
         FileType::Fifo => "a named pipe",
         FileType::Socket => "a socket",
         FileType::File => "a file",
-        FileType::Unknown => "no regular file",
+        FileType::Unknown => "not a regular file",
     }
 }
 
@@ -277,10 +277,14 @@ impl fmt::Display for Error {
             Self::Invalid { path, error } => cannot(Operation::Transform, path, error),
             Self::SameTarget { path, inputs: [one, other] } => {
                 let (one, other) = (one.display(), other.display());
-                cannot(Operation::Write, path, &format_args!("'{one}' and '{other}' both go there"))
+                cannot(
+                    Operation::Write,
+                    path,
+                    &format_args!("it is the target of both '{one}' and '{other}'"),
+                )
             }
             Self::NoSpace { path, needed, free } => {
-                let why = format_args!("the results take {needed} bytes, and {free} are free");
+                let why = format_args!("the results need {needed} bytes, and only {free} are free");
                 cannot(Operation::Write, path, &why)
             }
             Self::Unsupported(method, why) => {

@@ -103,7 +103,7 @@ fn serve(
     let mut text = output::buffer();
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
-    output::hint("open this address in a browser; Ctrl-C ends it");
+    output::hint("open this address in a browser; press Ctrl-C to stop");
     let outline = PartialTable::new();
     let builder = builder().partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());

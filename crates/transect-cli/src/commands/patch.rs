@@ -63,8 +63,8 @@ fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Applied, CliError> {
         return Ok(applied.inspect_err(hint_at_journal)?.into());
     }
     let Some(target) = args.output.as_deref() else {
-        let ways = "--in-place changes the file, --output PATH writes another";
-        return Err(CliError::Usage(format!("it is not said where the result goes: {ways}")));
+        let why = "no destination given; use --in-place or --output PATH";
+        return Err(CliError::Usage(why.to_owned()));
     };
     let pass = PassOptions { cancel, ..PassOptions::default() };
     let path = new_file(&patch, args, target, &pass)?;
@@ -75,7 +75,7 @@ fn patch(args: &PatchArgs) -> Result<Patch, CliError> {
     let patch = match &args.with {
         Some(file) => Patch::read(file)?,
         None if args.edits.is_empty() => {
-            let why = "there is nothing to change: OFFSET:OLD:NEW, or --with FILE";
+            let why = "no edits given; write OFFSET:OLD:NEW or use --with FILE";
             return Err(CliError::Usage(why.to_owned()));
         }
         None => {
@@ -83,7 +83,7 @@ fn patch(args: &PatchArgs) -> Result<Patch, CliError> {
         }
     };
     if !patch.checks_input() {
-        output::hint("this patch does not say which file it is for: nobody can tell whether it is");
+        output::hint("this patch has no checksum of its input; check that it belongs to this file");
     }
     Ok(patch)
 }
@@ -92,7 +92,9 @@ fn patch(args: &PatchArgs) -> Result<Patch, CliError> {
 /// written is never advised.
 fn hint_at_journal(error: &Error) {
     if let Error::Rejected { reason: Rejection::UndoJournal, .. } = error {
-        output::hint("it is the journal of a patch: --undo goes back by it, --resume goes on");
+        output::hint(
+            "an earlier patch left this journal; --undo restores the old bytes, --resume completes it",
+        );
     }
 }
 
@@ -123,7 +125,10 @@ fn show(args: &PatchArgs, outcome: &Applied) -> Result<ExitStatus, CliError> {
         line += &format!(": {} changed", counted(*changed, "byte", "bytes"));
     }
     if let Some(journal) = journal {
-        line += &format!("; --undo goes back by '{}'", quote::for_terminal(journal.as_os_str()));
+        line += &format!(
+            "; --undo restores the old bytes from '{}'",
+            quote::for_terminal(journal.as_os_str())
+        );
     }
     line.push('\n');
     stream::stdout().write_all(line.as_bytes())?;

@@ -24,12 +24,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     for root in &args.root {
         // What a service calls its current directory is nobody else's affair.
         let root = std::path::absolute(root)
-            .map_err(|_| CliError::Usage("a root is an empty path".to_owned()))?;
+            .map_err(|_| CliError::Usage("--root is empty; name a directory".to_owned()))?;
         options = options.root(root);
     }
     let server = Server::bind(&socket, options)?;
     let place = socket.display();
-    output::note(&format!("answers at '{place}', {}", args.level.as_str()));
+    output::note(&format!("listening at '{place}', {}", args.level.as_str()));
     let serve = ServeOptions { idle: args.idle, ..ServeOptions::default() };
     let ended = server.run(&serve, &end, |event| {
         if args.verbose {
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     })?;
     if args.verbose {
         output::note(match ended {
-            StopReason::Cancelled => "ended as asked",
-            StopReason::Idle => "ended, as nobody asks any more",
+            StopReason::Cancelled => "ended as requested",
+            StopReason::Idle => "ended after idle time",
         });
     }
     Ok(ExitStatus::Complete)
@@ -48,13 +48,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
 fn describe(event: &Event) -> String {
     match event {
         Event::Connected { process } => format!("process {process} connected"),
-        Event::Refused { user } => format!("user {user} was sent away"),
-        Event::Busy { process } => format!("process {process} was sent away: too many ask"),
+        Event::Refused { user } => format!("rejected user {user}"),
+        Event::Busy { process } => format!("rejected process {process}: too many connections"),
         Event::Disconnected { process, questions } => {
             let questions = counted(*questions, "question", "questions");
-            format!("process {process} hung up after {questions}")
+            format!("process {process} disconnected after {questions}")
         }
         Event::Broken { process, why } => format!("process {process}: {why}"),
-        Event::Failed { why } => format!("a connection could not be taken: {why}"),
+        Event::Failed { why } => format!("cannot accept a connection: {why}"),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let skipped = &outcome.table.diagnostics().skipped;
     let by_filters = [SkipReason::Excluded, SkipReason::Gitignore];
     if outcome.table.roots().len() == 0 && by_filters.iter().any(|why| skipped.contains_key(why)) {
-        output::hint("the filters leave out every PATH");
+        output::hint("the filters exclude every PATH");
     }
     Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
 }
@@ -47,9 +47,9 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
 fn trash() -> Result<Trash, String> {
     let variable = |name| std::env::var_os(name);
     let home = Trash::home(variable("XDG_DATA_HOME").as_deref(), variable("HOME").as_deref());
-    // Where there is no home there may still be a trash at the top of other file systems, but
-    // nobody would look for it there.
-    let home = home.ok_or("there is no home, and no trash in it")?;
+    // Without a home, a trash at the top of another file system may exist, but file managers would
+    // not show it.
+    let home = home.ok_or("no home directory for the trash; set HOME or XDG_DATA_HOME")?;
     let now = TimeFormatter::for_fields(FieldMask::MTIME).text(nanoseconds_since_1970());
     Trash::new(home, &now.replace(' ', "T")).map_err(|refused| refused.to_string())
 }

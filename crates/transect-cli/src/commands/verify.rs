@@ -168,7 +168,7 @@ impl Verifier<'_> {
             }
         }
         if self.found.load(Ordering::Relaxed) == before {
-            return Err(unreadable(manifest, &"it has no line of a digest"));
+            return Err(unreadable(manifest, &"it contains no digests"));
         }
         Ok(())
     }
@@ -229,11 +229,11 @@ impl Counts {
     fn summary(&self) -> String {
         let mut parts = vec![counted(self.files, "file", "files")];
         for (number, what) in [
-            (self.matching, "as they were"),
+            (self.matching, "match"),
             (self.differing, "differ"),
             (self.missing, "missing"),
             (self.failed, "failed"),
-            (self.malformed, "lines that make no sense"),
+            (self.malformed, "malformed lines"),
         ] {
             if number > 0 {
                 parts.push(format!("{} {what}", output::units::count(number)));

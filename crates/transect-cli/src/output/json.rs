@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_hold_nothing_that_steers_a_terminal_and_mean_the_same() {
+    fn json_hostile_characters_are_escaped_and_round_trip() {
         let hostile = "\x1b]0;t\x07\0\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}";
         for text in [hostile, "plain \"quoted\" \\", "é\u{a0}日本語\u{1f600}", ""] {
             let text = format!("{text}é{text}");

@@ -78,7 +78,7 @@ pub(crate) fn error(what: &(impl Display + ?Sized)) {
 pub(crate) fn report_lost_metadata(target: &Path, lost: &[LostMetadata]) {
     for LostMetadata { what, reason } in lost {
         let (target, reason) = (target.display(), transect::reason(reason));
-        error(&format_args!("'{target}' could not keep its {what}: {reason}"));
+        error(&format_args!("cannot preserve {what} of '{target}': {reason}"));
     }
 }
 
@@ -136,6 +136,6 @@ pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
     diagnostics.kept_errors.iter().take(shown).for_each(error);
     let more = diagnostics.errors - shown.min(diagnostics.kept_errors.len()) as u64;
     if more > 0 && !all {
-        hint(&format!("{} more errors; --errors lists all of them", units::count(more)));
+        hint(&format!("{} more errors; use --errors to list all", units::count(more)));
     }
 }

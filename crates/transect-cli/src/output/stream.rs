@@ -18,7 +18,7 @@ pub(crate) enum Stream<S: RawStream + AsLockedWrite> {
     Terminal(Sanitizer<AutoStream<S>>),
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that they are sanitized in")]
+#[expect(clippy::disallowed_methods, reason = "the one place that sanitizes them")]
 fn stdio() -> (io::Stdout, io::Stderr) {
     (io::stdout(), io::stderr())
 }

@@ -195,7 +195,8 @@ fn what_is_denied_is_no_answer() {
     env.write("locked/file", 1);
     env.chmod(&locked, 0o000);
     let asked = ["attributes", "--json", "locked", "locked/file", "locked/missing"];
-    let Some(output) = env.transect_unprivileged("what_is_denied_is_no_answer", asked) else {
+    let Some(output) = env.transect_unprivileged("what_is_denied_is_no_answer", asked)
+    else {
         return;
     };
     let lines = lines(&output.exits(1).quiet());
@@ -212,11 +213,14 @@ fn what_makes_no_sense_is_told() {
     for (args, what) in [
         (&["attributes"][..], "required arguments"),
         (&["attributes", "--columns", "colour", "x"], "invalid value 'colour'"),
-        (&["attributes", "--columns", "reparse_tag", "x"], "reparse_tag is told neither"),
+        (
+            &["attributes", "--columns", "reparse_tag", "x"],
+            "column reparse_tag is not available here",
+        ),
         (&["attributes", "--settle", "x"], "--service"),
         (&["attributes", "--from", "nowhere"], "cannot read 'nowhere': No such file"),
         (&["attributes", "--from", "."], "cannot read '.': Is a directory"),
-        (&["attributes", "--from", "list"], "'list' is no list of paths"),
+        (&["attributes", "--from", "list"], "'list' is not a list of paths"),
         (&["attributes", "--service=nowhere", "x"], "no service answers at 'nowhere'"),
         (&["attributes", "--service", "-j2", "x"], "cannot be used with"),
     ] {

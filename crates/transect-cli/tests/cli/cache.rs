@@ -218,7 +218,7 @@ fn what_is_not_told_is_unknown_and_not_everything() {
     let dropped = env.transect_unprivileged(test, ["cache", "drop", "tree/foreign"]).unwrap();
     let dropped = dropped.exits(0);
     assert!(dropped.stdout_text().ends_with("   unknown    unknown  tree/foreign\n"));
-    assert!(dropped.stderr_text().contains("nothing proves it"));
+    assert!(dropped.stderr_text().contains("the system does not confirm it"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
     env.text("file", "precious");
     let small = create(&["--size", "3", "file"]);
     let refused = env.transect(&small).exits(2).stderr_text();
-    assert!(refused.contains("'file': it exists already"), "{refused}");
+    assert!(refused.contains("'file': it already exists"), "{refused}");
     assert_eq!(fs::read(env.path("file")).unwrap(), b"precious");
     let _ = env.transect([&small[..], &["--force"]].concat()).exits(0).quiet();
     assert_eq!(fs::read(env.path("file")).unwrap(), b" !\"");

@@ -41,7 +41,7 @@ fn refusal(command: &mut Command) -> String {
 fn cache_without_a_home_is_refused_and_not_put_into_a_shared_folder() {
     let env = TestEnv::new();
     env.write("file", 1);
-    let expected = "transect: no folder for the cache: neither XDG_CACHE_HOME nor HOME is an \
+    let expected = "transect: no cache directory: neither XDG_CACHE_HOME nor HOME is an \
                     absolute path; set one of them\n";
     let relative = |variable: &str| {
         let mut command = bare(&env, program());
@@ -77,7 +77,7 @@ fn user_without_a_home_gets_no_cache_in_a_shared_folder() {
         _ => return skip(test, "others cannot run a program here").unwrap_or_default(),
     }
     let why = refusal(&mut as_unknown());
-    assert!(why.starts_with("transect: no folder for the cache: "), "{why}");
+    assert!(why.starts_with("transect: no cache directory: "), "{why}");
     assert_eq!(fs::read_dir(env.temporary()).unwrap().count(), 0);
 }
 
@@ -111,7 +111,7 @@ fn planted_cache_is_refused() {
         let why = refusal(&mut in_cache(&format!("open-{kind}")));
         assert!(why.contains("other users can write to '"), "{why}");
         assert!(
-            why.contains(&format!("transect{below}'; set XDG_CACHE_HOME to a folder")),
+            why.contains(&format!("transect{below}'; set XDG_CACHE_HOME to a directory")),
             "{why}"
         );
 
@@ -150,5 +150,5 @@ fn profiles_that_others_can_write_are_not_used() {
     assert_eq!(scan(), "");
     env.chmod(&folder, 0o777);
     let hint = scan();
-    assert!(hint.contains("is not used: other users can write to '"), "{hint}");
+    assert!(hint.contains("ignores it: other users can write to '"), "{hint}");
 }

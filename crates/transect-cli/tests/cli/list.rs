@@ -391,8 +391,7 @@ fn csv_has_the_numbers_that_find_prints() {
     env.write("tree/sub/two", 20_000);
     std::fs::hard_link(env.path("tree/one"), env.path("tree/sub/three")).unwrap();
     if !env.has("find") {
-        return skip("csv_has_the_numbers_that_find_prints", "there is no find")
-            .unwrap_or_default();
+        return skip("csv_has_the_numbers_that_find_prints", "there is no find").unwrap_or_default();
     }
     let listed = env.transect(["list", "--csv", "-c", "size,inode,nlink,uid,gid,path", "tree"]);
     let listed = listed.exits(0).quiet().stdout_text();
@@ -427,8 +426,7 @@ fn the_long_list_shows_what_ls_shows() {
         let style = "--time-style='+%Y-%m-%d %H:%M:%S'";
         let shown = env.sh(&format!("ls -ld {style} {path}"));
         if shown.code != Some(0) {
-            return skip("the_long_list_shows_what_ls_shows", "ls knows no --time-style")
-                .unwrap_or_default();
+            return skip("the_long_list_shows_what_ls_shows", "ls knows no --time-style").unwrap_or_default();
         }
         let shown = shown.stdout_text();
         let shown: Vec<&str> = shown.split_whitespace().collect();
@@ -543,11 +541,11 @@ fn filters_that_make_no_sense_are_refused() {
     let env = TestEnv::new();
     for (arguments, word) in [
         (["--size", "much"], "a size is a whole number"),
-        (["--newer", "nowhere"], "no time"),
-        (["--owner", "nobody has this name"], "there is no user"),
+        (["--newer", "nowhere"], "not a time"),
+        (["--owner", "nobody has this name"], "no such user"),
         (["--type", "x"], "invalid value"),
         (["--columns", "colour"], "invalid value"),
-        (["--limit", "0"], "nothing would be printed"),
+        (["--limit", "0"], "must be at least 1"),
         (["--sort", "beauty"], "invalid value"),
     ] {
         let refused = env.transect(["list"].iter().chain(&arguments)).exits(2);

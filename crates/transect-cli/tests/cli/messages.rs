@@ -116,7 +116,7 @@ fn doctor_shows_calls_place_readers_and_orders() {
             in_columns |= line == "readers";
             match line.split_at_checked(14) {
                 Some((label, _)) if line.starts_with("  ") && !in_columns => label.trim(),
-                _ if line.starts_with("* is") || line.starts_with("  not here") => line,
+                _ if line.starts_with("* used") || line.starts_with("  not avail") => line,
                 _ if in_columns => line.trim_start_matches(['*', ' ']).split("  ").next().unwrap(),
                 _ => line.split(" on Linux ").next().unwrap(),
             }
@@ -141,7 +141,7 @@ fn doctor_shows_calls_place_readers_and_orders() {
         getdents-statx
         getdents-fstatat
         portable
-          not here (only on Windows): nt-query, by-handle,
+          not available (only on Windows): nt-query, by-handle,
         find-first-file-ex-basic-large, find-first-file-ex-standard-large,
         find-first-file-ex-basic, find-first-file-ex-standard, find-first-file,
         file-attributes-ex
@@ -156,10 +156,10 @@ fn doctor_shows_calls_place_readers_and_orders() {
         stack-presized
         array
 
-        * is what is used unless a profile, --reader or --order say otherwise.
+        * used by default; a profile, --reader or --order can choose another.
 
         profile
-        none; `transect lab tune` measures what is fastest here
+        none; `transect lab tune` measures which settings are fastest here
         ");
     });
     assert_eq!(
@@ -393,7 +393,7 @@ fn a_missing_root_is_named() {
     exit code: 2
     ----- stderr -----
     transect: cannot access 'nowhere': No such file or directory
-    transect: hint: 'nowhere' is no command either; transect --help lists them
+    transect: hint: 'nowhere' is not a command either; `transect --help` lists them
     ");
     assert_output!(env, env.transect(["list", "nowhere"]), @r"
     exit code: 2
@@ -436,7 +436,7 @@ fn a_link_as_root_is_counted_as_a_link_with_a_hint() {
       apparent    4 B
       state       complete in [time], [rate] entries/s ([reader], work-stealing, [threads])
     ----- stderr -----
-    transect: hint: 'link' is a symbolic link; 'link/' is what it leads to
+    transect: hint: 'link' is a symbolic link; use 'link/' to read its target
     ");
 }
 
@@ -478,7 +478,7 @@ fn the_first_errors_are_listed_with_a_hint_at_the_others() {
     transect: cannot open directory 'tree/locked 07': Permission denied
     transect: cannot open directory 'tree/locked 08': Permission denied
     transect: cannot open directory 'tree/locked 09': Permission denied
-    transect: hint: 2 more errors; --errors lists all of them
+    transect: hint: 2 more errors; use --errors to list all
     ");
 }
 

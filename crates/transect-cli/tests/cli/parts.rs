@@ -23,14 +23,14 @@ fn a_file_is_cut_and_put_together_and_what_was_changed_is_found() {
     assert_output!(env, env.transect(["join", "file.parts", "-o", "again"]), @r"
     exit code: 2
     ----- stderr -----
-    transect: cannot replace 'again': it exists already
+    transect: cannot replace 'again': it already exists
     ");
     env.text("file.000002", "efgH");
     let refused = env.transect(["join", "file.parts", "-o", "third"]).exits(2).stderr_text();
     assert!(refused.contains("file.000002"), "{refused}");
     assert!(!env.path("third").exists());
     let none = env.transect(["split", "file", "--size", "0"]).exits(2).stderr_text();
-    assert!(none.contains("a part has at least one byte"), "{none}");
+    assert!(none.contains("must be at least 1"), "{none}");
     let json = env.transect(["split", "file", "-s", "5", "-o", "other", "--json"]).exits(0).json();
     assert_eq!((&json["parts"], &json["size"]), (&2.into(), &10.into()));
 }
@@ -43,10 +43,10 @@ fn bytes_are_changed_in_place_and_put_back() {
     assert_output!(env, patch(&["3:33:58", "0x5:3536:5960", "-i", "-k"]), @r"
     exit code: 0
     ----- stdout -----
-    file: 3 bytes changed; --undo goes back by '.file.transect-undo'
+    file: 3 bytes changed; --undo restores the old bytes from '.file.transect-undo'
     ");
     assert_eq!(fs::read(env.path("file")).unwrap(), b"012X4Y`789");
-    let journal = "hint: it is the journal of a patch: --undo goes back by it, --resume goes on";
+    let journal = "hint: an earlier patch left this journal; --undo restores the old bytes, --resume completes it";
     assert!(patch(&["3:33:58", "-i"]).exits(2).stderr_text().contains(journal));
     // What others may have written is not advised.
     env.chmod(&env.path(".file.transect-undo"), 0o620);
@@ -67,8 +67,8 @@ fn bytes_are_changed_in_place_and_put_back() {
     for (args, message) in [
         (&["3:34:58", "-i"][..], "cannot transform 'file': 33 is not the expected 34 at byte 3"),
         (&["3:33", "-i"], "3:33: not of the form OFFSET:OLD:NEW"),
-        (&["3:33:58"], "it is not said where the result goes"),
-        (&["-i"], "there is nothing to change"),
+        (&["3:33:58"], "no destination given; use --in-place or --output PATH"),
+        (&["-i"], "no edits given"),
         (&["--undo"], "cannot read '.file.transect-undo': No such file or directory"),
     ] {
         let said = patch(args).exits(2).stderr_text();
@@ -82,7 +82,7 @@ fn bytes_are_changed_in_place_and_put_back() {
     ----- stdout -----
     third
     ----- stderr -----
-    transect: hint: this patch does not say which file it is for: nobody can tell whether it is
+    transect: hint: this patch has no checksum of its input; check that it belongs to this file
     ");
     assert_eq!(fs::read(env.path("third")).unwrap(), b"0!23456789");
 }

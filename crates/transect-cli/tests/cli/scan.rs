@@ -286,7 +286,7 @@ fn a_link_as_root_is_one_link_unless_its_target_is_asked_for() {
     symlink("tree", env.path("link")).unwrap();
 
     let output = env.transect(["--json", "link"]).exits(0);
-    let hint = "transect: hint: 'link' is a symbolic link; 'link/' is what it leads to\n";
+    let hint = "transect: hint: 'link' is a symbolic link; use 'link/' to read its target\n";
     assert_eq!(output.stderr_text(), hint);
     assert_eq!(tree::counted(&output.json()), tree::counts(&tree::entries(&env, "link")));
     assert_eq!(output.json()["symlinks"], 1);

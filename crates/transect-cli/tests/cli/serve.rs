@@ -92,10 +92,10 @@ fn a_service_says_where_it_answers_and_who_asked() {
     let _ = env.transect(["attributes", "--service", "file", "missing"]).exits(0).quiet();
     let said = service.end(Signal::INT);
     let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("transect: answers at '") && lines[0].ends_with("', watched"));
+    assert!(lines[0].starts_with("transect: listening at '") && lines[0].ends_with("', watched"));
     assert!(lines[1].starts_with("transect: process ") && lines[1].ends_with(" connected"));
-    assert!(lines[2].ends_with(" hung up after 2 questions"), "{said}");
-    assert_eq!(lines[3..], ["transect: ended as asked"]);
+    assert!(lines[2].ends_with(" disconnected after 2 questions"), "{said}");
+    assert_eq!(lines[3..], ["transect: ended as requested"]);
     assert!(!usual(&env).exists());
 }
 
@@ -111,7 +111,7 @@ fn one_answers_and_the_next_is_told_so_until_the_first_is_dead() {
     service.kill();
     assert!(usual(&env).exists(), "nobody removed it");
     let refused = env.transect(["attributes", "--service", "/"]).exits(2);
-    assert!(refused.stderr_text().contains("transect serve --cache makes one"));
+    assert!(refused.stderr_text().contains("start one with `transect serve --cache`"));
     assert!(refused.stderr_text().ends_with("cache.sock': Connection refused\n"));
 
     let next = Service::start(&env, &[]);
@@ -188,7 +188,7 @@ fn another_user_is_neither_answered_nor_asked() {
     let _ = env.transect(ask).exits(0).quiet();
     // The client left before it said anything; the service had not taken it for its own.
     let said = service.end(Signal::TERM);
-    assert!(said.contains("transect: user 65534 was sent away\n"), "{said}");
+    assert!(said.contains("transect: rejected user 65534\n"), "{said}");
 }
 
 #[test]
@@ -208,13 +208,13 @@ fn a_service_is_as_it_is_asked_to_be() {
     env.write("in/file", 5);
     let args = ["--level", "frozen", "--root", "in", "--memory", "1M", "--socket", "socket"];
     let service = Service::start(&env, &args);
-    assert_eq!(service.first, "transect: answers at 'socket', frozen\n");
+    assert_eq!(service.first, "transect: listening at 'socket', frozen\n");
     let ask = ["attributes", "--service=socket", "--json", "--columns=size", "in/file", "."];
     let told = lines(&env.transect(ask).exits(1).quiet());
     assert_eq!(told[0]["size"], 5);
     assert_eq!(told[1]["error"]["kind"], "outside_roots");
     let atime = env.transect(["attributes", "--service=socket", "--columns=atime", "in"]).exits(2);
-    assert!(atime.stderr_text().contains("atime is told neither"), "{}", atime.text());
+    assert!(atime.stderr_text().contains("column atime is not available here"), "{}", atime.text());
     service.end(Signal::TERM);
 }
 
@@ -223,7 +223,7 @@ fn a_service_that_nobody_asks_ends() {
     let env = TestEnv::new();
     let output = env.transect(["serve", "--cache", "-v", "--idle", "0s"]).exits(0);
     let said = output.stderr_text();
-    assert!(said.ends_with("transect: ended, as nobody asks any more\n"), "{said}");
+    assert!(said.ends_with("transect: ended after idle time\n"), "{said}");
     assert!(!usual(&env).exists());
 }
 

@@ -50,7 +50,7 @@ fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
     src/a.c
     src/deep/c.h
     ----- stderr -----
-    transect: 4 files, 2 would change, 1 the same, 1 skipped: no text; 20 B in [time]
+    transect: 4 files, 2 would change, 1 unchanged, 1 skipped: not text; 20 B in [time]
     ");
     assert_eq!(content(&env, "src/a.c"), "one\r\ntwo\n");
     assert_output!(env, env.transect(["transform", "eol=lf", "src", "-i", "-v", "--glob", "*.[ch]"]), @r"
@@ -60,7 +60,7 @@ fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
     same src/b.c
     changed src/deep/c.h
     ----- stderr -----
-    transect: 3 files, 2 changed, 1 the same; 20 B in [time]
+    transect: 3 files, 2 changed, 1 unchanged; 20 B in [time]
     ");
     assert_eq!(content(&env, "src/a.c"), "one\ntwo\n");
     assert_eq!(content(&env, "src/deep/c.h"), "three\n");
@@ -70,7 +70,7 @@ fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
     assert_output!(env, env.transect(["transform", "eol=lf", "src", "--check"]), @r"
     exit code: 0
     ----- stderr -----
-    transect: 4 files, 3 the same, 1 skipped: no text; 18 B in [time]
+    transect: 4 files, 3 unchanged, 1 skipped: not text; 18 B in [time]
     ");
 }
 
@@ -86,7 +86,7 @@ fn results_go_into_a_folder_with_their_digests_and_can_be_verified() {
     assert_output!(env, env.transect(["verify", "--quiet", "list"]), @r"
     exit code: 0
     ----- stderr -----
-    transect: 8 files, 8 as they were in [time]
+    transect: 8 files, 8 match in [time]
     ");
     let check = env.sh("grep SHA256 list | sha256sum -c --quiet").exits(0);
     assert!(check.stdout.is_empty());
@@ -106,13 +106,13 @@ fn results_go_into_a_folder_with_their_digests_and_can_be_verified() {
     out/deep/bin: OK
     out/deep/c.h: OK
     ----- stderr -----
-    transect: 8 files, 4 as they were, 2 differ, 2 missing in [time]
+    transect: 8 files, 4 match, 2 differ, 2 missing in [time]
     ");
     assert_output!(env, env.transect(["verify", "more"]), @r"
     exit code: 2
     ----- stderr -----
     transect: 'more', line 2: neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'
-    transect: cannot read the manifest 'more': it has no line of a digest
+    transect: cannot read the manifest 'more': it contains no digests
     ");
     assert_output!(env, env.transect(["verify", "missing"]), @r"
     exit code: 2
@@ -224,7 +224,7 @@ fn transform_step_with_name_of_file_needs_separator() {
     assert_output!(env, env.sh(r#""$TRANSECT" transform eol=lf -i *"#), @r"
     exit code: 2
     ----- stderr -----
-    transect: 'case=upper' is a step, and there is a file of that name; write './case=upper' for the file, or -- between the steps and the paths
+    transect: 'case=upper' is both a step and a file; write './case=upper' for the file, or -- between the steps and the paths
     ");
     assert_eq!(
         (content(&env, "case=upper"), content(&env, "notes")),
@@ -262,16 +262,16 @@ fn what_is_wrong_is_said_before_anything_is_touched() {
             2,
             "no step before 'src'; write a step, or `copy`, before the paths",
         ),
-        (&["eol=lf", "src"], 2, "it is not said where the results go"),
-        (&["copy", "src/a.c"], 2, "it is not said where the results go"),
+        (&["eol=lf", "src"], 2, "no destination given; use --in-place, --output PATH or --check"),
+        (&["copy", "src/a.c"], 2, "no destination given; use --in-place, --output PATH or --check"),
         (&["eol=lf", "src", "-i", "-o", "out"], 2, "cannot be used with"),
-        (&["eol=lf", "src", "-o", "src/out"], 2, "which lies in 'src'"),
+        (&["eol=lf", "src", "-o", "src/out"], 2, "which is inside 'src'"),
         (&["eol=lf", "src", "-o", "-"], 2, "cannot read 'src': it is a directory"),
-        (&["eol=lf", "-", "-i"], 2, "standard input is none"),
-        (&["eol=lf", "-", "src/a.c", "-o", "out"], 2, "take one input"),
+        (&["eol=lf", "-", "-i"], 2, "standard input and output are not files"),
+        (&["eol=lf", "-", "src/a.c", "-o", "out"], 2, "only one PATH"),
         (&["eol=lf", "missing", "-i"], 2, "cannot access 'missing': No such file"),
-        (&["copy", "src/a.c", "-o", "src/a.c", "-f"], 1, "hint: --in-place changes files"),
-        (&["copy", "src/a.c", "-o", "src/b.c"], 1, "cannot replace 'src/b.c': it exists already"),
+        (&["copy", "src/a.c", "-o", "src/a.c", "-f"], 1, "hint: use --in-place to replace"),
+        (&["copy", "src/a.c", "-o", "src/b.c"], 1, "cannot replace 'src/b.c': it already exists"),
         (&["copy", "src/a.c", "-o", "no/folder/x"], 1, "cannot create 'no/folder/x': No such"),
         (&["copy", "/dev/null", "-o", "x"], 1, "cannot read '/dev/null': it is a character device"),
         (&["trim", "src/a.c", "-o", "x", "--method", "kernel-copy"], 1, "no step sees it"),
@@ -295,10 +295,10 @@ fn a_file_that_fails_keeps_no_other_from_its_result() {
     ----- stdout -----
     src/deep/c.h
     ----- stderr -----
-    transect: cannot replace 'src/a.c': it has 2 names (hard links), and would keep its content under the others
-    transect: hint: --break-links changes the names that are given, and the others keep the old content
+    transect: cannot replace 'src/a.c': it has 2 names (hard links); the others would keep the old content
+    transect: hint: use --break-links to replace the given names; the others keep the old content
     transect: cannot transform 'src/lossy': decode=utf-8: no UTF-8 at byte 0
-    transect: 5 files, 1 changed, 1 the same, 1 skipped: no text, 2 failed; 11 B in [time]
+    transect: 5 files, 1 changed, 1 unchanged, 1 skipped: not text, 2 failed; 11 B in [time]
     ");
     assert_eq!(content(&env, "other-name"), "one\r\ntwo\n");
     let broken = env.transect(["transform", "eol=lf", "src/a.c", "-i", "--break-links"]);
@@ -320,7 +320,7 @@ fn a_file_of_several_names_is_done_once_and_stays_one() {
     would_change tree/a
     tree/b is the same file as tree/a
     ----- stderr -----
-    transect: 2 files, 1 would change, 1 by another name; 5 B in [time]
+    transect: 2 files, 1 would change, 1 hard links; 5 B in [time]
     ");
     let output = transform(&["-i", "--json"]).exits(0);
     let lines: Vec<serde_json::Value> =
@@ -407,7 +407,7 @@ fn a_run_with_a_journal_goes_on_and_does_nothing_twice() {
     assert_output!(env, env.transect(args), @r"
     exit code: 0
     ----- stderr -----
-    transect: 4 files, 1 the same, 1 skipped: no text, 2 done before; 7 B in [time]
+    transect: 4 files, 1 unchanged, 1 skipped: not text, 2 done before; 7 B in [time]
     ");
     assert_eq!(content(&env, "src/b.c"), "oone\n");
     let other = env.transect(["transform", "trim", "src", "-i", "--journal", "journal"]);
@@ -492,8 +492,7 @@ fn temporary_file_of_a_running_process_kept_and_listed() {
     let check = env.transect(["transform", "case=upper", ".", "--check"]).exits(1).stderr_text();
     assert!(check.contains("a run with --in-place removes those of killed runs"), "{check}");
     let next = env.transect(["transform", "case=lower", ".", "-i"]).exits(0).stderr_text();
-    let hint =
-        format!("hint: 1 temporary file of other runs left alone, such as './{left}': {why}");
+    let hint = format!("hint: kept 1 temporary file of other runs, such as './{left}': {why}");
     assert!(next.contains(&hint), "{next}");
     assert_eq!(names(&env, "").len(), 2);
     running.signal(Signal::KILL);

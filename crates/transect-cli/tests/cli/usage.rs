@@ -223,10 +223,9 @@ fn what_could_not_be_read_is_marked_and_the_result_is_partial() {
     let locked = env.mkdir("tree/locked");
     env.write("tree/readable", 5000);
     env.chmod(&locked, 0);
-    let Some(output) = env.transect_unprivileged(
-        "what_could_not_be_read_is_marked_and_the_result_is_partial",
-        ["usage", "tree"],
-    ) else {
+    let Some(output) =
+        env.transect_unprivileged("what_could_not_be_read_is_marked_and_the_result_is_partial", ["usage", "tree"])
+    else {
         return;
     };
     let text = output.exits(1).stdout_text();

@@ -317,7 +317,7 @@ fn doctor_knows_the_system_the_volume_and_the_readers() {
     for part in [system, mount_point, options, serial, "long paths", "* nt-query ", "  portable "] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
-    assert!(text.contains("\n  not here (only on Linux): getdents-statx, getdents-fstatat\n"));
+    assert!(text.contains("\n  not available (only on Linux): getdents-statx, getdents-fstatat\n"));
     assert!(!text.contains("open files"), "{text}");
     // A column is as wide as its longest word: what readers are begins below each other.
     let starts: Vec<Option<usize>> = text
@@ -375,7 +375,7 @@ fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
         );
     }
     let dropped = env.transect(["cache", "drop", r"tree\plain"]).exits(0).stderr;
-    assert!(dropped.contains("nothing proves it"), "{dropped}");
+    assert!(dropped.contains("the system does not confirm it"), "{dropped}");
     assert_eq!(fs::read(env.dir.join(r"tree\plain")).expect("it is there"), [b'x'; 10]);
 }
 

@@ -195,7 +195,7 @@ fn in_place_rejected_file_unchanged() {
         let refused =
             transform(&input, Some(&input), Some(step), &mut passes, existing(Existing::InPlace));
         let path = input.display();
-        assert_eq!(message(refused), format!("cannot transform '{path}': it is no text"));
+        assert_eq!(message(refused), format!("cannot transform '{path}': it is not text"));
         assert!(std::fs::read(&input).unwrap() == bytes);
         assert_eq!(names(temp.path()), ["input"]);
     }

@@ -20,7 +20,7 @@ fn target_existing_replaced_only_on_request() {
     let path = target.display();
     assert_eq!(
         message(run(&input, &target, &mut Upper, ReplaceOptions::default())),
-        format!("cannot replace '{path}': it exists already")
+        format!("cannot replace '{path}': it already exists")
     );
     assert_eq!(std::fs::read(&target).unwrap(), b"old");
     run(&input, &target, &mut Upper, existing(Existing::Replace)).unwrap();
@@ -112,7 +112,7 @@ fn target_appearing_meanwhile_kept_unless_replace() {
                 let path = target.display();
                 assert_eq!(
                     error.to_string(),
-                    format!("cannot replace '{path}': it exists already")
+                    format!("cannot replace '{path}': it already exists")
                 );
             }
             assert_eq!(std::fs::read(&target).unwrap(), expected.as_bytes());

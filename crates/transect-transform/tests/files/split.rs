@@ -195,7 +195,7 @@ fn split_existing_target_rejected_before_writing() {
         let made = in_parts(&file, 4, ReplaceOptions::default());
         match there {
             Some(there) => {
-                let expected = format!("cannot replace '{}': it exists already", there.display());
+                let expected = format!("cannot replace '{}': it already exists", there.display());
                 assert_eq!(message(made), expected);
                 assert_eq!(std::fs::read(&there).unwrap(), b"mine");
                 assert_eq!(names(ten.temp.path()).len(), 2);
@@ -211,7 +211,7 @@ fn split_existing_target_rejected_before_writing() {
     assert_eq!(joined(&ten.manifest(), &ten.target).unwrap().parts, 2);
     assert_eq!(std::fs::read(&ten.target).unwrap(), b"ABCDEFGHIJ");
     // An existing target, and one that is a part.
-    assert!(ten.join_error().ends_with("it exists already"));
+    assert!(ten.join_error().ends_with("it already exists"));
     let replace = existing(Existing::Replace);
     for target in [ten.part(2), ten.manifest(), ten.whole()] {
         let refused = message(join(&ten.manifest(), &target, replace, &Cancel::new()));

@@ -49,7 +49,7 @@ impl Step for Lines {
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         for &byte in input {
             if byte == 0 {
-                return Err(InvalidData::new("it is no text").into());
+                return Err(InvalidData::new("it is not text").into());
             }
             if let Some(held) = self.held.take()
                 && byte != b'\n'

@@ -75,7 +75,7 @@ impl<'a> Input<'a> {
                 Err(NoPath::TooLong) => {
                     let name = self.name.display();
                     return Err(CliError::Usage(format!(
-                        "'{name}' is no list of paths: a line of it is longer than any"
+                        "'{name}' is not a list of paths: it has a line of more than 1 MiB"
                     )));
                 }
                 Err(NoPath::Read(error)) => return Err(unreadable(self.name, &error)),

@@ -54,7 +54,7 @@ fn columns(args: &AttributesArgs, available: FieldMask) -> Result<Columns, CliEr
     if let Some(column) = args.columns.iter().find(|column| !is_available(column)) {
         let name = column.as_str();
         return Err(CliError::Usage(format!(
-            "{name} is told neither by this system nor by its service"
+            "column {name} is not available here; --help lists the columns"
         )));
     }
     Ok(match args.columns.as_slice() {

@@ -33,11 +33,11 @@ impl Source {
         let socket = socket.clone().unwrap_or_else(user_dirs::service_socket);
         let mut client = Client::connect(&socket).inspect_err(|error| {
             if matches!(error, transect_service::Error::NotRunning(..)) {
-                output::hint("transect serve --cache makes one");
+                output::hint("start one with `transect serve --cache`");
             }
         })?;
         if args.settle && !client.settle()? {
-            output::hint("the service lost word of some changes, and asks the system anew");
+            output::hint("the service missed some changes, and queries the system again");
         }
         Ok(Self::Service(Box::new(client)))
     }

@@ -40,7 +40,9 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
     }
     output::print(text)?;
     if done.files().any(|dropped| dropped.after.is_none()) {
-        output::hint("what is unknown was dropped all the same, but nothing proves it");
+        output::hint(
+            "files with unknown sizes were dropped as well, but the system does not confirm it",
+        );
     }
     Ok(end)
 }
@@ -49,7 +51,7 @@ fn drop_file(file: &File) -> io::Result<Dropped> {
     let before = none_if_unavailable(residency(file))?;
     drop_pages(file).map_err(|error| {
         let reason = transect::reason(&error);
-        io::Error::new(error.kind(), format!("it cannot be dropped from memory: {reason}"))
+        io::Error::new(error.kind(), format!("dropping it from memory failed: {reason}"))
     })?;
     let after = none_if_unavailable(residency(file))?;
     let kept = after.filter(|after| after.resident > 0).map(|after| kept_reason(file, after));

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_all_or_nothing_only_if_it_is() {
+    fn percent_is_0_or_100_only_if_exact() {
         for (part, whole, text) in [
             (0, 0, ""),
             (0, 1, "0 %"),

@@ -17,12 +17,12 @@ pub(super) fn capabilities() -> Vec<Capability> {
         Capability {
             name: "statx",
             allowed: linux::has_statx(),
-            meaning: "asks for the wanted attributes only (Linux 4.11)",
+            meaning: "queries only the attributes needed (Linux 4.11)",
         },
         Capability {
             name: "openat2",
             allowed: linux::has_openat2(),
-            meaning: "opens far below a handle in one call (Linux 5.6)",
+            meaning: "opens a path several levels below a handle (Linux 5.6)",
         },
         Capability {
             name: "drop caches",

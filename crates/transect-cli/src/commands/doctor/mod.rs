@@ -155,7 +155,7 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         let mark = if order.name == report.order { '*' } else { ' ' };
         writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
-    writeln!(out, "\n* is what is used unless a profile, --reader or --order say otherwise.")?;
+    writeln!(out, "\n* used by default; a profile, --reader or --order can choose another.")?;
     write_profile(out, report)?;
     match &report.leftovers {
         Some(leftovers) => leftovers::write(out, leftovers),
@@ -167,7 +167,10 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
 fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
     let Some(profile) = &report.profile else {
-        return writeln!(out, "  none; `transect lab tune` measures what is fastest here");
+        return writeln!(
+            out,
+            "  none; `transect lab tune` measures which settings are fastest here"
+        );
     };
     write_passes(out, profile)?;
     if !profile.has_walks() {
@@ -236,7 +239,7 @@ fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         }
     }
     for (why_not, names) in others {
-        let text = format!("not here ({why_not}): {}", names.join(", "));
+        let text = format!("not available ({why_not}): {}", names.join(", "));
         for line in output::wrap(&text, WIDTH) {
             writeln!(out, "  {DIM}{line}{DIM:#}")?;
         }

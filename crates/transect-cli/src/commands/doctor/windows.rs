@@ -23,7 +23,7 @@ pub(super) fn capabilities() -> Vec<Capability> {
         Capability {
             name: "cloud files",
             allowed: system::sees_placeholders(),
-            meaning: "are told from those on the disk (Windows 10 1803)",
+            meaning: "can be distinguished from files on the disk (Windows 10 1803)",
         },
     ]
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_serial_number_is_shown_as_vol_shows_it() {
+    fn serial_is_formatted_like_vol() {
         assert_eq!(serial(0x1a2b_003c), "1A2B-003C");
     }
 }

@@ -131,7 +131,7 @@ fn destination(
     match paths.iter().find(|root| lies_in(output, root)) {
         None => Ok(OutputTarget::Directory(output.clone())),
         Some(root) => Err(CliError::Usage(format!(
-            "results cannot lie in '{}', which lies in '{}': the next run would find them there",
+            "cannot write results to '{}', which is inside '{}'; the next run would transform them again",
             output.display(),
             root.display()
         ))),
@@ -139,8 +139,8 @@ fn destination(
 }
 
 fn no_destination() -> CliError {
-    let ways = "--in-place replaces files, --output PATH writes others, --check only tells";
-    CliError::Usage(format!("it is not said where the results go: {ways}"))
+    let why = "no destination given; use --in-place, --output PATH or --check";
+    CliError::Usage(why.to_owned())
 }
 
 /// Returns whether a folder, which may not be there yet, is in a tree.

@@ -43,7 +43,7 @@ impl std::fmt::Display for PositionalError {
                 let path = path.display();
                 write!(
                     f,
-                    "'{path}' is a step, and there is a file of that name; write './{path}' for \
+                    "'{path}' is both a step and a file; write './{path}' for \
                      the file, or -- between the steps and the paths"
                 )
             }

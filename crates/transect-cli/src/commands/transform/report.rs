@@ -311,13 +311,15 @@ impl<'a> Report<'a> {
             return;
         };
         match reason {
-            Rejection::Exists => once(&mut self.hints.exists, "--force replaces what is there"),
+            Rejection::Exists => {
+                once(&mut self.hints.exists, "use --force to replace existing files")
+            }
             Rejection::IsInput => {
-                once(&mut self.hints.is_input, "--in-place changes files themselves")
+                once(&mut self.hints.is_input, "use --in-place to replace the inputs")
             }
             Rejection::ManyNames(_) => once(
                 &mut self.hints.many_names,
-                "--break-links changes the names that are given, and the others keep the old content",
+                "use --break-links to replace the given names; the others keep the old content",
             ),
             _ => {}
         }
@@ -384,10 +386,10 @@ impl<'a> Report<'a> {
             (counts.would_change, "would change"),
             (counts.written, "written"),
             (counts.looked, "read"),
-            (counts.same, "the same"),
-            (skipped(Skip::Binary), "skipped: no text"),
+            (counts.same, "unchanged"),
+            (skipped(Skip::Binary), "skipped: not text"),
             (skipped(Skip::AlreadyDone), "done before"),
-            (counts.same_file, "by another name"),
+            (counts.same_file, "hard links"),
             (counts.failed, "failed"),
         ] {
             if number > 0 {
@@ -396,7 +398,7 @@ impl<'a> Report<'a> {
         }
         let mut text = parts.join(", ");
         if interrupted {
-            text += &format!(", {} not begun", count(self.inputs.len() as u64 - counts.files));
+            text += &format!(", {} not started", count(self.inputs.len() as u64 - counts.files));
         }
         text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
     }
@@ -416,7 +418,7 @@ impl<'a> Report<'a> {
             _ => return,
         };
         let (files, first) = (files(number), first.display());
-        output::hint(&format!("{files} of other runs left alone, such as '{first}': {why}"));
+        output::hint(&format!("kept {files} of other runs, such as '{first}': {why}"));
     }
 }
 

@@ -44,17 +44,17 @@ impl<'a> Streams<'a> {
             [path] if is_standard(path) => None,
             [path] if to_standard => Some(path.as_path()),
             paths if paths.iter().any(|path| is_standard(path)) || to_standard => {
-                let one = "standard input and output take one input, and no other beside it";
+                let one = "standard input or output allows only one PATH; give one, or write to a directory";
                 return Err(CliError::Usage(one.to_owned()));
             }
             _ => return Ok(None),
         };
         if args.in_place || args.check {
-            let why = "--in-place and --check are for files, and standard input is none";
+            let why = "--in-place and --check need files; standard input and output are not files";
             return Err(CliError::Usage(why.to_owned()));
         }
         if paths.is_empty() && io::stdin().is_terminal() {
-            let why = "there is no PATH, and standard input is a terminal";
+            let why = "no PATH given, and standard input is a terminal; name files or use a pipe";
             return Err(CliError::Usage(why.to_owned()));
         }
         Ok(Some(Self { from, to, discards: args.output.is_none() }))

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_does_not_fit_is_cut_and_the_name_is_the_last() {
+    fn fit_cuts_notes_then_guide_then_name() {
         let line = |room: usize, guide: &str, name: &str, notes: &str| {
             let (guide, name, notes) = fit(room, guide.into(), name.into(), notes.into());
             format!("{guide}{name}{notes}")
