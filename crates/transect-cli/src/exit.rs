@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit codes and errors of the program.
 //!
 //! | code | means |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | 2 | wrong usage, or nothing could be done |
 //! | 130 | interrupted |
 //!
-//! A reader that closes the pipe has seen enough: that is a quiet success.
+//! A closed pipe at standard output counts as success: the reader has seen enough, as with `head`.
 
 use std::fmt;
 use std::io;
@@ -15,21 +15,21 @@ use std::process::ExitCode;
 
 use transect::Diagnostics;
 
-/// How a command ended.
+/// The status that a command ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
-    /// All was read.
+    /// Everything was read.
     Complete,
     /// Something could not be read.
     Partial,
     /// A root could not be read.
     RootFailed,
-    /// Somebody pressed Ctrl-C.
+    /// Interrupted by Ctrl-C.
     Interrupted,
 }
 
 impl ExitStatus {
-    /// Returns how a walk ended.
+    /// Returns the status of a walk.
     pub(crate) fn from_diagnostics(diagnostics: &Diagnostics, interrupted: bool) -> Self {
         if interrupted {
             Self::Interrupted
@@ -43,24 +43,24 @@ impl ExitStatus {
     }
 }
 
-/// Why nothing, or nothing more, could be done.
+/// An error that ends the program.
 #[derive(Debug)]
 pub(crate) enum CliError {
     /// The walk could not begin.
     Walk(transect::Error),
     /// The output could not be written.
     Output(io::Error),
-    /// The lab cannot do that, in its own words.
+    /// An error of the lab, as its message.
     Lab(String),
-    /// A file could not be written, and why.
+    /// A file could not be written; the full message.
     File(String),
-    /// Nothing can be transformed.
+    /// The transform could not start.
     Transform(transect_transform::Error),
-    /// A service cannot be made, or does not answer.
+    /// A service could not start, or does not answer.
     Service(transect_service::Error),
-    /// Nobody can look around.
+    /// The terminal view could not start.
     Tui(transect_tui::Error),
-    /// The arguments make no sense together.
+    /// The arguments do not fit together.
     Usage(String),
 }
 
@@ -107,7 +107,7 @@ impl fmt::Display for CliError {
     }
 }
 
-/// Returns the exit code, and says on stderr why nothing could be done.
+/// Returns the exit code, and prints an error to stderr.
 pub(crate) fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
     match end {
         Ok(ExitStatus::Complete) => ExitCode::SUCCESS,
@@ -125,9 +125,9 @@ pub(crate) fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
     }
 }
 
-/// Returns whether nobody reads any more.
+/// Returns whether the error means that the reader closed the pipe.
 pub(crate) fn is_closed_pipe(error: &io::Error) -> bool {
-    // What a named pipe says, and every pipe under Wine; the standard library has no kind for it.
+    // From named pipes, and from every pipe under Wine; the standard library has no kind for it.
     const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
     error.kind() == io::ErrorKind::BrokenPipe
         || cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED)

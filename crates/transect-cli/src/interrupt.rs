@@ -9,10 +9,10 @@ use transect::Cancel;
 /// The exit code of a program that was interrupted, as shells count: 128 and the signal's number.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Returns a request to stop that Ctrl-C makes; on Unix also `SIGTERM`, on Windows Ctrl-Break.
+/// Returns a cancel flag that Ctrl-C sets; on Unix also `SIGTERM`, on Windows Ctrl-Break.
 ///
 /// # Errors
-/// The system does not let signals be handled.
+/// The signal handler cannot be installed.
 pub(crate) fn cancel_on_signal() -> io::Result<Cancel> {
     let stop = Arc::new(AtomicBool::new(false));
     set_on_signal(&stop)?;
@@ -51,8 +51,8 @@ fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-/// Standard input for who hears Ctrl-C while nothing comes: a read that waits would be taken up again
-/// behind his back.
+/// Standard input that Ctrl-C interrupts even while no data arrives: the standard library restarts a
+/// blocked read after a signal.
 pub(crate) struct InterruptibleStdin<'a> {
     input: io::StdinLock<'static>,
     cancel: &'a Cancel,
@@ -65,7 +65,7 @@ impl<'a> InterruptibleStdin<'a> {
 }
 
 impl io::Read for InterruptibleStdin<'_> {
-    /// As of any reader; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
+    /// As of any reader; [`io::ErrorKind::Interrupted`] once cancelled.
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         while !is_ready(&self.input)? {
             if self.cancel.is_cancelled() {
@@ -76,7 +76,7 @@ impl io::Read for InterruptibleStdin<'_> {
     }
 }
 
-/// Waits a moment, and returns whether a read would not wait any more.
+/// Waits up to 100 ms, and returns whether a read would not block.
 #[cfg(unix)]
 fn is_ready(input: &io::StdinLock<'_>) -> io::Result<bool> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -89,7 +89,7 @@ fn is_ready(input: &io::StdinLock<'_>) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere reads are not taken up again.
+/// Elsewhere reads are not restarted.
 #[cfg(not(unix))]
 fn is_ready(_: &io::StdinLock<'_>) -> io::Result<bool> {
     Ok(true)

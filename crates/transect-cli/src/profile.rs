@@ -1,5 +1,4 @@
-//! What the lab found to win: used by whatever walks or passes over files, unless it is told
-//! otherwise.
+//! Stored profiles: the settings that the lab found fastest, used unless an option overrides them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,14 +15,14 @@ use crate::{output, user_dirs};
 /// Returns the profiles of this user.
 ///
 /// # Errors
-/// Neither the environment nor the system says where.
+/// No configuration directory is known.
 pub(crate) fn profiles() -> Result<ProfileStore, CliError> {
     Ok(ProfileStore::of(user_dirs::config("profiles")?))
 }
 
-/// Returns the options that arguments mean, and the profile that is among them.
+/// Returns the options of a walk, and the profile that set some of them.
 ///
-/// Roots on several file systems have several profiles, or some have none: then none is used.
+/// A profile is used only if all roots have the same one.
 pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
     let mut options = walk.options();
     let profile = if walk.allows_profile() { shared_profile(&options.roots) } else { None };
@@ -34,10 +33,10 @@ pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
     (options, profile)
 }
 
-/// Returns what the planner is to prefer for inputs whose results go to `target`, with or without
-/// syncing: what was measured where they all lie.
+/// Returns the measured preferences for the file system of all `inputs` and `target`, with or without
+/// syncing.
 pub(crate) fn preferences(inputs: &[PathBuf], target: &Path, sync: Sync) -> Arc<[Preference]> {
-    // A folder that is not there will lie where its nearest one does.
+    // A missing directory will be created in its nearest existing ancestor.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let paths: Vec<&Path> =
         std::iter::once(there).chain(inputs.iter().map(PathBuf::as_path)).collect();
@@ -54,10 +53,10 @@ fn shared_profile(paths: &[impl AsRef<Path>]) -> Option<Profile> {
     others.iter().all(|path| same(path.as_ref())).then_some(profile)
 }
 
-/// Returns the profile of a place. One that cannot be read is told, and done without: it is a
-/// measurement, no order.
+/// Returns the profile of a place. One that cannot be read is reported
+/// and ignored: settings are only advice.
 pub(crate) fn load(path: &Path) -> Option<Profile> {
-    // Without a home there is none.
+    // No home directory, no profiles.
     profiles().ok()?.load(path).unwrap_or_else(|error| {
         let (path, reason) = (path.display(), transect::reason(&error));
         output::hint(&format!("cannot read the profile of '{path}', and ignores it: {reason}"));

@@ -1,5 +1,5 @@
-//! Where this program keeps files of its own: in folders of the user, never in those that everybody
-//! may write to. Programs are built in the cache and started from there, so it has to be private.
+//! The program's own directories, below the user's: never in directories that other users may write
+//! to. The lab builds programs in the cache and starts them there, so the cache must be private.
 
 use std::path::{Path, PathBuf};
 
@@ -7,33 +7,33 @@ use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::exit::CliError;
 
-/// The folders of a user, and the variables that name others.
+/// A directory of the user, and the variable that overrides it.
 struct UserDir {
-    /// What it is, for people.
+    /// Its name in messages.
     what: &'static str,
     variable: &'static str,
-    /// In the home, if the variable does not name another one.
+    /// Its path in the home directory, if the variable is not set.
     default: &'static str,
 }
 
-/// For what can be made again: contenders that were built, corpora.
+/// Files that can be created again: built contenders, corpora.
 const CACHE: UserDir = UserDir {
     what: "cache",
     variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" },
     default: ".cache",
 };
 
-/// For what was found out, and is to stay: profiles.
+/// Files to keep: profiles.
 const CONFIG: UserDir = UserDir {
     what: "configuration",
     variable: if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" },
     default: ".config",
 };
 
-/// Returns a part of the cache, which is created if it is missing.
+/// Returns a subdirectory of the cache, creating it if it is missing.
 ///
 /// # Errors
-/// There is no place for it, or other users could have put something there.
+/// No cache directory is known, or other users may write to it.
 pub(crate) fn cache(part: &str) -> Result<PathBuf, CliError> {
     let path = cache_path(part)?;
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
@@ -44,32 +44,31 @@ pub(crate) fn cache(part: &str) -> Result<PathBuf, CliError> {
     Ok(path)
 }
 
-/// Returns where a part of the cache is, or would be.
+/// Returns the path of a subdirectory of the cache, without creating it.
 ///
 /// # Errors
-/// There is no place for it.
+/// No cache directory is known.
 pub(crate) fn cache_path(part: &str) -> Result<PathBuf, CliError> {
     Ok(CACHE.path()?.join(part))
 }
 
-/// Returns where a part of the configuration is, or would be.
+/// Returns the path of a subdirectory of the configuration, without creating it.
 ///
 /// # Errors
-/// There is no place for it.
+/// No configuration directory is known.
 pub(crate) fn config(part: &str) -> Result<PathBuf, CliError> {
     Ok(CONFIG.path()?.join(part))
 }
 
-/// Returns where a service is asked, and answers, unless another place is named. Where the system has
-/// no folder for what runs, it is in the one for temporary files; server and client each check who
-/// the other one is.
+/// Returns the default socket of the service. On a system without a runtime directory, it is below
+/// the temporary directory; server and client check each other's user.
 pub(crate) fn service_socket() -> PathBuf {
     let runtime = absolute("XDG_RUNTIME_DIR");
     transect_service::default_socket_dir(runtime, std::env::temp_dir()).join("cache.sock")
 }
 
 impl UserDir {
-    /// Returns our folder in the one that the variable names, or in the usual one of the user.
+    /// Returns our directory in the one that the variable names, or in the default one.
     fn path(&self) -> Result<PathBuf, CliError> {
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
         let named = absolute(self.variable).or_else(|| Some(home()?.join(self.default)));
@@ -85,8 +84,8 @@ impl UserDir {
     }
 }
 
-/// Returns the path that a variable holds. One that is not absolute is ignored, as the XDG Base
-/// Directory Specification demands.
+/// Returns the path in a variable. A relative one is ignored, as the XDG Base Directory Specification
+/// requires.
 fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

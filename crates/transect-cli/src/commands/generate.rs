@@ -1,4 +1,4 @@
-//! Completions and the man page, from the one definition of the command line.
+//! Completions and manual pages, both made from the definition of the command line.
 
 use std::io::Write;
 use std::path::Path;

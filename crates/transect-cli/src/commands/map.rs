@@ -1,4 +1,4 @@
-//! `transect map`: a page to walk around in, with every entry as an area as large as it is.
+//! `transect map`: an interactive treemap, served or written to a file.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn builder() -> TableBuilder {
     TableBuilder::new(FieldMask::UID | FieldMask::MTIME)
 }
 
-/// What became of reading the tree; there is no table if nothing could be read.
+/// The result of reading the tree; without a table if nothing could be read.
 struct ReadTree {
     table: Option<Table>,
     interrupted: bool,
@@ -79,7 +79,7 @@ fn read(
     Ok(ReadTree { table: is_any.then_some(table), interrupted, end })
 }
 
-/// Lets nobody wait for a table that does not come, whatever the reason.
+/// Ends the wait of clients for a table if reading fails or panics.
 struct GiveUpOnDrop<'l>(&'l LiveMap);
 
 impl Drop for GiveUpOnDrop<'_> {
@@ -88,8 +88,8 @@ impl Drop for GiveUpOnDrop<'_> {
     }
 }
 
-/// Serves the map while the tree is read and afterwards, until Ctrl-C, or until nobody looks at it any
-/// more. That ends well: it is interrupted only while the tree is read.
+/// Serves the map while the tree is read and afterwards, until Ctrl-C or until the page is closed.
+/// Only Ctrl-C while reading counts as an interruption.
 fn serve(
     args: &MapArgs,
     cancel: &Cancel,
@@ -117,7 +117,7 @@ fn serve(
             Ok(found.end)
         });
         let served = server.serve(&live);
-        // A browser that is gone waits for no tree either.
+        // Without a browser, reading on is useless.
         cancel.cancel();
         let end = reading.join().expect("BUG: reading does not panic");
         served?;

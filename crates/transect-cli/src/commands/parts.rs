@@ -15,7 +15,7 @@ use crate::output::json::PathEntry;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
 
-/// What `--json` prints.
+/// The object of `--json`.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     schema: &'static str,
@@ -26,7 +26,7 @@ struct JsonReport<'a> {
     blake3: &'a str,
 }
 
-/// Cuts a file into parts.
+/// Splits a file into parts.
 pub(crate) fn split(args: &SplitArgs) -> Result<ExitStatus, CliError> {
     let target = args.output.as_deref().unwrap_or(&args.file);
     let options = options(args.force, args.sync);
@@ -40,7 +40,7 @@ pub(crate) fn split(args: &SplitArgs) -> Result<ExitStatus, CliError> {
     show(args.json, "manifest", path, &done)
 }
 
-/// Makes one file of parts.
+/// Joins parts into one file.
 pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     let options = options(args.force, args.sync);
     let done = split::join(&args.manifest, &args.output, options, &cancel_on_signal()?);
@@ -62,7 +62,7 @@ fn options(force: bool, sync: SyncMode) -> ReplaceOptions {
     }
 }
 
-/// Returns nothing where somebody asked to stop, which is no failure.
+/// Returns `None` if cancelled, which is not an error.
 fn unless_cancelled<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
     match done {
         Err(Error::Cancelled { .. }) => Ok(None),

@@ -1,4 +1,4 @@
-//! `transect patch`: a few other bytes in a file.
+//! `transect patch`: replaces bytes of a file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,18 @@ use crate::output::json::PathEntry;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
 
-/// What `--json` prints.
+/// The object of `--json`.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
     path: PathEntry<'a>,
-    /// Bytes that are others now; unknown of a new file.
+    /// The number of changed bytes; unknown for a new file.
     changed: Option<u64>,
     journal: Option<PathEntry<'a>>,
 }
 
-/// What became of a file.
+/// The result of a patch.
 struct Applied {
     path: PathBuf,
     changed: Option<u64>,
@@ -88,8 +88,8 @@ fn patch(args: &PatchArgs) -> Result<Patch, CliError> {
     Ok(patch)
 }
 
-/// A journal that is in the way is there for a reason. It was checked: one that another user may have
-/// written is never advised.
+/// Prints a hint if a journal of an earlier run blocks the patch. The error implies that only this
+/// user can have written it.
 fn hint_at_journal(error: &Error) {
     if let Error::Rejected { reason: Rejection::UndoJournal, .. } = error {
         output::hint(

@@ -1,4 +1,4 @@
-//! `transect scan`: how much is there, and where the bytes are.
+//! `transect scan`: counts entries and bytes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn show(
     diagnostics.sort();
     let end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
     let nothing_to_show = diagnostics.failed_roots == outcome.roots as u64;
-    // In the object the errors have a place of their own.
+    // The JSON object lists the errors itself.
     if nothing_to_show || !(args.json && args.errors) {
         output::show_errors(diagnostics, args.errors);
     }

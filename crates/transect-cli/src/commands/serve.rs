@@ -1,4 +1,4 @@
-//! `transect serve`: one cache for several programs, until it is interrupted.
+//! `transect serve`: a cache of attributes for several programs.
 
 use transect_cache::CacheOptions;
 use transect_service::{Event, ServeOptions, Server, StopReason, create_private_dir};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     };
     let mut options = CacheOptions { memory: args.memory, ..CacheOptions::new(args.level) };
     for root in &args.root {
-        // What a service calls its current directory is nobody else's affair.
+        // Clients have another current directory.
         let root = std::path::absolute(root)
             .map_err(|_| CliError::Usage("--root is empty; name a directory".to_owned()))?;
         options = options.root(root);

@@ -1,4 +1,4 @@
-//! `transect tui`: looking around in the terminal.
+//! `transect tui`: browses a tree in the terminal.
 
 use std::time::SystemTime;
 
@@ -17,7 +17,7 @@ use crate::profile;
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;
     let (mut options, _) = profile::scan_options(&args.walk);
-    // Above the entries it says where one is, and a dot says nothing.
+    // The view shows the root as its title, where a dot would be useless.
     if args.walk.paths.is_empty()
         && let Ok(here) = std::env::current_dir()
     {
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
 }
 
-/// Returns the trash of this user, where what is moved now is noted with the time that it is here.
+/// Returns the trash of this user; what is moved there is recorded with the local time.
 fn trash() -> Result<Trash, String> {
     let variable = |name| std::env::var_os(name);
     let home = Trash::home(variable("XDG_DATA_HOME").as_deref(), variable("HOME").as_deref());

@@ -1,4 +1,4 @@
-//! `transect verify`: do files still hold what a list of digests says?
+//! `transect verify`: compares files with a list of digests.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::output::units::{counted, duration};
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
 
-/// How many files came to what.
+/// Numbers of files by result.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     files: u64,
@@ -28,11 +28,11 @@ struct Counts {
     differing: u64,
     missing: u64,
     failed: u64,
-    /// Lines that make no sense.
+    /// Lines that are not digests.
     malformed: u64,
 }
 
-/// What `--json` prints for one file.
+/// The object of `--json` for one file.
 #[derive(Serialize)]
 struct FileEntry<'a> {
     #[serde(flatten)]
@@ -42,7 +42,7 @@ struct FileEntry<'a> {
     error: Option<ErrorEntry>,
 }
 
-/// What `--json` prints at the end.
+/// The object of `--json` for the total.
 #[derive(Serialize)]
 struct Summary<'a> {
     schema: &'static str,
@@ -54,21 +54,21 @@ struct Summary<'a> {
     elapsed_ns: u64,
 }
 
-/// How many lines of manifests are in memory at once.
+/// Lines of manifests kept in memory.
 const BATCH_LINES: usize = 1 << 16;
 
-/// Files being compared, as many at once as fit.
+/// Reads manifests and compares files in batches.
 struct Verifier<'a> {
     args: &'a VerifyArgs,
     passes: PassOptions,
     threads: usize,
-    /// Lines that wait.
+    /// Lines not yet compared.
     lines: Vec<Line>,
-    /// Lines so far, those that wait among them.
+    /// All lines read so far.
     found: Arc<AtomicU64>,
     done: Arc<AtomicU64>,
     counts: Counts,
-    /// Why nothing can be printed any more.
+    /// The error after which nothing can be printed.
     closed: Option<io::Error>,
 }
 
@@ -145,8 +145,7 @@ fn unreadable(manifest: &Path, error: &dyn std::fmt::Display) -> CliError {
 }
 
 impl Verifier<'_> {
-    /// Reads a manifest, and compares files whenever there are many. A line that makes no sense is
-    /// told, and the others count.
+    /// Reads a manifest, and compares files in batches. A malformed line is reported and skipped.
     fn verify_manifest(&mut self, manifest: &Path, text: Box<dyn BufRead>) -> Result<(), CliError> {
         let before = self.found.load(Ordering::Relaxed);
         for line in manifest::Reader::new(text) {
@@ -173,7 +172,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Compares the files of the lines that wait.
+    /// Compares the files of the lines read so far.
     fn verify_batch(&mut self) {
         let lines = std::mem::take(&mut self.lines);
         let Self { args, counts, closed, done, .. } = self;
@@ -188,7 +187,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Counts a file, and returns what is printed of it.
+/// Counts a file, and returns its line of output.
 fn record(
     args: &VerifyArgs,
     line: &Line,
@@ -221,7 +220,7 @@ fn record(
     if let ("failed", Err(error)) = (status, verdict) {
         output::error(error);
     }
-    // As the programs print it that such lists come from: in one line, whatever the name is.
+    // In the format of b3sum --check; quoting keeps every name on one line.
     Some(format!("{}: {word}\n", quote::for_terminal(line.name.as_os_str())))
 }
 

@@ -1,4 +1,4 @@
-//! What can be told of an entry: the columns by name, and what each says.
+//! The columns of `list` and `attributes`: names, fields and values.
 
 use serde::ser::SerializeMap;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use super::owner::{self, NameCache};
 use super::time::TimeFormatter;
 use super::units;
 
-/// What can be told of an entry.
+/// A column of `list` or `attributes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Name,
@@ -35,7 +35,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// All columns: what an entry is called, where it leads, its people by name, and the attributes.
+    /// All columns: name, path and target, then owner and group by name, then the attributes.
     pub(crate) const ALL: &'static [Self] = &[
         Self::Name,
         Self::Path,
@@ -59,10 +59,10 @@ impl Column {
         Self::ReparseTag,
     ];
 
-    /// What a path does not say itself.
+    /// All except name, path and target.
     pub(crate) const EXCEPT_PATHS: &'static [Self] = Self::ALL.split_at(3).1;
 
-    /// What the system tells.
+    /// The attributes that the system reports.
     pub(crate) const ATTRIBUTES: &'static [Self] = Self::ALL.split_at(5).1;
 
     /// Returns the name, as users type it and as it stands in JSON.
@@ -91,8 +91,8 @@ impl Column {
         }
     }
 
-    /// Returns what has to be asked for; nothing for names and the type, which always come along, and
-    /// the target of a link, which is no attribute.
+    /// Returns the field to query; empty for names and the type, which every reader returns, and for
+    /// the target of a link, which is read separately.
     pub(crate) fn field(self) -> FieldMask {
         match self {
             Self::Name | Self::Path | Self::Target | Self::Type => FieldMask::empty(),
@@ -113,7 +113,7 @@ impl Column {
         }
     }
 
-    /// Returns how many characters most values have.
+    /// Returns the width of most values, in characters.
     pub(crate) fn width(self) -> usize {
         match self {
             Self::Name | Self::Target => 24,
@@ -128,7 +128,7 @@ impl Column {
         }
     }
 
-    /// Returns whether values begin below each other: words do, numbers end there.
+    /// Returns whether values are left-aligned: words are, numbers are not.
     pub(crate) fn is_left_aligned(self) -> bool {
         matches!(
             self,
@@ -143,7 +143,7 @@ impl Column {
     }
 }
 
-/// What a column says of an entry; each form of output has its own way to write it.
+/// The value of a column; each output format writes it in its own way.
 pub(crate) enum Value {
     Unknown,
     /// A name or a path.
@@ -151,7 +151,7 @@ pub(crate) enum Value {
     Word(String),
     Bytes(u64),
     Number(u64),
-    /// Bits that have their meaning from Windows.
+    /// A Windows bit mask.
     Bits(u32),
     Mode(u16, FileType),
     /// Nanoseconds since 1970 UTC.
@@ -159,7 +159,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Returns it for people.
+    /// Returns the value as text for the terminal.
     pub(crate) fn text(self, times: &TimeFormatter) -> String {
         match self {
             Self::Unknown => "-".to_owned(),
@@ -173,7 +173,7 @@ impl Value {
         }
     }
 
-    /// Writes it under its name: the exact number, or null if it is not known.
+    /// Serializes the exact value as an entry of a map; null if it is unknown.
     pub(crate) fn write<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self {
             Self::Unknown => map.serialize_entry(name, &None::<()>),

@@ -1,4 +1,4 @@
-//! Files that somebody asks for, which are whole or not there.
+//! Writes output files atomically.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,11 +11,11 @@ use transect_transform::publish::put_with;
 use super::stream::{self, Stream};
 use crate::exit::CliError;
 
-/// Bytes that are gathered before they go to a stream.
+/// The size of the buffer before a stream.
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// Writes a file where somebody wants it; `-` is stdout. Whoever opens it finds all that `write`
-/// wrote, or what was there before.
+/// Writes a file, or standard output for `-`. The file has its old content until `write` returns, then
+/// all of the new one.
 pub(crate) fn write(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -23,10 +23,10 @@ pub(crate) fn write(
     if file.as_os_str() == "-" {
         return Ok(write_buffered(stream::stdout(), write)?);
     }
-    // Asked once: a file that was taken for a device would be overwritten in place.
+    // Checked once: a file mistaken for a device would be overwritten in place.
     if attributes_at(file).is_ok_and(|there| there.file_type() != FileType::File) {
-        // A device or a pipe stays what it is, a terminal also, and a directory says that it is one.
-        // If a regular file has come there meanwhile, it is not emptied.
+        // Devices, pipes and terminals are written to; opening a directory fails. A regular file
+        // that appeared meanwhile is not truncated.
         let there = File::options().write(true).open(file);
         let written = there.and_then(|there| write_buffered(Stream::new(there), write));
         return written.map_err(|error| {

@@ -14,12 +14,11 @@ use transect_lab::tune::profile::{Profile, Settings};
 
 use super::quote;
 
-/// Writes a value as JSON. Its strings hold nothing that steers a terminal, so that nothing needs to
-/// be replaced where JSON reaches one, which would change its meaning. Pipes get the same bytes:
-/// somebody may look at them later.
+/// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
+/// JSON unchanged. Pipes get the same bytes: they may end up on a terminal later.
 ///
 /// # Errors
-/// Whatever writing says.
+/// The output cannot be written.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))?)
 }
@@ -32,7 +31,7 @@ pub(crate) fn line(value: &impl Serialize) -> String {
     String::from_utf8(line).expect("BUG: JSON is UTF-8")
 }
 
-/// Escapes in strings what JSON would leave as it is: DEL, C1 controls, marks of direction.
+/// Escapes what JSON leaves as it is: DEL, C1 controls, bidirectional marks.
 struct TerminalSafe;
 
 impl Formatter for TerminalSafe {
@@ -42,7 +41,7 @@ impl Formatter for TerminalSafe {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        // Most names are ASCII, where nothing but DEL is left to escape: that is seen at once.
+        // Fast path: of ASCII, only DEL is left to escape.
         while rest.bytes().any(|byte| byte >= 0x7f)
             && let Some((at, hostile)) = rest.char_indices().find(|(_, c)| quote::is_hostile(*c))
         {
@@ -55,7 +54,7 @@ impl Formatter for TerminalSafe {
     }
 }
 
-/// What `scan --json` prints.
+/// The object of `scan --json`.
 #[derive(Serialize)]
 pub(crate) struct Scan<'a> {
     schema: &'static str,

@@ -1,4 +1,4 @@
-//! Turns answers into text and JSON.
+//! Prints results and messages, as text or JSON.
 
 pub(crate) mod columns;
 pub(crate) mod file;
@@ -23,33 +23,31 @@ pub(crate) use transect_text::wrap::wrap;
 pub(crate) use transect_text::{quote, units};
 use transect_transform::publish::LostMetadata;
 
-/// How many errors are shown unless all are asked for.
+/// The errors shown without `--errors`.
 const DEFAULT_ERRORS_SHOWN: usize = 10;
 
-/// Returns how many characters a line of the terminal holds that standard output is; `None` if it is
-/// none.
+/// Returns the columns of the terminal at standard output; `None` if it is not a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     size_if(stream::stdout_is_terminal()).map(|(width, _)| width)
 }
 
-/// Returns how many lines that terminal holds.
+/// Returns the lines of the terminal at standard output.
 pub(crate) fn terminal_height() -> Option<usize> {
     size_if(stream::stdout_is_terminal()).map(|(_, height)| height)
 }
 
-/// Returns how many characters a line of the terminal holds that standard error is.
+/// Returns the columns of the terminal at standard error.
 pub(crate) fn stderr_width() -> Option<usize> {
     size_if(stream::stderr_is_terminal()).map(|(width, _)| width)
 }
 
 fn size_if(is_terminal: bool) -> Option<(usize, usize)> {
-    // Of whichever standard stream is a terminal: they share one.
+    // `terminal_size` queries any standard stream that is a terminal: they share one.
     let size = is_terminal.then(terminal_size::terminal_size).flatten();
     size.map(|(width, height)| (width.0.into(), height.0.into()))
 }
 
-/// Returns a buffer for standard output that takes colours only if that does: a terminal, no
-/// `NO_COLOR`.
+/// Returns a buffer for standard output that keeps colours only for a terminal without `NO_COLOR`.
 pub(crate) fn buffer() -> AutoStream<Vec<u8>> {
     buffer_with(stream::stdout_colours())
 }
@@ -69,12 +67,12 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
     writeln!(out)
 }
 
-/// Reports what went wrong.
+/// Prints an error message.
 pub(crate) fn error(what: &(impl Display + ?Sized)) {
     message(&format_args!("{ERROR}transect:{ERROR:#} "), what);
 }
 
-/// Reports what a new file does not have of the one that it replaced.
+/// Prints an error for each attribute that a new file could not take over from the old one.
 pub(crate) fn report_lost_metadata(target: &Path, lost: &[LostMetadata]) {
     for LostMetadata { what, reason } in lost {
         let (target, reason) = (target.display(), transect::reason(reason));
@@ -82,18 +80,18 @@ pub(crate) fn report_lost_metadata(target: &Path, lost: &[LostMetadata]) {
     }
 }
 
-/// Reports what was done, where standard output is for other things.
+/// Prints a message that is neither an error nor a result.
 pub(crate) fn note(what: &str) {
     message(&"transect: ", what);
 }
 
-/// Gives advice.
+/// Prints a hint.
 pub(crate) fn hint(what: &str) {
     message(&"transect: hint: ", what);
 }
 
 /// Writes one line to standard error. Errors and hints quote names, arguments and contents of files,
-/// so the text is quoted here, where no caller can forget it. A closed standard error is ignored.
+/// so the text is quoted here. A closed standard error is ignored.
 fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
     let text = quote::for_terminal(what.to_string().as_ref());
     let mut line = buffer_with(stream::stderr_colours());
@@ -101,15 +99,15 @@ fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
     let _ = stream::stderr().write_all(&line.into_inner());
 }
 
-/// Prints help, the version, or what is wrong with the arguments, as `clap` puts it, and returns the
-/// exit code for it.
+/// Prints what `clap` returns instead of arguments: help, the version or an error. Returns the exit
+/// code.
 pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     let is_wrong = instead.use_stderr();
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
     let _ = write!(text, "{}", instead.render().ansi());
     let text = text.into_inner();
-    // Where nobody reads it, the exit code is all there is to know.
+    // If the stream is closed, the exit code remains.
     let _ = match is_wrong {
         true => stream::stderr().write_all(&text),
         false => stream::stdout().write_all(&text),
@@ -117,7 +115,7 @@ pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     if is_wrong { 2 } else { 0 }
 }
 
-/// Reports a panic as any other error: its message may quote a name, too.
+/// Makes panics print like other errors: their messages may quote names, too.
 pub(crate) fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();
@@ -130,7 +128,7 @@ pub(crate) fn install_panic_hook() {
     }));
 }
 
-/// Shows the errors inside the trees: all of them, or the first few and how many more.
+/// Prints the errors of a walk: all, or the first ten and the number of the others.
 pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
     let shown = if all { diagnostics.kept_errors.len() } else { DEFAULT_ERRORS_SHOWN };
     diagnostics.kept_errors.iter().take(shown).for_each(error);

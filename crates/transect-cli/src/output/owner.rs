@@ -1,4 +1,4 @@
-//! Who the numbers of users and groups belong to.
+//! Names of users and groups.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Mutex, PoisonError};
 #[cfg(unix)]
 use uzers::{get_group_by_gid, get_group_by_name, get_user_by_name, get_user_by_uid};
 
-/// Returns the name of a user, or the number if nobody has it.
+/// Returns the name of a user, or the number if it has no name.
 pub(crate) fn user_name_or_id(uid: u32) -> String {
     user_name(uid).unwrap_or_else(|| uid.to_string())
 }
 
-/// Returns the name of a user; `None` if nobody has the number.
+/// Returns the name of a user; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn user_name(uid: u32) -> Option<String> {
     Some(super::quote::for_terminal(get_user_by_uid(uid)?.name()))
 }
 
-/// Returns the name of a group; `None` if none has the number.
+/// Returns the name of a group; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn group_name(gid: u32) -> Option<String> {
     Some(super::quote::for_terminal(get_group_by_gid(gid)?.name()))
@@ -35,7 +35,7 @@ pub(crate) fn gid_by_name(name: &str) -> Option<u32> {
     Some(get_group_by_name(name)?.gid())
 }
 
-/// Returns nothing: elsewhere users and groups have no numbers.
+/// Elsewhere users and groups have no numbers.
 #[cfg(not(unix))]
 mod none {
     pub(crate) fn user_name(_: u32) -> Option<String> {
@@ -58,7 +58,7 @@ mod none {
 #[cfg(not(unix))]
 pub(crate) use none::{gid_by_name, group_name, uid_by_name, user_name};
 
-/// Names that were looked up before: every question reads a file, or asks another machine.
+/// A cache of names: each lookup reads a file, or queries a directory service.
 #[derive(Debug)]
 pub(crate) struct NameCache {
     look_up: fn(u32) -> Option<String>,
@@ -66,12 +66,12 @@ pub(crate) struct NameCache {
 }
 
 impl NameCache {
-    /// Returns names that `look_up` finds.
+    /// Returns an empty cache in front of `look_up`.
     pub(crate) fn new(look_up: fn(u32) -> Option<String>) -> Self {
         Self { look_up, known: Mutex::default() }
     }
 
-    /// Returns the name that a number has.
+    /// Returns the name of a number.
     pub(crate) fn of(&self, number: u32) -> Option<String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(number).or_insert_with(|| (self.look_up)(number)).clone()

@@ -1,4 +1,4 @@
-//! What a terminal is allowed to receive.
+//! Filters what a terminal receives.
 //!
 //! File names, file contents and arguments can hold escape sequences that move the cursor, set the
 //! window title, answer as if the user had typed, or reverse the direction of text. Callers quote
@@ -21,7 +21,7 @@ use super::quote::{is_hostile, push_escaped};
 /// Bytes after which a sequence that has not ended is not a style.
 const LONGEST_STYLE: usize = 64;
 
-/// Which styles pass.
+/// The styles that pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Styles {
     No,

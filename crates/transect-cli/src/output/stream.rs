@@ -1,6 +1,5 @@
 //! Standard output and standard error. Everything that this program prints goes through here, and on
-//! a terminal through a [`Sanitizer`]. A lint refuses `std::io::stdout` and its like elsewhere
-//! (`clippy.toml`), so that no message can forget it.
+//! a terminal through a [`Sanitizer`]. A lint (`clippy.toml`) forbids `std::io::stdout` elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -9,12 +8,12 @@ use anstream::{AutoStream, ColorChoice};
 
 use super::sanitize::{Sanitizer, Styles, sanitized};
 
-/// One of the two streams. Bytes reach a pipe or a file as they are, a terminal sanitized; nothing
-/// waits in a buffer.
+/// Standard output or standard error, unbuffered. A pipe or a file receives bytes unchanged, a
+/// terminal sanitized.
 pub(crate) enum Stream<S: RawStream + AsLockedWrite> {
     /// A pipe or a file.
     Raw(S),
-    /// A terminal. `AutoStream` tells a Windows console that escape sequences will come.
+    /// A terminal. `AutoStream` enables escape sequences on a Windows console.
     Terminal(Sanitizer<AutoStream<S>>),
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn stderr_is_terminal() -> bool {
     stdio().1.is_terminal()
 }
 
-/// Returns whether standard output takes colours: a terminal, no `NO_COLOR`.
+/// Returns whether standard output takes colours: it is a terminal, and `NO_COLOR` is not set.
 pub(crate) fn stdout_colours() -> ColorChoice {
     AutoStream::choice(&stdio().0)
 }
@@ -54,7 +53,7 @@ pub(crate) fn stderr_colours() -> ColorChoice {
 }
 
 impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
-    /// Returns what writes to a stream, whatever it is.
+    /// Wraps a stream, with a sanitizer if it is a terminal.
     pub(crate) fn new(stream: S) -> Self {
         match IsTerminal::is_terminal(&stream) {
             true => Self::Terminal(Sanitizer::new(AutoStream::auto(stream), Styles::Ours)),
@@ -64,7 +63,7 @@ impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
 }
 
 impl<S: RawStream + AsLockedWrite> Stream<S> {
-    /// Returns a stream that lets all styles pass, for text in which every name is quoted.
+    /// Allows all styles, for text in which every name is quoted.
     pub(crate) fn allow_any_style(mut self) -> Self {
         if let Self::Terminal(terminal) = &mut self {
             terminal.allow(Styles::Any);
@@ -73,9 +72,9 @@ impl<S: RawStream + AsLockedWrite> Stream<S> {
     }
 }
 
-/// Writes a line over the one that the cursor of standard error is in, and what erases the rest of
-/// that. The line is sanitized; `erase` is a sequence of our own, and is not. A Windows console that
-/// takes no escape sequences would lose the steps back if it were written like other text.
+/// Overwrites the current line of standard error, and erases the rest of it with `erase`. Only `line`
+/// is sanitized. Written directly: on a Windows console without escape sequences, `AutoStream` would
+/// drop the backspaces.
 pub(crate) fn write_over(line: &str, erase: &str) -> io::Result<()> {
     stdio().1.write_all(format!("\r{}{erase}", sanitized(line)).as_bytes())
 }

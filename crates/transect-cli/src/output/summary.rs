@@ -1,4 +1,4 @@
-//! What `scan` shows to people.
+//! The summary that `scan` prints.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 /// Writes the summary of a scan.
 ///
 /// # Errors
-/// Whatever writing says.
+/// The output cannot be written.
 pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],
@@ -126,7 +126,7 @@ fn write_largest(
         return Ok(());
     }
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
-    // What is left of a terminal's line beside the size; in a pipe a path stays whole.
+    // The rest of a terminal's line beside the size; in a pipe, paths are not shortened.
     let width = super::terminal_width().map(|width| width.saturating_sub(14).max(20));
     for entry in largest {
         let size = match rank_by {

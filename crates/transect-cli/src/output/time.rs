@@ -4,20 +4,20 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use transect::FieldMask;
 
-/// Shows times in the zone of whoever looks.
+/// Formats times in the local time zone.
 #[derive(Debug)]
 pub(crate) struct TimeFormatter(TimeZone);
 
 impl TimeFormatter {
-    /// Returns a times for these attributes. The zone is read only if there are times among them: it
+    /// Returns a formatter for these attributes. The zone is read only if there are times among them: it
     /// takes several files.
     pub(crate) fn for_fields(fields: FieldMask) -> Self {
         let times = fields.intersects(FieldMask::TIMES);
         Self(if times { TimeZone::system() } else { TimeZone::UTC })
     }
 
-    /// Returns a time to the second, from nanoseconds since 1970 UTC. The last that they reach stands
-    /// for all that is later, and the first for all that is earlier.
+    /// Formats nanoseconds since 1970 UTC, to the second. The largest value stands for all later
+    /// times, the smallest for all earlier ones.
     pub(crate) fn text(&self, nanoseconds: i64) -> String {
         let time = Timestamp::from_nanosecond(nanoseconds.into())
             .expect("BUG: 64 bits of nanoseconds are within a thousand years");

@@ -92,7 +92,7 @@ pub(crate) fn many(env: &TestEnv) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_path_is_answered_as_by_the_system_in_the_order_asked() {
+fn attributes_every_path_matches_system_in_order() {
     let env = TestEnv::new();
     let mut paths = many(&env);
     paths.reverse();
@@ -113,7 +113,7 @@ fn every_path_is_answered_as_by_the_system_in_the_order_asked() {
 }
 
 #[test]
-fn the_table_is_for_people() {
+fn attributes_table_is_human_readable() {
     let env = TestEnv::new();
     env.write("file", 2000);
     symlink("file", env.path("link")).unwrap();
@@ -149,7 +149,7 @@ fn the_table_is_for_people() {
 }
 
 #[test]
-fn names_do_not_steer_the_terminal_but_come_whole_with_nul() {
+fn attributes_hostile_names_quoted_but_raw_with_nul() {
     let env = TestEnv::new();
     let name = OsStr::from_bytes(b"a\nb\x1b[31m\xff");
     env.write(Path::new(name), 1);
@@ -161,7 +161,7 @@ fn names_do_not_steer_the_terminal_but_come_whole_with_nul() {
 }
 
 #[test]
-fn paths_of_the_command_line_come_before_those_of_a_list() {
+fn attributes_command_line_paths_precede_list() {
     let env = TestEnv::new();
     env.text("list", "b\n\nc");
     let output = env.transect(["attributes", "--json", "a", "--from", "list"]).exits(0).quiet();
@@ -170,7 +170,7 @@ fn paths_of_the_command_line_come_before_those_of_a_list() {
 }
 
 #[test]
-fn a_long_list_is_answered_the_same_by_any_number_of_threads() {
+fn attributes_long_list_same_for_any_threads() {
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 1000, "");
     let files = tree::paths(&env, "tree");
@@ -189,13 +189,13 @@ fn a_long_list_is_answered_the_same_by_any_number_of_threads() {
 }
 
 #[test]
-fn what_is_denied_is_no_answer() {
+fn attributes_denied_path_sets_exit_code() {
     let env = TestEnv::new();
     let locked = env.mkdir("locked");
     env.write("locked/file", 1);
     env.chmod(&locked, 0o000);
     let asked = ["attributes", "--json", "locked", "locked/file", "locked/missing"];
-    let Some(output) = env.transect_unprivileged("what_is_denied_is_no_answer", asked)
+    let Some(output) = env.transect_unprivileged("attributes_denied_path_sets_exit_code", asked)
     else {
         return;
     };
@@ -207,7 +207,7 @@ fn what_is_denied_is_no_answer() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn attributes_invalid_arguments_reported() {
     let env = TestEnv::new();
     env.text("list", &"x".repeat(3 << 20));
     for (args, what) in [
@@ -231,7 +231,7 @@ fn what_makes_no_sense_is_told() {
 }
 
 #[test]
-fn who_waits_for_a_list_can_be_interrupted() {
+fn attributes_waiting_for_list_can_be_interrupted() {
     let env = TestEnv::new();
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     command.args(["attributes", "--from", "-"]).stdin(Stdio::piped());
@@ -242,7 +242,7 @@ fn who_waits_for_a_list_can_be_interrupted() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it_quietly() {
+fn attributes_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
     let output = env.sh("yes / | \"$TRANSECT\" attributes --json --from - | head -n 3");
     assert_eq!(lines(&output.exits(0).quiet()).len(), 3);

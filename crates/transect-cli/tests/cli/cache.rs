@@ -34,9 +34,9 @@ fn status(env: &TestEnv, path: impl AsRef<OsStr>) -> Value {
 }
 
 #[test]
-fn a_file_that_was_read_is_in_memory_until_it_is_dropped() {
+fn cache_read_file_resident_until_dropped() {
     let env = TestEnv::new();
-    if !can_drop(&env, "a_file_that_was_read_is_in_memory_until_it_is_dropped") {
+    if !can_drop(&env, "cache_read_file_resident_until_dropped") {
         return;
     }
     let path = env.write("file", SIZE);
@@ -60,9 +60,9 @@ fn a_file_that_was_read_is_in_memory_until_it_is_dropped() {
 }
 
 #[test]
-fn what_was_just_written_is_dropped_and_not_lost() {
+fn cache_drop_writes_dirty_pages_first() {
     let env = TestEnv::new();
-    if !can_drop(&env, "what_was_just_written_is_dropped_and_not_lost") {
+    if !can_drop(&env, "cache_drop_writes_dirty_pages_first") {
         return;
     }
     fs::write(env.path("file"), vec![b'x'; SIZE]).unwrap();
@@ -72,7 +72,7 @@ fn what_was_just_written_is_dropped_and_not_lost() {
 }
 
 #[test]
-fn the_files_of_a_directory_are_meant_and_each_counts_once() {
+fn cache_directory_counts_each_file_once() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/big", SIZE);
@@ -116,9 +116,9 @@ fn the_files_of_a_directory_are_meant_and_each_counts_once() {
 }
 
 #[test]
-fn what_a_program_has_mapped_stays_and_that_is_told() {
+fn cache_drop_reports_mapped_pages() {
     let env = TestEnv::new();
-    let test = "what_a_program_has_mapped_stays_and_that_is_told";
+    let test = "cache_drop_reports_mapped_pages";
     if !can_drop(&env, test) {
         return;
     }
@@ -141,12 +141,12 @@ fn what_a_program_has_mapped_stays_and_that_is_told() {
 }
 
 #[test]
-fn files_that_lie_in_memory_stay_and_that_is_told() {
+fn cache_drop_reports_files_in_memory_file_systems() {
     let env = TestEnv::new();
     let mount = match Mount::tmpfs("16m", &env.path("memory")) {
         Ok(mount) => mount,
         Err(reason) => {
-            let test = "files_that_lie_in_memory_stay_and_that_is_told";
+            let test = "cache_drop_reports_files_in_memory_file_systems";
             return skip(test, &reason).unwrap_or_default();
         }
     };
@@ -166,7 +166,7 @@ fn files_that_lie_in_memory_stay_and_that_is_told() {
 }
 
 #[test]
-fn what_cannot_be_asked_about_is_told() {
+fn cache_unreadable_files_are_reported() {
     let env = TestEnv::new();
     crate::tree::mkfifo(&env, &env.path("pipe"));
     env.write("file", SIZE);
@@ -193,9 +193,9 @@ fn what_cannot_be_asked_about_is_told() {
 }
 
 #[test]
-fn what_is_not_told_is_unknown_and_not_everything() {
+fn cache_unreported_residency_is_unknown() {
     let env = TestEnv::new();
-    let test = "what_is_not_told_is_unknown_and_not_everything";
+    let test = "cache_unreported_residency_is_unknown";
     env.mkdir("tree");
     let (foreign, locked) = (env.write("tree/foreign", SIZE), env.write("tree/locked", SIZE));
     env.chmod(&foreign, 0o644);
@@ -222,7 +222,7 @@ fn what_is_not_told_is_unknown_and_not_everything() {
 }
 
 #[test]
-fn names_do_not_steer_the_terminal() {
+fn cache_hostile_names_quoted() {
     let env = TestEnv::new();
     env.mkdir("tree");
     let name = OsStr::from_bytes(b"a\nb\x1b[31m\xff");
@@ -237,9 +237,9 @@ fn names_do_not_steer_the_terminal() {
 }
 
 #[test]
-fn a_terminal_shows_which_parts_are_in_memory() {
+fn cache_terminal_shows_resident_parts() {
     let env = TestEnv::new();
-    let test = "a_terminal_shows_which_parts_are_in_memory";
+    let test = "cache_terminal_shows_resident_parts";
     if !can_drop(&env, test) {
         return;
     }

@@ -38,7 +38,7 @@ fn refusal(command: &mut Command) -> String {
 }
 
 #[test]
-fn cache_without_a_home_is_refused_and_not_put_into_a_shared_folder() {
+fn cache_dir_without_home_rejected() {
     let env = TestEnv::new();
     env.write("file", 1);
     let expected = "transect: no cache directory: neither XDG_CACHE_HOME nor HOME is an \
@@ -57,8 +57,8 @@ fn cache_without_a_home_is_refused_and_not_put_into_a_shared_folder() {
 }
 
 #[test]
-fn user_without_a_home_gets_no_cache_in_a_shared_folder() {
-    let test = "user_without_a_home_gets_no_cache_in_a_shared_folder";
+fn cache_dir_of_user_without_home_not_shared() {
+    let test = "cache_dir_of_user_without_home_not_shared";
     let env = TestEnv::new();
     if !env.is_root() {
         return skip(test, "only root can become somebody else").unwrap_or_default();
@@ -82,7 +82,7 @@ fn user_without_a_home_gets_no_cache_in_a_shared_folder() {
 }
 
 #[test]
-fn relative_xdg_folder_is_ignored_and_the_home_is_used() {
+fn relative_xdg_dir_ignored() {
     let env = TestEnv::new();
     let home = env.mkdir("home");
     let mut command = bare(&env, program());
@@ -97,7 +97,7 @@ fn relative_xdg_folder_is_ignored_and_the_home_is_used() {
 }
 
 #[test]
-fn planted_cache_is_refused() {
+fn planted_cache_dir_rejected() {
     let env = TestEnv::new();
     let in_cache = |cache: &str| {
         let mut command = bare(&env, program());
@@ -124,7 +124,7 @@ fn planted_cache_is_refused() {
         assert_eq!(fs::read_dir(env.path(format!("elsewhere-{kind}"))).unwrap().count(), 0);
     }
     if !env.is_root() {
-        return skip("planted_cache_is_refused", "only root can give a folder away")
+        return skip("planted_cache_dir_rejected", "only root can give a folder away")
             .unwrap_or_default();
     }
     for (kind, below) in [("own", ""), ("part", "/contenders")] {
@@ -136,7 +136,7 @@ fn planted_cache_is_refused() {
 }
 
 #[test]
-fn profiles_that_others_can_write_are_not_used() {
+fn profiles_writable_by_others_ignored() {
     let env = TestEnv::new();
     env.write("file", 1);
     let folder = env.mkdir("config/transect/profiles");

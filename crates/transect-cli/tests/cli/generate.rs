@@ -18,9 +18,9 @@ fn completions_of_every_shell_contain_every_command() {
 }
 
 #[test]
-fn completions_for_bash_are_a_bash_script() {
+fn completions_bash_completes_words() {
     let env = TestEnv::new();
-    let test = "completions_for_bash_are_a_bash_script";
+    let test = "completions_bash_completes_words";
     if !env.has("bash") {
         return skip(test, "there is no bash").unwrap_or_default();
     }

@@ -111,7 +111,7 @@ fn short_help_fits_a_screen() {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
+fn version_is_that_of_package() {
     let env = TestEnv::new();
     for flag in ["--version", "-V"] {
         let version = env.transect([flag]).exits(0).quiet().stdout_text();

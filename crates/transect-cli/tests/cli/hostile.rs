@@ -270,8 +270,8 @@ fn forbidden(shown: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn no_command_sends_a_terminal_what_steers_it() {
-    let test = "no_command_sends_a_terminal_what_steers_it";
+fn terminal_hostile_bytes_escaped_by_every_command() {
+    let test = "terminal_hostile_bytes_escaped_by_every_command";
     let cases: BTreeMap<&str, &str> = CASES.iter().copied().collect();
     let env = TestEnv::new();
     let known: BTreeSet<String> = cases.keys().map(|&command| command.to_owned()).collect();
@@ -298,7 +298,7 @@ fn no_command_sends_a_terminal_what_steers_it() {
 }
 
 #[test]
-fn hostile_bytes_in_a_pipe_are_what_they_are() {
+fn pipe_hostile_bytes_unchanged() {
     let env = TestEnv::new();
     let script = hostile(&env);
     fs::write(env.path("names"), script).unwrap();

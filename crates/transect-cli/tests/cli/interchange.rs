@@ -21,8 +21,8 @@ fn imported(env: &TestEnv, file: &str) -> Value {
 }
 
 #[test]
-fn what_is_exported_is_what_ncdu_exports() {
-    let test = "what_is_exported_is_what_ncdu_exports";
+fn usage_export_matches_ncdu() {
+    let test = "usage_export_matches_ncdu";
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     if !env.has("ncdu") {
@@ -59,8 +59,8 @@ fn extended(env: &TestEnv, file: &str) -> BTreeMap<String, [Value; 4]> {
 }
 
 #[test]
-fn an_extended_export_is_what_ncdu_exports() {
-    let test = "an_extended_export_is_what_ncdu_exports";
+fn usage_extended_export_matches_ncdu() {
+    let test = "usage_extended_export_matches_ncdu";
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/sub/old", 10);
@@ -105,7 +105,7 @@ fn an_extended_export_is_what_ncdu_exports() {
 }
 
 #[test]
-fn an_import_shows_what_a_walk_shows() {
+fn usage_import_matches_walk() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let root = env.path("tree");
@@ -131,8 +131,8 @@ fn an_import_shows_what_a_walk_shows() {
 }
 
 #[test]
-fn exports_of_gdu_are_read() {
-    let test = "exports_of_gdu_are_read";
+fn usage_import_reads_gdu() {
+    let test = "usage_import_reads_gdu";
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/one", 10_000);
@@ -157,7 +157,7 @@ fn exports_of_gdu_are_read() {
 }
 
 #[test]
-fn what_cannot_be_exchanged_is_told() {
+fn usage_import_export_errors_reported() {
     let env = TestEnv::new();
     env.mkdir("a");
     env.mkdir("b");
@@ -179,8 +179,8 @@ fn what_cannot_be_exchanged_is_told() {
 }
 
 #[test]
-fn a_full_device_leaves_the_export_that_was_there() {
-    let test = "a_full_device_leaves_the_export_that_was_there";
+fn usage_export_full_device_keeps_old_file() {
+    let test = "usage_export_full_device_keeps_old_file";
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 4000, "name");
     let _mount = match Mount::tmpfs("32k", &env.path("small")) {
@@ -201,7 +201,7 @@ fn a_full_device_leaves_the_export_that_was_there() {
 }
 
 #[test]
-fn an_interrupted_export_is_none() {
+fn usage_export_interrupted_writes_nothing() {
     let env = TestEnv::new();
     for directory in 0..100 {
         tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");

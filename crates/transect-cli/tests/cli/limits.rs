@@ -22,7 +22,7 @@ fn wide_and_deep(env: &TestEnv) {
 }
 
 #[test]
-fn sixty_four_descriptors_suffice_for_every_order_and_reader() {
+fn scan_sixty_four_descriptors_suffice() {
     let env = TestEnv::new();
     wide_and_deep(&env);
     let expected = tree::counts(&tree::entries(&env, "tree"));
@@ -39,7 +39,7 @@ fn sixty_four_descriptors_suffice_for_every_order_and_reader() {
 }
 
 #[test]
-fn sixty_four_descriptors_suffice_for_a_list() {
+fn list_sixty_four_descriptors_suffice() {
     let env = TestEnv::new();
     wide_and_deep(&env);
     let listed = env.sh(r#"ulimit -n 64 && "$TRANSECT" list tree"#).exits(0).quiet();
@@ -47,7 +47,7 @@ fn sixty_four_descriptors_suffice_for_a_list() {
 }
 
 #[test]
-fn paths_may_be_longer_than_the_system_takes() {
+fn scan_paths_longer_than_path_max() {
     let env = TestEnv::new();
     let levels = tree::abyss(&env, "tree", 4);
     for limit in ["true", "ulimit -n 64"] {
@@ -66,7 +66,7 @@ fn paths_may_be_longer_than_the_system_takes() {
 }
 
 #[test]
-fn paths_too_long_for_a_reader_by_path_are_errors_and_no_crash() {
+fn scan_too_long_paths_are_errors() {
     let env = TestEnv::new();
     let levels = tree::abyss(&env, "tree", 4);
     let output = env.transect(["--json", "--errors", "--reader", "portable", "tree"]).exits(1);
@@ -82,7 +82,7 @@ fn paths_too_long_for_a_reader_by_path_are_errors_and_no_crash() {
 }
 
 #[test]
-fn closed_streams_do_no_harm() {
+fn closed_streams_are_ignored() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/sub/file", 10);
@@ -116,7 +116,7 @@ fn closed_streams_do_no_harm() {
 }
 
 #[test]
-fn a_stderr_that_is_full_changes_nothing() {
+fn full_stderr_is_ignored() {
     let env = TestEnv::new();
     env.mkdir("tree");
     let output = env.sh(r#""$TRANSECT" --json tree nowhere 2>/dev/full"#).exits(2);

@@ -28,7 +28,7 @@ fn assert_same(listed: &[Vec<u8>], expected: &[Vec<u8>], what: &str) {
 }
 
 #[test]
-fn nul_ends_paths_whatever_they_hold() {
+fn list_nul_terminates_hostile_names() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let expected = tree::paths(&env, "tree");
@@ -39,11 +39,11 @@ fn nul_ends_paths_whatever_they_hold() {
 }
 
 #[test]
-fn list_prints_what_find_prints() {
+fn list_matches_find() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     if !env.has("find") {
-        return skip("list_prints_what_find_prints", "there is no find").unwrap_or_default();
+        return skip("list_matches_find", "there is no find").unwrap_or_default();
     }
     for (arguments, find) in [
         ("tree", "find tree"),
@@ -77,7 +77,7 @@ fn list_without_a_path_lists_the_current_directory() {
 }
 
 #[test]
-fn every_reader_and_every_order_lists_the_same() {
+fn list_same_for_every_reader_and_order() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let expected = tree::paths(&env, "tree");
@@ -90,7 +90,7 @@ fn every_reader_and_every_order_lists_the_same() {
 }
 
 #[test]
-fn overlapping_roots_are_listed_once() {
+fn list_overlapping_roots_once() {
     let env = TestEnv::new();
     env.mkdir("tree/sub/inner");
     let listed = env.transect(["list", "tree/sub", "tree"]).exits(0).quiet();
@@ -99,7 +99,7 @@ fn overlapping_roots_are_listed_once() {
 }
 
 #[test]
-fn links_are_followed_if_asked_for() {
+fn list_follow_reads_link_targets() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.mkdir("elsewhere");
@@ -115,7 +115,7 @@ fn links_are_followed_if_asked_for() {
 }
 
 #[test]
-fn globs_choose_by_name_or_by_path() {
+fn list_globs_match_names_or_paths() {
     let env = TestEnv::new();
     for directory in ["tree/src/deep", "tree/docs"] {
         env.mkdir(directory);
@@ -220,7 +220,7 @@ fn list_current_directory_is_read_and_not_matched_by_globs() {
 }
 
 #[test]
-fn what_gitignore_leaves_out_is_left_out_if_asked_for() {
+fn list_gitignore_excludes_files() {
     let env = TestEnv::new();
     for directory in ["tree/.git", "tree/target/debug", "tree/src/gen"] {
         env.mkdir(directory);
@@ -246,7 +246,7 @@ fn what_gitignore_leaves_out_is_left_out_if_asked_for() {
 }
 
 #[test]
-fn a_named_pipe_is_no_file_of_rules() {
+fn list_gitignore_named_pipe_ignored() {
     let env = TestEnv::new();
     env.mkdir("tree");
     tree::mkfifo(&env, &env.path("tree/.gitignore"));
@@ -255,7 +255,7 @@ fn a_named_pipe_is_no_file_of_rules() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_the_list_quietly() {
+fn list_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
     // Far more than a pipe holds, so that the end is noticed.
     tree::many_files(&env, &env.path("tree"), 4000, &"x".repeat(240));
@@ -266,7 +266,7 @@ fn a_reader_that_has_seen_enough_ends_the_list_quietly() {
 }
 
 #[test]
-fn a_list_that_nobody_reads_yet_is_not_lost() {
+fn list_slow_reader_gets_everything() {
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 2000, &"x".repeat(240));
     let mut running = env.start(["list", "tree"]);
@@ -283,7 +283,7 @@ fn a_list_that_nobody_reads_yet_is_not_lost() {
 }
 
 #[test]
-fn a_full_device_is_said_and_the_exit_code_tells() {
+fn list_full_device_is_error() {
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 2000, &"x".repeat(240));
     let output = env.sh(r#""$TRANSECT" list tree >/dev/full"#).exits(2);
@@ -294,13 +294,13 @@ fn a_full_device_is_said_and_the_exit_code_tells() {
 }
 
 #[test]
-fn what_cannot_be_read_is_listed_itself_and_makes_the_list_partial() {
+fn list_unreadable_directory_listed_and_partial() {
     let env = TestEnv::new();
     let locked = env.mkdir("tree/locked");
     env.write("tree/locked/hidden", 1);
     env.write("tree/file", 1);
     env.chmod(&locked, 0o000);
-    let test = "what_cannot_be_read_is_listed_itself_and_makes_the_list_partial";
+    let test = "list_unreadable_directory_listed_and_partial";
     let Some(output) = env.transect_unprivileged(test, ["list", "tree"]) else {
         return;
     };
@@ -311,7 +311,7 @@ fn what_cannot_be_read_is_listed_itself_and_makes_the_list_partial() {
 }
 
 #[test]
-fn roots_are_listed_as_they_were_given() {
+fn list_roots_keep_their_spelling() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     let absolute = env.path("tree");
@@ -337,7 +337,7 @@ fn objects(env: &TestEnv, args: &[&str]) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn json_lines_say_of_every_entry_what_the_system_says() {
+fn list_json_matches_system() {
     use std::os::unix::fs::MetadataExt;
 
     let env = TestEnv::new();
@@ -384,14 +384,14 @@ fn json_lines_say_of_every_entry_what_the_system_says() {
 }
 
 #[test]
-fn csv_has_the_numbers_that_find_prints() {
+fn list_csv_matches_find() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/one", 10);
     env.write("tree/sub/two", 20_000);
     std::fs::hard_link(env.path("tree/one"), env.path("tree/sub/three")).unwrap();
     if !env.has("find") {
-        return skip("csv_has_the_numbers_that_find_prints", "there is no find").unwrap_or_default();
+        return skip("list_csv_matches_find", "there is no find").unwrap_or_default();
     }
     let listed = env.transect(["list", "--csv", "-c", "size,inode,nlink,uid,gid,path", "tree"]);
     let listed = listed.exits(0).quiet().stdout_text();
@@ -405,7 +405,7 @@ fn csv_has_the_numbers_that_find_prints() {
 }
 
 #[test]
-fn csv_quotes_what_would_pass_for_something_else() {
+fn list_csv_quotes_special_fields() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/a, \"b\"\nc", 3);
@@ -414,7 +414,7 @@ fn csv_quotes_what_would_pass_for_something_else() {
 }
 
 #[test]
-fn the_long_list_shows_what_ls_shows() {
+fn list_long_matches_ls() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/plain", 10);
@@ -426,7 +426,7 @@ fn the_long_list_shows_what_ls_shows() {
         let style = "--time-style='+%Y-%m-%d %H:%M:%S'";
         let shown = env.sh(&format!("ls -ld {style} {path}"));
         if shown.code != Some(0) {
-            return skip("the_long_list_shows_what_ls_shows", "ls knows no --time-style").unwrap_or_default();
+            return skip("list_long_matches_ls", "ls knows no --time-style").unwrap_or_default();
         }
         let shown = shown.stdout_text();
         let shown: Vec<&str> = shown.split_whitespace().collect();
@@ -442,7 +442,7 @@ fn the_long_list_shows_what_ls_shows() {
 }
 
 #[test]
-fn targets_of_links_are_the_bytes_that_they_are() {
+fn list_link_targets_are_raw_bytes() {
     use std::os::unix::fs::symlink;
 
     let env = TestEnv::new();
@@ -478,21 +478,21 @@ fn targets_of_links_are_the_bytes_that_they_are() {
     assert_eq!(followed("tree/to a link"), "dangling");
 
     let run = r#"stty cols 200 rows 30; "$TRANSECT" list -c path,target tree/dangling"#;
-    let test = "targets_of_links_are_the_bytes_that_they_are";
+    let test = "list_link_targets_are_raw_bytes";
     let Some(shown) = on_terminal(&env, test, "NO_COLOR=1", run) else { return };
     let text = shown.exits(0).stdout_text();
     assert!(text.contains("tree/dangling -> no/such\\n\\e[31m\u{fffd}"), "{text:?}");
 }
 
 #[test]
-fn a_time_that_no_number_holds_is_said_to_be_later() {
+fn list_time_out_of_range_shown_as_after() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/future", 1);
     if env.sh("touch -d 2300-01-01 tree/future && stat -c %y tree/future | grep 2300").code
         != Some(0)
     {
-        let test = "a_time_that_no_number_holds_is_said_to_be_later";
+        let test = "list_time_out_of_range_shown_as_after";
         return skip(test, "this file system does not reach so far").unwrap_or_default();
     }
     let shown = env.transect(["list", "-c", "mtime,name", "tree/future"]).exits(0).quiet();
@@ -504,11 +504,11 @@ fn a_time_that_no_number_holds_is_said_to_be_later() {
 }
 
 #[test]
-fn filters_leave_what_find_leaves() {
+fn list_filters_match_find() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     if !env.has("find") {
-        return skip("filters_leave_what_find_leaves", "there is no find").unwrap_or_default();
+        return skip("list_filters_match_find", "there is no find").unwrap_or_default();
     }
     let _ = env.sh("touch -d '2001-09-09 01:46:40.5 UTC' tree/plain tree/sub").exits(0);
     for (arguments, find) in [
@@ -537,7 +537,7 @@ fn filters_leave_what_find_leaves() {
 }
 
 #[test]
-fn filters_that_make_no_sense_are_refused() {
+fn list_invalid_filters_rejected() {
     let env = TestEnv::new();
     for (arguments, word) in [
         (["--size", "much"], "a size is a whole number"),
@@ -555,7 +555,7 @@ fn filters_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_sorted_list_is_the_same_whatever_the_threads_do() {
+fn list_sort_same_for_any_threads() {
     let env = TestEnv::new();
     env.mkdir("tree/z");
     for (name, size) in [("tree/b", 30), ("tree/z/a", 20), ("tree/c", 10), ("tree/z/d", 30)] {
@@ -578,7 +578,7 @@ fn a_sorted_list_is_the_same_whatever_the_threads_do() {
 }
 
 #[test]
-fn a_limit_ends_the_walk() {
+fn list_limit_ends_walk() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let all = tree::paths(&env, "tree");
@@ -591,14 +591,14 @@ fn a_limit_ends_the_walk() {
 }
 
 #[test]
-fn names_have_the_colours_of_ls_on_a_terminal_and_nowhere_else() {
+fn list_colours_only_on_terminal() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/picture.png", 1);
     env.write("tree/program", 1);
     env.chmod(&env.path("tree/program"), 0o755);
     std::os::unix::fs::symlink("nowhere", env.path("tree/link")).unwrap();
-    let test = "names_have_the_colours_of_ls_on_a_terminal_and_nowhere_else";
+    let test = "list_colours_only_on_terminal";
     let run = r#""$TRANSECT" list tree"#;
     let colours = "LS_COLORS='di=31:ln=32:ex=33:*.png=35'";
     let Some(shown) = crate::terminal::on_terminal(&env, test, colours, run) else {

@@ -83,10 +83,10 @@ fn nested(env: &TestEnv) {
 }
 
 #[test]
-fn map_table_equals_find_and_scan() {
+fn map_table_matches_find_and_scan() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
-    let test = "map_table_equals_find_and_scan";
+    let test = "map_table_matches_find_and_scan";
     let Some(browser) = open(test, &env, &["tree", "--apparent"]) else { return };
     let numbers = |script: &str| -> Vec<u64> {
         let text = env.sh(script).exits(0).stdout_text();
@@ -116,10 +116,10 @@ fn map_table_equals_find_and_scan() {
 }
 
 #[test]
-fn map_navigation_by_click_wheel_and_keyboard() {
+fn map_zooms_by_click_wheel_and_keyboard() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "map_navigation_by_click_wheel_and_keyboard";
+    let test = "map_zooms_by_click_wheel_and_keyboard";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     assert_eq!(browser.run(WAY), json!(["tree"]));
     assert_eq!(browser.run(ROWS), json!(["large", "small"]));
@@ -162,10 +162,10 @@ fn map_navigation_by_click_wheel_and_keyboard() {
 }
 
 #[test]
-fn map_tooltip_shows_path_size_and_share() {
+fn map_pointer_shows_path_size_and_share() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "map_tooltip_shows_path_size_and_share";
+    let test = "map_pointer_shows_path_size_and_share";
     fs::hard_link(env.path("tree/large/inner/film.mkv"), env.path("tree/small/copy"))
         .expect("a link");
     let Some(browser) = open(test, &env, &["tree"]) else { return };
@@ -190,14 +190,12 @@ fn map_tooltip_shows_path_size_and_share() {
 }
 
 #[test]
-fn map_search_finds_names_in_whole_tree() {
+fn map_search_finds_names() {
     let env = TestEnv::new();
     nested(&env);
     // A name with letters that become two in lower case comes before the others.
     env.write("tree/\u{130}\u{130}\u{130}", 10);
-    let Some(browser) = open("map_search_finds_names_in_whole_tree", &env, &["tree"]) else {
-        return;
-    };
+    let Some(browser) = open("map_search_finds_names", &env, &["tree"]) else { return };
     browser.type_into("#search", "NOTES");
     browser.wait_for(ROWS, &json!(["notes.txt"]));
     let told = text(&browser, ".facts");
@@ -213,12 +211,12 @@ fn map_search_finds_names_in_whole_tree() {
 }
 
 #[test]
-fn map_several_roots_shown_side_by_side() {
+fn map_several_roots_side_by_side() {
     let env = TestEnv::new();
     nested(&env);
     env.mkdir("other");
     env.write("other/file", 10_000);
-    let test = "map_several_roots_shown_side_by_side";
+    let test = "map_several_roots_side_by_side";
     let Some(browser) = open(test, &env, &["tree", "other", "--apparent"]) else { return };
     assert_eq!(browser.run(WAY), json!(["2 paths"]));
     assert_eq!(browser.run(ROWS), json!(["tree", "other"]));
@@ -231,10 +229,10 @@ fn map_several_roots_shown_side_by_side() {
 }
 
 #[test]
-fn map_legend_explains_colours() {
+fn map_legend_adds_up() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "map_legend_explains_colours";
+    let test = "map_legend_adds_up";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
     browser.wait_for(known, &json!(["video", "images", "source code", "documents"]));
@@ -257,7 +255,7 @@ fn map_legend_explains_colours() {
 }
 
 #[test]
-fn map_names_never_become_markup() {
+fn map_names_are_text_not_script() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for (at, name) in NAMES.iter().enumerate() {
@@ -265,7 +263,7 @@ fn map_names_never_become_markup() {
         env.write(format!("tree/{name}/{name}"), 100_000 - 9_000 * at);
     }
     env.write(tree::raw(b"tree/no text \xff\xfe"), 9_000);
-    let Some(browser) = open("map_names_never_become_markup", &env, &["tree"]) else { return };
+    let Some(browser) = open("map_names_are_text_not_script", &env, &["tree"]) else { return };
     let shown = browser.run(ROWS);
     // Direction marks and line ends become visible escapes.
     let spelt = |name: &str| {
@@ -296,10 +294,10 @@ fn map_names_never_become_markup() {
 }
 
 #[test]
-fn map_works_offline() {
+fn map_makes_no_network_requests() {
     let env = TestEnv::new();
     nested(&env);
-    let Some(browser) = open("map_works_offline", &env, &["tree"]) else { return };
+    let Some(browser) = open("map_makes_no_network_requests", &env, &["tree"]) else { return };
     let _ = browser.requests();
     browser.go_offline();
     show(&browser, &env);
@@ -314,10 +312,10 @@ fn map_works_offline() {
 }
 
 #[test]
-fn map_empty_zero_and_huge_files() {
+fn map_empty_zero_and_huge_trees() {
     let env = TestEnv::new();
     env.mkdir("empty");
-    let test = "map_empty_zero_and_huge_files";
+    let test = "map_empty_zero_and_huge_trees";
     let Some(browser) = open(test, &env, &["empty"]) else { return };
     assert_eq!(text(&browser, ".empty"), "Empty.");
     browser.click("#map");
@@ -359,13 +357,13 @@ fn map_empty_zero_and_huge_files() {
 }
 
 #[test]
-fn map_far_times_shown() {
+fn map_out_of_range_times_marked() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/old", 20);
     env.write("tree/future", 10);
     let _ = env.sh("touch -d 1912-06-23 tree/old && touch -d 2200-01-01 tree/future").exits(0);
-    let Some(browser) = open("map_far_times_shown", &env, &["tree", "--apparent"]) else {
+    let Some(browser) = open("map_out_of_range_times_marked", &env, &["tree", "--apparent"]) else {
         return;
     };
     let dates = "return [...document.querySelectorAll('tbody .date')].map(d => d.textContent)";
@@ -404,14 +402,14 @@ fn map_unreadable_directory_marked() {
 }
 
 #[test]
-fn map_entries_beyond_limit_summed_up() {
+fn map_max_entries_sums_up_rest() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for at in 0..40 {
         env.write(format!("tree/{at:02}"), 5_000);
     }
     env.write("tree/large", 900_000);
-    let test = "map_entries_beyond_limit_summed_up";
+    let test = "map_max_entries_sums_up_rest";
     let Some(browser) = open(test, &env, &["tree", "--max-entries", "4"]) else { return };
     assert_eq!(browser.run(ROWS), json!(["large", "38 smaller entries", "00", "01"]));
     let footer = text(&browser, "footer");
@@ -421,13 +419,13 @@ fn map_entries_beyond_limit_summed_up() {
 }
 
 #[test]
-fn map_fits_phone_and_themes() {
+fn map_fits_phone_light_and_dark() {
     let env = TestEnv::new();
     let name = "a name that is long enough to need more than there is ".repeat(4);
     env.mkdir(format!("tree/{name}/{name}"));
     env.write(format!("tree/{name}/{name}/file"), 100_000);
     nested(&env);
-    let test = "map_fits_phone_and_themes";
+    let test = "map_fits_phone_light_and_dark";
     let Some(browser) = open(test, &env, &["tree"]) else { return };
     for (width, height) in [(390, 844), (320, 568), (1280, 720), (1920, 1080)] {
         browser.resize(width, height);
@@ -461,7 +459,7 @@ fn map_fits_phone_and_themes() {
 }
 
 #[test]
-fn map_file_replaced_atomically() {
+fn map_html_replaces_file_atomically() {
     let env = TestEnv::new();
     nested(&env);
     let _ = env.transect(["map", "tree", "--html", "map.html"]).exits(0).quiet();
@@ -500,10 +498,10 @@ fn map_without_scripts_shows_table() {
 }
 
 #[test]
-fn map_served_only_with_token() {
+fn map_served_only_with_secret_address() {
     let env = TestEnv::new();
     nested(&env);
-    let test = "map_served_only_with_token";
+    let test = "map_served_only_with_secret_address";
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     let mut serving = command.args(["map", "tree"]).spawn().expect("the program");
     let mut address = String::new();
@@ -535,7 +533,7 @@ fn map_served_only_with_token() {
 }
 
 #[test]
-fn map_missing_root_not_served() {
+fn map_unreadable_root_serves_nothing() {
     let env = TestEnv::new();
     let failed = env.transect(["map", "nowhere"]).exits(2);
     assert!(failed.stderr_text().contains("nowhere"), "{}", failed.text());

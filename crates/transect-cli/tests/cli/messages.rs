@@ -19,7 +19,7 @@ fn small(env: &TestEnv) {
 }
 
 #[test]
-fn a_scan_is_summarised_for_people() {
+fn scan_summary_is_as_reviewed() {
     let env = TestEnv::new();
     small(&env);
     assert_output!(env, env.transect(["tree"]), @r"
@@ -45,7 +45,7 @@ fn a_scan_is_summarised_for_people() {
 }
 
 #[test]
-fn a_scan_by_length_shows_lengths_first() {
+fn scan_apparent_shows_lengths_first() {
     let env = TestEnv::new();
     small(&env);
     assert_output!(env, env.transect(["scan", "--apparent", "--top", "1", "tree"]), @r"
@@ -67,7 +67,7 @@ fn a_scan_by_length_shows_lengths_first() {
 }
 
 #[test]
-fn a_scan_of_nothing_is_complete() {
+fn scan_empty_directory_is_complete() {
     let env = TestEnv::new();
     env.mkdir("tree");
     assert_output!(env, env.transect(["tree"]), @r"
@@ -82,7 +82,7 @@ fn a_scan_of_nothing_is_complete() {
 }
 
 #[test]
-fn a_list_is_as_find_prints_it() {
+fn list_lines_are_as_find_prints() {
     let env = TestEnv::new();
     small(&env);
     let mut output = env.transect(["list", "tree"]);
@@ -105,7 +105,7 @@ fn a_list_is_as_find_prints_it() {
 }
 
 #[test]
-fn doctor_shows_calls_place_readers_and_orders() {
+fn doctor_shows_calls_file_system_readers_orders() {
     let env = TestEnv::new();
     let output = env.transect(["doctor"]).exits(0).quiet().stdout_text();
     // What is found differs from machine to machine: the labels do not.
@@ -170,7 +170,7 @@ fn doctor_shows_calls_place_readers_and_orders() {
 }
 
 #[test]
-fn doctor_says_in_json_what_it_says_to_people() {
+fn doctor_json_matches_text() {
     let env = TestEnv::new();
     let object = env.transect(["doctor", "--json", "."]).exits(0).quiet().json();
     assert_eq!(object["schema"], "transect.doctor/1");
@@ -196,7 +196,7 @@ fn doctor_says_in_json_what_it_says_to_people() {
 }
 
 #[test]
-fn doctor_of_a_missing_place_fails() {
+fn doctor_missing_path_fails() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["doctor", "nowhere"]), @r"
     exit code: 2
@@ -206,14 +206,14 @@ fn doctor_of_a_missing_place_fails() {
 }
 
 #[test]
-fn doctor_does_not_wait_for_a_named_pipe() {
+fn doctor_named_pipe_does_not_block() {
     let env = TestEnv::new();
     crate::tree::mkfifo(&env, &env.path("pipe"));
     let _ = env.transect(["doctor", "pipe"]).exits(0);
 }
 
 #[test]
-fn an_unknown_reader_is_answered_with_those_there_are() {
+fn unknown_reader_lists_readers() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["--reader", "getdents-stat"]), @r"
     exit code: 2
@@ -228,7 +228,7 @@ fn an_unknown_reader_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn an_unknown_order_is_answered_with_those_there_are() {
+fn unknown_order_lists_orders() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["list", "--order", "work-stealin"]), @r"
     exit code: 2
@@ -243,7 +243,7 @@ fn an_unknown_order_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn an_unknown_option_is_answered_with_the_nearest() {
+fn unknown_option_suggests_nearest() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--one-filesystem"]), @r"
     exit code: 2
@@ -259,7 +259,7 @@ fn an_unknown_option_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn an_option_of_another_command_is_unknown() {
+fn option_of_other_command_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--min-depth", "1"]), @r"
     exit code: 2
@@ -275,7 +275,7 @@ fn an_option_of_another_command_is_unknown() {
 }
 
 #[test]
-fn an_unknown_shell_is_answered_with_those_there_are() {
+fn unknown_shell_lists_shells() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["completions", "bush"]), @r"
     exit code: 2
@@ -290,7 +290,7 @@ fn an_unknown_shell_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn a_glob_that_does_not_parse_is_named_with_the_reason() {
+fn invalid_glob_named_with_reason() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["list", "--glob", "a[b"]), @r"
     exit code: 2
@@ -305,7 +305,7 @@ fn a_glob_that_does_not_parse_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_minimum_depth_beyond_the_maximum_is_refused() {
+fn min_depth_beyond_max_depth_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["list", "--min-depth", "3", "--max-depth", "2"]), @r"
     exit code: 2
@@ -315,7 +315,7 @@ fn a_minimum_depth_beyond_the_maximum_is_refused() {
 }
 
 #[test]
-fn no_threads_and_too_many_threads_are_refused() {
+fn thread_count_out_of_range_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["--threads", "0"]), @r"
     exit code: 2
@@ -335,7 +335,7 @@ fn no_threads_and_too_many_threads_are_refused() {
 }
 
 #[test]
-fn a_buffer_size_that_no_reader_takes_is_refused() {
+fn buffer_size_out_of_range_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--buffer-size", "64KB"]), @r"
     exit code: 2
@@ -357,7 +357,7 @@ fn a_buffer_size_that_no_reader_takes_is_refused() {
 }
 
 #[test]
-fn a_stat_order_that_no_reader_takes_is_refused() {
+fn stat_order_unsupported_by_reader_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--stat-order", "name"]), @r"
     exit code: 2
@@ -377,7 +377,7 @@ fn a_stat_order_that_no_reader_takes_is_refused() {
 }
 
 #[test]
-fn a_reader_of_another_system_is_refused() {
+fn reader_of_other_system_rejected() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["scan", "--reader", "nt-query"]), @r"
     exit code: 2
@@ -387,7 +387,7 @@ fn a_reader_of_another_system_is_refused() {
 }
 
 #[test]
-fn a_missing_root_is_named() {
+fn missing_root_named() {
     let env = TestEnv::new();
     assert_output!(env, env.transect(["nowhere"]), @r"
     exit code: 2
@@ -403,7 +403,7 @@ fn a_missing_root_is_named() {
 }
 
 #[test]
-fn a_missing_root_beside_a_good_one_is_named_and_the_good_one_is_shown() {
+fn missing_root_named_and_others_shown() {
     let env = TestEnv::new();
     small(&env);
     assert_output!(env, env.transect(["--top", "0", "tree", "nowhere"]), @r"
@@ -423,7 +423,7 @@ fn a_missing_root_beside_a_good_one_is_named_and_the_good_one_is_shown() {
 }
 
 #[test]
-fn a_link_as_root_is_counted_as_a_link_with_a_hint() {
+fn root_link_counted_as_link_with_hint() {
     let env = TestEnv::new();
     env.mkdir("tree");
     std::os::unix::fs::symlink("tree", env.path("link")).unwrap();
@@ -451,10 +451,10 @@ fn locked(env: &TestEnv, directories: usize) {
 }
 
 #[test]
-fn the_first_errors_are_listed_with_a_hint_at_the_others() {
+fn errors_first_ten_listed_with_hint() {
     let env = TestEnv::new();
     locked(&env, 12);
-    let test = "the_first_errors_are_listed_with_a_hint_at_the_others";
+    let test = "errors_first_ten_listed_with_hint";
     let Some(output) = env.transect_unprivileged(test, ["--top", "0", "tree"]) else {
         return;
     };
@@ -483,10 +483,10 @@ fn the_first_errors_are_listed_with_a_hint_at_the_others() {
 }
 
 #[test]
-fn all_errors_are_listed_if_asked_for() {
+fn errors_option_lists_all() {
     let env = TestEnv::new();
     locked(&env, 12);
-    let test = "all_errors_are_listed_if_asked_for";
+    let test = "errors_option_lists_all";
     for command in ["scan", "list"] {
         let Some(output) = env.transect_unprivileged(test, [command, "--errors", "tree"]) else {
             return;
@@ -504,14 +504,14 @@ fn all_errors_are_listed_if_asked_for() {
 }
 
 #[test]
-fn partial_directories_are_marked_among_the_largest() {
+fn largest_partial_directories_marked() {
     let env = TestEnv::new();
     locked(&env, 1);
     let outside = env.mkdir("tree/outside");
     let locked = env.mkdir(outside.join("locked"));
     env.write(outside.join("file"), 100_000);
     env.chmod(&locked, 0o000);
-    let test = "partial_directories_are_marked_among_the_largest";
+    let test = "largest_partial_directories_marked";
     let Some(output) = env.transect_unprivileged(test, ["--top", "1", "tree"]) else {
         return;
     };
@@ -537,7 +537,7 @@ fn partial_directories_are_marked_among_the_largest() {
 }
 
 #[test]
-fn an_output_that_is_full_is_said_once() {
+fn full_output_reported_once() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for command in ["scan tree", "scan --json tree", "list tree", "doctor", "doctor --json", "man"]

@@ -5,7 +5,7 @@ use std::fs;
 use crate::harness::{TestEnv, assert_output};
 
 #[test]
-fn a_file_is_cut_and_put_together_and_what_was_changed_is_found() {
+fn split_join_round_trip_detects_changes() {
     let env = TestEnv::new();
     env.text("file", "abcdefghij");
     assert_output!(env, env.transect(["split", "file", "--size", "4"]), @r"
@@ -36,7 +36,7 @@ fn a_file_is_cut_and_put_together_and_what_was_changed_is_found() {
 }
 
 #[test]
-fn bytes_are_changed_in_place_and_put_back() {
+fn patch_in_place_and_undo() {
     let env = TestEnv::new();
     env.text("file", "0123456789");
     let patch = |args: &[&str]| env.transect(["patch", "file"].iter().chain(args));

@@ -73,7 +73,7 @@ pub(crate) fn readers_and_orders(env: &TestEnv) -> [(&'static str, Vec<String>);
 }
 
 #[test]
-fn without_a_command_scan_is_meant() {
+fn scan_is_default_command() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let scan = steady(&env.transect(["scan", "--json", "tree"]).exits(0).quiet());
@@ -95,7 +95,7 @@ fn without_a_command_scan_is_meant() {
 }
 
 #[test]
-fn the_json_object_has_exactly_the_documented_keys() {
+fn scan_json_keys_are_documented() {
     let env = TestEnv::new();
     let strange = env.mkdir(tree::raw(b"tree/di\xffrectory"));
     env.write(strange.join("file"), 10);
@@ -153,7 +153,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_counts_are_those_of_plain_std() {
+fn scan_counts_match_std() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let entries = tree::entries(&env, "tree");
@@ -168,13 +168,13 @@ fn the_counts_are_those_of_plain_std() {
 }
 
 #[test]
-fn the_counts_are_those_of_find() {
+fn scan_counts_match_find() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let found = env.sh(r"find tree -printf '%y %D %i %s %b\0'");
     if found.code != Some(0) {
         let reason = "there is no find with -printf";
-        return skip("the_counts_are_those_of_find", reason).unwrap_or_default();
+        return skip("scan_counts_match_find", reason).unwrap_or_default();
     }
     let mut count: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut apparent, mut allocated, mut directories, mut further) = (0, 0, 0, 0);
@@ -214,7 +214,7 @@ fn the_counts_are_those_of_find() {
 }
 
 #[test]
-fn disk_usage_is_that_of_du() {
+fn scan_disk_usage_matches_du() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let usage = |object: &Value| {
@@ -224,7 +224,7 @@ fn disk_usage_is_that_of_du() {
     for roots in ["tree", "tree/sub", "tree/wide", "tree/sub/inner tree/sub", "tree/plain"] {
         let du = env.sh(&format!("du -s -c -B1 {roots}"));
         if du.code != Some(0) {
-            return skip("disk_usage_is_that_of_du", "there is no GNU du").unwrap_or_default();
+            return skip("scan_disk_usage_matches_du", "there is no GNU du").unwrap_or_default();
         }
         let du = du.stdout_text();
         let total = du.lines().last().unwrap().split('\t').next().unwrap();
@@ -249,7 +249,7 @@ fn disk_usage_is_that_of_du() {
 }
 
 #[test]
-fn every_reader_every_order_and_every_number_of_threads_gives_the_same() {
+fn scan_same_for_every_reader_order_threads() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let first = steady(&env.transect(["--json", "tree"]).exits(0).quiet());
@@ -267,7 +267,7 @@ fn every_reader_every_order_and_every_number_of_threads_gives_the_same() {
 }
 
 #[test]
-fn a_file_as_root_is_counted() {
+fn scan_file_as_root_counted() {
     let env = TestEnv::new();
     env.write("file", 12345);
     let object = env.transect(["--json", "file"]).exits(0).quiet().json();
@@ -279,7 +279,7 @@ fn a_file_as_root_is_counted() {
 }
 
 #[test]
-fn a_link_as_root_is_one_link_unless_its_target_is_asked_for() {
+fn scan_link_as_root_is_one_link() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/sub/file", 77);
@@ -306,14 +306,14 @@ fn a_link_as_root_is_one_link_unless_its_target_is_asked_for() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_read_is_counted_and_the_error_told() {
+fn scan_unreadable_directory_counted_with_error() {
     let env = TestEnv::new();
     let root = env.mkdir("tree");
     let locked = env.mkdir(root.join(tree::raw(b"lo\xffcked")));
     env.write(locked.join("hidden"), 1000);
     env.write("tree/file", 500);
     env.chmod(&locked, 0o000);
-    let test = "a_directory_that_cannot_be_read_is_counted_and_the_error_told";
+    let test = "scan_unreadable_directory_counted_with_error";
     let args = ["scan", "--json", "--errors", "tree"];
     let Some(output) = env.transect_unprivileged(test, args) else {
         return;
@@ -345,14 +345,14 @@ fn a_directory_that_cannot_be_read_is_counted_and_the_error_told() {
 }
 
 #[test]
-fn a_directory_that_can_be_listed_but_not_entered_is_told_entry_by_entry() {
+fn scan_unsearchable_directory_errors_per_entry() {
     let env = TestEnv::new();
     let listed = env.mkdir("tree/listed");
     for name in ["a", "b", "c"] {
         env.write(listed.join(name), 10);
     }
     env.chmod(&listed, 0o444);
-    let test = "a_directory_that_can_be_listed_but_not_entered_is_told_entry_by_entry";
+    let test = "scan_unsearchable_directory_errors_per_entry";
     let Some(output) = env.transect_unprivileged(test, ["--json", "--errors", "tree"]) else {
         return;
     };
@@ -369,13 +369,13 @@ fn error_paths(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_error_list_is_sorted_as_errors_on_stderr_are() {
+fn scan_error_list_sorted_like_stderr() {
     let env = TestEnv::new();
     for number in 0..100 {
         let locked = env.mkdir(format!("tree/{number:03}"));
         env.chmod(&locked, 0o000);
     }
-    let test = "the_error_list_is_sorted_as_errors_on_stderr_are";
+    let test = "scan_error_list_sorted_like_stderr";
     let Some(output) = env.transect_unprivileged(test, ["--json", "--errors", "tree"]) else {
         return;
     };
@@ -386,11 +386,11 @@ fn the_error_list_is_sorted_as_errors_on_stderr_are() {
 }
 
 #[test]
-fn a_root_that_cannot_be_read_is_fatal() {
+fn scan_unreadable_root_is_fatal() {
     let env = TestEnv::new();
     let locked = env.mkdir("locked");
     env.chmod(&locked, 0o000);
-    let test = "a_root_that_cannot_be_read_is_fatal";
+    let test = "scan_unreadable_root_is_fatal";
     for command in ["scan", "list"] {
         let Some(output) = env.transect_unprivileged(test, [command, "locked"]) else {
             return;
@@ -402,7 +402,7 @@ fn a_root_that_cannot_be_read_is_fatal() {
 }
 
 #[test]
-fn a_good_root_is_shown_although_another_one_is_missing() {
+fn scan_good_root_shown_beside_missing_one() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     env.write("tree/sub/file", 1234);
@@ -417,7 +417,7 @@ fn a_good_root_is_shown_although_another_one_is_missing() {
 }
 
 #[test]
-fn an_error_is_told_somewhere_whatever_is_asked_for() {
+fn scan_errors_always_reported() {
     let env = TestEnv::new();
     for args in [&["--json"][..], &["--errors"], &["--json", "--errors"]] {
         let output = env.transect(args.iter().chain(&["nowhere"])).exits(2);
@@ -426,7 +426,7 @@ fn an_error_is_told_somewhere_whatever_is_asked_for() {
 }
 
 #[test]
-fn a_root_that_is_missing_twice_is_missing() {
+fn scan_root_missing_twice() {
     let env = TestEnv::new();
     let once = env.transect(["nowhere"]).exits(2);
     let twice = env.transect(["nowhere", "nowhere"]).exits(2);
@@ -434,7 +434,7 @@ fn a_root_that_is_missing_twice_is_missing() {
 }
 
 #[test]
-fn roots_that_lie_in_each_other_are_counted_once() {
+fn scan_nested_roots_counted_once() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let expected = tree::counts(&tree::entries(&env, "tree"));
@@ -453,7 +453,7 @@ fn roots_that_lie_in_each_other_are_counted_once() {
 }
 
 #[test]
-fn the_largest_are_ranked_by_usage_or_by_length() {
+fn scan_largest_ranked_by_usage_or_length() {
     let env = TestEnv::new();
     env.mkdir("tree/dense");
     env.mkdir("tree/airy");
@@ -461,7 +461,7 @@ fn the_largest_are_ranked_by_usage_or_by_length() {
     std::fs::File::create(env.path("tree/airy/hole")).unwrap().set_len(5_000_000).unwrap();
     let holes = env.path("tree/airy/hole").metadata().unwrap().blocks() == 0;
     if !holes {
-        let test = "the_largest_are_ranked_by_usage_or_by_length";
+        let test = "scan_largest_ranked_by_usage_or_length";
         return skip(test, "this file system has no sparse files").unwrap_or_default();
     }
     let ranked = |args: &[&str], list: &str| -> Vec<String> {
@@ -484,7 +484,7 @@ fn the_largest_are_ranked_by_usage_or_by_length() {
 }
 
 #[test]
-fn as_many_of_the_largest_are_shown_as_asked_for() {
+fn scan_top_limits_largest() {
     let env = TestEnv::new();
     for number in 1..=12 {
         let directory = env.mkdir(format!("tree/{number:02}"));
@@ -508,7 +508,7 @@ fn as_many_of_the_largest_are_shown_as_asked_for() {
 }
 
 #[test]
-fn depth_and_globs_limit_what_is_counted() {
+fn scan_depth_and_globs_limit_count() {
     let env = TestEnv::new();
     for directory in ["tree/a/b/c", "tree/d"] {
         env.mkdir(directory);
@@ -543,11 +543,11 @@ fn with_mounts(env: &TestEnv, test: &str, mount: &str, script: &str) -> Option<O
 }
 
 #[test]
-fn other_file_systems_are_left_out_if_asked_for() {
+fn scan_one_file_system_excludes_mounts() {
     let env = TestEnv::new();
     env.mkdir("tree/mounted");
     env.write("tree/file", 10);
-    let test = "other_file_systems_are_left_out_if_asked_for";
+    let test = "scan_one_file_system_excludes_mounts";
     let mount = r"mount -t tmpfs none tree/mounted && mkdir tree/mounted/sub && printf 12345 >tree/mounted/sub/there";
     let scan = r#""$TRANSECT" --json"#;
     let Some(all) = with_mounts(&env, test, mount, &format!("{scan} tree")) else {
@@ -576,10 +576,10 @@ fn other_file_systems_are_left_out_if_asked_for() {
 }
 
 #[test]
-fn pseudo_file_systems_below_others_are_read_only_if_asked_for() {
+fn scan_pseudo_file_systems_skipped_by_default() {
     let env = TestEnv::new();
     env.mkdir("tree/proc");
-    let test = "pseudo_file_systems_below_others_are_read_only_if_asked_for";
+    let test = "scan_pseudo_file_systems_skipped_by_default";
     let mount = "mount --rbind /proc tree/proc";
     let scan = r#""$TRANSECT" --json -d 2"#;
     let Some(output) = with_mounts(&env, test, mount, &format!("{scan} tree")) else {
@@ -598,7 +598,7 @@ fn pseudo_file_systems_below_others_are_read_only_if_asked_for() {
 }
 
 #[test]
-fn the_process_table_as_root_comes_to_an_end() {
+fn scan_proc_as_root_terminates() {
     let env = TestEnv::new();
     let output = env.transect(["--json", "--errors", "/proc"]);
     let object = output.json();
@@ -616,7 +616,7 @@ fn the_process_table_as_root_comes_to_an_end() {
 }
 
 #[test]
-fn names_in_the_summary_cannot_pass_for_lines() {
+fn scan_summary_quotes_newlines_in_names() {
     let env = TestEnv::new();
     let directory = env.mkdir("tree/new\nline");
     env.write(directory.join("\x1b[31mred"), 10);
@@ -631,7 +631,7 @@ fn names_in_the_summary_cannot_pass_for_lines() {
 }
 
 #[test]
-fn roots_need_not_be_text() {
+fn scan_roots_not_utf8() {
     let env = TestEnv::new();
     let name = tree::raw(b"tr\xffee");
     env.write(env.mkdir(&name).join("file"), 10);

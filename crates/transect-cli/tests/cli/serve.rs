@@ -57,7 +57,7 @@ impl Service {
 }
 
 #[test]
-fn what_a_service_answers_is_what_the_system_answers() {
+fn service_answers_match_system() {
     let env = TestEnv::new();
     let paths = many(&env);
     let list = list(&paths);
@@ -81,7 +81,7 @@ fn what_a_service_answers_is_what_the_system_answers() {
 }
 
 #[test]
-fn a_service_says_where_it_answers_and_who_asked() {
+fn service_verbose_reports_socket_and_clients() {
     let env = TestEnv::new();
     env.write("file", 1);
     let service = Service::start(&env, &["-v"]);
@@ -100,7 +100,7 @@ fn a_service_says_where_it_answers_and_who_asked() {
 }
 
 #[test]
-fn one_answers_and_the_next_is_told_so_until_the_first_is_dead() {
+fn service_second_instance_rejected_until_first_dies() {
     let env = TestEnv::new();
     let service = Service::start(&env, &[]);
     let second = env.transect(["serve", "--cache"]).exits(2);
@@ -120,7 +120,7 @@ fn one_answers_and_the_next_is_told_so_until_the_first_is_dead() {
 }
 
 #[test]
-fn who_asks_a_service_that_dies_is_told_so() {
+fn service_death_reported_to_client() {
     let env = TestEnv::new();
     let service = Service::start(&env, &[]);
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
@@ -145,7 +145,7 @@ fn who_asks_a_service_that_dies_is_told_so() {
 }
 
 #[test]
-fn a_change_is_seen_as_the_level_promises() {
+fn service_level_decides_when_changes_are_seen() {
     let env = TestEnv::new();
     let size = |more: &[&str]| {
         let args =
@@ -164,9 +164,9 @@ fn a_change_is_seen_as_the_level_promises() {
 }
 
 #[test]
-fn another_user_is_neither_answered_nor_asked() {
+fn service_other_user_rejected() {
     let env = TestEnv::new();
-    let test = "another_user_is_neither_answered_nor_asked";
+    let test = "service_other_user_rejected";
     let socket = env.path("socket");
     let socket_text = socket.to_str().unwrap();
     let service = Service::start(&env, &["-v", "--socket", socket_text]);
@@ -192,7 +192,7 @@ fn another_user_is_neither_answered_nor_asked() {
 }
 
 #[test]
-fn a_folder_that_others_may_open_is_no_place_for_a_service() {
+fn service_socket_in_shared_directory_rejected() {
     let env = TestEnv::new();
     let folder = usual(&env).parent().unwrap().to_owned();
     fs::create_dir(&folder).unwrap();
@@ -202,7 +202,7 @@ fn a_folder_that_others_may_open_is_no_place_for_a_service() {
 }
 
 #[test]
-fn a_service_is_as_it_is_asked_to_be() {
+fn service_options_apply() {
     let env = TestEnv::new();
     env.mkdir("in");
     env.write("in/file", 5);
@@ -219,7 +219,7 @@ fn a_service_is_as_it_is_asked_to_be() {
 }
 
 #[test]
-fn a_service_that_nobody_asks_ends() {
+fn service_idle_ends() {
     let env = TestEnv::new();
     let output = env.transect(["serve", "--cache", "-v", "--idle", "0s"]).exits(0);
     let said = output.stderr_text();
@@ -228,7 +228,7 @@ fn a_service_that_nobody_asks_ends() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn service_invalid_arguments_reported() {
     let env = TestEnv::new();
     for (args, what) in [
         (&["serve"][..], "--cache"),
@@ -247,7 +247,7 @@ fn what_makes_no_sense_is_told() {
 }
 
 #[test]
-fn service_with_few_descriptors_answers_while_half_open_connections_want_them_all() {
+fn service_few_descriptors_answers_despite_half_open_connections() {
     let env = TestEnv::new();
     let mut command = env.command("sh");
     command.args(["-c", r#"ulimit -n 32; exec "$TRANSECT" serve --cache --level frozen"#]);

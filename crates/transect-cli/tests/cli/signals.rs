@@ -30,7 +30,7 @@ fn blocked_list(env: &TestEnv) -> Running {
 }
 
 #[test]
-fn an_interrupted_list_ends_with_whole_paths_and_says_so_by_its_code() {
+fn list_interrupted_ends_with_whole_paths() {
     let env = TestEnv::new();
     for signal in [Signal::INT, Signal::TERM] {
         let list = blocked_list(&env);
@@ -46,7 +46,7 @@ fn an_interrupted_list_ends_with_whole_paths_and_says_so_by_its_code() {
 }
 
 #[test]
-fn a_second_interrupt_ends_at_once() {
+fn interrupt_twice_ends_at_once() {
     let env = TestEnv::new();
     let mut list = blocked_list(&env);
     list.signal(Signal::INT);
@@ -78,7 +78,7 @@ fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
 }
 
 #[test]
-fn an_interrupted_scan_is_marked_and_shows_what_there_is() {
+fn scan_interrupted_shows_partial_result() {
     let env = TestEnv::new();
     for directory in 0..500 {
         tree::many_files(&env, &env.path(format!("tree/{directory}")), 100, "");

@@ -143,7 +143,7 @@ fn flood(stream: &mut TcpStream, block: &[u8], most: usize) -> usize {
 }
 
 #[test]
-fn map_announced_bodies_are_refused() {
+fn map_request_bodies_rejected() {
     let env = TestEnv::new();
     let served = Served::start(&env);
     let mut open = Vec::new();
@@ -175,7 +175,7 @@ fn map_announced_bodies_are_refused() {
 }
 
 #[test]
-fn map_pipelined_requests_whose_answers_nobody_reads_keep_nobody_waiting() {
+fn map_unread_pipelined_responses_do_not_block_others() {
     let env = TestEnv::new();
     let served = Served::start(&env);
     let before = served.peak_memory();
@@ -221,7 +221,7 @@ fn map_endless_line_takes_little_memory() {
 }
 
 #[test]
-fn map_without_descriptors_goes_on_when_there_are_some() {
+fn map_without_descriptors_recovers() {
     let env = TestEnv::new();
     let served = Served::start(&env);
     served.limit_descriptors(1);
@@ -255,8 +255,8 @@ fn map_without_descriptors_goes_on_when_there_are_some() {
 }
 
 #[test]
-fn map_ten_thousand_half_open_connections_keep_nobody_out() {
-    let test = "map_ten_thousand_half_open_connections_keep_nobody_out";
+fn map_ten_thousand_half_open_connections_do_not_block() {
+    let test = "map_ten_thousand_half_open_connections_do_not_block";
     // The limit of descriptors is that of the whole process.
     in_own_process(&format!("strangers::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
@@ -285,7 +285,7 @@ fn map_ten_thousand_half_open_connections_keep_nobody_out() {
 }
 
 #[test]
-fn map_browser_gets_through_while_strangers_connect_without_end() {
+fn map_browser_served_during_connection_flood() {
     let env = TestEnv::new();
     let served = Served::start(&env);
     let stop = AtomicBool::new(false);

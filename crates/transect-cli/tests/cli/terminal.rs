@@ -29,10 +29,10 @@ fn small(env: &TestEnv) {
 }
 
 #[test]
-fn a_terminal_gets_colours_and_others_do_not() {
+fn terminal_gets_colours_pipe_does_not() {
     let env = TestEnv::new();
     small(&env);
-    let test = "a_terminal_gets_colours_and_others_do_not";
+    let test = "terminal_gets_colours_pipe_does_not";
     for command in ["tree", "doctor tree", "nowhere"] {
         let run = format!(r#""$TRANSECT" {command}"#);
         let Some(coloured) = on_terminal(&env, test, "", &run) else {
@@ -60,10 +60,10 @@ fn a_terminal_gets_colours_and_others_do_not() {
 }
 
 #[test]
-fn a_terminal_gets_json_without_colours() {
+fn terminal_json_without_colours() {
     let env = TestEnv::new();
     small(&env);
-    let test = "a_terminal_gets_json_without_colours";
+    let test = "terminal_json_without_colours";
     let Some(output) = on_terminal(&env, test, "", r#""$TRANSECT" --json tree"#) else {
         return;
     };
@@ -72,10 +72,10 @@ fn a_terminal_gets_json_without_colours() {
 }
 
 #[test]
-fn exit_codes_are_the_same_on_a_terminal() {
+fn terminal_exit_codes_are_the_same() {
     let env = TestEnv::new();
     small(&env);
-    let test = "exit_codes_are_the_same_on_a_terminal";
+    let test = "terminal_exit_codes_are_the_same";
     for (command, code) in [("tree", 0), ("list tree", 0), ("nowhere", 2), ("--bogus", 2)] {
         let run = format!(r#""$TRANSECT" {command}"#);
         let Some(output) = on_terminal(&env, test, "", &run) else {
@@ -86,11 +86,11 @@ fn exit_codes_are_the_same_on_a_terminal() {
 }
 
 #[test]
-fn names_do_not_steer_the_terminal() {
+fn terminal_hostile_names_quoted() {
     let env = TestEnv::new();
     let directory = env.mkdir("tree/a\rb\nc");
     env.write(directory.join("\x1b[31mred\x07\x08\x7f"), 10);
-    let test = "names_do_not_steer_the_terminal";
+    let test = "terminal_hostile_names_quoted";
     for command in ["tree", "list tree", "list --errors tree", "doctor tree/*"] {
         let run = format!(r#""$TRANSECT" {command}"#);
         let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else {
@@ -110,13 +110,13 @@ fn names_do_not_steer_the_terminal() {
 }
 
 #[test]
-fn names_do_not_steer_the_terminal_beyond_ascii_either() {
+fn terminal_non_ascii_controls_escaped() {
     let env = TestEnv::new();
     env.mkdir("tree");
     // The control sequence introducer in one character, and a right-to-left override.
     env.write("tree/csi\u{9b}31m", 1);
     env.write("tree/override\u{202e}gpj.exe", 1);
-    let test = "names_do_not_steer_the_terminal_beyond_ascii_either";
+    let test = "terminal_non_ascii_controls_escaped";
     for command in ["tree", "list tree"] {
         let run = format!(r#""$TRANSECT" {command}"#);
         let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else {
@@ -139,10 +139,10 @@ fn visible(text: &str) -> String {
 /// Whether it is short or not: on a busy machine nothing is. (That a short one shows none at any time
 /// is tested with the progress line itself.)
 #[test]
-fn a_scan_on_a_terminal_leaves_no_progress() {
+fn terminal_progress_erased_after_scan() {
     let env = TestEnv::new();
     small(&env);
-    let test = "a_scan_on_a_terminal_leaves_no_progress";
+    let test = "terminal_progress_erased_after_scan";
     for command in ["tree", "list tree >/dev/null"] {
         let run = format!(r#""$TRANSECT" {command}"#);
         let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else { return };
@@ -155,7 +155,7 @@ fn a_scan_on_a_terminal_leaves_no_progress() {
 }
 
 #[test]
-fn where_there_is_no_terminal_progress_is_lines_for_who_asks() {
+fn progress_without_terminal_prints_lines() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.text("tree/file", "12345");
@@ -173,11 +173,11 @@ fn where_there_is_no_terminal_progress_is_lines_for_who_asks() {
 }
 
 #[test]
-fn a_long_list_shows_progress_on_the_terminal_and_leaves_none_in_the_list() {
+fn progress_of_sorted_list_not_in_output() {
     let env = TestEnv::new();
     // More than a pipe holds: the list waits until it is read, which is after the progress.
     tree::many_files(&env, &env.path("tree"), 2000, &"x".repeat(240));
-    let test = "a_long_list_shows_progress_on_the_terminal_and_leaves_none_in_the_list";
+    let test = "progress_of_sorted_list_not_in_output";
     let reader = "while ! grep -q entries typescript; do sleep 0.05; done; cat >listed";
     std::fs::write(env.path("reader"), reader).unwrap();
     let run = r#""$TRANSECT" list tree | sh reader"#;

@@ -36,7 +36,7 @@ fn names(env: &TestEnv, dir: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
+fn transform_in_place_changes_only_what_differs() {
     let env = TestEnv::new();
     tree(&env);
     let untouched = |path: &str| {
@@ -75,7 +75,7 @@ fn a_tree_is_changed_in_place_and_what_is_right_is_not_touched() {
 }
 
 #[test]
-fn results_go_into_a_folder_with_their_digests_and_can_be_verified() {
+fn transform_output_directory_with_digests_verifies() {
     let env = TestEnv::new();
     tree(&env);
     let copied =
@@ -122,7 +122,7 @@ fn results_go_into_a_folder_with_their_digests_and_can_be_verified() {
 }
 
 #[test]
-fn lists_of_other_programs_are_read_and_ours_by_them() {
+fn verify_exchanges_lists_with_sum_programs() {
     let env = TestEnv::new();
     tree(&env);
     env.text("src/back\\slash", "x");
@@ -146,7 +146,7 @@ fn lists_of_other_programs_are_read_and_ours_by_them() {
 }
 
 #[test]
-fn a_filter_between_pipes() {
+fn transform_between_pipes() {
     let env = TestEnv::new();
     let filtered =
         env.sh(r#"printf 'a\r\nb\r\n' | "$TRANSECT" transform eol=lf case=upper crc32c"#);
@@ -180,7 +180,7 @@ fn a_filter_between_pipes() {
 
 /// `'a | b'` after `--` was taken for two paths, and a file named `case=upper` for a step.
 #[test]
-fn transform_paths_that_look_like_steps_are_transformed_as_files() {
+fn transform_paths_like_steps_after_separator() {
     let env = TestEnv::new();
     let files = ["a", "b", "a | b", "trim | eol=lf", "case=upper"];
     for (args, changed) in [
@@ -205,7 +205,7 @@ fn transform_paths_that_look_like_steps_are_transformed_as_files() {
 
 /// Files that a shell names are left out by globs as those found in a directory are.
 #[test]
-fn transform_files_named_as_roots_are_left_out_by_filters() {
+fn transform_filters_apply_to_roots() {
     let env = TestEnv::new();
     env.mkdir("vendor");
     let files = ["a.txt", "b.dat", "vendor/c.txt"];
@@ -243,7 +243,7 @@ fn transform_step_with_name_of_file_needs_separator() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_is_touched() {
+fn transform_wrong_usage_changes_nothing() {
     let env = TestEnv::new();
     tree(&env);
     let said = |args: &[&str]| {
@@ -285,7 +285,7 @@ fn what_is_wrong_is_said_before_anything_is_touched() {
 }
 
 #[test]
-fn a_file_that_fails_keeps_no_other_from_its_result() {
+fn transform_failed_file_does_not_stop_others() {
     let env = TestEnv::new();
     tree(&env);
     fs::write(env.path("src/lossy"), b"\xff\r\n").unwrap();
@@ -308,7 +308,7 @@ fn a_file_that_fails_keeps_no_other_from_its_result() {
 }
 
 #[test]
-fn a_file_of_several_names_is_done_once_and_stays_one() {
+fn transform_hard_links_done_once_and_kept() {
     let env = TestEnv::new();
     fs::create_dir(env.path("tree")).unwrap();
     env.text("tree/a", "one\r\n");
@@ -338,7 +338,7 @@ fn a_file_of_several_names_is_done_once_and_stays_one() {
 }
 
 #[test]
-fn a_key_that_is_open_to_others_is_told_of_and_used() {
+fn transform_key_readable_by_others_warned() {
     use std::os::unix::fs::PermissionsExt;
     let env = TestEnv::new();
     let made = env.transect(["transform", "--new-key", "key"]);
@@ -354,7 +354,7 @@ fn a_key_that_is_open_to_others_is_told_of_and_used() {
 }
 
 #[test]
-fn the_cache_can_be_spared_and_reading_ahead_be_asked_for() {
+fn transform_spare_cache_and_sequential() {
     let env = TestEnv::new();
     env.text("file", "a\r\nb\r\n");
     for (option, output) in [("--spare-cache", "one"), ("--sequential", "two")] {
@@ -365,7 +365,7 @@ fn the_cache_can_be_spared_and_reading_ahead_be_asked_for() {
 }
 
 #[test]
-fn programs_are_told_of_every_file_and_of_all() {
+fn transform_json_per_file_and_total() {
     let env = TestEnv::new();
     tree(&env);
     fs::write(env.path(Path::new(std::ffi::OsStr::from_bytes(b"src/\xff"))), "x\r\n").unwrap();
@@ -398,7 +398,7 @@ fn programs_are_told_of_every_file_and_of_all() {
 }
 
 #[test]
-fn a_run_with_a_journal_goes_on_and_does_nothing_twice() {
+fn transform_journal_resumes() {
     let env = TestEnv::new();
     tree(&env);
     let args = ["transform", "replace=o/oo", "src", "-i", "--journal", "journal"];
@@ -422,7 +422,7 @@ fn a_run_with_a_journal_goes_on_and_does_nothing_twice() {
 }
 
 #[test]
-fn steps_are_listed() {
+fn transform_steps_listed() {
     let env = TestEnv::new();
     let text = env.transect(["transform", "--steps"]).exits(0).quiet().stdout_text();
     for line in text.lines() {
@@ -447,7 +447,7 @@ fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
 }
 
 #[test]
-fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
+fn transform_interrupted_keeps_old_file() {
     let env = TestEnv::new();
     for signal in [Signal::INT, Signal::TERM] {
         let (running, input) = half_written(&env);
@@ -461,7 +461,7 @@ fn who_is_interrupted_leaves_the_old_file_and_nothing_else() {
 }
 
 #[test]
-fn killed_run_leaves_the_old_file_and_a_temporary_file_that_the_next_run_removes() {
+fn transform_killed_run_leftover_removed_by_next_run() {
     let env = TestEnv::new();
     let (running, input) = half_written(&env);
     running.signal(Signal::KILL);
@@ -482,7 +482,7 @@ fn killed_run_leaves_the_old_file_and_a_temporary_file_that_the_next_run_removes
 }
 
 #[test]
-fn temporary_file_of_a_running_process_kept_and_listed() {
+fn transform_temporary_file_of_running_process_kept() {
     let env = TestEnv::new();
     let (running, input) = half_written(&env);
     let left = names(&env, "").into_iter().find(|name| name != "target").unwrap();
@@ -513,7 +513,7 @@ fn temporary_file_of_a_running_process_kept_and_listed() {
 }
 
 #[test]
-fn what_may_not_be_read_or_written_is_told() {
+fn transform_permission_errors_reported() {
     let env = TestEnv::new();
     tree(&env);
     env.chmod(&env.path("src/a.c"), 0o600);

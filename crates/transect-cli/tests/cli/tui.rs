@@ -79,10 +79,10 @@ fn small(env: &TestEnv) {
 }
 
 #[test]
-fn a_journey_from_looking_to_tidying_up() {
+fn tui_browse_mark_and_delete() {
     let env = TestEnv::new();
     small(&env);
-    let test = "a_journey_from_looking_to_tidying_up";
+    let test = "tui_browse_mark_and_delete";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
     terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
     let screen = terminal.shows("complete: 6 entries");
@@ -111,10 +111,10 @@ fn a_journey_from_looking_to_tidying_up() {
 }
 
 #[test]
-fn the_terminal_is_given_back_to_whoever_ends_it() {
+fn tui_restores_terminal_on_every_exit() {
     let env = TestEnv::new();
     small(&env);
-    let test = "the_terminal_is_given_back_to_whoever_ends_it";
+    let test = "tui_restores_terminal_on_every_exit";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
     env.text("run", r#"echo $$ >process; exec "$TRANSECT" tui tree"#);
     for by_key in [true, false] {
@@ -132,11 +132,11 @@ fn the_terminal_is_given_back_to_whoever_ends_it() {
 }
 
 #[test]
-fn a_terminal_may_be_as_small_or_as_large_as_it_likes() {
+fn tui_any_terminal_size() {
     let env = TestEnv::new();
     small(&env);
     env.write("tree/a\nb\x1b[2J", 5000);
-    let test = "a_terminal_may_be_as_small_or_as_large_as_it_likes";
+    let test = "tui_any_terminal_size";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
     terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
     terminal.shows("complete: 7 entries");
@@ -155,10 +155,10 @@ fn a_terminal_may_be_as_small_or_as_large_as_it_likes() {
 }
 
 #[test]
-fn it_sleeps_when_the_shell_is_wanted() {
+fn tui_suspends_on_ctrl_z() {
     let env = TestEnv::new();
     small(&env);
-    let test = "it_sleeps_when_the_shell_is_wanted";
+    let test = "tui_suspends_on_ctrl_z";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
     terminal.run(r#""$TRANSECT" tui tree; echo "ended with $?""#);
     terminal.shows("complete: 6 entries");
@@ -171,10 +171,10 @@ fn it_sleeps_when_the_shell_is_wanted() {
 }
 
 #[test]
-fn what_could_not_be_read_is_told_when_it_ends() {
+fn tui_errors_listed_at_end() {
     let env = TestEnv::new();
     env.mkdir("tree");
-    let test = "what_could_not_be_read_is_told_when_it_ends";
+    let test = "tui_errors_listed_at_end";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
     // Nothing to look at: it does not wait for a key.
     terminal.run(r#""$TRANSECT" tui nowhere; echo "ended with $?""#);
@@ -191,7 +191,7 @@ fn what_could_not_be_read_is_told_when_it_ends() {
 }
 
 #[test]
-fn without_a_terminal_there_is_nothing_to_look_at() {
+fn tui_without_terminal_fails() {
     let env = TestEnv::new();
     small(&env);
     assert_output!(env, env.transect(["tui", "tree"]), @r"

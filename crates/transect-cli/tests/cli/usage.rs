@@ -23,7 +23,7 @@ fn number(object: &Value, key: &str) -> u64 {
 }
 
 #[test]
-fn every_directory_has_the_size_that_du_says_of_it_alone() {
+fn usage_directory_sizes_match_du() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     let object = usage(&env, &["tree", "-n", "1000"]);
@@ -56,7 +56,7 @@ fn every_directory_has_the_size_that_du_says_of_it_alone() {
 }
 
 #[test]
-fn what_is_shown_is_the_largest_and_what_holds_it() {
+fn usage_shows_largest_and_their_parents() {
     let env = TestEnv::new();
     for (directory, bytes) in [("a", 300_000), ("b/c", 500_000), ("d", 100_000)] {
         env.mkdir(format!("tree/{directory}"));
@@ -77,7 +77,7 @@ fn what_is_shown_is_the_largest_and_what_holds_it() {
 }
 
 #[test]
-fn groups_come_to_the_total() {
+fn usage_groups_add_up_to_total() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
     env.write("tree/one.c", 5000);
@@ -100,7 +100,7 @@ fn groups_come_to_the_total() {
 }
 
 #[test]
-fn times_far_from_now_have_their_groups() {
+fn usage_age_groups_of_extreme_times() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/old", 10);
@@ -115,7 +115,7 @@ fn times_far_from_now_have_their_groups() {
 }
 
 #[test]
-fn what_has_no_size_is_in_groups_all_the_same() {
+fn usage_groups_include_empty_files() {
     let env = TestEnv::new();
     env.mkdir("tree");
     for name in ["one.c", "two.c", "three.h", "four"] {
@@ -134,7 +134,7 @@ fn what_has_no_size_is_in_groups_all_the_same() {
 }
 
 #[test]
-fn csv_has_a_line_an_entry_and_paths_as_they_are() {
+fn usage_csv_lines_with_raw_paths() {
     let env = TestEnv::new();
     let strange = tree::raw(b"tree/a,\"b\"\n\xff");
     let directory = env.mkdir(&strange);
@@ -156,7 +156,7 @@ fn csv_has_a_line_an_entry_and_paths_as_they_are() {
 }
 
 #[test]
-fn an_empty_directory_a_single_file_and_a_large_hole() {
+fn usage_empty_single_and_sparse() {
     let env = TestEnv::new();
     env.mkdir("empty");
     assert_eq!(number(&usage(&env, &["empty"]), "files"), 0);
@@ -178,8 +178,8 @@ fn an_empty_directory_a_single_file_and_a_large_hole() {
 }
 
 #[test]
-fn sums_that_no_number_holds_are_said_to_be_more() {
-    let test = "sums_that_no_number_holds_are_said_to_be_more";
+fn usage_overflowing_sums_marked() {
+    let test = "usage_overflowing_sums_marked";
     let env = TestEnv::new();
     let mount = match Mount::tmpfs("1m", &env.path("memory")) {
         Ok(mount) => mount,
@@ -218,13 +218,13 @@ fn sums_that_no_number_holds_are_said_to_be_more() {
 }
 
 #[test]
-fn what_could_not_be_read_is_marked_and_the_result_is_partial() {
+fn usage_unreadable_marked_and_partial() {
     let env = TestEnv::new();
     let locked = env.mkdir("tree/locked");
     env.write("tree/readable", 5000);
     env.chmod(&locked, 0);
     let Some(output) =
-        env.transect_unprivileged("what_could_not_be_read_is_marked_and_the_result_is_partial", ["usage", "tree"])
+        env.transect_unprivileged("usage_unreadable_marked_and_partial", ["usage", "tree"])
     else {
         return;
     };
@@ -240,7 +240,7 @@ fn what_could_not_be_read_is_marked_and_the_result_is_partial() {
 }
 
 #[test]
-fn lines_fit_the_terminal_whatever_names_there_are() {
+fn usage_lines_fit_terminal() {
     let env = TestEnv::new();
     let mut path = "tree".to_owned();
     for level in 0..30 {
@@ -264,7 +264,7 @@ fn lines_fit_the_terminal_whatever_names_there_are() {
 }
 
 #[test]
-fn a_person_sees_sizes_shares_bars_and_the_tree() {
+fn usage_text_is_as_reviewed() {
     let env = TestEnv::new();
     for (directory, bytes) in [("large", 3 << 20), ("small/inner", 1 << 20)] {
         env.mkdir(format!("tree/{directory}"));

@@ -155,8 +155,8 @@ fn below(tree: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn both_systems_find_the_same_in_trees_without_links() {
-    let test = "both_systems_find_the_same_in_trees_without_links";
+fn wine_and_linux_agree_without_links() {
+    let test = "wine_and_linux_agree_without_links";
     let Some(exe) = Exe::find(test) else {
         return;
     };
@@ -167,8 +167,8 @@ fn both_systems_find_the_same_in_trees_without_links() {
 }
 
 #[test]
-fn both_systems_find_the_same_weird_names() {
-    let test = "both_systems_find_the_same_weird_names";
+fn wine_and_linux_agree_on_weird_names() {
+    let test = "wine_and_linux_agree_on_weird_names";
     let Some(exe) = Exe::find(test) else {
         return;
     };
@@ -193,8 +193,8 @@ fn is_valid_on_windows(name: &[u8]) -> bool {
 }
 
 #[test]
-fn both_systems_find_the_same_when_links_are_followed() {
-    let test = "both_systems_find_the_same_when_links_are_followed";
+fn wine_and_linux_agree_following_links() {
+    let test = "wine_and_linux_agree_following_links";
     let Some(exe) = Exe::find(test) else {
         return;
     };
@@ -226,8 +226,8 @@ fn both_systems_find_the_same_when_links_are_followed() {
 
 /// Wine gives what is mounted apart a serial number of its own.
 #[test]
-fn a_link_to_another_volume_is_followed_unless_the_walk_is_to_stay() {
-    let test = "a_link_to_another_volume_is_followed_unless_the_walk_is_to_stay";
+fn wine_link_to_other_volume_respects_one_file_system() {
+    let test = "wine_link_to_other_volume_respects_one_file_system";
     let Some(exe) = Exe::find(test) else {
         return;
     };

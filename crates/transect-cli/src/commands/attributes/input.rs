@@ -1,4 +1,4 @@
-//! The paths that are asked about, batch by batch: a list may be longer than memory.
+//! Reads the paths to query in batches: a list may be larger than memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -12,19 +12,19 @@ use crate::args::AttributesArgs;
 use crate::exit::CliError;
 use crate::interrupt::InterruptibleStdin;
 
-/// Paths of a batch: enough for all threads, and for a directory to come once.
+/// The most paths of a batch: enough for all threads, and to query most directories only once.
 const BATCH_PATHS: usize = 64 << 10;
 
-/// Bytes of a batch from which on it is full.
+/// The size in bytes at which a batch is full.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Bytes from which on something is no path, and what it is in no list of paths.
+/// The longest line accepted as a path, in bytes.
 const LONGEST_PATH: usize = 1 << 20;
 
-/// Bytes that are read at once.
+/// The size of the read buffer.
 const BUFFER_SIZE: usize = 256 << 10;
 
-/// Paths of the command line, then those of a file.
+/// The paths of the command line, then those of a file.
 pub(super) struct Input<'a> {
     paths: slice::Iter<'a, PathBuf>,
     file: Option<Box<dyn BufRead + 'a>>,
@@ -33,7 +33,7 @@ pub(super) struct Input<'a> {
     cancel: &'a Cancel,
 }
 
-/// Why no path was added.
+/// The reason why no path was added.
 enum NoPath {
     End,
     TooLong,
@@ -58,7 +58,7 @@ impl<'a> Input<'a> {
         Ok(Self { paths: args.paths.iter(), file, name, terminator, cancel })
     }
 
-    /// Replaces a list by the next paths, and returns whether there are any.
+    /// Fills `list` with the next paths, and returns whether there are any.
     pub(super) fn next(&mut self, list: &mut PathList) -> Result<bool, CliError> {
         list.clear();
         let mut bytes = 0;
@@ -101,7 +101,7 @@ impl<'a> Input<'a> {
                 Err(_) => continue,
             };
             if block.is_empty() {
-                // The last line may have no end.
+                // The last line may lack its terminator.
                 return if path.len() > start { Ok(()) } else { Err(NoPath::End) };
             }
             let end = memchr::memchr(self.terminator, block);
@@ -125,13 +125,13 @@ fn unreadable(name: &Path, error: &io::Error) -> CliError {
     CliError::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
 }
 
-/// Returns the path that bytes spell: there all do.
+/// Returns bytes as a path.
 #[cfg(unix)]
 pub(super) fn path_of(bytes: &[u8]) -> &Path {
     Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
 }
 
-/// Returns the path that bytes spell. What is no text is none: one that no system takes stands for it.
+/// Returns bytes as a path. Bytes that are not UTF-8 become a path that no system accepts.
 #[cfg(not(unix))]
 pub(super) fn path_of(bytes: &[u8]) -> &Path {
     Path::new(std::str::from_utf8(bytes).unwrap_or("\0"))

@@ -1,4 +1,4 @@
-//! `transect attributes`: attributes of many paths at once.
+//! `transect attributes`: shows the attributes of many paths.
 
 mod input;
 mod rows;
@@ -18,7 +18,7 @@ use input::Input;
 use rows::Rows;
 use source::Source;
 
-/// What people see unless they choose.
+/// The columns of the table without `--columns`.
 const DEFAULT_COLUMNS: &[Column] = &[Column::Type, Column::Size, Column::Mtime];
 
 pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { end })
 }
 
-/// Returns the columns to show: those that were chosen, or those that make sense here.
+/// Returns the columns to show: those of `--columns`, or the defaults.
 fn columns(args: &AttributesArgs, available: FieldMask) -> Result<Columns, CliError> {
     let is_available = |column: &Column| available.contains(column.field());
     if let Some(column) = args.columns.iter().find(|column| !is_available(column)) {

@@ -1,4 +1,4 @@
-//! Answers as lines: a table for people, JSON, or columns that end with NUL.
+//! Formats answers: a table, JSON, or columns that end with NUL.
 
 use std::io::{self, Write};
 
@@ -14,13 +14,13 @@ use crate::output::json::PathEntry;
 use crate::output::time::TimeFormatter;
 use crate::output::{self, BOLD, WARN, quote};
 
-/// What was gathered.
+/// The lines of a batch.
 pub(super) enum Batch {
     Human(AutoStream<Vec<u8>>),
     Machine(Vec<u8>),
 }
 
-/// Which form it has.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,
@@ -28,7 +28,7 @@ enum Form {
     Json,
 }
 
-/// Lines that are gathered until somebody takes them.
+/// Collects lines until [`Rows::take`].
 pub(super) struct Rows {
     columns: Columns,
     times: TimeFormatter,
@@ -84,7 +84,7 @@ impl Rows {
         }
     }
 
-    /// Takes what was gathered.
+    /// Returns the collected lines, and starts anew.
     pub(super) fn take(&mut self) -> Batch {
         match self.form {
             Form::Table => Batch::Human(std::mem::replace(&mut self.table, output::buffer())),
@@ -117,13 +117,13 @@ fn cells(
     Ok(())
 }
 
-/// Returns a text as wide as its column.
+/// Pads a text to the width of its column.
 fn cell(column: Column, text: &str) -> String {
     let width = column.width();
     if column.is_left_aligned() { format!("{text:<width$}") } else { format!("{text:>width$}") }
 }
 
-/// Returns what stands in the place of a type.
+/// Returns the word shown in place of a type.
 fn type_or_error(error: LookupError) -> &'static str {
     match error.kind() {
         _ if error.is_missing() => "missing",
@@ -132,7 +132,7 @@ fn type_or_error(error: LookupError) -> &'static str {
     }
 }
 
-/// What `--json` prints of a path.
+/// The object of `--json` for one path.
 #[derive(Serialize)]
 struct JsonLine<'a> {
     #[serde(flatten)]
@@ -141,7 +141,7 @@ struct JsonLine<'a> {
     outcome: AttributesOrError<'a>,
 }
 
-/// The attributes, or why there are none.
+/// The attributes, or the error.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum AttributesOrError<'a> {
@@ -155,7 +155,7 @@ struct ErrorEntry {
     os_error: Option<i32>,
 }
 
-/// The columns of attributes.
+/// The selected columns of attributes.
 struct SelectedColumns<'a>(&'a Columns, &'a Attributes);
 
 impl Serialize for SelectedColumns<'_> {

@@ -1,4 +1,4 @@
-//! Who answers: the system, asked directly, or a service.
+//! Queries the system or a service.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::args::AttributesArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
 
-/// Paths that are worth a thread of their own, and that a thread takes at once.
+/// The paths that a thread takes at once; fewer are not worth another thread.
 const PATHS_PER_TASK: usize = 2048;
 
-/// Who answers.
+/// Where attributes come from.
 pub(super) enum Source {
-    /// The system, asked by so many threads at most.
+    /// The system, queried by up to `threads` threads.
     System {
         threads: usize,
     },
@@ -42,7 +42,7 @@ impl Source {
         Ok(Self::Service(Box::new(client)))
     }
 
-    /// Returns the attributes that can be told.
+    /// Returns the available attributes.
     pub(super) fn fields(&self) -> FieldMask {
         let only_windows = FieldMask::ATTRIBUTES | FieldMask::REPARSE_TAG;
         match self {
@@ -71,7 +71,8 @@ impl Source {
     }
 }
 
-/// Returns a path for who does not know where we are. One that is empty leads nowhere from there, too.
+/// Returns an absolute path for the service, whose current directory differs. An empty path stays
+/// empty, and is missing there, too.
 fn absolute<'a>(path: &'a Path, here: Option<&Path>) -> Cow<'a, Path> {
     match here {
         Some(here) if path.is_relative() && !path.as_os_str().is_empty() => {
@@ -81,8 +82,8 @@ fn absolute<'a>(path: &'a Path, here: Option<&Path>) -> Cow<'a, Path> {
     }
 }
 
-/// Asks the system about a batch. A cache does it that forgets all of it afterwards: it asks directory
-/// by directory, in each that is worth it by its handle, and about nothing twice.
+/// Queries the system about a batch, through a temporary cache: it groups paths by directory, queries
+/// relative to directory handles where that pays, and queries nothing twice.
 fn query_system(
     paths: &[&Path],
     want: FieldMask,

@@ -1,4 +1,4 @@
-//! `transect cache drop`: files leave memory, and it is shown that they did.
+//! `transect cache drop`: drops files from memory, and verifies it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,11 +13,11 @@ use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
-/// What became of a file.
+/// The result of dropping a file.
 struct Dropped {
     before: Option<Residency>,
     after: Option<Residency>,
-    /// Why something of it is still in memory.
+    /// The reason why some of it is still in memory.
     kept: Option<&'static str>,
 }
 
@@ -58,7 +58,7 @@ fn drop_file(file: &File) -> io::Result<Dropped> {
     Ok(Dropped { before, after, kept })
 }
 
-/// Takes what is not told as an answer: the pages of such files can be dropped, too.
+/// Returns `None` if the system does not report residency: such files can be dropped all the same.
 fn none_if_unavailable(answer: io::Result<Residency>) -> io::Result<Option<Residency>> {
     match answer {
         Ok(residency) => Ok(Some(residency)),
@@ -113,7 +113,7 @@ fn totals(done: &Inspected<Dropped>) -> (Option<u64>, Option<u64>) {
     (before, sum(done.files().map(|dropped| resident(&dropped.after))))
 }
 
-/// What `--json` prints.
+/// The object of `--json`.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     schema: &'static str,

@@ -1,4 +1,4 @@
-//! `transect cache`: how much of files is in memory, and how it gets out of there.
+//! `transect cache`: shows or drops the cached pages of files.
 
 mod drop;
 mod status;
@@ -28,15 +28,15 @@ pub(crate) fn run(command: &CacheCommand) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// A file, and what was found out.
+/// A file and its result.
 struct FileRow<T> {
     path: PathBuf,
-    /// Another name of a file that had its row before: no total counts it again.
+    /// A further name of an earlier file, which totals do not count again.
     repeated: bool,
     found: T,
 }
 
-/// What was done to some files.
+/// The results of all files.
 struct Inspected<T> {
     rows: Vec<FileRow<T>>,
     diagnostics: Diagnostics,
@@ -44,8 +44,8 @@ struct Inspected<T> {
 }
 
 impl<T> Inspected<T> {
-    /// Says what went wrong, unless it has a place of its own in the object that will be printed.
-    /// Returns whether there is anything else to show: not if none of the paths could be read.
+    /// Prints errors, unless the JSON object will list them. Returns whether there are results to
+    /// show: not if none of the paths could be read.
     fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
         let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
         if !(json && args.errors && is_more) {
@@ -58,7 +58,7 @@ impl<T> Inspected<T> {
         ExitStatus::from_diagnostics(&self.diagnostics, self.interrupted)
     }
 
-    /// Returns what is counted: each file once.
+    /// Returns the results, each file once.
     fn files(&self) -> impl Iterator<Item = &T> {
         self.rows.iter().filter(|row| !row.repeated).map(|row| &row.found)
     }
@@ -68,7 +68,7 @@ impl<T> Inspected<T> {
     }
 }
 
-/// Opens the files that arguments mean, one after the other, in the order of their paths.
+/// Calls `inspect` with each file of the arguments, in the order of their paths.
 fn inspect_files<T>(
     args: &CacheFilesArgs,
     mut inspect: impl FnMut(&File) -> io::Result<T>,
@@ -78,7 +78,7 @@ fn inspect_files<T>(
     let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
         tree::find_inputs(options, false)?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
-    // Somebody's temporary files are files.
+    // Temporary files of transforms are files, too.
     paths.extend(leftovers);
     paths.sort_unstable();
 
@@ -120,7 +120,7 @@ fn inspect_files<T>(
     Ok(Inspected { rows, diagnostics, interrupted })
 }
 
-/// What went wrong with a file: it could not be opened, or it was what came then.
+/// A failure to open a file, or to inspect it.
 enum InspectError {
     Open(io::Error),
     Then(io::Error),
@@ -132,18 +132,18 @@ fn with_open<T>(
 ) -> Result<(Option<FileId>, T), InspectError> {
     let file = residency::open(path).map_err(InspectError::Open)?;
     let attributes = attributes_of(&file).map_err(InspectError::Then)?;
-    // Most files have one name, and need not be remembered.
+    // Files with one name cannot repeat.
     let id = if attributes.nlink() == Some(1) { None } else { attributes.file_id() };
     let found = inspect(&file).map_err(InspectError::Then)?;
     Ok((id, found))
 }
 
-/// Returns a sum of what is known, or nothing if anything is not. It stays at the most that can be told.
+/// Returns a saturating sum; `None` if any part is unknown.
 fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     parts.try_fold(0_u64, |sum, part| Some(sum.saturating_add(part?)))
 }
 
-/// Returns a size, or a word if it is not known.
+/// Returns a size as text, or `unknown`.
 fn size_or_unknown(size: Option<u64>) -> String {
     size.map_or("unknown".to_owned(), bytes)
 }

@@ -1,4 +1,4 @@
-//! `transect cache status`: how much of each file is in memory.
+//! `transect cache status`: shows how much of each file is in memory.
 
 use std::io::{self, Write};
 
@@ -12,13 +12,13 @@ use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
 
-/// How many characters show which parts of a file are in memory.
+/// The characters of the map that shows which parts of a file are in memory.
 const PARTS: usize = 16;
 
-/// What is known of a file.
+/// The residency of a file.
 struct Status {
     whole: Residency,
-    /// The file in parts, if somebody can see them.
+    /// The residency of its parts, if stdout is a terminal.
     parts: Vec<Residency>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
     Ok(done.end())
 }
 
-/// Adds up what is known of files, each of them once.
+/// Returns the total of all files, each counted once.
 fn total(done: &Inspected<Status>) -> Residency {
     let files = || done.files().map(|status| status.whole);
     let all =
@@ -79,7 +79,7 @@ fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> i
 
 fn numbers(residency: &Residency) -> String {
     let Residency { bytes: size, resident, dirty, writeback } = *residency;
-    // What is being written is still to be written, for all that one knows.
+    // Pages under writeback are not on the device yet.
     let dirty = dirty.zip(writeback).map(|(dirty, writeback)| dirty + writeback);
     let percent = percent(resident, size);
     format!(
@@ -90,7 +90,7 @@ fn numbers(residency: &Residency) -> String {
     )
 }
 
-/// Returns a share in whole percent: 100 only if it is all, 0 only if it is nothing.
+/// Returns a share in whole percent: 100 only for everything, 0 only for nothing.
 fn percent(part: u64, whole: u64) -> String {
     match part as u128 * 100 / u128::from(whole.max(1)) {
         _ if whole == 0 => String::new(),
@@ -99,7 +99,7 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Returns how much of a part is in memory, as a character.
+/// Returns the character for the resident share of a part.
 fn shade(part: &Residency) -> char {
     match part.resident {
         0 => '·',
@@ -109,7 +109,7 @@ fn shade(part: &Residency) -> char {
     }
 }
 
-/// What `--json` prints.
+/// The object of `--json`.
 #[derive(Serialize)]
 struct JsonReport<'a> {
     schema: &'static str,

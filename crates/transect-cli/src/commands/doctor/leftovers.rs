@@ -1,4 +1,4 @@
-//! Temporary files that killed runs have left below a path.
+//! Finds temporary files that killed runs left below a path.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::exit::CliError;
 use crate::output::json::PathEntry;
 use crate::output::{BOLD, quote};
 
-/// A temporary file, and why it is not removed.
+/// A temporary file, and the reason to keep it.
 pub(super) struct Leftover {
     path: PathBuf,
-    /// `None` if it is abandoned.
+    /// `None` for an abandoned file.
     kept: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Serialize for Leftover {
     }
 }
 
-/// Finds all below `path`, on its file system.
+/// Finds the temporary files below `path`, on its file system.
 pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), CliError> {
     let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
     let judged = found.leftovers.into_iter().filter_map(|path| {

@@ -1,4 +1,4 @@
-//! What a Linux kernel, its mounts and a privilege allow.
+//! Capabilities and mounts of Linux.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `transect doctor`: what is allowed here, and which reader would be used.
+//! `transect doctor`: shows what the system supports, and the default reader.
 
 mod leftovers;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -23,10 +23,10 @@ use crate::output::units::{count, counted};
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
 use crate::profile;
 
-/// What a line of names may take, beside its margin.
+/// The width of a line of names, without its margin.
 const WIDTH: usize = 76;
 
-/// What was found out.
+/// The result, as `--json` prints it.
 #[derive(Serialize)]
 struct Report {
     schema: &'static str,
@@ -42,11 +42,11 @@ struct Report {
     orders: Vec<OrderRow>,
     order: &'static str,
     profile: Option<Profile>,
-    /// `None` unless a path was named.
+    /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
 }
 
-/// Something that a kernel, a sandbox or a privilege allows, and what it is for.
+/// A capability of the kernel or of this user, and its use.
 #[derive(Serialize)]
 struct Capability {
     name: &'static str,
@@ -54,7 +54,7 @@ struct Capability {
     meaning: &'static str,
 }
 
-/// Where a path lies. Label and serial number are what Windows knows a volume by.
+/// The file system of a path. Only Windows has a label and a serial number.
 #[derive(Default, Serialize)]
 struct FileSystem {
     kind: Option<String>,
@@ -163,7 +163,7 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     }
 }
 
-/// Writes what `lab tune` found out about this file system, how old that is, and how it knows.
+/// Writes the stored profile of `lab tune`: settings, age and evidence.
 fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
     let Some(profile) = &report.profile else {
@@ -194,7 +194,7 @@ fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     tuning::write_evidence(out, evidence)
 }
 
-/// Writes what `lab explain` found out about passes over files: a line for each.
+/// Writes the stored settings of `lab explain` for transforms.
 fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
     for setting in &profile.passes {
         writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;
@@ -211,7 +211,7 @@ fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Returns for how long a second has passed, in words.
+/// Returns the time since `second` (since 1970) in words.
 fn age(second: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let seconds = now.saturating_sub(second);
@@ -222,8 +222,8 @@ fn age(second: u64) -> String {
     }
 }
 
-/// Writes the readers that can be used, one in a line, then the others by the reason why not: most
-/// of them belong to another system.
+/// Writes the available readers, one per line, then the others grouped by the reason: most belong to
+/// another system.
 fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     writeln!(out, "\n{BOLD}readers{BOLD:#}")?;
     let available = || report.readers.iter().filter(|reader| reader.available);
@@ -247,7 +247,7 @@ fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns the width of a column of names, with the space to the next.
+/// Returns the width of a column of names, including the gap.
 fn column<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(str::len).max().unwrap_or(0) + 2
 }

@@ -1,4 +1,4 @@
-//! A system of which nothing more is known than the standard library says.
+//! Other systems, where only the standard library is available.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What this Windows, or Wine, and its volumes allow.
+//! Capabilities and volumes of Windows and Wine.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use transect_sys::windows::system::{self, VolumeInfo};
 use super::{Capability, FileSystem};
 use crate::exit::CliError;
 
-/// Windows counts the handles of a process, but sets no limit that could be reached.
+/// Windows has no practical limit on handles.
 pub(super) fn open_file_limit() -> Option<u64> {
     None
 }
@@ -34,9 +34,9 @@ pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
         CliError::Walk(Error::Root(error))
     };
     path.metadata().map_err(failed)?;
-    // Some file systems cannot say where a path leads in the end: then it is taken as it is.
+    // Some file systems cannot resolve paths.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    // What cannot be told is left out: Wine knows nothing of a mount below a drive.
+    // Missing if the volume cannot be queried: Wine has no mounts below a drive.
     Ok(system::volume(&place).ok().map(describe))
 }
 
@@ -51,7 +51,7 @@ fn describe(volume: VolumeInfo) -> FileSystem {
     }
 }
 
-/// Returns what a volume is and can do, as a mount table would say it.
+/// Returns the properties of a volume in the style of mount options.
 fn options(volume: &VolumeInfo) -> String {
     let access = if volume.read_only { "ro" } else { "rw" };
     let further = [
@@ -64,7 +64,7 @@ fn options(volume: &VolumeInfo) -> String {
     std::iter::once(access).chain(further).collect::<Vec<_>>().join(",")
 }
 
-/// Returns a serial number as `vol` and `dir` show it.
+/// Formats a serial number as `vol` and `dir` do.
 fn serial(number: u32) -> String {
     format!("{:04X}-{:04X}", number >> 16, number & 0xffff)
 }

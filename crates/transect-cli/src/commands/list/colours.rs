@@ -6,20 +6,20 @@ use transect::{FileType, ListEntry};
 
 use crate::output::stream::stdout_colours;
 
-/// The colours of a terminal that takes any.
+/// The colours of `LS_COLORS`.
 #[derive(Debug)]
 pub(super) struct Colours(LsColors);
 
 impl Colours {
-    /// Returns what `LS_COLORS` says, or what `ls` does without; `None` if nobody wants colours
-    /// (`NO_COLOR`), or the terminal has none.
+    /// Returns the colours of `LS_COLORS`, or the defaults of `ls`; `None` with `NO_COLOR` or if the
+    /// terminal has no colours.
     pub(super) fn of_terminal() -> Option<Self> {
-        // `LS_COLORS` is a custom of Unix.
+        // `LS_COLORS` is a convention of Unix.
         let wanted = !cfg!(windows) && stdout_colours() != ColorChoice::Never;
         wanted.then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
-    /// Appends a path: what is above in the colour of directories, the entry's own name in its own.
+    /// Appends a path: its parent in the colour of directories, the name in that of the entry.
     pub(super) fn paint(&self, above: &str, own: &str, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
         append(line, self.0.style_for_indicator(Indicator::Directory), above);
         append(line, self.style(own, entry), own);
@@ -42,8 +42,7 @@ fn append(line: &mut Vec<u8>, style: Option<&Style>, text: &str) {
     line.extend_from_slice(text.as_bytes());
 }
 
-/// Returns what an entry is to `LS_COLORS`. Links have a colour of their own: what they lead to is
-/// not asked.
+/// Returns the indicator of an entry. Links have a colour of their own; targets are not queried.
 fn indicator(entry: &ListEntry<'_>) -> Indicator {
     let mode = entry.attributes().mode().unwrap_or(0);
     let has = |bits: u16| mode & bits != 0;

@@ -1,4 +1,4 @@
-//! Lists for people: columns beside each other, sizes with units, local times.
+//! Lists for people: aligned columns, sizes with units, local times.
 
 use std::ffi::OsStr;
 
@@ -10,11 +10,11 @@ use crate::output::columns::{Column, Columns, Value};
 use crate::output::quote;
 use crate::output::time::TimeFormatter;
 
-/// Columns as wide as most values are: nobody knows the widest before the last entry is found.
+/// Columns with the width of typical values: lines are printed before the widest one is found.
 #[derive(Debug)]
 pub(super) struct HumanFormat {
     columns: Columns,
-    /// Names must not steer the terminal that shows them.
+    /// Quote names, for a terminal.
     quoted: bool,
     colours: Option<Colours>,
     times: TimeFormatter,
@@ -55,7 +55,7 @@ impl LineFormat for HumanFormat {
         for (place, column) in self.columns.iter().enumerate() {
             let value = value::of_column(&self.columns, column, entry);
             if column == Column::Target && place > 0 {
-                // As ls has it: close behind the name, and nothing where there is none.
+                // As in ls: directly after the name, and nothing for other types.
                 if let Value::Name(target) = value {
                     let before = line.len();
                     line.extend_from_slice(b" -> ");

@@ -1,4 +1,4 @@
-//! Lists for programs: a JSON object a line, or comma-separated values.
+//! Lists for programs: a JSON object per line, or comma-separated values.
 
 use std::io::Write;
 
@@ -10,11 +10,10 @@ use super::value;
 use crate::output::columns::{Column, Columns, Value};
 use crate::output::json;
 
-/// Writing into memory goes well.
+/// The message for errors that cannot happen: writing to memory does not fail.
 const IN_MEMORY: &str = "BUG: a line in memory that cannot be written";
 
-/// A JSON object for every entry. Its keys are the words for the columns; what is not known is
-/// null.
+/// A JSON object per entry. The keys are the names of the columns; unknown values are null.
 #[derive(Debug)]
 pub(super) struct Json(pub(super) Columns);
 
@@ -44,7 +43,7 @@ impl Serialize for Object<'_> {
     }
 }
 
-/// Comma-separated values. Names and paths are the bytes that they are; what is not known is empty.
+/// Comma-separated values. Names and paths are written as raw bytes; unknown values are empty.
 #[derive(Debug)]
 pub(super) struct Csv(pub(super) Columns);
 
@@ -61,7 +60,7 @@ impl LineFormat for Csv {
     }
 }
 
-/// Returns the line of names that comes before all values.
+/// Returns the header line.
 pub(super) fn header(columns: &[Column]) -> Vec<u8> {
     let mut line = Vec::new();
     write_record(&mut line, columns.iter().map(|column| column.as_str().as_bytes().to_vec()));
@@ -69,7 +68,7 @@ pub(super) fn header(columns: &[Column]) -> Vec<u8> {
     line
 }
 
-/// Appends a record without what ends it.
+/// Appends a record without its terminator.
 fn write_record(line: &mut Vec<u8>, fields: impl Iterator<Item = Vec<u8>>) {
     const CAPACITY: usize = 512;
     let mut csv = csv::WriterBuilder::new().buffer_capacity(CAPACITY).from_writer(&mut *line);

@@ -1,4 +1,4 @@
-//! `transect list`: every entry, as soon as it is found: its path, or what else is known of it.
+//! `transect list`: prints each entry as soon as it is found.
 
 mod colours;
 mod human;
@@ -22,7 +22,7 @@ use colours::Colours;
 use human::HumanFormat;
 use machine::{Csv, Json};
 
-/// What `ls -l` shows, in its order.
+/// The columns of `--long`, in the order of `ls -l`.
 const LONG_COLUMNS: &[Column] = &[
     Column::Mode,
     Column::Nlink,
@@ -34,7 +34,7 @@ const LONG_COLUMNS: &[Column] = &[
     Column::Target,
 ];
 
-/// What programs get that do not say what they want.
+/// The columns of `--json` and `--csv` without `--columns`.
 const MACHINE_COLUMNS: &[Column] =
     &[Column::Path, Column::Type, Column::Size, Column::Allocated, Column::Mtime];
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     }
     let output = Arc::new(output);
 
-    // Lines on the terminal are progress enough, if they come at once.
+    // Unsorted lines on a terminal show progress themselves.
     let room = !to_terminal || args.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::from_diagnostics(&diagnostics, interrupted))
 }
 
-/// Returns the columns that are printed.
+/// Returns the columns to print.
 fn columns(args: &ListArgs) -> &[Column] {
     match args.columns.as_slice() {
         [] if args.long => LONG_COLUMNS,
@@ -88,13 +88,13 @@ fn columns(args: &ListArgs) -> &[Column] {
     }
 }
 
-/// Returns whether names are printed for people, who would be misled by what steers a terminal.
+/// Returns whether names are quoted: a terminal would interpret control characters.
 fn quotes_names(args: &ListArgs, to_terminal: bool) -> bool {
-    // Who asks for NUL wants the bytes; but a Windows console takes no name that is not Unicode.
+    // With -0 the bytes are wanted; but a Windows console accepts only Unicode.
     to_terminal && !args.json && !args.csv && (!args.null || cfg!(windows))
 }
 
-/// Returns how entries are printed, if not as the bytes of their paths.
+/// Returns the format of the lines; `None` for plain paths.
 fn format(args: &ListArgs, quoted: bool) -> Option<Box<dyn LineFormat>> {
     let columns = Columns::new(columns(args));
     if args.json {

@@ -1,4 +1,4 @@
-//! What a column says of an entry that was found.
+//! The value of a column for an entry.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use transect::{FileType, ListEntry};
 
 use crate::output::columns::{Column, Columns, Value};
 
-/// Returns what a column says of an entry.
+/// Returns the value of a column for an entry.
 pub(super) fn of_column(columns: &Columns, column: Column, entry: &ListEntry<'_>) -> Value {
     match column {
         Column::Name => Value::Name(entry.name().to_owned()),
@@ -16,8 +16,8 @@ pub(super) fn of_column(columns: &Columns, column: Column, entry: &ListEntry<'_>
     }
 }
 
-/// Returns what a symbolic link leads to, as it is written there. It is read here, by the path that is
-/// printed beside it: links are few, and nobody but a list that shows targets has to know of them.
+/// Returns the target of a symbolic link, as stored. It is read here by path, not by the walk: links
+/// are few, and only this column needs them.
 fn target(entry: &ListEntry<'_>) -> Option<OsString> {
     let is_link = entry.attributes().file_type() == FileType::Symlink;
     let read = is_link.then(|| std::fs::read_link(entry.path()))?;

@@ -1,4 +1,4 @@
-//! `transect transform`: one pass over every file, whose result is there as a whole or not at all.
+//! `transect transform`: transforms files in one pass, each result written atomically.
 
 mod positionals;
 mod report;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     let found = find_inputs(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;
 
-    // Only a run that changes the tree anyway removes anything from it.
+    // Only --in-place, which changes the tree anyway, removes files from it.
     let cleanup = match job.output {
         OutputTarget::InPlace => remove_abandoned(&found.leftovers),
         _ => CleanupReport::default(),
@@ -92,11 +92,12 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     report.finish(&found, &cleanup, began.elapsed(), job.passes.cancel.is_cancelled())
 }
 
-/// Returns what was measured to be the best where files are read and written, unless somebody says how.
+/// Returns the measured preferences for the file systems of inputs and results, unless options set
+/// the method.
 fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<[Preference]> {
     let target = match to {
         OutputTarget::File(target) | OutputTarget::Directory(target) => target,
-        // Only the way from one file to another one was measured.
+        // Only writing to another file was measured.
         OutputTarget::InPlace | OutputTarget::Discard => return Arc::default(),
     };
     if args.no_profile || args.method.is_some() || args.block.is_some() {
@@ -106,7 +107,7 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<
     profile::preferences(paths, target, sync)
 }
 
-/// Decides where results go, of what was asked for and what the paths are.
+/// Returns where results go, from the options and the number and type of the inputs.
 fn destination(
     args: &TransformArgs,
     paths: &[PathBuf],
@@ -143,7 +144,7 @@ fn no_destination() -> CliError {
     CliError::Usage(why.to_owned())
 }
 
-/// Returns whether a folder, which may not be there yet, is in a tree.
+/// Returns whether a directory, which may not exist yet, is inside a tree.
 fn lies_in(folder: &Path, root: &Path) -> bool {
     let there = |path: &Path| path.canonicalize().ok();
     let Some(root) = there(root).filter(|root| root.is_dir()) else {
@@ -164,7 +165,7 @@ pub(super) fn progress(done: u64, files: u64, read: u64, elapsed: Duration) -> S
     format!("{done} of {files} files  {}  {}/s", bytes(read), bytes(rate as u64))
 }
 
-/// Shows all steps, one in a line.
+/// Lists all steps, one per line.
 fn list_steps() -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     let width = STEPS.iter().map(|step| step.name.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Tells the steps on a command line from the paths of the files.
+//! Separates the steps on the command line from the paths.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use transect_transform::chain::{Chain, ParseError};
 use transect_transform::steps::STEPS;
 
-/// The word for no step at all.
+/// The word for no step.
 const COPY: &str = "copy";
 
 /// What separates steps within one word, as in `'decode=auto | eol=lf'`.
 const PIPE: &str = " | ";
 
-/// What the words of a command line stand for.
+/// The positional arguments.
 #[derive(Debug)]
 pub(super) struct Positionals {
     pub(super) chain: Chain,
@@ -21,13 +21,13 @@ pub(super) struct Positionals {
     pub(super) copies: bool,
 }
 
-/// Why words cannot be told apart.
+/// An error in the positional arguments.
 #[derive(Debug)]
 pub(super) enum PositionalError {
     Chain(ParseError),
     /// The first word is a path.
     MissingStep(PathBuf),
-    /// The word names steps, and there is a file of that name.
+    /// The word names steps, and a file of that name exists.
     Ambiguous(PathBuf),
 }
 
@@ -69,7 +69,7 @@ impl Positionals {
             return Err(PositionalError::Ambiguous(word.into()));
         }
         if named.is_empty() {
-            // The first word is meant as a step, unless it is the path of a file.
+            // The first word is a misspelled step, unless a file of that name exists.
             return Err(match (paths, after) {
                 ([first, ..], _) if !exists(first) => not_a_step(first),
                 ([first, ..], _) => PositionalError::MissingStep(first.into()),
@@ -93,7 +93,7 @@ fn not_a_step(word: &OsStr) -> PositionalError {
     let steps: Vec<_> = split_pipes(&text).into_iter().filter(|&step| step != COPY).collect();
     match Chain::parse(&steps) {
         Err(error) => PositionalError::Chain(error),
-        // Its replacement for what is not UTF-8 would be a step.
+        // Lossy conversion of a name that is not UTF-8 can yield a valid step.
         Ok(_) => PositionalError::MissingStep(word.into()),
     }
 }

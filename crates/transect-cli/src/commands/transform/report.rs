@@ -1,4 +1,4 @@
-//! What became of every file, for people and for programs.
+//! Prints the outcome of each file, and the summary.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ use crate::output::json::{self, PathEntry};
 use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
 
-/// How much is told.
+/// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     /// Errors and digests.
@@ -34,27 +34,27 @@ enum Detail {
     Json,
 }
 
-/// Tells what became of files, one after the other, and counts.
+/// Prints and counts the outcome of each file.
 pub(super) struct Report<'a> {
     detail: Detail,
     chain: &'a Chain,
-    /// Nothing is to change: that something would is worth the exit code.
+    /// `--check`: a file that would change sets the exit code.
     checks: bool,
-    /// A look that prints its findings instead of what became of the files.
+    /// The chain only inspects: findings are printed instead of outcomes.
     inspects: bool,
-    /// Inputs are replaced.
+    /// `--in-place`.
     in_place: bool,
     inputs: &'a [Input],
-    /// There is a profile, so that it is worth telling what became of it.
+    /// A profile is in use: the method of each file is printed.
     shows_method: bool,
     done: Arc<AtomicU64>,
     counts: Counts,
     hints: Hints,
-    /// Why nothing can be printed any more. The files come to their ends all the same.
+    /// The error after which nothing can be printed. Files are transformed all the same.
     closed: Option<io::Error>,
 }
 
-/// How many files came to what.
+/// Numbers of files by outcome.
 #[derive(Debug, Default, Serialize)]
 struct Counts {
     files: u64,
@@ -64,14 +64,14 @@ struct Counts {
     written: u64,
     looked: u64,
     skipped: BTreeMap<&'static str, u64>,
-    /// Further names of files that were counted by another.
+    /// Further names of files that were counted already.
     same_file: u64,
     failed: u64,
     bytes_in: u64,
     bytes_out: u64,
 }
 
-/// Advice that is given once.
+/// The hints already printed: each is printed once.
 #[derive(Debug, Default)]
 struct Hints {
     exists: bool,
@@ -79,7 +79,7 @@ struct Hints {
     many_names: bool,
 }
 
-/// What `--json` prints for one file.
+/// The object of `--json` for one file.
 #[derive(Serialize)]
 struct FileEntry<'a> {
     #[serde(flatten)]
@@ -126,7 +126,7 @@ pub(in crate::commands) struct ErrorEntry {
     message: String,
 }
 
-/// What `--json` prints at the end.
+/// The object of `--json` for the total.
 #[derive(Serialize)]
 struct Summary<'a> {
     schema: &'static str,
@@ -169,17 +169,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the number of files told so far, for whoever watches.
+    /// Returns the counter of finished files, for the progress line.
     pub(super) fn done(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.done)
     }
 
-    /// Returns whether a line of progress meets no other lines on a terminal.
+    /// Returns whether a progress line would not be mixed with results on the terminal.
     pub(super) fn allows_progress(&self) -> bool {
         self.detail == Detail::Quiet || !stream::stdout_is_terminal()
     }
 
-    /// Tells what became of a file.
+    /// Prints and counts the outcome of a file.
     pub(super) fn record(&mut self, input: &Input, done: FileOutcome) {
         self.done.fetch_add(1, Ordering::Relaxed);
         self.count(&done);
@@ -213,14 +213,14 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the lines for people about a file.
+    /// Returns the text lines of a file.
     fn lines(&self, input: &Input, done: &FileOutcome) -> Vec<u8> {
         let Ok(fate) = done.status else {
             return Vec::new();
         };
         let target = done.target.as_deref().unwrap_or(&input.path);
         let findings = done.pass.as_ref().map_or(&[][..], |passed| &passed.findings);
-        // Of a copy, the digest is that of the result as well.
+        // The digest of an unchanged copy is that of the result, too.
         let changes_nothing = self.chain.shape() == Shape::Reduce;
         let digested = if changes_nothing { target } else { &input.path };
         let digests = digests(findings, digested, target);
@@ -296,7 +296,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Says what went wrong, and what helps.
+    /// Prints the error of a file, and a hint.
     fn report_error(&mut self, input: &Input, done: &FileOutcome) {
         let target = done.target.as_deref().unwrap_or(&input.path);
         output::report_lost_metadata(target, &done.lost_metadata);
@@ -325,7 +325,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Tells what became of all, and decides how the program ends.
+    /// Prints the summary, and returns the exit status.
     pub(super) fn finish(
         mut self,
         found: &InputSet,
@@ -363,7 +363,7 @@ impl<'a> Report<'a> {
             Detail::Quiet => {}
             Detail::Changes | Detail::Everything => {
                 self.report_leftovers(found, cleanup);
-                // One file that went well needs no words, as with cp.
+                // Success for a single file is silent, as with cp.
                 let is_news =
                     self.inputs.len() > 1 || interrupted || self.detail == Detail::Everything;
                 if is_news && !self.inspects {
@@ -403,7 +403,7 @@ impl<'a> Report<'a> {
         text + &format!("; {} in {}", bytes(counts.bytes_in), duration(elapsed))
     }
 
-    /// Tells what became of the temporary files of other runs.
+    /// Prints what happened to the temporary files of other runs.
     fn report_leftovers(&self, found: &InputSet, cleanup: &CleanupReport) {
         let files = |number: usize| counted(number as u64, "temporary file", "temporary files");
         if cleanup.removed > 0 {
@@ -428,7 +428,7 @@ fn once(given: &mut bool, hint: &str) {
     }
 }
 
-/// Returns the word for what a file came to, as it stands in JSON.
+/// Returns the name of a status, as in JSON.
 fn status(fate: FileStatus) -> &'static str {
     match fate {
         FileStatus::Unchanged => "same",
@@ -441,7 +441,7 @@ fn status(fate: FileStatus) -> &'static str {
     }
 }
 
-/// Returns a line with a path: its bytes for programs, harmless on a terminal.
+/// Returns a line with a path: raw bytes, or quoted for a terminal.
 fn path_line(path: &Path) -> Vec<u8> {
     let mut line = if stream::stdout_is_terminal() {
         quote::for_terminal(path.as_os_str()).into_bytes()
@@ -452,8 +452,8 @@ fn path_line(path: &Path) -> Vec<u8> {
     line
 }
 
-/// Returns the lines for the digests among findings: of a file as it was, or of its result. Tagged
-/// ones, so that nobody has to guess what they are.
+/// Returns the lines for the digests among `findings`, of the input or of the result, tagged with
+/// their algorithm.
 pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<u8> {
     let line = |finding: &Finding| {
         let algorithm = finding.algorithm()?;
@@ -469,7 +469,7 @@ pub(super) fn digests(findings: &[Finding], input: &Path, result: &Path) -> Vec<
     findings.iter().filter_map(line).flatten().collect()
 }
 
-/// Returns a line with findings that are no digests.
+/// Returns a line with the findings that are not digests.
 fn finding_line(findings: &[Finding], path: &str) -> String {
     let values: Vec<_> = findings.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
     format!("{path}: {}", values.join(", "))

@@ -1,4 +1,4 @@
-//! Between pipes: standard input, standard output, or one of them and a file.
+//! Transforms standard input, to standard output, or both.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use crate::exit::{CliError, ExitStatus};
 use crate::interrupt;
 use crate::output;
 
-/// The name of a standard stream on a command line.
+/// The name of a standard stream on the command line.
 const DASH: &str = "-";
 
-/// How the standard streams are called in errors.
+/// The names of the standard streams in errors.
 const INPUT: &str = "standard input";
 const OUTPUT: &str = "standard output";
 
-/// Where bytes come from, and where they go; `None` is a standard stream.
+/// Input and output; `None` is a standard stream.
 pub(super) struct Streams<'a> {
     from: Option<&'a Path>,
     to: Option<&'a Path>,
-    /// Only what is found counts.
+    /// The output is discarded: only findings are printed.
     discards: bool,
 }
 
 impl<'a> Streams<'a> {
-    /// Returns what is to be done, if a standard stream takes part in it.
+    /// Returns the streams if a standard stream is among them.
     pub(super) fn from_args(
         args: &'a TransformArgs,
         paths: &'a [PathBuf],
@@ -60,7 +60,7 @@ impl<'a> Streams<'a> {
         Ok(Some(Self { from, to, discards: args.output.is_none() }))
     }
 
-    /// Does it.
+    /// Runs the chain.
     pub(super) fn run(
         self,
         chain: Chain,
@@ -75,11 +75,11 @@ impl<'a> Streams<'a> {
         };
         let name = self.from.unwrap_or(Path::new(DASH));
         let lines = report::digests(&passed.findings, name, self.to.unwrap_or(name));
-        // Standard output holds the result, unless there is none.
+        // Standard output is taken by the result, if there is one.
         if discards || self.to.is_some() {
             output::stream::stdout().write_all(&lines)?;
         } else {
-            // Nobody listens to a closed stderr.
+            // A closed stderr is ignored.
             let _ = output::stream::stderr().write_all(&lines);
         }
         Ok(ExitStatus::Complete)

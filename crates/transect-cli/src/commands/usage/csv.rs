@@ -1,4 +1,4 @@
-//! Usage as comma-separated values: one line an entry or a group, with a line of names before them.
+//! Usage as comma-separated values: a header, then one line per entry or group.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ const SUMS: [&str; 6] =
 const OF_ENTRIES: [&str; 7] =
     ["shared_size", "exclusive_size", "errors", "unread", "type", "depth", "path"];
 
-/// Writes what is shown. Paths are the bytes that they are.
+/// Writes the rows. Paths are raw bytes.
 ///
 /// # Errors
-/// Whatever writing says.
+/// The output cannot be written.
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let table = &usage.table;

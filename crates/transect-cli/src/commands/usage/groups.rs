@@ -1,4 +1,4 @@
-//! What entries come to together, wherever they are.
+//! Groups of entries, by extension, owner, age or type.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use crate::args::Key;
 use crate::output::units::counted;
 use crate::output::{owner, quote};
 
-/// Entries that have something in common.
+/// The totals of the entries with one key.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     /// What it is, as people and JSON read it.
@@ -20,7 +20,7 @@ pub(super) struct Group {
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Ages, each with the word for what is younger.
+/// The limits of the age groups, with their names.
 const AGES: [(Duration, &str); 5] = [
     (DAY, "1 day"),
     (DAY.saturating_mul(7), "1 week"),
@@ -29,8 +29,8 @@ const AGES: [(Duration, &str); 5] = [
     (DAY.saturating_mul(5 * 365), "5 years"),
 ];
 
-/// Returns the largest groups, the largest first; those of ages from the youngest to the oldest.
-/// What there are no lines for is one group of its own, so that all of them are the total.
+/// Returns the largest groups in descending order, but ages from the youngest to the oldest. All
+/// groups beyond `most` are summed up in one, so that the groups add up to the total.
 pub(super) fn largest(
     table: &Table,
     key: Key,

@@ -1,4 +1,4 @@
-//! Trees that come from ncdu, and go there.
+//! Reads and writes the format of ncdu.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -11,10 +11,10 @@ use transect::{Cancel, FieldMask, ncdu};
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
-/// Bytes that are read at once.
+/// The size of the buffers.
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// Reads what ncdu, or another one, exported.
+/// Reads an export of ncdu, gdu or transect.
 pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError> {
     let table = match file.as_os_str() == "-" {
         true => ncdu::read(io::stdin().lock(), columns),
@@ -25,8 +25,8 @@ pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError>
     table.map_err(|error| CliError::Usage(format!("cannot import '{}': {error}", file.display())))
 }
 
-/// Writes a table as ncdu exports it, and returns how that ended. Who is interrupted writes nothing:
-/// an export cannot say that it is no whole tree.
+/// Writes a table in the format of ncdu. Nothing is written if interrupted: the format has no mark for
+/// an incomplete tree.
 pub(super) fn export(
     table: &Table,
     file: &Path,
@@ -51,13 +51,13 @@ pub(super) fn export(
 
 fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
     let path = table.path(root);
-    // Whoever looks at it elsewhere cannot know where it was read.
+    // An absolute path, as the export may be read elsewhere.
     let path = path.canonicalize().unwrap_or(path);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     ncdu::write(table, root, &path, since.as_secs(), out)
 }
 
-/// Takes no more once somebody has asked to stop.
+/// Fails once cancelled.
 struct CancellableWriter<'a> {
     out: &'a mut dyn Write,
     cancel: &'a Cancel,
@@ -66,7 +66,7 @@ struct CancellableWriter<'a> {
 impl Write for CancellableWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.cancel.is_cancelled() {
-            // Not the kind that says so: who writes would try again.
+            // Not `ErrorKind::Interrupted`, which `write_all` retries.
             return Err(io::Error::other("interrupted"));
         }
         self.out.write(bytes)

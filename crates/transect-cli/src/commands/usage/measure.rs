@@ -1,11 +1,11 @@
-//! What makes one entry larger than another.
+//! The measure of size: disk usage, apparent size or number of entries.
 
 use transect::table::SubtreeTotals;
 
 use crate::args::UsageArgs;
 use crate::output::units;
 
-/// What is measured.
+/// A measure of size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Bytes occupied, directories included.
@@ -33,7 +33,7 @@ impl Measure {
         }
     }
 
-    /// Returns how large something is.
+    /// Returns the size in this measure.
     pub(super) fn size(self, sums: &SubtreeTotals) -> u64 {
         match self {
             Self::DiskUsage => sums.disk_usage,
@@ -42,7 +42,7 @@ impl Measure {
         }
     }
 
-    /// Returns a size for people.
+    /// Formats a size.
     pub(super) fn text(self, size: u64) -> String {
         match self {
             Self::DiskUsage | Self::Apparent => units::bytes(size),

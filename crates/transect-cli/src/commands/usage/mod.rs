@@ -1,4 +1,4 @@
-//! `transect usage`: where the bytes are, as a tree of the largest directories or in groups.
+//! `transect usage`: shows disk usage as a tree or in groups.
 
 mod csv;
 mod groups;
@@ -25,18 +25,18 @@ use groups::Group;
 use measure::Measure;
 use tree::Line;
 
-/// Lines shown where no terminal says how many it has room for.
+/// The lines shown without a terminal.
 const DEFAULT_LINES: usize = 25;
 
-/// What is shown.
+/// The rows to show.
 enum View {
     Tree(Vec<Line>),
     Groups(Vec<Group>),
 }
 
-/// A table, how it came about, and what is shown of it.
+/// A table, its origin, and the rows to show.
 struct Usage {
-    /// The walk; none, if the table was made of what somebody else had found.
+    /// The walk; `None` for an imported table.
     outcome: Option<Outcome<()>>,
     elapsed: Duration,
     interrupted: bool,
@@ -48,7 +48,7 @@ struct Usage {
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
     let (table, outcome, cancel) = match &args.import_ncdu {
-        // Not before: what comes from a pipe can be waited for until somebody presses Ctrl-C.
+        // Signals are handled only after the import, so that Ctrl-C ends a read from a pipe.
         Some(file) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
         None => {
             let cancel = cancel_on_signal()?;
@@ -85,7 +85,7 @@ fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliEr
     Ok((table, outcome))
 }
 
-/// Returns the columns that the question needs.
+/// Returns the columns that the options need.
 fn columns(args: &UsageArgs) -> FieldMask {
     if args.export_ncdu.is_some() {
         let linked = FieldMask::FILE_ID | FieldMask::NLINK;
@@ -115,7 +115,7 @@ fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
 
 fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
     if args.csv {
-        // Paths are bytes, and a stream that could colour them takes text only.
+        // Paths are bytes, and the colour-aware buffer accepts text only.
         return csv::write(&mut output::stream::stdout(), usage);
     }
     let mut text = output::buffer();
@@ -131,7 +131,7 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
     output::print(text)
 }
 
-/// Returns the word for what a directory lacks, if it is not all there.
+/// Returns the reason why a directory is incomplete, if it is.
 fn unread(table: &Table, row: Row) -> Option<&'static str> {
     table.unread_reason(row).map(transect::table::UnreadReason::as_str)
 }

@@ -1,4 +1,4 @@
-//! Usage for people: sizes, shares and bars, and the tree or the groups beside them.
+//! Prints usage for people: sizes, shares and bars beside the tree or the groups.
 
 use std::io::{self, Write};
 
@@ -17,16 +17,16 @@ use crate::output::{self, BOLD, DIM, WARN, quote};
 
 const BAR: Style = AnsiColor::Cyan.on_default();
 
-/// Columns of a line where no terminal says how many it has.
+/// The width of a line without a terminal.
 const DEFAULT_WIDTH: usize = 100;
 
-/// The narrowest name that is worth showing.
+/// The least width left for a name.
 const MIN_NAME: usize = 12;
 
-/// Writes the tree or the groups, and what they are a part of.
+/// Writes the tree or the groups, and the total.
 ///
 /// # Errors
-/// Whatever writing says.
+/// The output cannot be written.
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let layout = Layout::new(usage);
     match &usage.view {
@@ -44,13 +44,13 @@ pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     summary(out, usage)
 }
 
-/// How lines are divided.
+/// The widths of the parts of a line.
 struct Layout {
     measure: Measure,
     total: u64,
     size: usize,
     bar: usize,
-    /// Nothing is cut where no terminal would cut it.
+    /// `None` without a terminal: names are not shortened.
     name: Option<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Layout {
         let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width();
         let width = terminal.unwrap_or(DEFAULT_WIDTH);
-        // A quarter of the line, if the numbers and a name leave as much.
+        // A quarter of the line, if numbers and name leave that much.
         let numbers = size + 1 + 4 + 1;
         let bar = (width / 4).min(width.saturating_sub(numbers + 1 + MIN_NAME));
         let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(MIN_NAME));
@@ -116,8 +116,8 @@ impl Layout {
     }
 }
 
-/// Makes a line fit: notes are left out if they would leave nothing of the name, and of many steps
-/// the first are not drawn.
+/// Shortens a line to `room`: first the notes are dropped, then the left end of the guide, then the
+/// name is cut.
 fn fit(room: usize, guide: String, name: String, notes: String) -> (String, String, String) {
     let length = |text: &str| text.chars().count();
     let least = length(&name).min(MIN_NAME);

@@ -1,4 +1,4 @@
-//! The largest directories, each below the one that holds it.
+//! Selects the largest directories of a tree.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -8,15 +8,15 @@ use transect::table::{Row, Table};
 
 use super::measure::Measure;
 
-/// What is left out.
+/// Limits on the lines shown.
 pub(super) struct Limits {
     /// The most lines.
     pub(super) lines: usize,
-    /// The most steps below a root.
+    /// The most levels below a root.
     pub(super) depth: Option<usize>,
-    /// What is smaller than this.
+    /// The smallest size shown.
     pub(super) min_size: u64,
-    /// Files are shown, too.
+    /// Show files as well.
     pub(super) files: bool,
 }
 
@@ -29,9 +29,8 @@ pub(super) struct Line {
     pub(super) last: Vec<bool>,
 }
 
-/// Returns the largest entries, as many as there may be lines. What holds an entry is at least as
-/// large, so it is always shown, too. Neighbours are sorted by size, the roots are as they were
-/// given.
+/// Returns the largest entries, up to the limit of lines. The parent of an entry is at least as large,
+/// so it is always among them. Siblings are sorted by size; roots keep their order.
 pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<Line> {
     let size = |row: Row| measure.size(&table.totals(row));
     let shown_at_all = |row: Row| limits.files || table.file_type(row) == FileType::Directory;
@@ -51,7 +50,7 @@ pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<L
         if limits.depth.is_some_and(|most| depth >= most) {
             continue;
         }
-        // No more of one directory can be shown than there are lines.
+        // At most `left` children of a directory can be shown.
         let large = |row: Row| if shown_at_all(row) { size(row) } else { 0 };
         for child in table.largest(table.children(row), left, large) {
             if size(child) >= limits.min_size {
@@ -66,8 +65,7 @@ pub(super) fn largest(table: &Table, measure: Measure, limits: &Limits) -> Vec<L
     lines
 }
 
-/// Appends an entry and what is shown below it. Not by recursion: a tree may be deeper than a
-/// stack.
+/// Appends an entry and its shown descendants. Not recursive: a tree may be deeper than the stack.
 fn append(
     lines: &mut Vec<Line>,
     below: &HashMap<Option<Row>, Vec<Row>>,
