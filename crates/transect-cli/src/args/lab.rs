@@ -1,4 +1,4 @@
-//! The command line of the lab.
+//! Arguments of `lab`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,33 +14,37 @@ use transect_text::size;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum LabCommand {
-    /// Lists all methods: those of this program, contenders in other languages, and what cannot be
+    /// List all methods: those of transect, contenders in other languages, and unavailable ones
+    #[command(after_long_help = LIST_NOTES)]
     List(LabListArgs),
-    /// Runs a session: rounds in which every method does the same work once
+    /// Run a session: in each round, every method does the same work once
     #[command(subcommand)]
     Run(LabRunCommand),
-    /// Shows what a session has come to
+    /// Report the results of a session
+    #[command(after_long_help = REPORT_NOTES)]
     Report(LabReportArgs),
-    /// Shows two sessions beside each other: what became faster, and what slower
+    /// Compare two sessions: which cells became faster or slower
+    #[command(after_long_help = COMPARE_NOTES)]
     Compare(LabCompareArgs),
-    /// Tells what limits the fastest of a session of passes over files, and what the planner is to do
-    #[command(after_help = EXPLAIN_NOTES)]
+    /// Explain what limits the fastest method of a transform session, and store it as a setting
+    #[command(after_long_help = EXPLAIN_NOTES)]
     Explain(LabExplainArgs),
-    /// Shows the tables of a file transform article's listings, and what in them is decided
-    #[command(after_help = IMPORT_NOTES)]
+    /// Import the listings of a file transform article, and test its differences
+    #[command(after_long_help = IMPORT_NOTES)]
     Import(LabImportArgs),
-    /// Finds the settings that win on a file system; `transect scan` and `list` use them from then on
+    /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
+    #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),
-    /// Makes and checks trees and files with a fixed content, to measure on
+    /// Create and check trees and files with fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),
-    /// Walks as one method does, for a session
+    /// Walk a tree with one method, for a session
     #[command(hide = true)]
     Method(LabMethodArgs),
-    /// Passes over a file as one method does, for a session
+    /// Transform a file with one method, for a session
     #[command(hide = true)]
     Pass(LabPassArgs),
-    /// Asks for attributes as one method does, for a session
+    /// Query attributes with one method, for a session
     #[command(hide = true)]
     AttributesMethod(LabAttributesMethodArgs),
 }
@@ -48,57 +52,64 @@ pub(crate) enum LabCommand {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum LabRunCommand {
-    /// Walks trees: which way of asking a file system is fastest here
+    /// Measure which way of walking trees is fastest
+    #[command(after_long_help = RUN_WALK_NOTES)]
     Enumerate(LabRunArgs),
-    /// Passes over large files: which way of reading and writing is fastest here
+    /// Measure which way of reading and writing files is fastest
+    #[command(after_long_help = RUN_TRANSFORM_NOTES)]
     Transform(LabTransformArgs),
-    /// Asks for attributes of many files: which way of asking is fastest here, and what a cache saves
+    /// Measure which way of querying attributes is fastest, and what a cache saves
+    #[command(after_long_help = RUN_ATTRIBUTES_NOTES)]
     Attributes(LabAttributesArgs),
 }
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum CorpusCommand {
-    /// Lists the trees that can be made
+    /// List the trees that can be created
+    #[command(after_long_help = CORPUS_LIST_NOTES)]
     List {
-        /// Print one JSON object for each
+        /// Print one JSON object per tree
         #[arg(long)]
         json: bool,
     },
-    /// Makes a tree in a new folder, the same on every machine
+    /// Create a tree in a new directory, the same on every machine
+    #[command(after_long_help = CORPUS_CREATE_NOTES)]
     Create {
-        /// The tree; `transect lab corpus list` shows those there are
+        /// Create this tree; `transect lab corpus list` shows the names
         name: String,
-        /// The folder, which is not there or empty
+        /// Create it in DIR, which must be missing or empty
         dir: PathBuf,
     },
-    /// Makes a file with a stated content, the same on every machine
+    /// Create a file with fixed content, the same on every machine
+    #[command(after_long_help = CORPUS_FILE_NOTES)]
     CreateFile(CorpusFileArgs),
-    /// Counts a tree, and compares it with what it should be
+    /// Count a tree, and compare it with its definition
+    #[command(after_long_help = CORPUS_VERIFY_NOTES)]
     Verify {
-        /// The tree
+        /// Compare with this tree
         name: String,
-        /// The folder
+        /// Count this directory
         dir: PathBuf,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CorpusFileArgs {
-    /// The file
+    /// Create this file
     #[arg(value_name = "FILE")]
     pub(crate) path: PathBuf,
-    /// Its length: 256M, 1GiB
+    /// Write SIZE bytes: 256M, 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) size: usize,
-    /// What is in it
+    /// Fill the file with this pattern
     #[arg(long, value_name = "PATTERN", default_value = "printable96",
           value_parser = pattern_parser())]
     pub(crate) pattern: Pattern,
-    /// What its bytes are drawn from, if they are drawn
+    /// Seed of random patterns
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -131,81 +142,76 @@ fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
 pub(crate) struct LabListArgs {
     #[command(flatten)]
     pub(crate) methods: LabMethodsArgs,
-    /// List the rows of the seed articles that are no method, too: practices, measures, protocols,
-    /// trees
+    /// Show the row of each method in the seed articles, and rows that are not methods: practices,
+    /// measures, protocols, trees
     #[arg(long)]
     pub(crate) contract: bool,
-    /// Print one JSON object for each method
+    /// Print one JSON object per method
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-// Which methods there are.
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodsArgs {
-    /// A folder of contenders in place of those that are part of this program; they are built and
-    /// run
+    /// Build and run the contenders in DIR, instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     pub(crate) contenders: Option<PathBuf>,
-    /// Contenders that do something wrong on purpose, too: for the tests of the lab
+    /// Add contenders that are wrong on purpose, for the tests of the lab
     #[arg(long, hide = true)]
     pub(crate) test_doubles: bool,
 }
 
-// What is the same for sessions of every kind.
 #[derive(Debug, Args)]
 pub(crate) struct LabSessionArgs {
-    /// How often every method runs; by default as the preset says
+    /// Run every method N times [default: from the preset]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
-    /// Add whole rounds until every ratio is known well enough, or no further one would end in so much
-    /// time, such as 90s or 10m. The rounds of the preset, five at the least, are run in any case
+    /// Add rounds until every ratio is precise enough, for at most DURATION (90s, 10m); at least those
+    /// of the preset, or five
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) max_time: Option<Duration>,
-    /// Where the orders of the rounds come from; by default the clock
+    /// Seed of the order of methods in each round [default: from the clock]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Count no calls; otherwise methods do that in runs of their own, at the end
+    /// Do not count system calls; otherwise separate runs at the end count them
     #[arg(long)]
     pub(crate) no_calls: bool,
-    /// Measure nothing, make nothing: say what would be measured and what that takes
+    /// Print what would be measured and what it takes, and do nothing
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,
-    /// The session's file; by default `lab-SECONDS.jsonl` here, the seconds since 1970. If there is a
-    /// page, it is beside it
+    /// Write the session to FILE, and a page beside it [default: lab-SECONDS.jsonl, seconds since 1970]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabRunArgs {
-    /// A tree to walk; may be repeated
+    /// Walk this tree; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<PathBuf>,
-    /// A corpus to walk, which is made if it is not there yet; may be repeated
+    /// Walk this corpus, and create it if it is missing; may be repeated
     #[arg(long, value_name = "NAME", value_parser = corpus_parser())]
     pub(crate) corpus: Vec<String>,
-    /// The folder that holds the corpora; by default one in the user's cache
+    /// Keep corpora in DIR [default: a directory in the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) corpora: Option<PathBuf>,
-    /// Which rules; `article-` are those of the articles
+    /// Use these rules; `article-` presets are those of the articles
     #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
           value_parser = one_of(PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static Preset,
-    /// Only methods whose name matches; may be repeated. The floor and the base are always there. A
-    /// method of this program may have settings: READER/ORDER,threads=4,buffer=256K,stat-order=inode
+    /// Run only methods that match, and always floor and base; may be repeated. Settings are allowed:
+    /// READER/ORDER,threads=4,buffer=256K,stat-order=inode
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
-    /// The state of the caches before every run; several, with commas, are as many runs; by default
-    /// as the preset says
+    /// Prepare the caches before every run; several with commas [default: from the preset]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabState>,
-    /// The longest that one process may take, in seconds
+    /// End a process after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Go on with a session that was stopped
+    /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
                                 "max_time", "seed", "limit"])]
@@ -216,49 +222,46 @@ pub(crate) struct LabRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabTransformArgs {
-    /// Which rules; `classic` are those of the article
+    /// Use these rules; `classic` are those of the article
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
           value_parser = one_of(transform::PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static transform::Preset,
-    /// How many small files there are, if the preset is one of many
+    /// Use N small files, with presets of many files
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
     pub(crate) files: Option<u32>,
-    /// Sizes of the input, such as 64M; several with commas. By default as the preset says
+    /// Use inputs of this SIZE, such as 64M; several with commas [default: from the preset]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
     pub(crate) sizes: Vec<usize>,
-    /// How much is read and written at once, such as 16K; several with commas. By default as the
-    /// preset says
+    /// Read and write SIZE at once, such as 16K; several with commas [default: from the preset]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
     pub(crate) blocks: Vec<usize>,
-    /// Only methods whose name matches; may be repeated. The floors and the base are always there
+    /// Run only methods that match, and always floors and base; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
-    /// A program as a further cell, such as 'cp=cp {in} {out}'; may be repeated. No shell takes part
+    /// Measure a program as well, such as 'cp=cp {in} {out}', without a shell; may be repeated
     #[arg(long = "command", value_name = "NAME=COMMAND")]
     pub(crate) commands: Vec<transform::External>,
-    /// How much of the input is in memory before every run; by default as the preset says
+    /// Prepare the cache of the input before every run [default: from the preset]
     #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
     pub(crate) state: Vec<LabFileState>,
-    /// What is done with the bytes
+    /// Transform the bytes like this
     #[arg(long, value_enum, default_value = "copy")]
     pub(crate) kind: LabKind,
-    /// What has to be on the device before the clock stops
+    /// Wait for the device before the clock stops
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) sync: LabSync,
-    /// Add cells that tell the system that the input is read from its beginning to its end, of those
-    /// methods that can
+    /// Add cells that advise the system of sequential reads, for methods that can
     #[arg(long)]
     pub(crate) seq: bool,
-    /// Where the session makes a folder for inputs and outputs, which it removes; by default in the
-    /// user's cache. It writes nowhere else
+    /// Create a temporary directory for all inputs and outputs in DIR [default: the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// The longest that one process may take, in seconds
+    /// End a process after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Go on with a session that was stopped
+    /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
                                 "rounds", "max_time", "kind", "sync", "seq", "seed", "limit"])]
@@ -269,46 +272,44 @@ pub(crate) struct LabTransformArgs {
 
 fn block_size(text: &str) -> Result<usize, String> {
     match size::parse(text)? {
-        0 => Err("a block holds something".to_owned()),
+        0 => Err("must be at least 1".to_owned()),
         bytes => Ok(bytes),
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesArgs {
-    /// How much is asked
+    /// Use this number of paths and rounds
     #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name,
           value_parser = one_of(attributes::PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static attributes::Preset,
-    /// What is asked; may be repeated. By default all tasks that need no source
+    /// Run this task; may be repeated [default: all tasks that need no source]
     #[arg(long = "task", value_name = "TASK", value_parser = task_parser())]
     pub(crate) tasks: Vec<attributes::Task>,
-    /// How many paths each task asks about; by default as the preset says
+    /// Query N paths per task [default: from the preset]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) paths: Option<u32>,
-    /// A compile_commands.json, the files of which are what task compile-database asks about
+    /// Query the files of this compile_commands.json in task compile-database
     #[arg(long, value_name = "FILE")]
     pub(crate) compile_database: Option<PathBuf>,
-    /// A folder with the .d files of a build, such as that of cargo, the dependencies in which are what
-    /// task compile-database asks about
+    /// Query the dependencies in the .d files of DIR (a build by cargo) in task compile-database
     #[arg(long, value_name = "DIR", conflicts_with = "compile_database")]
     pub(crate) dep_info: Option<PathBuf>,
-    /// Only methods whose name matches; may be repeated. The floor and the base are always there
+    /// Run only methods that match, and always floor and base; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
-    /// The state of the system's caches before every run; several with commas
+    /// Prepare the system's caches before every run; several with commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
     pub(crate) state: Vec<LabState>,
-    /// Where the session makes a folder for the trees that it asks about, which it removes; by default in
-    /// the user's cache
+    /// Create a temporary directory for the trees in DIR [default: the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// The longest that one process may take, in seconds
+    /// End a process after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Go on with a session that was stopped
+    /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "tasks", "paths", "compile_database", "dep_info", "methods",
                                 "state", "rounds", "max_time", "seed", "limit"])]
@@ -338,11 +339,11 @@ pub(crate) struct LabAttributesMethodArgs {
 /// The state of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabFileState {
-    /// All of it, proved by asking the system
+    /// All in memory, verified with the system
     Warm,
-    /// Nothing of it, proved by asking the system; caches of a host are out of reach
+    /// Nothing in memory, verified with the system; caches of a host are out of reach
     Cold,
-    /// As it happens to be: neither made nor proved
+    /// As it is: neither prepared nor verified
     AsIs,
 }
 
@@ -359,13 +360,13 @@ impl From<LabFileState> for State {
 /// What is done with the bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabKind {
-    /// They are handed on as they are
+    /// Copy them
     Copy,
-    /// ASCII letters become large
+    /// Convert ASCII letters to upper case
     Case,
-    /// They are handed on, and their digest is found
+    /// Copy them, and compute their digest
     Blake3,
-    /// They are compressed
+    /// Compress them
     Zstd,
 }
 
@@ -383,9 +384,9 @@ impl From<LabKind> for transform::Kind {
 /// What has to be on the device before the clock stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabSync {
-    /// Nothing: what is written may be in memory only
+    /// Do not wait: data may be in memory only
     None,
-    /// The output
+    /// Sync the output
     Inside,
 }
 
@@ -406,10 +407,10 @@ pub(crate) struct LabPassArgs {
     pub(crate) input: PathBuf,
     /// The file that is made
     pub(crate) output: PathBuf,
-    /// What is done with the bytes
+    /// Transform the bytes like this
     #[arg(long, value_enum, default_value = "copy")]
     pub(crate) kind: LabKind,
-    /// What has to be on the device before the clock stops
+    /// Wait for the device before the clock stops
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) sync: LabSync,
     /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
@@ -437,45 +438,45 @@ impl From<LabState> for State {
 /// The state of the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LabState {
-    /// All in memory, proved by reading nothing from devices
+    /// All in memory, verified: nothing is read from devices
     Warm,
-    /// Nothing in memory (needs root), proved by reading from devices
+    /// Nothing in memory, verified: data is read from devices; needs root
     Cold,
-    /// As it happens to be: neither made nor proved
+    /// As it is: neither prepared nor verified
     AsIs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabReportArgs {
-    /// The session's file
+    /// Read the session from FILE
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
     /// Print one JSON object
     #[arg(long, group = "form")]
     pub(crate) json: bool,
-    /// Print a line of comma-separated values for each method, tree and state of the caches
+    /// Print comma-separated values, a line per method, tree and state of the caches
     #[arg(long, group = "form")]
     pub(crate) csv: bool,
-    /// Print tables in Markdown
+    /// Print Markdown tables
     #[arg(long, group = "form")]
     pub(crate) markdown: bool,
-    /// Write a page with charts, which needs nothing beside it; `-` prints it
+    /// Write a self-contained page with charts; - is standard output
     #[arg(long, value_name = "FILE", group = "form")]
     pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabCompareArgs {
-    /// The file of the first session
+    /// Compare this session
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
-    /// The file of the second session
+    /// With this later one
     #[arg(value_name = "AFTER")]
     pub(crate) after: PathBuf,
-    /// Exit with 1 if anything is decidedly slower
+    /// Exit with 1 if anything is significantly slower
     #[arg(long)]
     pub(crate) check: bool,
-    /// Compare passes over files of another kind, size, machine, system or file system, too
+    /// Compare transforms even if kind, size, machine, system or file system differ
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
     /// Print one JSON object
@@ -483,21 +484,175 @@ pub(crate) struct LabCompareArgs {
     pub(crate) json: bool,
 }
 
-const EXPLAIN_NOTES: &str = "\
-Floors that ran in the same rounds and the kernel's account of every run tell where the time goes. A \
-limit is told only if it is decidedly the largest part; a method is told to be better than what \
-`transect transform` does by itself only if it was faster in all rounds, corrected for the number of \
-methods, and once more in those rounds that had no part in choosing it. Undecided is an answer.
+const LIST_NOTES: &str = "\
+Examples:
+  List all methods:
+    transect lab list
+  List the methods with their rows in the seed articles:
+    transect lab list --contract
+  Print one JSON object per method:
+    transect lab list --json
+  List the contenders in a directory of your own:
+    transect lab list --contenders contenders
+  Find the methods of one language:
+    transect lab list | grep Python";
 
-Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or is no session of passes over files.";
+const RUN_WALK_NOTES: &str = "\
+Examples:
+  Measure walks of a tree, in a few minutes:
+    transect lab run enumerate --path src
+  Show what would be measured, and how long it takes:
+    transect lab run enumerate --path src --dry-run
+  Measure with cold caches, as root:
+    transect lab run enumerate --path src --state cold
+  Compare two readers on a corpus:
+    transect lab run enumerate --corpus data --methods 'getdents-*'
+  Continue an interrupted session:
+    transect lab run enumerate --resume session.jsonl";
+
+const RUN_TRANSFORM_NOTES: &str = "\
+Examples:
+  Measure all methods of copying a file, in about a minute:
+    transect lab run transform
+  Show what would be measured, and how much space it needs:
+    transect lab run transform --dry-run
+  Measure large blocks on 1 GiB, with cold caches:
+    transect lab run transform --sizes 1G --blocks 256K,1M --state cold
+  Compare with cp:
+    transect lab run transform --command 'cp=cp {in} {out}'
+  Continue an interrupted session:
+    transect lab run transform --resume session.jsonl";
+
+const RUN_ATTRIBUTES_NOTES: &str = "\
+Examples:
+  Measure all tasks that need no source:
+    transect lab run attributes
+  Show what would be measured:
+    transect lab run attributes --dry-run
+  Query the dependencies of a build by cargo:
+    transect lab run attributes --task compile-database --dep-info target
+  Query a million paths:
+    transect lab run attributes --paths 1000000
+  Continue an interrupted session:
+    transect lab run attributes --resume session.jsonl";
+
+const REPORT_NOTES: &str = "\
+Examples:
+  Report a session:
+    transect lab report walk.jsonl
+  Write a page with charts:
+    transect lab report --html walk.html walk.jsonl
+  Print Markdown tables, for an issue:
+    transect lab report --markdown walk.jsonl
+  Export comma-separated values:
+    transect lab report --csv walk.jsonl > walk.csv
+  Print JSON, for a script:
+    transect lab report --json walk.jsonl";
+
+const COMPARE_NOTES: &str = "\
+Examples:
+  Compare two sessions:
+    transect lab compare before.jsonl after.jsonl
+  Fail if anything is significantly slower, in a build:
+    transect lab compare --check before.jsonl after.jsonl
+  Compare sessions of different machines:
+    transect lab compare --force before.jsonl after.jsonl
+  Print JSON, for a script:
+    transect lab compare --json before.jsonl after.jsonl
+  Write the comparison to a file:
+    transect lab compare before.jsonl after.jsonl > compare.txt";
+
+const TUNE_NOTES: &str = "\
+Examples:
+  Tune for the file system of the current directory:
+    transect lab tune
+  Measure longer, with warm and cold caches, as root:
+    transect lab tune --seconds 120 --state warm,cold /srv
+  Show the fastest settings without storing them:
+    transect lab tune --dry-run src
+  Keep the samples, and report them:
+    transect lab tune --output tune.jsonl && transect lab report tune.jsonl
+  Remove the stored settings:
+    transect lab tune --forget";
+
+const CORPUS_LIST_NOTES: &str = "\
+Examples:
+  List the trees:
+    transect lab corpus list
+  Print one JSON object per tree:
+    transect lab corpus list --json
+  Count the trees:
+    transect lab corpus list --json | wc -l
+  Find the flat trees:
+    transect lab corpus list | grep flat
+  Save the list:
+    transect lab corpus list > corpora.txt";
+
+const CORPUS_CREATE_NOTES: &str = "\
+Examples:
+  Create a small tree:
+    transect lab corpus create tiny tiny
+  Create 1,000 files in one directory:
+    transect lab corpus create flat-1000 flat
+  Create a tree and count it:
+    transect lab corpus create single one && transect scan one
+  Create a tree and check it:
+    transect lab corpus create tiny b && transect lab corpus verify tiny b
+  Create a tree like a home directory:
+    transect lab corpus create users users";
+
+const CORPUS_FILE_NOTES: &str = "\
+Examples:
+  Create a file of 64 MiB of printable text:
+    transect lab corpus create-file input.bin --size 64M
+  Create another one of the same kind:
+    transect lab corpus create-file other.bin --size 1M --seed 2
+  Replace it:
+    transect lab corpus create-file other.bin --size 2M --force
+  Create a file of an exact length:
+    transect lab corpus create-file exact.bin --size 1000000
+  Create a file and print its digest:
+    transect lab corpus create-file c --size 1M && transect transform blake3 c";
+
+const CORPUS_VERIFY_NOTES: &str = "\
+Examples:
+  Check a tree:
+    transect lab corpus verify tiny tiny
+  Check a flat tree:
+    transect lab corpus verify flat-1000 flat
+  Create a tree and check it:
+    transect lab corpus create single a && transect lab corpus verify single a
+  Print only the exit code:
+    transect lab corpus verify tiny tiny > /dev/null && echo same
+  Check a tree elsewhere:
+    transect lab corpus verify tiny ./tiny";
+
+const EXPLAIN_NOTES: &str = "\
+The floors of the same rounds, and the kernel's accounting of each run, show where the time goes. A \
+limit is named only if it is significantly the largest part. A method is preferred to the default of \
+`transect transform` only if it was faster in all rounds, corrected for the number of methods, and \
+again in the rounds that were not used to choose it. Otherwise the result is: undecided.
+
+Examples:
+  Explain a session:
+    transect lab explain transform.jsonl
+  Explain it, and let `transect transform` use the result:
+    transect lab explain --save transform.jsonl
+  Measure a session to explain:
+    transect lab run transform --output transform.jsonl
+  Print JSON, for a script:
+    transect lab explain --json transform.jsonl
+  Show what is stored for this file system:
+    transect lab explain transform.jsonl && transect doctor
+
+Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or is not a transform session.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LabExplainArgs {
-    /// The session's file
+    /// Read the session from FILE
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
-    /// Store what was decided in the profile of the file system that was measured: `transect transform`
-    /// does so from then on
+    /// Store the result in the profile of the measured file system, for `transect transform`
     #[arg(long)]
     pub(crate) save: bool,
     /// Print one JSON object
@@ -506,48 +661,60 @@ pub(crate) struct LabExplainArgs {
 }
 
 const IMPORT_NOTES: &str = "\
-A listing is what the article's batch files write: `-- TEST 16kb CRT --`, then for each run a line \
-`Transformed … blocks` and its real, user and system time. Each file is a session of its own; the \
-sequential flag is looked at across all of them.
+A listing is the output of the article's batch files: `-- TEST 16kb CRT --`, then for each run a line \
+`Transformed … blocks` and its real, user and system time. Each file is one session; the effect of the \
+sequential flag is tested across all files.
 
-Exit codes: 0 all were read; 2 wrong usage, or a file cannot be read or is no listing.";
+Examples:
+  Show the tables of a listing:
+    transect lab import listing.txt
+  Test the sequential flag across two listings:
+    transect lab import listing.txt sequential.txt
+  Export every run:
+    transect lab import --csv listing.txt > runs.csv
+  Print JSON, for a script:
+    transect lab import --json listing.txt
+  Import all listings of a directory:
+    transect lab import *.txt
+
+Exit codes: 0 all files were read; 2 wrong usage, or a file cannot be read or is not a listing.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LabImportArgs {
-    /// A file of listings
+    /// Read listings from these files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print every run as a line of comma-separated values
+    /// Print comma-separated values, a line per run
     #[arg(long)]
     pub(crate) csv: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabTuneArgs {
-    /// A place on the file system; what is below it is read, or a part of it
+    /// Tune for the file system of PATH; reads the tree below it, or a part
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
-    /// The state of the caches before every walk; `warm,cold` for both: what wins in one and loses in
-    /// the other is not taken, and orders are tried, too
+    /// Prepare the caches before every walk; with `warm,cold`, settings must win in one and not lose in
+    /// the other, and orders are tried as well
     #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
     pub(crate) state: Vec<LabState>,
-    /// About how long it may take; what is read is chosen accordingly
+    /// Measure for about this many seconds; the sample tree is chosen to fit
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
     /// Store nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Measure nothing, and remove what was stored for this file system
+    /// Remove the stored settings of this file system, and measure nothing
     #[arg(long, conflicts_with_all = ["state", "seconds", "dry_run", "output"])]
     pub(crate) forget: bool,
-    /// Keep the samples, for `transect lab report`: FILE, and FILE.2 where something won
+    /// Write the samples to FILE, and those of the confirmation to FILE.2, for `transect lab report`
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print one JSON object: the profile
+    /// Print the profile as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

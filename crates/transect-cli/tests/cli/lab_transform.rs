@@ -639,7 +639,7 @@ fn what_cannot_be_measured_is_one_clear_line() {
             vec!["--methods", "kernel-copy", "--kind", "case"],
             "'kernel-copy' cannot run here: method 'kernel-copy' cannot be used here",
         ),
-        (vec!["--blocks", "0"], "a block holds something"),
+        (vec!["--blocks", "0"], "must be at least 1"),
         (vec!["--resume", "missing.jsonl"], "cannot read 'missing.jsonl'"),
     ] {
         let common = ["lab", "run", "transform", "--contenders", "."];
