@@ -55,7 +55,9 @@ fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
         assert!(contract.contains(&format!("{{\"row\":\"{row}\"")), "{row}");
     }
     let shown = env.transect(["lab", "list", "--contract"]).exits(0).stdout_text();
-    assert!(shown.contains("RAMMap"), "{shown}");
+    assert!(shown.contains("RAMMap") && shown.contains(" A30 "), "{shown}");
+    let shown = env.transect(["lab", "list"]).exits(0).stdout_text();
+    assert!(!shown.contains(" A30 "), "{shown}");
 }
 
 #[test]

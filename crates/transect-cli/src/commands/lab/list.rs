@@ -46,8 +46,8 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
             output::write_json(&mut text, row)?;
         }
     } else {
-        write(&mut text, &methods)?;
-        write_passes(&mut text, &passes)?;
+        write(&mut text, &methods, args.contract)?;
+        write_passes(&mut text, &passes, args.contract)?;
         write_asking(&mut text, &asking)?;
         write_contract(&mut text, contract_rows(args))?;
     }
@@ -98,38 +98,42 @@ fn write_asking(out: &mut impl Write, methods: &[attributes::Method]) -> std::io
 }
 
 /// Writes the methods of `lab run transform`, and why some of them cannot copy.
-fn write_passes(out: &mut impl Write, methods: &[transform::Method]) -> std::io::Result<()> {
+fn write_passes(
+    out: &mut impl Write,
+    methods: &[transform::Method],
+    contract: bool,
+) -> std::io::Result<()> {
     let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
     writeln!(out, "\n{BOLD}file transforms{BOLD:#}")?;
     for method in methods {
         let (name, language) = (&method.name, &method.language);
-        let contract = method.contract.join(" ");
+        let rows = rows_column(&method.contract, contract);
         let (style, about) = match &method.why_not {
             None => (GOOD, &method.about),
             Some(why_not) => (DIM, why_not),
         };
-        writeln!(
-            out,
-            "{style}{name:<width$}{style:#}  {contract:<11}  {language:<10}  {DIM}{about}{DIM:#}"
-        )?;
+        writeln!(out, "{style}{name:<width$}{style:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")?;
     }
     Ok(())
 }
 
-fn write(out: &mut impl Write, methods: &[Method]) -> std::io::Result<()> {
+/// Returns the column with the rows of the seed articles, which only `--contract` shows.
+fn rows_column(rows: &[String], contract: bool) -> String {
+    if contract { format!("{:<11}  ", rows.join(" ")) } else { String::new() }
+}
+
+fn write(out: &mut impl Write, methods: &[Method], contract: bool) -> std::io::Result<()> {
     let here = || methods.iter().filter(|method| method.why_not.is_none());
     let width = here().map(|method| method.name.len()).max().unwrap_or(0);
-    writeln!(out, "{BOLD}{:<width$}  {:<11}  {:<10}{BOLD:#}", "method", "contract", "language")?;
+    let rows = rows_column(&["contract".to_owned()], contract);
+    writeln!(out, "{BOLD}{:<width$}  {rows}{:<10}{BOLD:#}", "method", "language")?;
     for method in here() {
         let Method { name, language, about, .. } = method;
-        let contract = method.contract.join(" ");
-        writeln!(
-            out,
-            "{GOOD}{name:<width$}{GOOD:#}  {contract:<11}  {language:<10}  {DIM}{about}{DIM:#}"
-        )?;
+        let rows = rows_column(&method.contract, contract);
+        writeln!(out, "{GOOD}{name:<width$}{GOOD:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")?;
     }
     writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
-    for (why_not, names) in absent(methods) {
+    for (why_not, names) in absent(methods, contract) {
         let text = format!("{}: {why_not}", names.into_iter().collect::<Vec<_>>().join(", "));
         for line in output::wrap(&text, 100) {
             writeln!(out, "  {DIM}{line}{DIM:#}")?;
@@ -139,13 +143,16 @@ fn write(out: &mut impl Write, methods: &[Method]) -> std::io::Result<()> {
 }
 
 /// Returns the names of what cannot run here by the reason why not; a reader in all its orders is one.
-fn absent(methods: &[Method]) -> BTreeMap<String, BTreeSet<String>> {
+fn absent(methods: &[Method], contract: bool) -> BTreeMap<String, BTreeSet<String>> {
     let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for method in methods {
         let Some(why_not) = &method.why_not else { continue };
         let name = match &method.kind {
             method::Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-            method::Kind::Absent => format!("{} ({})", method.name, method.contract.join(" ")),
+            method::Kind::Absent if contract => {
+                format!("{} ({})", method.name, method.contract.join(" "))
+            }
+            method::Kind::Absent => method.name.clone(),
             method::Kind::Contender(_) | method::Kind::Peer(_) => method.name.clone(),
         };
         absent.entry(why_not.clone()).or_default().insert(name);
