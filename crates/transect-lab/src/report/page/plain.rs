@@ -85,8 +85,8 @@ fn ranking_section(
     }
     out.push_str("</tbody></table>\n");
     if !ranking.apart.is_empty() {
-        out.push_str("<p>ListEntry separately, as they wrote everything to the device:</p>\n");
-        open(out, &heads);
+        out.push_str("<p>Listed separately, as they wrote everything to the device:</p>\n");
+        open_table(out, &heads);
         for row in &ranking.apart {
             table_row(out, &row_cells(report.session, row));
         }
