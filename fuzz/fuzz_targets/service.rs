@@ -1,14 +1,14 @@
-//! What is said between a service and those who ask it.
+//! The messages between a service and its clients.
 //!
-//! Of arbitrary bytes: no frame, request or answer makes a parser panic. Of paths: what goes in comes out.
+//! On arbitrary bytes, no parser of frames, requests or answers panics. Encoded paths are decoded unchanged.
 
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use transect_service::protocol::{
-    ByteReader, ErrorReply, Frame, ServerInfo, FrameReader, MAX_REQUEST_BYTES, WireLayout, PathList, PathsEncoder,
-    Request, take_attributes, take_resolved, take_exists, take_stats,
+    ByteReader, ErrorReply, Frame, FrameReader, MAX_REQUEST_BYTES, PathList, PathsEncoder, Request,
+    ServerInfo, WireLayout, take_attributes, take_exists, take_resolved, take_stats,
 };
 
 #[derive(Arbitrary, Debug)]

@@ -200,7 +200,7 @@ fn report_unscanned(
     });
     match listed {
         Err(error) => error.into(),
-        // Gone again in the meantime.
+        // The entries are gone again.
         Ok(()) if run.report.counts.kept == before => not_empty.into(),
         Ok(()) => EntryError::Reported,
     }

@@ -189,7 +189,7 @@ impl Server {
             });
         };
         if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, answer) {
-            // With what was to run there, the connection is gone, too.
+            // The closure was dropped, and the connection with it.
             self.open.remove(number);
             on_event(Event::Failed { why: transect::reason(&error) });
             std::thread::sleep(RETRY_DELAY);
