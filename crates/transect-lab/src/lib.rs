@@ -9,7 +9,7 @@
 //! ```
 //!
 //! * Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.
-//! * A method that hangs, dies or prints garbage becomes a row that says so.
+//! * A method that hangs, dies or breaks the protocol becomes a row with the reason.
 //! * Samples are written before the next one is taken: a session that was stopped goes on.
 
 pub mod corpora;

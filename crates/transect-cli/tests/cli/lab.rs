@@ -182,7 +182,7 @@ fn what_cannot_be_measured_is_one_clear_line() {
     env.text("there.jsonl", "precious\n");
     for (args, told) in [
         (vec!["--path", "missing"], "cannot access 'missing': No such file or directory"),
-        (vec!["--path", "tree/a"], "'tree/a' is no directory"),
+        (vec!["--path", "tree/a"], "'tree/a' is not a directory"),
         (vec![], "there is nothing to walk: --path DIR or --corpus NAME"),
         (vec!["--path", "tree", "--methods", "nothing-*"], "no method is called 'nothing-*'"),
         (vec!["--path", "tree", "--methods", "mfc-*"], "'mfc-*' cannot run here: MFC is not free"),

@@ -1,4 +1,4 @@
-//! Where numbers come from: without it they are nobody's.
+//! The machine, system and program that numbers come from.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -30,13 +30,13 @@ pub struct Environment {
     pub memory: Option<u64>,
     /// The system and its version.
     pub system: String,
-    /// It is a guest of another system, as far as it is told: caches below it are out of reach.
+    /// It is a guest of another system, as far as it can detect: the host's caches are out of reach.
     pub hypervisor: bool,
     /// Processes that wanted to run, on average over a minute, when the session began.
     pub load: Option<String>,
     /// The version of transect.
     pub version: String,
-    /// The commit that it was built of, if whoever built it said so.
+    /// The commit that it was built from, if the build recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// What of the machine and of its system numbers hang on beyond that.
@@ -75,7 +75,7 @@ pub struct FileSystem {
     /// The device below it; nothing where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// How many bytes the system reads ahead of who reads in order; nothing where that is not told.
+    /// Bytes that the system reads ahead of a sequential reader, if it reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<u64>,
 }

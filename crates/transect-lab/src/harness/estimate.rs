@@ -40,7 +40,7 @@ impl Estimate {
     }
 
     /// Measures the base once in every dataset and state; returns how long the session will take at
-    /// least, or nothing if the base could not be measured, or somebody interrupts.
+    /// least, or nothing if the base could not be measured, or the session was interrupted.
     ///
     /// # Errors
     /// A state cannot be made.

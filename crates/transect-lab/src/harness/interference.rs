@@ -44,13 +44,13 @@ pub struct Beside {
     pub lab_ns: u64,
     /// Threads that ran or wanted to before the run, the lab's own left out.
     pub running: u64,
-    /// How long somebody waited for a processor, in nanoseconds; nothing where that is not counted.
+    /// Nanoseconds in which some task waited for a processor (`/proc/pressure`), if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_pressure_ns: Option<u64>,
-    /// How long somebody waited for a device.
+    /// Nanoseconds in which some task waited for a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_pressure_ns: Option<u64>,
-    /// How long somebody waited for memory.
+    /// Nanoseconds in which some task waited for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_ns: Option<u64>,
     /// The mean frequency of the processors at the end, in kHz; nothing where that is not told.
@@ -180,7 +180,7 @@ struct Counters {
     /// Ticks that a host gave to others.
     stolen: u64,
     running: u64,
-    /// Microseconds in which somebody waited for a processor, a device, memory.
+    /// Microseconds in which some task waited for a processor, a device, memory.
     pressure: [Option<u64>; 3],
     frequency_khz: Option<u64>,
     throttled: Option<u64>,

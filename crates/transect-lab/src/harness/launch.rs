@@ -132,7 +132,7 @@ pub fn launch(
 }
 
 /// Starts a process, lets `read` read what it prints on a thread beside it, and waits for its end,
-/// but not longer than `limit`. Who reads must read to the end.
+/// but not longer than `limit`. The reader must read to the end.
 ///
 /// # Errors
 /// Whatever it did instead of ending well.
@@ -251,7 +251,7 @@ fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
     failure.map_or(Ok(lines), Err)
 }
 
-/// Returns the last line of what was said.
+/// Returns the last line of an output.
 fn tail(output: impl Read) -> String {
     let mut said = Vec::new();
     let mut output = BufReader::new(output);

@@ -40,7 +40,7 @@ const FLAWS: &[&str] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// What a guest is told of its host, or what the maker calls the machine.
+    /// The product name: of the host's hypervisor, or of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maker: Option<String>,
     /// What chooses the processors' frequency.

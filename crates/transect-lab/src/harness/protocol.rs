@@ -23,13 +23,13 @@ pub struct RunLine {
     /// fits into 64 bits, if asking for them was its work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<u64>,
-    /// What its cache holds at the end, if it has one and says so.
+    /// What its cache holds at the end, if it has one and reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
 }
 
 impl RunLine {
-    /// Returns what is said of a run that was asked for nothing beyond its work.
+    /// Returns the line of a run that reports only its work and its time.
     pub fn new(work: Work, elapsed_ns: u64) -> Self {
         Self { work, elapsed_ns, calls: None, digest: None, changed: None, held: None }
     }

@@ -290,7 +290,7 @@ impl Session {
     }
 
     /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
-    /// every cell. What cannot be timed is told and left out.
+    /// every cell. Cells that cannot be timed are reported and skipped.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,14 +1,14 @@
-//! When rounds are enough, in a session that may go on until they are.
+//! When a session with a time limit has enough rounds.
 //!
-//! Who looks after every round, and stops as soon as something is significant, will find something:
-//! each look is a further chance for chance. So nobody looks whether verdicts have come. What counts
-//! is how well each ratio is known, whatever it is: the width of its interval, which is the same
-//! whether the two methods differ or not. (The rule of Chow and Robbins, 1965: sampling to a fixed
-//! width leaves the interval what it claims to be, nearly.)
+//! A session that tested for significance after every round, and stopped at the first hit, would
+//! find one sooner or later: each look is another chance of a false positive. So the rule ignores
+//! verdicts. It looks at how well each ratio is known: at the width of its interval, which is the
+//! same whether the two methods differ or not. (Chow and Robbins, 1965: sampling until the interval
+//! has a fixed width nearly preserves its coverage.)
 //!
-//! Who stands far from the base is asked for less, or one slow and restless method would keep all
-//! others waiting: its interval may be wide as long as it stays far from 1. "Far" is four times what
-//! the interval leaves open, which is not where chance carries a method that makes no difference.
+//! A method far from the base may have a wider interval, as long as the interval stays far from 1:
+//! otherwise one slow and noisy method would delay all others. "Far" is four times the width, a
+//! distance that a method without a difference does not reach by chance.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::stats::ranking::Ranking;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
 
 /// How far the end of an interval may lie from its median: half the smallest difference worth a word,
-/// so that "no difference" can be said of whoever makes less than the other half.
+/// so that "no difference" holds for methods that make less than the other half.
 const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 
 /// How many times what its interval leaves open a ratio has to be away from 1 to be far.

@@ -155,7 +155,7 @@ impl WholeFile {
         let missing = |key: &str| format!("there is no '# {key}: '");
         let parsed = |value: Option<String>, key: &str| value.ok_or_else(|| missing(key));
         let whole = Self {
-            size: parsed(head.size, "size")?.parse().map_err(|_| "its size is no number")?,
+            size: parsed(head.size, "size")?.parse().map_err(|_| "its size is not a number")?,
             part: parsed(head.part, "part")?.parse().map_err(|_| "its parts have no length")?,
             digest: parsed(head.blake3, "blake3")?.to_ascii_lowercase(),
         };
@@ -305,8 +305,8 @@ mod tests {
             ("# transect split 1\n", "", neither),
             ("split 1", "split 2", neither),
             ("# size: 10\n", "", "there is no '# size: '"),
-            ("size: 10", "size: ten", "its size is no number"),
-            ("size: 10", "size: 18446744073709551616", "its size is no number"),
+            ("size: 10", "size: ten", "its size is not a number"),
+            ("size: 10", "size: 18446744073709551616", "its size is not a number"),
             ("size: 10", "size: 13", "it names 3 parts, and 4 make 13 bytes"),
             ("part: 4", "part: 0", "its parts have no length"),
             ("part: 4", "part: -4", "its parts have no length"),

@@ -106,7 +106,7 @@ fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Makes a corpus, with progress on a terminal; nothing if somebody interrupts.
+/// Makes a corpus, with progress on a terminal; `None` if interrupted.
 fn make(
     definition: &Corpus,
     dir: &Path,

@@ -161,7 +161,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
             ))
         })?;
         if !root.is_dir() {
-            return Err(CliError::Lab(format!("'{}' is no directory", path.display())));
+            return Err(CliError::Lab(format!("'{}' is not a directory", path.display())));
         }
         datasets.push(look(path.display().to_string(), root));
     }

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     let data = SessionLog::read(&args.session).map_err(|error| CliError::Lab(error.to_string()))?;
     let explained = explain(&data).ok_or_else(|| {
         let (file, about) = (args.session.display(), data.spec.words().plural);
-        let why = "only passes over files are explained; `transect lab tune` is for walks";
+        let why = "only sessions of transforms are explained; `transect lab tune` is for walks";
         CliError::Lab(format!("'{file}' is a session of {about}: {why}"))
     })?;
     let stored = if args.save { store(&data, &explained)? } else { None };

@@ -1,4 +1,4 @@
-//! `transect lab report`: what a session has come to, in whatever form somebody wants it.
+//! `transect lab report`: prints the results of a session in one of five forms.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Shows a session: to a program, or to whoever looks on.
+/// Prints a session as JSON or for people.
 pub(super) fn show(data: &SessionData, json: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
     print(data, |out, report| match json {

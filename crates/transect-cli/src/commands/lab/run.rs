@@ -24,7 +24,7 @@ use crate::output::{self, units};
 use crate::progress::StatusLine;
 use crate::user_dirs;
 
-/// A time that somebody may want to know of who watches no status line.
+/// A remaining time from which on it is printed even without a status line.
 const WORTH_TELLING: Duration = Duration::from_secs(60);
 
 /// Runs a session, or shows its plan.
@@ -168,7 +168,7 @@ fn print_time(
     Ok(())
 }
 
-/// Runs what is left of a session, and shows how far it is.
+/// Runs what is left of a session, with progress.
 fn measure(
     session: &mut Session,
     experiment: &mut impl Experiment,
@@ -252,7 +252,7 @@ fn time_starts(
     timed.map_err(lab)
 }
 
-/// Builds the contenders that are needed; one that cannot be built is a row that says so.
+/// Builds the contenders that are needed. One that cannot be built becomes a row with the reason.
 fn launcher<'c>(
     contenders: impl Iterator<Item = &'c Contender>,
     cancel: &Cancel,

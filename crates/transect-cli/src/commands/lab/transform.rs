@@ -1,4 +1,4 @@
-//! `transect lab run transform`: a session of passes over files.
+//! `transect lab run transform`: a session of transforms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
 /// Where the samples go, and whether they stay.
 struct Files {
     paths: [PathBuf; 2],
-    /// Removed with the files in it, if nobody asked for them.
+    /// A temporary folder, removed with the session files in it unless the user named one.
     _temporary: Option<PrivateTempDir>,
 }
 

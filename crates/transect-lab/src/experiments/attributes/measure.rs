@@ -111,7 +111,7 @@ impl<'m> Answers<'m> {
         command
     }
 
-    /// Makes sure that a service knows all that a cell will ask it, if it asks one.
+    /// Primes the service with everything that a cell will ask it, if the cell uses one.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
         let asks = |method: &Method| matches!(method.how, How::Engine(Way::Service));
         if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {

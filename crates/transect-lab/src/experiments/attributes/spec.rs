@@ -77,7 +77,7 @@ impl Task {
         }
     }
 
-    /// Returns whether what is asked about is somebody's own: no tree is made for it.
+    /// Returns whether the task asks about the user's own files: no tree is made for it.
     pub fn needs_a_source(self) -> bool {
         self == Self::CompileDatabase
     }
@@ -90,7 +90,7 @@ pub struct Asked {
     pub task: Task,
     /// How many.
     pub questions: u64,
-    /// Files that were made to be asked about; nothing where they are somebody's own.
+    /// Number of files that were made for the questions; 0 for the user's own files.
     pub made: u64,
     /// Directories in which names are looked for; none where paths are asked about.
     pub search_dirs: u64,
@@ -101,7 +101,7 @@ pub struct Asked {
     pub changed: u64,
     /// How much is made to be asked about, if anything is.
     pub scale: Scale,
-    /// What is asked about, where it is somebody's own.
+    /// The source of the questions, for the user's own files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }

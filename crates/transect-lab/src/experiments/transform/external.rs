@@ -1,6 +1,6 @@
 //! Programs that people use, as cells of a session: `cp {in} {out}`.
 //!
-//! No shell takes part: it would be measured, too. Who needs one writes `sh -c '…'`, and its start is
+//! No shell takes part: it would be measured, too. A user who needs one writes `sh -c '…'`, and its start is
 //! shown as that of every program is: the same command, with an input that holds nothing.
 
 use std::path::Path;

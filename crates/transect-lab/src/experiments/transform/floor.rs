@@ -123,7 +123,7 @@ impl Floor {
     }
 }
 
-/// Reads a file to its end, and lets somebody have every block.
+/// Reads a file to its end and calls a function with every block.
 fn each(
     file: &mut File,
     block: &mut [u8],

@@ -12,7 +12,7 @@ use transect_transform::step::{Step, StepError};
 
 use super::spec::{Digests, Kind};
 
-/// The pattern of the article's tool: 96 bytes that can be printed, but for the last.
+/// The pattern of the article's tool: 96 bytes, all printable except the last.
 pub(super) const PATTERN: std::ops::Range<u8> = 32..128;
 
 /// How much is made at once.

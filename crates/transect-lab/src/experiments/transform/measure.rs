@@ -36,7 +36,7 @@ const NOISE: u64 = 1024;
 /// The kind of the cells of this program.
 const ENGINE: &str = "engine";
 
-/// Runs methods that pass over files.
+/// The experiment: runs methods that transform files.
 #[derive(Debug)]
 pub struct Passes<'m> {
     methods: &'m [Method],

@@ -1,4 +1,4 @@
-//! The methods: every way of passing over a file that this lab knows.
+//! The methods: every way of transforming a file that the lab measures.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::experiments::method_info::MethodInfo;
 use crate::rivals::contender::{Contender, Task};
 use crate::spec::{Cell, FLOOR, again};
 
-/// One way of passing over a file.
+/// One way of transforming a file.
 #[derive(Clone, Debug)]
 pub struct Method {
     /// Its name, of which there is one.
@@ -62,8 +62,8 @@ impl How {
     }
 }
 
-/// What is said of a method of the engine: name, what it does, rows of the contract, the floors that
-/// bind it. Who copies neither out of the input nor into the output may be below the copying floors.
+/// The description of a method of the engine: name, what it does, rows of the contract, the floors that
+/// bind it. A method that copies neither out of the input nor into the output may be below the copying floors.
 type Known = (&'static str, &'static str, &'static [&'static str], &'static [Floor]);
 
 const ENGINE: &[Known] = &[

@@ -1,4 +1,4 @@
-//! Passes over files, measured: every way of getting the bytes of a file through a step into another
+//! Transforms of files, measured: every way of getting the bytes of a file through a step into another
 //! file.
 //!
 //! ```text

@@ -17,7 +17,7 @@ use crate::harness::work::Work;
 /// The block of floors, unless another is asked for.
 pub(super) const FLOOR_BLOCK: usize = 256 << 10;
 
-/// Passes over a file once. The clock runs from opening the input to having the output in its place.
+/// Transforms a file once. The clock runs from opening the input to having the output in its place.
 ///
 /// # Errors
 /// The method is none of this program's, cannot do this, or whatever the system says: one line.

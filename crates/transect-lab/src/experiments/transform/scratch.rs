@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How its name begins, for whoever finds one.
+/// The prefix of its name.
 const PREFIX: &str = "transect-lab-scratch-";
 
-/// Held by whoever uses the folder; the system lets go of it however that one ends.
+/// A lock held by the process that uses the folder; the system releases it however the process ends.
 const LOCK: &str = "lock";
 
 /// A folder of a session, removed when it is dropped.
@@ -83,7 +83,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes a folder one that is held. Nobody takes it for abandoned before that: the lock is empty.
+/// Makes a folder one that is held. Until then no other process takes it for abandoned: the lock is empty.
 fn begin(folder: &Path) -> io::Result<File> {
     let mut lock = File::create_new(folder.join(LOCK))?;
     lock.try_lock()?;
@@ -102,7 +102,7 @@ fn is_abandoned(folder: &Path) -> bool {
     lock.is_ok_and(|lock| !held.is_empty() && lock.try_lock().is_ok())
 }
 
-/// Removes the folders that nobody holds any more. One that cannot be removed does no harm here.
+/// Removes the folders that no process holds any more. One that cannot be removed does no harm here.
 #[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
 fn remove_abandoned(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {

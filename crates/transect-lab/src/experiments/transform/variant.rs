@@ -10,9 +10,9 @@ use transect_text::size;
 pub struct Variant {
     /// The method.
     pub method: String,
-    /// How much is read and written at once, in bytes; what the method likes if nothing is said.
+    /// How much is read and written at once, in bytes; `None` is the method's default.
     pub block: Option<usize>,
-    /// The system is told that the input is read from its beginning to its end.
+    /// Advise the system that the input is read sequentially.
     pub hint: bool,
 }
 

@@ -79,7 +79,7 @@ impl Method {
     /// Returns all methods, with the contenders that a folder holds, and what is wrong with those
     /// that could not be read. Test doubles are left out unless asked for.
     ///
-    /// The folder is named by whoever trusts it: what a contender says is executed.
+    /// The caller must trust the folder: commands in a contender's description are executed.
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
         let mut methods: Vec<Self> = ReaderKind::ALL
             .iter()

@@ -1,6 +1,6 @@
 //! Presets: the rules of a session under one name.
 //!
-//! Those of the articles are their protocols to the letter (rows P1 to P6 of the seed contract), but
+//! Those of the articles are their protocols to the letter (rows P1 to P6 of the seed contract), except
 //! for what was wrong with them: every method is a process of its own, so that none warms what the
 //! next one walks on, and no time is shown of a method that found something else. A single run
 //! decides nothing; `--rounds` makes more of them.

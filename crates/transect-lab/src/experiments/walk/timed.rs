@@ -11,7 +11,7 @@ use transect_sys::{Fault, ListStatus, Volume};
 use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::CallTimes;
 
-/// The sums over all [`Timed`] readers of a walk. Whoever clones it shares it.
+/// The sums over all [`Timed`] readers of a walk. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct CallSums(Arc<Mutex<CallTimes>>);
 

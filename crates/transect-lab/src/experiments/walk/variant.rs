@@ -12,8 +12,7 @@ use transect_text::size;
 /// The threads that a name can ask for.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
-/// A reader and an order, and what they are told beyond that. What is not told is as the engine
-/// would have it.
+/// A reader and an order with their settings. A setting that is `None` is the engine's default.
 ///
 /// Its name is `READER/ORDER[,threads=N][,busy=N][,waiting=N][,buffer=SIZE][,stat-order=ORDER]`:
 ///
@@ -45,7 +44,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns the variant that is told nothing beyond reader and order.
+    /// Returns the variant of a reader and an order with default settings.
     pub fn new(reader: ReaderKind, order: Order) -> Self {
         Self {
             reader,
@@ -58,8 +57,8 @@ impl Variant {
         }
     }
 
-    /// Returns the options of a walk below `root`. Whether the reader can be used here, and takes
-    /// what it is told, is found out by [`ScanOptions::plan`].
+    /// Returns the options of a walk below `root`. [`ScanOptions::plan`] checks whether the reader can
+    /// be used here and supports the settings.
     pub fn options(&self, root: &Path) -> ScanOptions {
         ScanOptions {
             reader: Some(self.reader),
@@ -172,11 +171,11 @@ pub enum VariantError {
     Setting(String),
     /// A setting is there more than once: its key.
     Twice(String),
-    /// The text is no number of threads.
+    /// The text is not a number of threads.
     Threads(String),
     /// A number of threads was given for an order that has one.
     OneThread(Order),
-    /// The text is no size, and why.
+    /// The text is not a size, with the reason.
     BufferSize(String, String),
     /// There is no stat order of this name.
     StatOrder(String),
