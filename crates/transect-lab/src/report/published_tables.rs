@@ -21,6 +21,7 @@ pub struct PublishedTable {
     /// The article's tree.
     pub corpus: &'static str,
     /// Index of the dataset that stands for the article's tree, if there is one.
+    #[serde(rename = "place")]
     pub dataset: Option<usize>,
     /// Whose numbers these are: [`DISCLAIMER`].
     pub whose: &'static str,
