@@ -169,7 +169,7 @@ pub(crate) const BINDINGS: &[Binding] = {
             "parent directory",
         ),
         bind(Directory, &[letter('b')], NextLargest, "largest file below (again: next)"),
-        bind(Directory, &[letter('B')], PreviousLargest, "previous largest file"),
+        bind(Directory, &[letter('B')], PreviousLargest, "next larger file"),
         bind(Directory, &[letter('/')], Search, "search this directory"),
         bind(Directory, &[letter('f')], Find, "find in the whole tree"),
         bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size (again: reverse)"),
