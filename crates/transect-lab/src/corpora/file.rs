@@ -320,7 +320,7 @@ mod tests {
         fs::write(&path, "precious").unwrap();
         let definition = definition(Pattern::Printable96, 10);
         let refused = create(&definition, &path).unwrap_err();
-        assert!(refused.to_string().contains("it exists already"), "{refused}");
+        assert!(refused.to_string().contains("it already exists"), "{refused}");
         assert_eq!(fs::read(&path).unwrap(), b"precious");
         let replaced =
             create_file(&definition, &path, Existing::Replace, &mut |_| {}, &Cancel::new());
