@@ -6,7 +6,7 @@
 //! step before every terminal ([`super::stream`]), and it trusts no caller: it passes printable
 //! text, newlines and tabs, and shows everything else as a visible escape.
 //!
-//! The one exception are sequences that select a text style (SGR, `ESC [ … m`), because our own
+//! The only exceptions are sequences that select a text style (SGR, `ESC [ … m`), because our own
 //! styles arrive as bytes among the text. Only the few styles that this program uses pass
 //! ([`Styles::Ours`]): a forgotten name can at worst become bold or red. Concealed text, colours of
 //! the background and everything else that could hide text do not pass. `list` paints names in the
@@ -45,7 +45,7 @@ impl Styles {
     }
 }
 
-/// Writes to a terminal what cannot steer it.
+/// Writes to a terminal, with control sequences escaped.
 #[derive(Debug)]
 pub(crate) struct Sanitizer<W: Write> {
     terminal: W,
@@ -59,7 +59,7 @@ impl<W: Write> Sanitizer<W> {
         Self { terminal, styles, held: Vec::new() }
     }
 
-    /// Lets other styles pass from now on.
+    /// Changes the styles that pass.
     pub(crate) fn allow(&mut self, styles: Styles) {
         self.styles = styles;
     }
@@ -85,26 +85,26 @@ impl<W: Write> Write for Sanitizer<W> {
 }
 
 impl<W: Write> Drop for Sanitizer<W> {
-    /// Shows what was held: its end does not come any more.
+    /// Writes the held bytes: they remain incomplete.
     fn drop(&mut self) {
         if !self.held.is_empty() {
             let mut text = String::new();
             self.held.iter().for_each(|&byte| push_byte(byte, &mut text));
-            // A terminal that is gone shows nothing.
+            // A closed terminal is ignored.
             let _ = self.terminal.write_all(text.as_bytes());
         }
     }
 }
 
-/// Returns what a terminal may show of a text, without any style.
+/// Escapes a text for a terminal, without any style.
 pub(crate) fn sanitized(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     sanitize_text(text, Styles::No, false, &mut safe);
     safe
 }
 
-/// Appends what a terminal may show of `bytes`, and returns how many of them that is: all, or all
-/// but the beginning of a character or a style at the end.
+/// Appends `bytes` with escapes, and returns the number of bytes used: all except an incomplete
+/// character or style at the end.
 fn sanitize(bytes: &[u8], styles: Styles, text: &mut String) -> usize {
     let mut done = 0;
     for chunk in bytes.utf8_chunks() {
@@ -124,7 +124,7 @@ fn sanitize(bytes: &[u8], styles: Styles, text: &mut String) -> usize {
     done
 }
 
-/// Does so with valid UTF-8; a style at the end may be incomplete if `goes_on`.
+/// The same for valid UTF-8; a style at the end may be incomplete if `goes_on`.
 fn sanitize_text(input: &str, styles: Styles, goes_on: bool, text: &mut String) -> usize {
     let mut rest = input;
     while let Some(at) = rest.find(|c: char| is_hostile(c) && c != '\n' && c != '\t') {
@@ -147,11 +147,11 @@ fn sanitize_text(input: &str, styles: Styles, goes_on: bool, text: &mut String) 
     input.len()
 }
 
-/// What bytes begin with.
+/// A style at the beginning of bytes.
 enum Style {
-    /// A style of so many bytes.
+    /// A style of this many bytes.
     Complete(usize),
-    /// What may become one.
+    /// The beginning of a style.
     Incomplete,
     No,
 }

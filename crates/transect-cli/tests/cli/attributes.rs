@@ -20,7 +20,7 @@ pub(crate) fn asked(env: &TestEnv, args: &[&str], list: &[u8]) -> Output {
     let mut running = Running::start(&mut command);
     let (mut stdin, list) = (running.child.stdin.take().expect("a pipe"), list.to_vec());
     let writer = std::thread::spawn(move || {
-        // Who has seen enough may be gone.
+        // The reader may have closed the pipe.
         let _ = stdin.write_all(&list);
     });
     let output = running.finish();
@@ -53,7 +53,7 @@ pub(crate) fn path_of(line: &Value) -> OsString {
     }
 }
 
-/// Returns what is to be told of a path, from what `std` says.
+/// Returns the expected attributes of a path, from `std`.
 fn expected(env: &TestEnv, path: &Path, follow: bool) -> Value {
     if path.as_os_str().is_empty() {
         return json!({ "os_error": 2 });

@@ -15,7 +15,7 @@ use crate::terminal::on_terminal;
 /// Not a whole number of pages.
 const SIZE: usize = (3 << 20) + 100;
 
-/// Returns whether files of tests can be taken out of memory; says so if not.
+/// Returns whether files of tests can be dropped from memory; reports a skip if not.
 fn can_drop(env: &TestEnv, test: &str) -> bool {
     env.write("probe", 1);
     let dropped = env.transect(["cache", "drop", "--json", "probe"]).quiet();

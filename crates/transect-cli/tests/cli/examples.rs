@@ -98,7 +98,7 @@ fn prepare(env: &TestEnv) {
     let _ = env.sh(digests).exits(0);
 }
 
-/// Returns what a command needs in addition.
+/// Creates what one command needs in addition.
 fn prepare_for(env: &TestEnv, command: &str) {
     match command {
         // It creates the parts itself.

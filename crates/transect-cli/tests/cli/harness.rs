@@ -32,7 +32,7 @@ impl TestEnv {
         let temp = std::env::temp_dir().canonicalize().expect("a place for temporary files");
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir = temp.join(format!("transect-cli-{}-{number}", std::process::id()));
-        // Somebody with the same process id may have been killed.
+        // A killed process with the same id may have left it behind.
         remove(&dir);
         fs::create_dir(&dir).expect("the name is not in use");
         let env = Self { dir };
@@ -44,7 +44,7 @@ impl TestEnv {
         env
     }
 
-    /// Returns where programs put temporary files. Who is killed may leave some.
+    /// Returns the directory for temporary files. Killed programs may leave some.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.dir.join("temporary")
     }
@@ -54,7 +54,7 @@ impl TestEnv {
         self.dir.join("work").join(path)
     }
 
-    /// Makes a directory and those above it, open for everybody whatever the umask is.
+    /// Creates a directory and its parents, with mode 755 whatever the umask is.
     pub(crate) fn mkdir(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = self.path(path);
         let mut missing: Vec<&Path> = path.ancestors().take_while(|dir| !dir.exists()).collect();
@@ -107,7 +107,7 @@ impl TestEnv {
             .env("TZ", "UTC")
             .env("COLUMNS", WIDTH)
             .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
-            // Nobody's profiles count, and none are left; contenders need not be built anew.
+            // No profiles of the user; but a shared cache, so that contenders are built once.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
             .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
             .env("TMPDIR", self.temporary())
@@ -145,7 +145,7 @@ impl TestEnv {
         self.sh(&format!("command -v {program}")).code == Some(0)
     }
 
-    /// Runs the program as somebody for whom permissions hold: nobody, if the tests run as root.
+    /// Runs the program as a user who is bound by permissions: `nobody`, if the tests run as root.
     /// `None`, and a word about it, where that is not possible.
     pub(crate) fn transect_unprivileged<A: AsRef<OsStr>>(
         &self,
@@ -209,7 +209,7 @@ impl TestEnv {
             (r"[\d,]+ entries/s", "[rate] entries/s"),
             (r"\b\d+ threads?\b", "[threads]"),
             (r"\((getdents-statx|getdents-fstatat|portable), ", "([reader], "),
-            // What a file occupies is the file system's affair.
+            // Disk usage depends on the file system.
             (
                 r"disk usage  \S+ \S+ \(\S+ \S+ in directories\)",
                 "disk usage  [size] ([size] in directories)",
@@ -327,7 +327,7 @@ impl Running {
         status.is_ok_and(|status| status.lines().any(|line| line.starts_with("State:\tS")))
     }
 
-    /// Reads what is left of the output, and waits for the end.
+    /// Reads the rest of the output, and waits for the end.
     pub(crate) fn finish(mut self) -> Output {
         let stdout = drain(self.child.stdout.take());
         let stderr = drain(self.child.stderr.take());
@@ -370,7 +370,7 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// What a program wrote, and how it ended.
+/// The output and the exit code of a program.
 #[must_use]
 pub(crate) struct Output {
     pub(crate) stdout: Vec<u8>,
@@ -388,7 +388,7 @@ impl Output {
         self
     }
 
-    /// Demands that nothing was said on stderr.
+    /// Asserts that stderr is empty.
     #[track_caller]
     pub(crate) fn quiet(self) -> Self {
         assert!(self.stderr.is_empty(), "{} has complaints\n{}", self.what, self.text());

@@ -41,7 +41,7 @@ const OF_THE_LAB: [&str; 11] = [
     "corpus",
 ];
 
-/// Returns a command of the lab as its arguments, to ask it for help.
+/// Returns the arguments of a command of the lab.
 fn of_the_lab(command: &'static str) -> Vec<&'static str> {
     std::iter::once("lab").chain(command.split(' ')).collect()
 }

@@ -214,7 +214,7 @@ fn commands(env: &TestEnv) -> BTreeSet<String> {
             .skip_while(|line| *line != "Commands:")
             .skip(1)
             .take_while(|line| !line.is_empty())
-            // What is indented more goes on with the line before.
+            // Deeper indentation continues the line before.
             .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
             .filter_map(|line| line.split_whitespace().next())
             .filter(|name| *name != "help")
@@ -228,7 +228,7 @@ fn commands(env: &TestEnv) -> BTreeSet<String> {
     commands
 }
 
-/// Returns what a terminal was sent that it should not be: the first such place, with what is around.
+/// Returns the first sequence that must not reach a terminal, with its context.
 fn forbidden(shown: &[u8]) -> Option<String> {
     let Ok(text) = std::str::from_utf8(shown) else {
         return Some(format!("not UTF-8: {}", String::from_utf8_lossy(shown)));
@@ -281,7 +281,7 @@ fn terminal_hostile_bytes_escaped_by_every_command() {
         let env = TestEnv::new();
         let mut script = hostile(&env);
         script.extend_from_slice(lines.as_bytes());
-        // And what all commands do with an option that is not theirs.
+        // And all commands with an unknown option.
         script.extend_from_slice(format!("\n$T {command} \"--bogus$U\"\n").as_bytes());
         fs::write(env.path("case"), script).unwrap();
         let Some(output) = on_terminal(&env, test, "", "sh case") else {

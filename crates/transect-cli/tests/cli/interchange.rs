@@ -83,7 +83,7 @@ fn usage_extended_export_matches_ncdu() {
     assert_eq!(extended(&env, "ours.json"), theirs);
     let _ = env.sh("ncdu -0 -e -f ours.json -o again.json").exits(0);
     assert_eq!(extended(&env, "again.json"), theirs);
-    // Without being asked, neither of us tells.
+    // Without -e, neither program exports them.
     let _ = env.transect(["usage", "-o", "plain.json", "tree"]).exits(0).quiet();
     assert!(extended(&env, "plain.json").values().all(|of| of.iter().all(Value::is_null)));
 

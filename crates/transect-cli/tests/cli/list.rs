@@ -273,7 +273,7 @@ fn list_slow_reader_gets_everything() {
     let mut first = [0; 5];
     let mut stdout = running.child.stdout.take().unwrap();
     stdout.read_exact(&mut first).unwrap();
-    // The pipe is full long before the end: whoever ended now would have lost paths.
+    // The pipe is full long before the end: ending now would lose paths.
     assert!(running.child.try_wait().unwrap().is_none(), "the list did not wait");
     let mut rest = first.to_vec();
     stdout.read_to_end(&mut rest).unwrap();
@@ -361,7 +361,7 @@ fn list_json_matches_system() {
             }
         };
         let path = std::path::Path::new(std::ffi::OsStr::from_bytes(&path)).to_owned();
-        // Too long to be asked for in one piece.
+        // Too long for one system call.
         if path.as_os_str().len() > 1000 {
             continue;
         }
@@ -471,7 +471,7 @@ fn list_link_targets_are_raw_bytes() {
     assert_eq!(shown(&["-c", "target", "tree/plain"]), b"-\n");
     let csv = shown(&["--csv", "-c", "target,name", "-g", "to a link", "--min-depth", "1", "tree"]);
     assert_eq!(csv, b"target,name\ndangling,to a link\n");
-    // What a link leads to has no target; one that leads nowhere stays a link.
+    // A followed link has no target; a dangling one stays a link.
     symlink("plain", env.path("tree/to a file")).unwrap();
     let followed = |path| objects(&env, &["-L", "-c", "target", path]).remove(0)["target"].take();
     assert_eq!(followed("tree/to a file"), serde_json::Value::Null);

@@ -1,8 +1,7 @@
-//! The program as its users meet it: arguments in; output, messages and exit codes out.
+//! The program from outside: arguments in; output, messages and exit codes out.
 //!
-//! What is expected is computed in the tests with `std::fs`, or asked of `find` and `du`. Where a
-//! program or a privilege is missing, a test says `SKIPPED` on stderr and why; with
-//! `TRANSECT_NO_SKIP` set that is a failure.
+//! Expected results come from `std::fs`, `find` and `du`. A test that lacks a program or a privilege
+//! prints `SKIPPED` and the reason on stderr; with `TRANSECT_NO_SKIP` set it fails.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
@@ -42,7 +41,7 @@ mod tune;
 mod usage;
 mod wine;
 
-/// A file that nobody declares is never compiled: its tests would pass for ever.
+/// A file that is not declared is never compiled: its tests would never run.
 #[test]
 fn every_file_in_this_directory_is_a_module() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");

@@ -1,4 +1,4 @@
-//! What people read: summaries, and what is said when something is wrong.
+//! Summaries and error messages.
 
 use crate::harness::{TestEnv, assert_output};
 
@@ -108,7 +108,7 @@ fn list_lines_are_as_find_prints() {
 fn doctor_shows_calls_file_system_readers_orders() {
     let env = TestEnv::new();
     let output = env.transect(["doctor"]).exits(0).quiet().stdout_text();
-    // What is found differs from machine to machine: the labels do not.
+    // Values differ from machine to machine; labels do not.
     let mut in_columns = false;
     let labels: Vec<&str> = output
         .lines()
@@ -184,7 +184,7 @@ fn doctor_json_matches_text() {
     for (one, all) in [("reader", "readers"), ("order", "orders")] {
         let used = object[one].as_str().unwrap().to_owned();
         assert!(names(all).contains(&used), "{used} is one of the {all}");
-        // What doctor promises is what a scan does.
+        // A scan uses the reader that doctor shows.
         let scan = env.transect(["--json", "."]).exits(0).json();
         assert_eq!(scan[one], used.as_str());
     }

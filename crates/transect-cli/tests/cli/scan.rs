@@ -123,7 +123,7 @@ fn scan_json_keys_are_documented() {
     assert_eq!(keys(&with_errors), expected);
     assert_eq!(with_errors["error_list"], json!([]));
 
-    // Each with its path, and with the bytes of a path that is no text.
+    // Each with its path, and with the bytes of a path that is not UTF-8.
     let hex = hex(b"tree/di\xffrectory");
     let directory = &object["largest_directories"][0];
     assert_eq!(
@@ -477,7 +477,7 @@ fn scan_largest_ranked_by_usage_or_length() {
         assert_eq!(ranked(&["--apparent"], list)[0], airy);
         assert_eq!(ranked(&["--apparent"], list)[1], dense);
     }
-    // What is counted does not depend on how it is ranked.
+    // The ranking does not change the counts.
     let plain = env.transect(["--json", "tree"]).exits(0).json();
     let apparent = env.transect(["--json", "--apparent", "tree"]).exits(0).json();
     assert_eq!(tree::counted(&plain), tree::counted(&apparent));
@@ -531,7 +531,7 @@ fn scan_depth_and_globs_limit_count() {
     assert_eq!(scan(&["-E", "a"]).0, (1, 2, 1));
 }
 
-/// Runs a script with mounts of its own, which nobody else sees; `None` where that is forbidden.
+/// Runs a script in a private mount namespace; `None` where that is forbidden.
 fn with_mounts(env: &TestEnv, test: &str, mount: &str, script: &str) -> Option<Output> {
     for unshare in ["unshare -m", "unshare -rm"] {
         let tried = env.sh(&format!("{unshare} sh -c '{mount}'"));
@@ -565,7 +565,7 @@ fn scan_one_file_system_excludes_mounts() {
         assert_eq!((&one["files"], &one["directories"]), (&json!(1), &json!(2)), "{args}");
         assert_eq!(one["apparent_size"], 10, "{args}");
         assert_eq!(one["skipped"], json!({"mount_boundary": 1}), "{args}");
-        assert_eq!(one["complete"], true, "what is left out on purpose is no error");
+        assert_eq!(one["complete"], true, "exclusion is not an error");
     }
     // The root's file system is the one to stay on, not that of the current directory.
     let script = format!("{scan} -x tree/mounted");

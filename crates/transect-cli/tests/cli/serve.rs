@@ -1,4 +1,4 @@
-//! `transect serve --cache`, and those who ask it: processes of their own.
+//! `transect serve --cache` and its clients, as separate processes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use crate::harness::{Running, TestEnv};
 /// All that a service tells.
 const COLUMNS: &str = "type,size,allocated,mtime,ctime,btime,mode,uid,gid,nlink,inode,device";
 
-/// Returns where a service answers that is told nothing else.
+/// Returns the default socket.
 fn usual(env: &TestEnv) -> PathBuf {
     env.path("../runtime/transect/cache.sock")
 }
@@ -39,7 +39,7 @@ impl Service {
         Self { running, said, first }
     }
 
-    /// Ends it with a signal, and returns all that it said.
+    /// Ends it with a signal, and returns its stderr.
     fn end(mut self, signal: Signal) -> String {
         self.running.signal(signal);
         let mut text = self.first;
@@ -109,7 +109,7 @@ fn service_second_instance_rejected_until_first_dies() {
     let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
 
     service.kill();
-    assert!(usual(&env).exists(), "nobody removed it");
+    assert!(usual(&env).exists(), "the socket was not removed");
     let refused = env.transect(["attributes", "--service", "/"]).exits(2);
     assert!(refused.stderr_text().contains("start one with `transect serve --cache`"));
     assert!(refused.stderr_text().ends_with("cache.sock': Connection refused\n"));
@@ -131,7 +131,7 @@ fn service_death_reported_to_client() {
     stdin.write_all(&b"/\n".repeat(70_000)).unwrap();
     let mut first = [0; 1];
     client.child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    // What is printed must not be what it waits for.
+    // The output must not block on the input.
     let mut stdout = client.child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || {
         let mut rest = Vec::new();
@@ -181,7 +181,7 @@ fn service_other_user_rejected() {
         return;
     };
     assert!(refused.exits(2).stderr_text().ends_with("Permission denied\n"));
-    // As if somebody had opened it to all.
+    // As if another program had changed its mode.
     env.chmod(&socket, 0o666);
     let foreign = env.transect_unprivileged(test, ask).unwrap().exits(2);
     assert!(foreign.stderr_text().ends_with("is that of user 0\n"), "{}", foreign.text());

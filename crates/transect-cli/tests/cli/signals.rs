@@ -53,7 +53,7 @@ fn interrupt_twice_ends_at_once() {
     wait_until("the first signal is taken", || {
         list.signals("ShdPnd").is_some_and(|set| set & INT == 0)
     });
-    // Still blocked: nobody has read, and the first signal only asks.
+    // Still blocked: the pipe is full, and the first signal only requests a stop.
     assert!(list.child.try_wait().unwrap().is_none());
     list.signal(Signal::INT);
     // Nothing is read before the end.
@@ -87,7 +87,7 @@ fn scan_interrupted_shows_partial_result() {
     let object = output.json();
     assert_eq!(object["interrupted"], true);
     assert_eq!(object["complete"], false);
-    assert_eq!(object["errors"], 0, "to be interrupted is no error of the tree");
+    assert_eq!(object["errors"], 0, "an interruption is not an error of the tree");
     assert!(object["files"].as_u64() <= Some(50_000), "{}", object["files"]);
 
     let output = interrupted_scan(&env, &["tree"]).quiet();

@@ -1,4 +1,4 @@
-//! What a start brings along, before anything is read.
+//! The libraries that the program loads.
 
 use crate::harness::{TestEnv, skip};
 

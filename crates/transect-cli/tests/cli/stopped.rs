@@ -160,7 +160,7 @@ fn files_below(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Asks a cache service that is stopped and continued about files that exist. Returns how many runs
+/// Queries a cache service that is stopped and continued about existing files. Returns how many runs
 /// were answered wrongly. Every run has a new service, which lists the directories anew.
 fn wrong_services(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) -> usize {
     let list: Vec<u8> = files_below(root)

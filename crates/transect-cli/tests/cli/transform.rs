@@ -129,7 +129,10 @@ fn verify_exchanges_lists_with_sum_programs() {
     env.text("src/new\nline", "y");
     for program in ["b3sum", "sha256sum"] {
         if !env.has(program) {
-            skip::<()>("lists_of_other_programs_are_read", &format!("there is no {program}"));
+            skip::<()>(
+                "verify_exchanges_lists_with_sum_programs",
+                &format!("there is no {program}"),
+            );
             continue;
         }
         let list = env.sh(&format!("{program} src/* 2>/dev/null >list; cat list"));

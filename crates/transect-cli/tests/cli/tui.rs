@@ -17,7 +17,7 @@ impl<'e> Terminal<'e> {
             return skip(test, "there is no tmux");
         }
         let terminal = Self { env };
-        // No settings of whoever runs the tests, and a shell that reads none either.
+        // No settings of the user, and a shell that reads none either.
         let size = format!("-x {width} -y {height}");
         terminal.tmux(&format!("-f /dev/null new-session -d {size} 'PS1=\"$ \" exec sh -i'"));
         terminal.shows("$");
@@ -92,7 +92,7 @@ fn tui_browse_mark_and_delete() {
     let screen = terminal.shows("name ▲");
     assert!(screen.find(" folder/") < screen.find(" large"), "{screen}");
     terminal.press("/ l a r Enter d");
-    // Nobody can agree before it is known what to.
+    // No confirmation before the sizes are known.
     assert!(terminal.shows("cannot be undone").contains("Delete 1 entry for good?"));
     assert!(env.path("tree/large").exists());
     terminal.press("y");

@@ -1,4 +1,4 @@
-//! `transect usage`: the tree and the groups, compared with `du` and with what is there.
+//! `transect usage`: the tree and the groups, compared with `du` and `std::fs`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -62,7 +62,7 @@ impl Exe {
         serde_json::from_slice(&self.run(args)).expect("one JSON object")
     }
 
-    /// Returns the readers that can be used. Asked once: every start under Wine takes its time.
+    /// Returns the available readers, determined once: every start under Wine is slow.
     fn readers(&self) -> &'static [String] {
         static READERS: OnceLock<Vec<String>> = OnceLock::new();
         READERS.get_or_init(|| {

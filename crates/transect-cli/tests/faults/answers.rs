@@ -1,4 +1,4 @@
-//! Answers: what is printed with exit code 0 is the truth, and files that hold answers are whole.
+//! Output under faults: with exit code 0 it is true, and output files are complete.
 
 use std::fs::File;
 use std::path::Path;

@@ -36,7 +36,7 @@ pub(crate) fn ask_cache(level: Level) -> i32 {
     refused
 }
 
-/// What is said to be missing is not there, and what is said to be there has its size.
+/// Files reported as missing do not exist; the others have the reported size.
 fn is_true_or_refused(ended: &Ended<'_>) -> Result<(), String> {
     for line in ended.stdout.lines() {
         let size = |path: &str| match ended.before.get(Path::new(path)).map(|node| &node.content) {

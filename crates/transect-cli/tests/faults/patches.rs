@@ -65,7 +65,7 @@ fn is_whole_or_has_journal(ended: &Ended<'_>) -> Result<(), String> {
     }
 }
 
-/// What is on the way of a patch in place; the file itself is judged with its journal.
+/// The temporary files of a patch in place; the file itself is checked with its journal.
 const ON_THE_WAY: &[&str] = &["f", JOURNAL];
 
 #[test]

@@ -21,10 +21,10 @@ fn tree(work: &Path) {
     std::os::unix::fs::symlink("stays", work.join("tree/link")).unwrap();
 }
 
-/// What is chosen of it.
+/// The selected entries.
 const CHOSEN: [&str; 4] = ["a", "b/4", "6", "link"];
 
-/// Removes what is chosen, and prints what became of it. Exits with 1 if anything was kept.
+/// Removes the selected entries, and prints the result. Exits with 1 if anything was kept.
 pub(crate) fn remove(to_trash: bool) -> i32 {
     let root = Path::new("tree");
     let builder = TableBuilder::new(Removal::COLUMNS | FieldMask::FILE_ID);
@@ -57,7 +57,7 @@ pub(crate) fn remove(to_trash: bool) -> i32 {
     i32::from(!report.is_complete())
 }
 
-/// What is said to be gone is gone, and what stays is said to stay.
+/// Entries reported as removed are gone; all others are reported as kept.
 fn is_reported(ended: &Ended<'_>) -> Result<(), String> {
     let paths = |text: &str, word: &str| -> Vec<PathBuf> {
         text.lines().filter_map(|line| line.strip_prefix(word)).map(PathBuf::from).collect()

@@ -1,4 +1,4 @@
-//! What a folder holds, to be compared with what it held before.
+//! The content of a directory, to compare with an earlier state.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +17,7 @@ pub(crate) struct Node {
     state: (u64, i64, i64),
 }
 
-/// What an entry holds.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Directory,
@@ -40,7 +40,7 @@ impl Node {
         }
     }
 
-    /// Returns whether it is what a run without faults makes of it.
+    /// Returns whether it equals the result of a run without faults.
     pub(crate) fn is_like(&self, wanted: &Self) -> bool {
         match self.content {
             Content::Directory => wanted.content == Content::Directory,

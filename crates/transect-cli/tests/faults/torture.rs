@@ -19,7 +19,7 @@ const WHOLE: &str = "TRANSECT_TORTURE";
 /// Names, in a process started for it, what part of a library it is to run.
 pub(crate) const ROLE: &str = "TRANSECT_FAULTS_ROLE";
 
-/// What is run.
+/// A scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Program {
     /// `transect` with these arguments.
@@ -138,7 +138,7 @@ pub(crate) fn torture(scenario: &Scenario) {
     assert!(count(Verdict::AsWithout) + count(Verdict::Reported) > 0, "no fault was met");
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     /// The result and the exit code of a run without a fault.
@@ -195,7 +195,7 @@ struct Run {
     found: Snapshot,
 }
 
-/// What the loader of programs opens before the program begins, and what is not a file.
+/// Files that the dynamic loader opens before the program starts, and paths that are not files.
 const NOT_COUNTED: [&str; 9] = [
     "/lib",
     "/usr",
@@ -283,7 +283,7 @@ impl Run {
         text
     }
 
-    /// Holds a run against what is promised.
+    /// Checks a run against the guarantees.
     fn judge(
         &self,
         scenario: &Scenario,
@@ -374,7 +374,7 @@ impl Run {
             let after = reference.found.get(path);
             let is_old = before.is_some_and(|before| node.is_untouched(before));
             let is_new = after.is_some_and(|after| node.is_like(after));
-            // What a file system could not keep is said, and the content stays whole.
+            // Lost metadata is reported, and the content is complete.
             let is_told = after.is_some_and(|after| node.has_content_of(after))
                 && stderr.contains("could not keep");
             let is_left = is_temporary(path) && cannot_clean;

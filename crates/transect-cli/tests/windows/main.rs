@@ -28,7 +28,7 @@ impl TestEnv {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("transect-cli-{}-{number}", std::process::id());
         let dir = std::env::temp_dir().join(name);
-        // Somebody with the same process id may have been killed.
+        // A killed process with the same id may have left it behind.
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir(&dir).expect("the name is not in use");
         Self { dir }
@@ -49,7 +49,7 @@ impl TestEnv {
     fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Child {
         Command::new(env!("CARGO_BIN_EXE_transect"))
             .args(args)
-            // Nobody's profiles count, and none are left.
+            // No profiles of the user.
             .env("APPDATA", self.dir.join("config"))
             .current_dir(&self.dir)
             .stdin(Stdio::null())
@@ -103,7 +103,7 @@ impl Output {
         self
     }
 
-    /// Demands that nothing was said on stderr.
+    /// Asserts that stderr is empty.
     #[track_caller]
     fn quiet(self) -> Self {
         assert_eq!(self.stderr, "");
@@ -413,7 +413,7 @@ fn the_lab_passes_over_files_with_every_method_that_is_here() {
     let methods = METHODS.map(|method| format!("--methods={method}"));
     let run = ["lab", "run", "transform", "--preset", "full", "--dir", ".", "--sizes", "64K"];
     let few = ["--blocks", "16K", "--rounds", "1", "--seq"];
-    // Nobody tells what is in memory: warm and cold would be no more than words.
+    // Windows does not report residency: warm and cold cannot be verified.
     let refused = env.transect(run.iter().chain(&few)).exits(2).stderr;
     assert!(refused.contains("this system does not tell what is in memory"), "{refused}");
     let as_is = ["--state", "as-is", "-o", "samples.jsonl"];

@@ -13,7 +13,7 @@ use crate::output::{owner, quote};
 /// The totals of the entries with one key.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// What it is, as people and JSON read it.
+    /// The name, as in text and JSON.
     pub(super) key: String,
     pub(super) sums: SubtreeTotals,
 }
@@ -48,7 +48,7 @@ pub(super) fn largest(
         let larger = measure.size(&b.sums).cmp(&measure.size(&a.sums));
         larger.then_with(|| a.key.cmp(&b.key))
     });
-    // Where nothing has any size, nothing is too small.
+    // If all groups are empty, none is too small.
     let min_size = min_size.min(measure.size(&table.grand_total()));
     let large = groups.iter().take_while(|group| measure.size(&group.sums) >= min_size).count();
     let others = groups.split_off(large.min(most.max(1)));
