@@ -119,7 +119,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "article-s3-naive",
-        about: "the same command three times, caches as they are: what a cache does to who does not know of it",
+        about: "the same command three times, caches as they are: shows the effect of caching",
         contract: Some("P6"),
         cache_states: &[State::AsIs, State::AsIs, State::AsIs],
         rounds: 1,
