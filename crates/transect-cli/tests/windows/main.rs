@@ -324,7 +324,7 @@ fn doctor_knows_the_system_the_volume_and_the_readers() {
         .lines()
         .skip_while(|line| *line != "readers")
         .skip(1)
-        .take_while(|line| !line.starts_with("  not here"))
+        .take_while(|line| !line.starts_with("  not available"))
         .map(|line| line[2..].find("  ").map(|gap| line.len() - line[2 + gap..].trim_start().len()))
         .collect();
     assert!(starts.len() > 1 && starts.iter().all(|start| start == &starts[0]), "{text}");
