@@ -66,11 +66,11 @@ fn prepare(env: &TestEnv) {
     env.text("notes.txt", "one\ntwo\n");
     env.text("docs/old.md~", "draft\n");
     env.text("paths.txt", "notes.txt\nsrc\n");
-    symlink("notes.txt", env.path("link")).unwrap();
+    symlink("notes.txt", env.path("link")).expect("a new link");
     env.write("backup.img", 5_000_000);
-    std::fs::write(env.path("program.bin"), [[0; 16], [0x90; 16]].concat()).unwrap();
+    std::fs::write(env.path("program.bin"), [[0; 16], [0x90; 16]].concat()).expect("a new file");
     // One record: two bytes at offset 3.
-    std::fs::write(env.path("update.ips"), b"PATCH\0\0\x03\0\x02okEOF").unwrap();
+    std::fs::write(env.path("update.ips"), b"PATCH\0\0\x03\0\x02okEOF").expect("a new file");
     let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sessions");
     for (from, to) in [
         ("walk", "walk.jsonl"),
@@ -78,7 +78,7 @@ fn prepare(env: &TestEnv) {
         ("walk", "after.jsonl"),
         ("transform", "transform.jsonl"),
     ] {
-        std::fs::copy(format!("{sessions}/{from}.jsonl"), env.path(to)).unwrap();
+        std::fs::copy(format!("{sessions}/{from}.jsonl"), env.path(to)).expect("a stored session");
     }
     for (name, head) in [("listing.txt", ""), ("sequential.txt", "SEQUENTIAL")] {
         let mut text = format!("{head}\r\n-- TEST 16kb CRT --\r\n\r\n");

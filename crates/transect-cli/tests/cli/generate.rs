@@ -60,6 +60,10 @@ fn man_prints_the_page_of_any_command() {
         for part in parts {
             assert!(page.contains(part), "{title}: no {part}");
         }
+        assert!(
+            page.contains("Use at most N threads") == (title != "transect-lab-report"),
+            "{page}"
+        );
         assert!(page.ends_with('\n'));
     }
     let unknown = env.transect(["man", "lab", "walk"]).exits(2).stderr_text();

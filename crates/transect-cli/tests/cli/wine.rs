@@ -245,7 +245,7 @@ fn wine_link_to_other_volume_respects_one_file_system() {
     let drive = on_drive(&env.path("tree"));
     for reader in exe.readers() {
         let scan = |options: &[&str]| {
-            let scan = exe.json(["--json", &drive, "--reader", &reader].iter().chain(options));
+            let scan = exe.json(["--json", &drive, "--reader", reader].iter().chain(options));
             let number = |key: &str| scan[key].as_u64().expect("a number");
             let skipped = scan["skipped"]["mount_boundary"].as_u64().unwrap_or(0);
             (number("files"), number("directories"), number("symlinks"), skipped)
