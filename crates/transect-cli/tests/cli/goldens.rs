@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::harness::TestEnv;
 
-/// The sessions, by the kind of their experiment.
-const SESSIONS: [&str; 3] = ["walk", "transform", "attributes"];
+/// The sessions, by the kind of their experiment; `articles` has published tables beside it.
+const SESSIONS: [&str; 4] = ["walk", "articles", "transform", "attributes"];
 
 /// The forms of a report.
 const FORMS: [(&str, &[&str]); 4] =
