@@ -376,7 +376,7 @@ impl Run {
             let is_new = after.is_some_and(|after| node.is_like(after));
             // Lost metadata is reported, and the content is complete.
             let is_told = after.is_some_and(|after| node.has_content_of(after))
-                && stderr.contains("could not keep");
+                && stderr.contains("cannot preserve");
             let is_left = is_temporary(path) && cannot_clean;
             match is_success {
                 _ if is_left => {}
