@@ -53,7 +53,7 @@ mod tests {
             out.expect_digest(Some(blake3::hash(made)));
             let refused = out.publish().unwrap_err().to_string();
             let path = target.display();
-            let why = "the device has something else than was written";
+            let why = "the device does not return what was written";
             assert_eq!(refused, format!("cannot read back '{path}': {why}"));
             assert_eq!(std::fs::read(&target).unwrap(), b"old");
         }

@@ -666,7 +666,7 @@ fn job_without_space_rejected_before_first() {
     };
     let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
     let expected =
-        format!("cannot write '{}': the results take 10485760 bytes", directory.display());
+        format!("cannot write '{}': the results need 10485760 bytes", directory.display());
     assert!(message(check("case=upper")).starts_with(&expected));
     // These results may be smaller, or share the blocks of the input.
     check("zstd").unwrap();
