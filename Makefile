@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BINARY := $(TARGET)/dist/transect
 # Gives tests a folder of their own for temporary files. On ext4 it spreads what is made in it over
 # the disk (chattr +T): otherwise every new file has the kernel look through the inodes that other
-# tests have just freed, which took up to nine tenths of the time of a test. Open to all users as
+# tests have just freed, which took three quarters of the processor time of one. Open to all users as
 # /tmp is, for tests that run as another user. Not removed with what a killed test left in it, which
 # may be a mount.
 OWN_TMPDIR = TMPDIR=$$(mktemp -d "$${TMPDIR:-/tmp}/tXXXXXX"); export TMPDIR; \

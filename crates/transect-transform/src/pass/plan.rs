@@ -112,7 +112,7 @@ impl Plan {
         let (method, reason) = match task {
             Task {
                 shape: None, output: OutputMode::NewFile, kernel_copy_obstacle: None, ..
-            } => (IoMethod::KernelCopy, "the kernel copies what nobody has to see"),
+            } => (IoMethod::KernelCopy, "no step reads the data, so the kernel copies it"),
             Task { cost: Cost::Heavy, size: MIN_PIPELINE_SIZE.., .. }
                 if has_several_processors() =>
             {

@@ -268,7 +268,7 @@ fn read_back_matches_for_every_method() {
         PassRunner::new(PassOptions { method, read_back: true, ..PassOptions::default() });
     let options = existing(Existing::Replace);
     let refused = message(transform(&input, Some(&output), None, &mut unseen, options));
-    assert!(refused.ends_with("nobody sees what it copies, and could compare it"), "{refused}");
+    assert!(refused.ends_with("the kernel copies the data, so it cannot be compared"), "{refused}");
 }
 
 #[test]
