@@ -287,7 +287,8 @@ fn path(name: Vec<u8>) -> Result<PathBuf, String> {
     if name.contains(&0) {
         return Err("the name has a NUL".to_owned());
     }
-    let name = system::name_from_bytes(name).ok_or("the name is not UTF-8, as names must be on this system")?;
+    let name = system::name_from_bytes(name)
+        .ok_or("the name is not UTF-8, as names must be on this system")?;
     Ok(Path::new(&name).to_owned())
 }
 

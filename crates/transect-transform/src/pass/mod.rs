@@ -313,7 +313,9 @@ impl PassRunner {
     /// Returns why a copy cannot be left to the kernel, if it cannot.
     fn kernel_copy_obstacle(&self) -> Option<&'static str> {
         match self.options.holes {
-            _ if self.options.read_back => Some("the kernel copies the data, so it cannot be compared"),
+            _ if self.options.read_back => {
+                Some("the kernel copies the data, so it cannot be compared")
+            }
             Holes::Make | Holes::Fill => Some("the kernel copies holes as they are"),
             Holes::Keep => None,
         }
