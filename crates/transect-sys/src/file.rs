@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::linux::{GetdentsReader, StatCall};
 use crate::reader::Reader;
 #[cfg(target_os = "linux")]
-use crate::registry::ReaderSettings;
+use crate::settings::ReaderSettings;
 
 /// Returns all attributes of an open file.
 ///

@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+pub use crate::usage::{ProcessUsage, usage_of_children, usage_of_self};
 use crate::volume::Reliability;
 
 /// The most directory handles to keep open if the system sets no limit.
@@ -97,34 +97,6 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     return crate::windows::stored_name(path);
     #[cfg(not(windows))]
     path.file_name().map(OsString::from)
-}
-
-/// Resources that processes used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProcessUsage {
-    /// CPU time in user and kernel mode.
-    pub cpu_time: Duration,
-    /// Number of times that a thread waited for something.
-    pub voluntary_switches: u64,
-    /// Number of times that a thread was preempted.
-    pub involuntary_switches: u64,
-}
-
-/// Returns what all threads of this process used so far; `None` if there is no such call.
-pub fn usage_of_self() -> Option<ProcessUsage> {
-    #[cfg(target_os = "linux")]
-    return Some(crate::linux::usage_of_self());
-    #[cfg(not(target_os = "linux"))]
-    None
-}
-
-/// Returns what all children used that were waited for so far, including the children that they
-/// waited for; `None` if there is no such call.
-pub fn usage_of_children() -> Option<ProcessUsage> {
-    #[cfg(target_os = "linux")]
-    return Some(crate::linux::usage_of_children());
-    #[cfg(not(target_os = "linux"))]
-    None
 }
 
 /// Returns the name and version of the system, and of Wine if it runs there.

@@ -47,7 +47,8 @@ pub mod private_dir;
 mod reader;
 mod registry;
 pub mod residency;
-mod stat_order;
+mod settings;
+mod usage;
 mod volume;
 pub mod watch;
 
@@ -67,6 +68,6 @@ pub use name::name_from_bytes;
 pub use name_buffer::NameBuffer;
 pub use portable::PortableReader;
 pub use reader::{ListStatus, Reader, Want};
-pub use registry::{ReaderKind, ReaderSettings, ReaderVisitor};
-pub use stat_order::StatOrder;
+pub use registry::{ReaderKind, ReaderVisitor};
+pub use settings::{ReaderSettings, StatOrder};
 pub use volume::{EndDetection, Reliability, Volume};

@@ -1,10 +1,8 @@
 //! All kinds of readers: which exist, which are available on this system, and how to create one.
 
-use std::ops::RangeInclusive;
-
 use crate::portable::PortableReader;
 use crate::reader::Reader;
-use crate::stat_order::StatOrder;
+use crate::settings::ReaderSettings;
 
 /// The kinds of readers, as users select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,37 +30,6 @@ pub enum ReaderKind {
     FileAttributesEx,
     /// Every system: `std::fs`.
     Portable,
-}
-
-/// Options of a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReaderSettings {
-    /// Buffer size of one listing call in bytes, within [`ReaderSettings::BUFFER_SIZES`]. Only for
-    /// readers that have such a buffer: [`ReaderKind::takes_buffer_size`].
-    pub buffer_size: usize,
-    /// The order of attribute queries within one listing. Only for readers that query entry by
-    /// entry:
-    /// [`ReaderKind::takes_stat_order`].
-    pub stat_order: StatOrder,
-}
-
-impl ReaderSettings {
-    /// The valid buffer sizes: one page to 4 MiB.
-    ///
-    /// The smallest holds the longest record that a local file system creates.
-    pub const BUFFER_SIZES: RangeInclusive<usize> = 4 << 10..=4 << 20;
-}
-
-impl Default for ReaderSettings {
-    /// 64 KiB, queries in listing order.
-    ///
-    /// From 4 KiB to 1 MiB the size made no measurable difference to a warm scan on Linux
-    /// (peers-scan: floor variants b4k, b32k, b1m within 3 %). With 64 KiB a directory of 2,000
-    /// names takes one call, 32 threads need 2 MiB, and older versions of SMB return no more in one
-    /// answer.
-    fn default() -> Self {
-        Self { buffer_size: 64 << 10, stat_order: StatOrder::default() }
-    }
 }
 
 /// A function that is generic over the type of reader: see [`ReaderKind::dispatch`].

@@ -2,6 +2,10 @@
 //!
 //! Only regular files have pages. The result is a snapshot: other processes read, write and need
 //! memory at the same time.
+//!
+//! This file and `linux/residency.rs`, `windows/residency.rs` are contract pairs: the public
+//! functions call those of the system, which return the types of this file. They name each other on
+//! purpose.
 
 use std::fs::File;
 use std::io;

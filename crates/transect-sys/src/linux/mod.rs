@@ -11,7 +11,6 @@ mod reader;
 pub(crate) mod residency;
 mod ring;
 mod stat;
-mod usage;
 mod volume;
 mod watch;
 
@@ -24,7 +23,6 @@ pub use open::has_openat2;
 pub use reader::{GetdentsReader, ListingHandle};
 pub use ring::{Buffer, Ring, has_io_uring};
 pub use stat::{StatCall, has_statx};
-pub use usage::{usage_of_children, usage_of_self};
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 

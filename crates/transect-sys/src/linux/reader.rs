@@ -15,8 +15,7 @@ use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
-use crate::registry::ReaderSettings;
-use crate::stat_order::StatOrder;
+use crate::settings::{ReaderSettings, StatOrder};
 use crate::volume::Volume;
 
 /// A directory that is open for listing.

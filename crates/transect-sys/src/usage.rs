@@ -1,20 +1,36 @@
-//! Resource usage of processes: `getrusage(2)`.
+//! Resource usage of processes: `getrusage(2)` on Linux, unknown elsewhere.
 
 use std::time::Duration;
 
-use crate::host::ProcessUsage;
+/// Resources that processes used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUsage {
+    /// CPU time in user and kernel mode.
+    pub cpu_time: Duration,
+    /// Number of times that a thread waited for something.
+    pub voluntary_switches: u64,
+    /// Number of times that a thread was preempted.
+    pub involuntary_switches: u64,
+}
 
-/// Returns what all threads of this process used so far.
-pub fn usage_of_self() -> ProcessUsage {
-    usage(libc::RUSAGE_SELF)
+/// Returns what all threads of this process used so far; `None` if there is no such call.
+pub fn usage_of_self() -> Option<ProcessUsage> {
+    #[cfg(target_os = "linux")]
+    return Some(usage(libc::RUSAGE_SELF));
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// Returns what all children used that were waited for so far, including the children that they
-/// waited for.
-pub fn usage_of_children() -> ProcessUsage {
-    usage(libc::RUSAGE_CHILDREN)
+/// waited for; `None` if there is no such call.
+pub fn usage_of_children() -> Option<ProcessUsage> {
+    #[cfg(target_os = "linux")]
+    return Some(usage(libc::RUSAGE_CHILDREN));
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
+#[cfg(target_os = "linux")]
 fn usage(whose: libc::c_int) -> ProcessUsage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the structure is the kernel's own and lives through the call. It consists of numbers,
@@ -34,29 +50,29 @@ fn usage(whose: libc::c_int) -> ProcessUsage {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
     fn usage_of_self_cpu_time_and_voluntary_switches() {
-        let before = usage_of_self();
+        let before = usage_of_self().unwrap();
         let goal = before.cpu_time + Duration::from_millis(20);
         transect_testkit::wait_until("counted time", || {
-            (0..1000).any(|_| usage_of_self().cpu_time >= goal)
+            (0..1000).any(|_| usage_of_self().unwrap().cpu_time >= goal)
         });
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
         assert!(
-            usage_of_self().voluntary_switches > before.voluntary_switches,
+            usage_of_self().unwrap().voluntary_switches > before.voluntary_switches,
             "the other thread is one of ours"
         );
     }
 
     #[test]
     fn usage_of_children_counts_waited_child() {
-        let before = usage_of_children();
+        let before = usage_of_children().unwrap();
         let mut child = std::process::Command::new("sleep").arg("0.01").spawn().unwrap();
         assert!(child.wait().unwrap().success());
-        assert!(usage_of_children().voluntary_switches > before.voluntary_switches);
+        assert!(usage_of_children().unwrap().voluntary_switches > before.voluntary_switches);
     }
 }
