@@ -79,6 +79,7 @@ fn print_and_exit(text: &[u8]) -> ! {
 
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::exit, reason = "a program without memory cannot continue")]
+#[expect(clippy::disallowed_methods, reason = "the text quotes no names that need sanitizing")]
 fn print_and_exit(text: &[u8]) -> ! {
     let _ = std::io::stderr().write_all(text);
     std::process::exit(FATAL)
