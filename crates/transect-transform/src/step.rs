@@ -1,6 +1,10 @@
 //! Steps: what a pass does to the bytes of a file.
 
+mod error;
+
 use std::fmt;
+
+pub use error::{InvalidData, StepError};
 
 use crate::manifest::Algorithm;
 use crate::output::OutputBuffer;
@@ -65,70 +69,6 @@ pub enum Cost {
     /// More: reading and writing can run on other threads meanwhile.
     Heavy,
 }
-
-/// Why a step cannot process its input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidData {
-    /// The step, as typed. A chain fills this in; the step itself does not know how it was typed.
-    pub step: String,
-    /// Byte offset in the step's input; `None` if the error concerns its end or the whole input.
-    pub position: Option<u64>,
-    /// What is wrong, in one line.
-    pub reason: String,
-}
-
-impl InvalidData {
-    /// Returns an error about the bytes at `position` in the step's input.
-    pub fn at(position: u64, reason: impl Into<String>) -> Self {
-        Self { step: String::new(), position: Some(position), reason: reason.into() }
-    }
-
-    /// Returns an error about the end of the input, or the whole input.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { step: String::new(), position: None, reason: reason.into() }
-    }
-}
-
-impl fmt::Display for InvalidData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.step.is_empty() {
-            write!(f, "{}: ", self.step)?;
-        }
-        match self.position {
-            Some(position) => write!(f, "{} at byte {position}", self.reason),
-            None => f.write_str(&self.reason),
-        }
-    }
-}
-
-impl std::error::Error for InvalidData {}
-
-/// Why a step stopped before the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepError {
-    /// The step cannot process its input.
-    Invalid(InvalidData),
-    /// The consumer of the result accepts no more, and has the reason: the device is full, or the
-    /// user cancelled.
-    Closed,
-}
-
-impl From<InvalidData> for StepError {
-    fn from(error: InvalidData) -> Self {
-        Self::Invalid(error)
-    }
-}
-
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid(error) => error.fmt(f),
-            Self::Closed => f.write_str("the result is not taken any more"),
-        }
-    }
-}
-
-impl std::error::Error for StepError {}
 
 /// Which bytes a finding describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,14 +221,5 @@ mod tests {
             assert_eq!(one.then(other), both);
             assert_eq!(other.then(one), both);
         }
-    }
-
-    #[test]
-    fn invalid_data_display_names_step_and_position() {
-        let mut error = InvalidData::at(7, "no UTF-8");
-        assert_eq!(error.to_string(), "no UTF-8 at byte 7");
-        error.step = "decode=utf-8".to_owned();
-        assert_eq!(StepError::from(error).to_string(), "decode=utf-8: no UTF-8 at byte 7");
-        assert_eq!(InvalidData::new("ends too early").to_string(), "ends too early");
     }
 }

@@ -4,8 +4,8 @@ use memchr::memchr;
 
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::StepResult;
-use crate::steps::eol::LF;
+use crate::steps::info::StepResult;
+use crate::steps::line_ends::LF;
 use crate::steps::tabs::{MAX_TAB_WIDTH, TAB, stops};
 
 /// Replaces leading blanks by tabs up to the last tab stop, and spaces for the rest. Blanks inside

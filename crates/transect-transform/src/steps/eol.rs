@@ -4,16 +4,14 @@
 //! which programs produce by converting CRLF as if it were LF, becomes one ending again. A CR
 //! without an LF after it is not a line ending. It is kept, and counted.
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr2};
 
 use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
-use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
+use crate::steps::clean::{SPAN, clean_prefix};
 use crate::steps::eol_report::LineEndReport;
-
-pub(super) const CR: u8 = b'\r';
-pub(super) const LF: u8 = b'\n';
+use crate::steps::info::StepResult;
+use crate::steps::line_ends::{CR, LF, count_lone_cr, has_crlf_only};
 
 /// The line ending to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,26 +100,6 @@ impl Eol {
         }
         Ok(())
     }
-}
-
-/// Returns how many CRs are not part of a line ending, if every LF has exactly one CR before it.
-pub(super) fn count_lone_cr(span: &[u8]) -> u64 {
-    count(CR, span) - count(LF, span)
-}
-
-/// Returns how often a byte occurs.
-pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
-    memchr_iter(byte, bytes).count() as u64
-}
-
-/// Returns whether every LF has exactly one CR before it. The byte before the span is not a CR.
-pub(super) fn has_crlf_only(span: &[u8]) -> bool {
-    let begins_right = match span {
-        [LF, ..] => false,
-        [before, LF, ..] => *before == CR,
-        _ => true,
-    };
-    begins_right && !any_of_three(span, |a, b, c| (c == LF) & ((b != CR) | (a == CR)))
 }
 
 impl Step for Eol {

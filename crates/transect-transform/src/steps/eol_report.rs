@@ -5,7 +5,7 @@ use memchr::{memchr, memchr2};
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, clean_prefix};
-use crate::steps::eol::{CR, LF, count, count_lone_cr, has_crlf_only};
+use crate::steps::line_ends::{CR, LF, count, count_lone_cr, has_crlf_only};
 
 /// Counts line endings by kind.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use memchr::memrchr;
 
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::eol::{CR, LF};
+use crate::steps::line_ends::{CR, LF};
 
 /// Ends the last line if it has no line ending: with that of the line before, or LF. An empty file
 /// has no line.

@@ -2,8 +2,8 @@
 
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
 use crate::steps::escape::{self, ParameterByte};
+use crate::steps::info::StepResult;
 
 /// Replaces each byte independently.
 struct Map {

@@ -1,7 +1,5 @@
 //! The built-in steps, each in a file of its own.
 
-use crate::step::{Shape, Step};
-
 mod clean;
 mod compression;
 mod digest;
@@ -12,6 +10,8 @@ mod eol;
 mod eol_report;
 mod escape;
 mod final_newline;
+mod info;
+mod line_ends;
 mod map;
 mod pending;
 mod replace;
@@ -21,47 +21,10 @@ mod trim;
 
 pub use encryption::key::create_key_file;
 pub(crate) use escape::hex;
+pub use info::StepInfo;
+use info::without_parameter;
 
-/// A step, or what is wrong with its parameter.
-type StepResult = Result<Box<dyn Step>, String>;
-
-/// The description of a step in help and lists.
-#[derive(Clone, Copy, Debug)]
-pub struct StepInfo {
-    /// The name, as typed.
-    pub name: &'static str,
-    /// What follows the name, such as `=lf|crlf`; optional parts are in brackets.
-    pub parameter: &'static str,
-    /// What it does, in one line.
-    pub about: &'static str,
-    /// How it affects the length.
-    pub shape: Shape,
-    /// It is for text: in binary files it would change bytes that only look like text.
-    pub text: bool,
-    /// Creates the step from what follows the `=`, or returns what is wrong with it.
-    make: fn(Option<&str>) -> StepResult,
-}
-
-impl StepInfo {
-    /// Returns the step with its parameter, as typed.
-    pub fn syntax(&self) -> String {
-        format!("{}{}", self.name, self.parameter)
-    }
-
-    /// Creates the step from what follows the `=`.
-    pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
-        (self.make)(parameter)
-    }
-}
-
-/// Compares names, as function pointers have no meaningful identity.
-impl PartialEq for StepInfo {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for StepInfo {}
+use crate::step::Shape;
 
 /// All steps, in the order of lists.
 pub const STEPS: &[StepInfo] = &[
@@ -247,15 +210,4 @@ pub const STEPS: &[StepInfo] = &[
 /// Returns the names of all steps, for a message.
 pub(crate) fn names() -> String {
     STEPS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
-}
-
-/// Creates a step without a parameter.
-fn without_parameter<S: Step + 'static>(
-    parameter: Option<&str>,
-    make: impl FnOnce() -> S,
-) -> StepResult {
-    match parameter {
-        None => Ok(Box::new(make())),
-        Some(_) => Err("it has no parameter".to_owned()),
-    }
 }

@@ -4,8 +4,8 @@ use memchr::memmem::Finder;
 
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::StepResult;
 use crate::steps::escape;
+use crate::steps::info::StepResult;
 
 /// Replaces every occurrence of a text, leftmost first, without overlaps.
 struct Replace {

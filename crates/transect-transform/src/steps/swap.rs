@@ -2,7 +2,7 @@
 
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
 /// Reverses the bytes of every word.

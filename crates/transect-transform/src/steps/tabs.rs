@@ -4,8 +4,8 @@ use memchr::{memchr, memrchr};
 
 use crate::output::OutputBuffer;
 use crate::step::{Finding, Shape, Step, StepError};
-use crate::steps::StepResult;
-use crate::steps::eol::LF;
+use crate::steps::info::StepResult;
+use crate::steps::line_ends::LF;
 
 /// Maximum number of columns between tab stops.
 pub(super) const MAX_TAB_WIDTH: usize = 256;

@@ -5,7 +5,7 @@ use memchr::memchr;
 use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
 use crate::steps::clean::{SPAN, any_of_three, clean_prefix};
-use crate::steps::eol::{CR, LF};
+use crate::steps::line_ends::{CR, LF};
 
 /// Maximum number of adjacent blanks: they must be kept until the next byte is known, and more of
 /// them are not text.

@@ -5,7 +5,7 @@ use memchr::memchr;
 
 use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
 /// The beginning of a member.

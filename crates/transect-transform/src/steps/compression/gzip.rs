@@ -6,7 +6,7 @@ use super::fixed_blocks::FixedBlocks;
 use super::level;
 use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// Default level, the same as gzip's.
 const USUAL: u32 = 6;

@@ -6,7 +6,7 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer
 
 use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// The largest window that a frame may request, as a power of two: the limit of the program `zstd`,
 /// and enough for its highest level.

@@ -8,7 +8,7 @@ use super::fixed_blocks::FixedBlocks;
 use super::level;
 use crate::output::OutputBuffer;
 use crate::step::{Cost, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// Compresses into one frame with a checksum of the content, as the program `zstd` does.
 struct Zstd {

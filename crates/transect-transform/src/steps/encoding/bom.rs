@@ -3,7 +3,7 @@
 use super::Encoding;
 use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
 /// Length of the mark.

@@ -6,7 +6,7 @@ use super::utf8::Utf8;
 use super::utf16::Utf16;
 use crate::output::OutputBuffer;
 use crate::step::{Finding, InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 use crate::steps::pending::carry_over;
 
 /// Length of the longest byte order mark, that of UTF-32.

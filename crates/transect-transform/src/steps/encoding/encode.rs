@@ -5,7 +5,7 @@ use super::utf8::Utf8;
 use super::{Encoding, Order, ascii};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// The byte order mark as a character.
 const MARK: char = '\u{feff}';

@@ -3,7 +3,7 @@
 use super::{CHUNK, Chunks, FileCipher, HEADER, Key, MAGIC, TAG, VERSION};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// Decrypts with a key. Writes nothing of a chunk that is not authentic.
 struct Decrypt {

@@ -3,7 +3,7 @@
 use super::{CHUNK, Chunks, FileCipher, HEADER, Key, MAGIC, SALT, TAG, VERSION};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
-use crate::steps::StepResult;
+use crate::steps::info::StepResult;
 
 /// Encrypts with a key. Two results always differ, but they decrypt to the same bytes.
 struct Encrypt {

@@ -1,0 +1,55 @@
+//! The description of a step in the list of all steps, and its creation from a parameter.
+
+use crate::step::{Shape, Step};
+
+/// A step, or what is wrong with its parameter.
+pub(super) type StepResult = Result<Box<dyn Step>, String>;
+
+/// The description of a step in help and lists.
+#[derive(Clone, Copy, Debug)]
+pub struct StepInfo {
+    /// The name, as typed.
+    pub name: &'static str,
+    /// What follows the name, such as `=lf|crlf`; optional parts are in brackets.
+    pub parameter: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// How it affects the length.
+    pub shape: Shape,
+    /// It is for text: in binary files it would change bytes that only look like text.
+    pub text: bool,
+    /// Creates the step from what follows the `=`, or returns what is wrong with it.
+    pub(super) make: fn(Option<&str>) -> StepResult,
+}
+
+impl StepInfo {
+    /// Returns the step with its parameter, as typed.
+    pub fn syntax(&self) -> String {
+        format!("{}{}", self.name, self.parameter)
+    }
+
+    /// Creates the step from what follows the `=`.
+    pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
+        (self.make)(parameter)
+    }
+}
+
+/// Compares names, as function pointers have no meaningful identity.
+impl PartialEq for StepInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for StepInfo {}
+
+/// Creates a step without a parameter.
+pub(super) fn without_parameter<S: Step + 'static>(
+    parameter: Option<&str>,
+    make: impl FnOnce() -> S,
+) -> StepResult {
+    match parameter {
+        None => Ok(Box::new(make())),
+        Some(_) => Err("it has no parameter".to_owned()),
+    }
+}
