@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use transect::Cancel;
 use transect_sys::file::{attributes_at, attributes_of};
 use transect_sys::{Attributes, FileId, FileType};
 
@@ -263,6 +264,14 @@ pub(crate) fn same_state(before: &Attributes, after: &Attributes) -> bool {
         && before.size() == after.size()
         && before.mtime() == after.mtime()
         && before.ctime() == after.ctime()
+}
+
+/// Returns [`Error::Cancelled`] if a stop was requested.
+pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Error> {
+    if cancel.is_cancelled() {
+        return Err(Error::Cancelled { path: source.path().to_owned() });
+    }
+    Ok(())
 }
 
 fn regular(path: &Path, attributes: &Attributes) -> Result<(), Error> {

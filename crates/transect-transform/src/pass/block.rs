@@ -3,6 +3,16 @@
 /// Page size: copies between equally aligned pages are fastest.
 pub(super) const ALIGNMENT: usize = 4096;
 
+/// Block size for large files. Larger blocks are not faster, and do not fit into the processor's
+/// cache.
+pub(crate) const LARGE_BLOCK: usize = 256 << 10;
+
+/// Block size for files below [`LARGE_FILE`]: touches less memory.
+pub(super) const SMALL_BLOCK: usize = 128 << 10;
+
+/// Size from which a file is large.
+pub(super) const LARGE_FILE: u64 = 1 << 20;
+
 /// A page-aligned block of bytes.
 #[derive(Debug, Default)]
 pub(super) struct Block {

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicU64;
 
 use transect::Cancel;
 
-use super::block::Block;
+use super::block::{Block, LARGE_BLOCK};
 use super::holes::append_sparse;
-use super::{LARGE_BLOCK, add_progress, check_cancelled};
+use super::options::add_progress;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, fill};
+use crate::source::{PositionedReader, Source, check_cancelled, fill};
 use crate::system;
 
 /// Bytes per call: enough that calls cost nothing, and few enough to check for cancellation.

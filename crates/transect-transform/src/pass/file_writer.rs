@@ -2,15 +2,14 @@
 
 use transect::Cancel;
 
-use super::block::Block;
+use super::block::{Block, LARGE_BLOCK};
 use super::copy::Copier;
 use super::diff_writer::BlockWriter;
 use super::holes::{Holes, append_sparse_with};
 use super::positioned_writer::PositionedWriter;
-use super::{LARGE_BLOCK, check_cancelled};
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, fill};
+use crate::source::{PositionedReader, Source, check_cancelled, fill};
 use crate::step::Shape;
 
 /// Size from which space is reserved. For smaller files, the first write reports a full device just

@@ -6,11 +6,10 @@ use std::path::Path;
 
 use transect::Cancel;
 
-use super::block::Block;
-use super::{LARGE_BLOCK, check_cancelled};
+use super::block::{Block, LARGE_BLOCK};
 use crate::error::{Error, Operation, Rejection};
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, fill};
+use crate::source::{PositionedReader, Source, check_cancelled, fill};
 use crate::system;
 
 /// The smallest hole to make; every file system supports this size.

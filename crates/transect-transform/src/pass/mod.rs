@@ -18,6 +18,7 @@ mod holes;
 mod idle;
 mod mapped;
 mod method;
+mod options;
 mod parallel_digest;
 mod pipeline;
 mod plan;
@@ -26,12 +27,13 @@ mod preference;
 mod ring;
 mod step_runner;
 mod streams;
+mod task;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Block;
+pub(crate) use block::LARGE_BLOCK;
+use block::{LARGE_FILE, SMALL_BLOCK};
 use copy::Copier;
 use diff_writer::{BlockWriter, WriteSummary};
 use direct::{DirectReader, DirectWriter};
@@ -41,64 +43,21 @@ pub(crate) use holes::append_sparse;
 pub use idle::IdleThreads;
 use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};
+pub use options::PassOptions;
+pub use plan::Plan;
 use plan::PlanCandidates;
-pub use plan::{Plan, Task};
-pub use preference::{Load, Preference, SizeClass};
+pub use preference::Preference;
 use ring::{RingReader, RingWriter, SharedRing};
 pub(crate) use step_runner::run_step;
 use step_runner::{BufferedReader, StepBuffers, StepRunner};
 use streams::{StreamReader, StreamWriter};
-use transect::Cancel;
+pub use task::{Load, SizeClass, Task};
 
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::{Source, SourceOptions};
 use crate::step::{Cost, Finding, Step};
 use crate::system;
-
-/// Block size for large files. Larger blocks are not faster, and do not fit into the processor's
-/// cache.
-pub(crate) const LARGE_BLOCK: usize = 256 << 10;
-
-/// Block size for files below [`LARGE_FILE`]: touches less memory.
-const SMALL_BLOCK: usize = 128 << 10;
-
-/// Size from which a file is large.
-const LARGE_FILE: u64 = 1 << 20;
-
-/// How to read and write files.
-#[derive(Clone, Debug, Default)]
-pub struct PassOptions {
-    /// The method; if `None`, chosen for each file.
-    pub method: Option<IoMethod>,
-    /// Methods that were measured to be fastest here. If no method is set, the first that matches a
-    /// file and can process it is used.
-    pub preferred: Arc<[Preference]>,
-    /// Keep reads and writes from evicting other data from the page cache. If no method is set,
-    /// large files bypass the cache where that is possible; single pages at the ends of files still
-    /// go through it. The buffered method reads and writes through the cache and leaves nothing
-    /// there, where the system supports that (Linux since 6.14, on some file systems).
-    pub spare_cache: bool,
-    /// Bytes to read at once; if `None`, chosen for each file.
-    pub block: Option<usize>,
-    /// Reject binary files ([`is_binary`](crate::text::is_binary)) with
-    /// [`Rejection::Binary`](crate::Rejection::Binary), before anything is written.
-    pub text_only: bool,
-    /// Before publishing a result, read it back from the device, as far as the system drops its
-    /// cached pages, and compare it with what was written: for devices and cables that are not
-    /// trusted. Implies a sync.
-    pub read_back: bool,
-    /// What to do with runs of zeros.
-    pub holes: Holes,
-    /// Advise the system that files are read from beginning to end.
-    pub sequential: bool,
-    /// A request to stop, checked between blocks.
-    pub cancel: Cancel,
-    /// Counts the bytes read, for progress displays.
-    pub progress: Option<Arc<AtomicU64>>,
-    /// Threads that may help with a large file, unless a method or a block size is set.
-    pub idle: Option<Arc<IdleThreads>>,
-}
 
 /// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -408,19 +367,4 @@ fn default_block_size(source: &Source, method: IoMethod) -> usize {
         return direct::BLOCK;
     }
     if source.size() < LARGE_FILE { SMALL_BLOCK } else { LARGE_BLOCK }
-}
-
-/// Adds to the count of bytes read, if there is one.
-fn add_progress(progress: Option<&AtomicU64>, bytes: usize) {
-    if let Some(progress) = progress {
-        progress.fetch_add(bytes as u64, Ordering::Relaxed);
-    }
-}
-
-/// Returns [`Error::Cancelled`] if a stop was requested.
-pub(crate) fn check_cancelled(cancel: &Cancel, source: &Source) -> Result<(), Error> {
-    if cancel.is_cancelled() {
-        return Err(Error::Cancelled { path: source.path().to_owned() });
-    }
-    Ok(())
 }

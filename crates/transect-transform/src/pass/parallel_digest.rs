@@ -18,11 +18,11 @@ use blake3::hazmat::{
     ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root,
 };
 
-use super::block::Block;
+use super::block::{Block, LARGE_BLOCK};
 use super::idle::IdleThreads;
-use super::{LARGE_BLOCK, PassOptions, add_progress, check_cancelled};
+use super::options::{PassOptions, add_progress};
 use crate::error::{Error, Operation};
-use crate::source::{PositionedReader, Source, fill};
+use crate::source::{PositionedReader, Source, check_cancelled, fill};
 
 /// Size from which several threads pay off: for smaller files, starting them takes much of the
 /// time.

@@ -2,9 +2,12 @@
 
 use std::sync::OnceLock;
 
-use super::{IoMethod, OutputMode, PassOptions, Preference};
+use super::method::{IoMethod, OutputMode};
+use super::options::PassOptions;
+use super::preference::Preference;
+use super::task::Task;
 use crate::error::Error;
-use crate::step::{Cost, Shape};
+use crate::step::Cost;
 
 /// Size from which threads pay off for heavy steps. Measured with zstd on two busy cores
 /// (examples/once.rs, interleaved, November 2026): the pipeline takes 1.1 to 1.3 times the
@@ -17,31 +20,6 @@ const MIN_PIPELINE_SIZE: u64 = 4 << 20;
 /// took minutes instead of seconds (November 2026). Smaller files are read through the cache, and
 /// leave nothing there where the system supports that.
 const MIN_DIRECT_SIZE: u64 = 1 << 20;
-
-/// What is to be done with a file, as far as it matters for the choice of a method.
-#[derive(Clone, Copy, Debug)]
-pub struct Task {
-    /// How the steps affect the length; `None` for a copy.
-    pub shape: Option<Shape>,
-    /// What the steps cost.
-    pub cost: Cost,
-    /// The size of the file in bytes, as far as it is known.
-    pub size: u64,
-    /// What to do with the result.
-    pub output: OutputMode,
-    /// Why a copy cannot be left to the kernel, if it cannot.
-    pub kernel_copy_obstacle: Option<&'static str>,
-    /// Whether most of the input is in the page cache; `None` if unknown.
-    pub resident: Option<bool>,
-}
-
-impl Task {
-    /// Returns why a method cannot do this task, if it cannot.
-    fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
-        let seen = self.kernel_copy_obstacle.filter(|_| method == IoMethod::KernelCopy);
-        method.unsupported_reason(self.shape, self.output).or(seen)
-    }
-}
 
 /// A method, and the reason for choosing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +119,7 @@ fn has_several_processors() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step::Shape;
 
     const SMALL: Task = Task {
         shape: Some(Shape::Resizing),

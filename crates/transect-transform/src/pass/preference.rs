@@ -1,33 +1,7 @@
 //! Preferences: which method was measured to be fastest for which files.
 
-use super::{IoMethod, OutputMode, Task};
-use crate::step::{Cost, Shape};
-
-/// Size from which preferences apply: the time for smaller files is not spent reading and writing.
-const MIDDLE: u64 = 1 << 20;
-
-/// Size from which files are large.
-const LARGE: u64 = 64 << 20;
-
-/// How much work the steps do, as far as it matters for the choice of a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// None.
-    Copy,
-    /// The steps take less time than reading and writing.
-    Light,
-    /// The steps take more time than reading and writing.
-    Heavy,
-}
-
-/// A class of file sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeClass {
-    /// From 1 MiB to less than 64 MiB.
-    Middle,
-    /// From 64 MiB.
-    Large,
-}
+use super::method::{IoMethod, OutputMode};
+use super::task::{Load, SizeClass, Task};
 
 /// A method that was measured to be fastest for some files. Fields that are `None` match any file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,59 +16,6 @@ pub struct Preference {
     pub method: IoMethod,
     /// Bytes to read at once; `None` for the method's default.
     pub block: Option<usize>,
-}
-
-impl Load {
-    /// All loads.
-    pub const ALL: &'static [Self] = &[Self::Copy, Self::Light, Self::Heavy];
-
-    /// Returns the name of the load.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Light => "light",
-            Self::Heavy => "heavy",
-        }
-    }
-
-    /// Returns the load of steps with this shape (`None`: a copy) and cost.
-    pub fn of(shape: Option<Shape>, cost: Cost) -> Self {
-        match (shape, cost) {
-            (None, _) => Self::Copy,
-            (Some(_), Cost::Light) => Self::Light,
-            (Some(_), Cost::Heavy) => Self::Heavy,
-        }
-    }
-}
-
-impl SizeClass {
-    /// All size classes.
-    pub const ALL: &'static [Self] = &[Self::Middle, Self::Large];
-
-    /// Returns the name of the class.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Middle => "middle",
-            Self::Large => "large",
-        }
-    }
-
-    /// Returns a description of the class.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Middle => "files from 1 MiB to 64 MiB",
-            Self::Large => "files from 64 MiB",
-        }
-    }
-
-    /// Returns the class of a file size in bytes; `None` for small files.
-    pub fn of(bytes: u64) -> Option<Self> {
-        match bytes {
-            ..MIDDLE => None,
-            MIDDLE..LARGE => Some(Self::Middle),
-            LARGE.. => Some(Self::Large),
-        }
-    }
 }
 
 impl From<IoMethod> for Preference {
@@ -123,7 +44,9 @@ impl Preference {
 
 #[cfg(test)]
 mod tests {
+    use super::super::task::LARGE;
     use super::*;
+    use crate::step::{Cost, Shape};
 
     const TASK: Task = Task {
         shape: Some(Shape::BYTES),
@@ -156,13 +79,5 @@ mod tests {
             assert!(!preference.matches(&other), "{other:?}");
         }
         assert!(Preference::from(IoMethod::Pipeline).matches(&Task { resident: None, ..TASK }));
-    }
-
-    #[test]
-    fn size_class_none_for_small_files() {
-        assert_eq!(SizeClass::of(MIDDLE - 1), None);
-        assert_eq!(SizeClass::of(MIDDLE), Some(SizeClass::Middle));
-        assert_eq!(SizeClass::of(LARGE - 1), Some(SizeClass::Middle));
-        assert_eq!(SizeClass::of(u64::MAX), Some(SizeClass::Large));
     }
 }

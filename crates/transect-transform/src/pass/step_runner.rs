@@ -4,10 +4,11 @@ use std::path::Path;
 
 use super::block::Block;
 use super::diff_writer::{BlockWriter, DiffWriter, WriteSummary};
-use super::{OutputMode, PassOptions, add_progress, check_cancelled};
+use super::method::OutputMode;
+use super::options::{PassOptions, add_progress};
 use crate::error::{Error, Operation, Rejection};
 use crate::output::OutputBuffer;
-use crate::source::Source;
+use crate::source::{Source, check_cancelled};
 use crate::step::{Finding, Shape, Step, StepError};
 use crate::text::is_binary;
 

@@ -9,7 +9,7 @@
 
 use flate2::Crc;
 
-use super::{Change, Changes, KnownFiles};
+use super::changes::{Change, Changes, KnownFiles};
 use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"BPS1";

@@ -8,9 +8,9 @@ use transect::Cancel;
 
 use super::bps::{Action, Bps};
 use crate::error::{Error, Operation};
-use crate::pass::{LARGE_BLOCK, check_cancelled};
+use crate::pass::LARGE_BLOCK;
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
-use crate::source::{PositionedReader, Source, fill};
+use crate::source::{PositionedReader, Source, check_cancelled, fill};
 use crate::step::InvalidData;
 
 /// Writes the patched `input` to `target`.

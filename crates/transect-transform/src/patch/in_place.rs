@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use transect::Cancel;
 use transect_sys::file::attributes_of;
 
-use super::Changes;
+use super::changes::Changes;
 use super::journal::{self, UndoEdit, UndoJournal};
 use super::overlay::{ChangeOverlay, expect};
 use crate::error::{Error, Operation, Rejection};
-use crate::pass::{PassOptions, PassRunner, check_cancelled};
+use crate::pass::{PassOptions, PassRunner};
 use crate::publish::resolve_link;
-use crate::source::{PositionedReader, Source, fill, same_state};
+use crate::source::{PositionedReader, Source, check_cancelled, fill, same_state};
 use crate::step::InvalidData;
 
 /// How to patch a file in place.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Change, Changes};
+use super::changes::{Change, Changes};
 use crate::step::InvalidData;
 
 pub(super) const MAGIC: &[u8] = b"PATCH";

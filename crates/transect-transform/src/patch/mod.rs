@@ -9,6 +9,7 @@
 //! journal beside the file holds the old bytes until everything is written ([`undo`], [`resume`]).
 
 mod bps;
+mod changes;
 mod copies;
 mod in_place;
 mod ips;
@@ -20,6 +21,7 @@ use std::io;
 use std::path::Path;
 
 use bps::Bps;
+use changes::Changes;
 pub use in_place::{InPlaceOptions, PatchReport, resume, undo};
 use overlay::ChangeOverlay;
 
@@ -32,55 +34,6 @@ use crate::whole_file::transform;
 
 /// Why a file is not a patch.
 const UNKNOWN: &str = "it is neither an IPS nor a BPS patch";
-
-/// New bytes at one offset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Change {
-    offset: u64,
-    /// The required old bytes, if the patch specifies them; as long as the new ones.
-    old: Option<Vec<u8>>,
-    new: Vec<u8>,
-}
-
-impl Change {
-    fn end(&self) -> u64 {
-        self.offset + self.new.len() as u64
-    }
-}
-
-/// What a patch specifies about the files before and after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct KnownFiles {
-    size: u64,
-    /// CRC-32 of the file before, and after.
-    before: u32,
-    after: u32,
-}
-
-/// Changes of a file, in order and without overlaps.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Changes {
-    list: Vec<Change>,
-    /// The maximum length of the result.
-    cut: Option<u64>,
-    /// Whether changes beyond the end of the file extend it.
-    grows: bool,
-    known: Option<KnownFiles>,
-}
-
-impl Changes {
-    /// Returns whether all changes lie within a file of this size, and its length stays.
-    fn keep_size(&self, size: u64) -> bool {
-        self.list.last().is_none_or(|last| last.end() <= size)
-            && self.cut.is_none_or(|cut| cut >= size)
-    }
-
-    /// Returns the error for a file that is too short.
-    fn too_short(&self) -> InvalidData {
-        let end = self.list.last().map_or(0, Change::end);
-        InvalidData::new(format!("it ends before byte {}, which is to be changed", end - 1))
-    }
-}
 
 /// A patch.
 #[derive(Clone, Debug)]

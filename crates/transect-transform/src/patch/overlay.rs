@@ -2,7 +2,7 @@
 
 use flate2::Crc;
 
-use super::{Change, Changes};
+use super::changes::{Change, Changes};
 use crate::output::OutputBuffer;
 use crate::step::{InvalidData, Shape, Step, StepError};
 

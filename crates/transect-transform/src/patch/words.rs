@@ -1,6 +1,6 @@
 //! Patches on the command line: `OFFSET:OLD:NEW`.
 
-use super::{Change, Changes};
+use super::changes::{Change, Changes};
 use crate::step::InvalidData;
 use crate::steps::hex;
 

@@ -12,6 +12,7 @@
 
 mod batch;
 mod leftover;
+mod options;
 mod read_back;
 mod relink;
 mod target;
@@ -25,6 +26,7 @@ use std::time::{Duration, SystemTime};
 pub use batch::Batch;
 pub(crate) use leftover::is_temporary;
 pub use leftover::{CleanupReport, KeepReason, keep_reason, remove_abandoned};
+pub use options::{Durability, Existing, ReplaceOptions};
 pub(crate) use read_back::{Digest, Digester};
 pub(crate) use relink::replace_with_link;
 use target::Target;
@@ -39,44 +41,6 @@ use crate::system;
 
 /// Bytes that [`put_with`] collects before it appends them.
 const BUFFER: usize = 64 * 1024;
-
-/// What to do with a file that exists at the target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Existing {
-    /// Keep it: the target must not exist, even at the end.
-    #[default]
-    Keep,
-    /// Replace it, unless it is the input.
-    Replace,
-    /// It is the input: replace it if the result differs.
-    InPlace,
-}
-
-/// What must be on the device before a result counts as published.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// Nothing: after a system crash the target may be old, new, or on some file systems empty.
-    #[default]
-    None,
-    /// Each file, before it is renamed, and then its name.
-    File,
-    /// All files of a [`Batch`] at once, before the first is renamed. Outside a batch, the same as
-    /// [`Durability::File`].
-    Batch,
-}
-
-/// How to put results in place.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ReplaceOptions {
-    /// What to do with a file that exists at the target.
-    pub existing: Existing,
-    /// Replace targets with several names (hard links), too. The other names keep the old content.
-    pub break_links: bool,
-    /// What must be on the device at the end.
-    pub durability: Durability,
-    /// Give the result the times of the input.
-    pub keep_times: bool,
-}
 
 /// Metadata of the replaced file that could not be preserved.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::{Attributes, FieldMask, FileType};
 
-use super::{Existing, ReplaceOptions};
+use super::options::{Existing, ReplaceOptions};
 use crate::error::{Error, Operation, Rejection};
 use crate::source::{Source, same_state};
 

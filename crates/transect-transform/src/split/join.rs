@@ -10,9 +10,9 @@ use transect_sys::file::attributes_at;
 use super::manifest::{Manifest, read_whole_digest};
 use super::{DIGEST_SUFFIX, MANIFEST_SUFFIX, invalid};
 use crate::error::{Error, Operation, Rejection};
-use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
+use crate::pass::{LARGE_BLOCK, append_sparse};
 use crate::publish::{PublishReport, ReplaceOptions, Replacement};
-use crate::source::Source;
+use crate::source::{Source, check_cancelled};
 
 /// The report of joining parts.
 #[derive(Debug)]

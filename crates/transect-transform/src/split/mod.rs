@@ -20,9 +20,9 @@ use transect::Cancel;
 
 use crate::error::Error;
 use crate::manifest::Line;
-use crate::pass::{LARGE_BLOCK, append_sparse, check_cancelled};
+use crate::pass::{LARGE_BLOCK, append_sparse};
 use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
-use crate::source::Source;
+use crate::source::{Source, check_cancelled};
 use crate::step::InvalidData;
 
 /// Suffix of the manifest.

@@ -1,0 +1,121 @@
+//! What a pass has to do, as far as it matters for the choice of a method.
+
+use super::method::{IoMethod, OutputMode};
+use crate::step::{Cost, Shape};
+
+/// Size from which preferences apply: the time for smaller files is not spent reading and writing.
+const MIDDLE: u64 = 1 << 20;
+
+/// Size from which files are large.
+pub(super) const LARGE: u64 = 64 << 20;
+
+/// What is to be done with a file, as far as it matters for the choice of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// How the steps affect the length; `None` for a copy.
+    pub shape: Option<Shape>,
+    /// What the steps cost.
+    pub cost: Cost,
+    /// The size of the file in bytes, as far as it is known.
+    pub size: u64,
+    /// What to do with the result.
+    pub output: OutputMode,
+    /// Why a copy cannot be left to the kernel, if it cannot.
+    pub kernel_copy_obstacle: Option<&'static str>,
+    /// Whether most of the input is in the page cache; `None` if unknown.
+    pub resident: Option<bool>,
+}
+
+impl Task {
+    /// Returns why a method cannot do this task, if it cannot.
+    pub(super) fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
+        let seen = self.kernel_copy_obstacle.filter(|_| method == IoMethod::KernelCopy);
+        method.unsupported_reason(self.shape, self.output).or(seen)
+    }
+}
+
+/// How much work the steps do, as far as it matters for the choice of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// None.
+    Copy,
+    /// The steps take less time than reading and writing.
+    Light,
+    /// The steps take more time than reading and writing.
+    Heavy,
+}
+
+/// A class of file sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeClass {
+    /// From 1 MiB to less than 64 MiB.
+    Middle,
+    /// From 64 MiB.
+    Large,
+}
+
+impl Load {
+    /// All loads.
+    pub const ALL: &'static [Self] = &[Self::Copy, Self::Light, Self::Heavy];
+
+    /// Returns the name of the load.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Light => "light",
+            Self::Heavy => "heavy",
+        }
+    }
+
+    /// Returns the load of steps with this shape (`None`: a copy) and cost.
+    pub fn of(shape: Option<Shape>, cost: Cost) -> Self {
+        match (shape, cost) {
+            (None, _) => Self::Copy,
+            (Some(_), Cost::Light) => Self::Light,
+            (Some(_), Cost::Heavy) => Self::Heavy,
+        }
+    }
+}
+
+impl SizeClass {
+    /// All size classes.
+    pub const ALL: &'static [Self] = &[Self::Middle, Self::Large];
+
+    /// Returns the name of the class.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Middle => "middle",
+            Self::Large => "large",
+        }
+    }
+
+    /// Returns a description of the class.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Middle => "files from 1 MiB to 64 MiB",
+            Self::Large => "files from 64 MiB",
+        }
+    }
+
+    /// Returns the class of a file size in bytes; `None` for small files.
+    pub fn of(bytes: u64) -> Option<Self> {
+        match bytes {
+            ..MIDDLE => None,
+            MIDDLE..LARGE => Some(Self::Middle),
+            LARGE.. => Some(Self::Large),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_class_none_for_small_files() {
+        assert_eq!(SizeClass::of(MIDDLE - 1), None);
+        assert_eq!(SizeClass::of(MIDDLE), Some(SizeClass::Middle));
+        assert_eq!(SizeClass::of(LARGE - 1), Some(SizeClass::Middle));
+        assert_eq!(SizeClass::of(u64::MAX), Some(SizeClass::Large));
+    }
+}

@@ -1,0 +1,39 @@
+//! How to publish a result.
+
+/// What to do with a file that exists at the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Keep it: the target must not exist, even at the end.
+    #[default]
+    Keep,
+    /// Replace it, unless it is the input.
+    Replace,
+    /// It is the input: replace it if the result differs.
+    InPlace,
+}
+
+/// What must be on the device before a result counts as published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing: after a system crash the target may be old, new, or on some file systems empty.
+    #[default]
+    None,
+    /// Each file, before it is renamed, and then its name.
+    File,
+    /// All files of a [`Batch`](super::Batch) at once, before the first is renamed. Outside a batch,
+    /// the same as [`Durability::File`].
+    Batch,
+}
+
+/// How to put results in place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReplaceOptions {
+    /// What to do with a file that exists at the target.
+    pub existing: Existing,
+    /// Replace targets with several names (hard links), too. The other names keep the old content.
+    pub break_links: bool,
+    /// What must be on the device at the end.
+    pub durability: Durability,
+    /// Give the result the times of the input.
+    pub keep_times: bool,
+}
