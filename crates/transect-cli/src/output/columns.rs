@@ -3,11 +3,11 @@
 use serde::ser::SerializeMap;
 use std::ffi::OsString;
 use transect::{Attributes, FieldMask, FileType};
+use transect_text::units;
 
 use super::json::hex;
 use super::owner::{self, NameCache};
 use super::time::TimeFormatter;
-use super::units;
 
 /// A column of `list` or `attributes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

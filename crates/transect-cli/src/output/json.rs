@@ -11,8 +11,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use transect::{Diagnostics, LargestEntry, Outcome, ScanError, Totals};
 use transect_lab::tune::profile::{Profile, Settings};
-
-use super::quote;
+use transect_text::quote;
 
 /// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
 /// JSON unchanged. Pipes get the same bytes: they may end up on a terminal later.

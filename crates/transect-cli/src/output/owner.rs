@@ -14,13 +14,13 @@ pub(crate) fn user_name_or_id(uid: u32) -> String {
 /// Returns the name of a user; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn user_name(uid: u32) -> Option<String> {
-    Some(super::quote::for_terminal(get_user_by_uid(uid)?.name()))
+    Some(transect_text::quote::for_terminal(get_user_by_uid(uid)?.name()))
 }
 
 /// Returns the name of a group; `None` if the number has none.
 #[cfg(unix)]
 pub(crate) fn group_name(gid: u32) -> Option<String> {
-    Some(super::quote::for_terminal(get_group_by_gid(gid)?.name()))
+    Some(transect_text::quote::for_terminal(get_group_by_gid(gid)?.name()))
 }
 
 /// Returns the number of the user with this name.

@@ -2,9 +2,10 @@
 //!
 //! File names, file contents and arguments can hold escape sequences that move the cursor, set the
 //! window title, answer as if the user had typed, or reverse the direction of text. Callers quote
-//! names ([`quote::for_terminal`]), but a caller can forget to. [`Sanitizer`] is therefore the last
-//! step before every terminal ([`super::stream`]), and it trusts no caller: it passes printable
-//! text, newlines and tabs, and shows everything else as a visible escape.
+//! names ([`for_terminal`](transect_text::quote::for_terminal)), but a caller can forget to.
+//! [`Sanitizer`] is therefore the last step before every terminal ([`super::stream`]), and it trusts
+//! no caller: it passes printable text, newlines and tabs, and shows everything else as a visible
+//! escape.
 //!
 //! The only exceptions are sequences that select a text style (SGR, `ESC [ … m`), because our own
 //! styles arrive as bytes among the text. Only the few styles that this program uses pass
@@ -16,7 +17,7 @@
 use std::io::{self, Write};
 use std::str;
 
-use super::quote::{is_hostile, push_escaped};
+use transect_text::quote::{is_hostile, push_escaped};
 
 /// Bytes after which a sequence that has not ended is not a style.
 const LONGEST_STYLE: usize = 64;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
 
-use super::{Inspected, inspect_files, size_or_unknown, sum};
+use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheDropArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};

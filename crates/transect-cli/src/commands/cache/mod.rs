@@ -1,153 +1,15 @@
 //! `transect cache`: shows or drops the cached pages of files.
 
 mod drop;
+mod inspect;
 mod status;
 
-use std::collections::HashSet;
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-
-use transect::{Diagnostics, FileId, Operation, ScanError};
-use transect_sys::file::attributes_of;
-use transect_sys::residency;
-use transect_transform::tree;
-
-use crate::args::{CacheCommand, CacheFilesArgs};
+use crate::args::CacheCommand;
 use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
-use crate::output;
-use crate::output::units::{bytes, count};
-use crate::progress::{REDRAW_INTERVAL, StatusLine};
 
 pub(crate) fn run(command: &CacheCommand) -> Result<ExitStatus, CliError> {
     match command {
         CacheCommand::Status(args) => status::run(args),
         CacheCommand::Drop(args) => drop::run(args),
     }
-}
-
-/// A file and its result.
-struct FileRow<T> {
-    path: PathBuf,
-    /// A further name of an earlier file, which totals do not count again.
-    repeated: bool,
-    found: T,
-}
-
-/// The results of all files.
-struct Inspected<T> {
-    rows: Vec<FileRow<T>>,
-    diagnostics: Diagnostics,
-    interrupted: bool,
-}
-
-impl<T> Inspected<T> {
-    /// Prints errors, unless the JSON object will list them. Returns whether there are results to
-    /// show: not if none of the paths could be read.
-    fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
-        let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
-        if !(json && args.errors && is_more) {
-            output::show_errors(&self.diagnostics, args.errors);
-        }
-        is_more
-    }
-
-    fn end(&self) -> ExitStatus {
-        ExitStatus::from_diagnostics(&self.diagnostics, self.interrupted)
-    }
-
-    /// Returns the results, each file once.
-    fn files(&self) -> impl Iterator<Item = &T> {
-        self.rows.iter().filter(|row| !row.repeated).map(|row| &row.found)
-    }
-
-    fn hard_links(&self) -> usize {
-        self.rows.iter().filter(|row| row.repeated).count()
-    }
-}
-
-/// Calls `inspect` with each file of the arguments, in the order of their paths.
-fn inspect_files<T>(
-    args: &CacheFilesArgs,
-    mut inspect: impl FnMut(&File) -> io::Result<T>,
-) -> Result<Inspected<T>, CliError> {
-    let cancel = cancel_on_signal()?;
-    let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
-    let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
-        tree::find_inputs(options, false)?;
-    let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
-    // Temporary files of transforms are files, too.
-    paths.extend(leftovers);
-    paths.sort_unstable();
-
-    let mut status = StatusLine::on_terminal();
-    let mut shown = Instant::now();
-    let (mut seen, all) = (HashSet::new(), paths.len());
-    let mut rows = Vec::with_capacity(all);
-    for (number, path) in paths.into_iter().enumerate() {
-        if cancel.is_cancelled() {
-            interrupted = true;
-            break;
-        }
-        if let Some(status) = &mut status
-            && shown.elapsed() >= REDRAW_INTERVAL
-        {
-            status.show(format!("{} of {} files", count(number as u64), count(all as u64)));
-            shown = Instant::now();
-        }
-        match with_open(&path, &mut inspect) {
-            Ok((id, found)) => {
-                let repeated = id.is_some_and(|id| !seen.insert(id));
-                rows.push(FileRow { path, repeated, found });
-            }
-            Err(InspectError::Open(error)) => {
-                let is_root = args.paths.contains(&path);
-                if error.kind() == io::ErrorKind::NotFound && !is_root {
-                    diagnostics.vanished += 1;
-                } else {
-                    let depth = u32::from(!is_root);
-                    diagnostics.add_error(ScanError::new(Operation::Stat, path, depth, error));
-                }
-            }
-            Err(InspectError::Then(error)) => {
-                diagnostics.add_error(ScanError::new(Operation::Stat, path, 1, error));
-            }
-        }
-    }
-    diagnostics.sort();
-    Ok(Inspected { rows, diagnostics, interrupted })
-}
-
-/// A failure to open a file, or to inspect it.
-enum InspectError {
-    Open(io::Error),
-    Then(io::Error),
-}
-
-fn with_open<T>(
-    path: &Path,
-    inspect: &mut impl FnMut(&File) -> io::Result<T>,
-) -> Result<(Option<FileId>, T), InspectError> {
-    let file = residency::open(path).map_err(InspectError::Open)?;
-    let attributes = attributes_of(&file).map_err(InspectError::Then)?;
-    // Files with one name cannot repeat.
-    let id = if attributes.nlink() == Some(1) { None } else { attributes.file_id() };
-    let found = inspect(&file).map_err(InspectError::Then)?;
-    Ok((id, found))
-}
-
-/// Returns a saturating sum; `None` if any part is unknown.
-fn sum(mut parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    parts.try_fold(0_u64, |sum, part| Some(sum.saturating_add(part?)))
-}
-
-/// Returns a size as text, or `unknown`.
-fn size_or_unknown(size: Option<u64>) -> String {
-    size.map_or("unknown".to_owned(), bytes)
-}
-
-fn to_terminal() -> bool {
-    output::stream::stdout_is_terminal()
 }

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, residency, residency_of_parts};
 
-use super::{Inspected, inspect_files, size_or_unknown, sum, to_terminal};
+use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheStatusArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};
+use crate::output::stream::stdout_is_terminal;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
 
@@ -23,7 +24,7 @@ struct Status {
 }
 
 pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
-    let with_parts = to_terminal() && !args.json;
+    let with_parts = stdout_is_terminal() && !args.json;
     let done = inspect_files(&args.files, |file| {
         let whole = residency(file)?;
         let parts = if with_parts { residency_of_parts(file, PARTS)? } else { Vec::new() };
@@ -66,7 +67,7 @@ fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> i
             continue;
         }
         let map: String = parts.iter().map(shade).collect();
-        let map = if to_terminal() { format!("{map:<PARTS$}  ") } else { map };
+        let map = if stdout_is_terminal() { format!("{map:<PARTS$}  ") } else { map };
         let path = quote::for_terminal(row.path.as_os_str());
         writeln!(out, "{}  {map}{path}", numbers(whole))?;
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use transect::table::SubtreeTotals;
 
-use super::{Usage, View, unread};
+use super::view::{Usage, View, unread};
 
 const SUMS: [&str; 6] =
     ["files", "directories", "others", "apparent_size", "disk_usage", "newest_mtime"];

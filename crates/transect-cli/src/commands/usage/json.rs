@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 use transect::table::{Row, SubtreeTotals, Table};
 
-use super::{Usage, View, unread};
+use super::groups::Group;
+use super::tree::Line;
+use super::view::{Usage, View, unread};
 use crate::output::json::PathEntry;
 
 #[derive(Serialize)]
@@ -68,11 +70,11 @@ impl Object {
         let (mut entries, mut groups) = (None, None);
         match view {
             View::Tree(lines) => {
-                let entry = |line: &super::Line| Entry::new(table, line.row, line.last.len());
+                let entry = |line: &Line| Entry::new(table, line.row, line.last.len());
                 entries = Some(lines.iter().map(entry).collect());
             }
             View::Groups(all) => {
-                let group = |group: &super::Group| GroupEntry {
+                let group = |group: &Group| GroupEntry {
                     key: group.key.clone(),
                     sums: (&group.sums).into(),
                 };

@@ -7,12 +7,13 @@ mod json;
 mod measure;
 mod terminal;
 mod tree;
+mod view;
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use transect::table::{Row, Table, TableBuilder};
+use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FieldMask, Outcome, Progress};
 
 use crate::args::{Key, UsageArgs};
@@ -21,29 +22,11 @@ use crate::interrupt::cancel_on_signal;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
 
-use groups::Group;
 use measure::Measure;
-use tree::Line;
+use view::{Usage, View};
 
 /// The lines shown without a terminal.
 const DEFAULT_LINES: usize = 25;
-
-/// The rows to show.
-enum View {
-    Tree(Vec<Line>),
-    Groups(Vec<Group>),
-}
-
-/// A table, its origin, and the rows to show.
-struct Usage {
-    /// The walk; `None` for an imported table.
-    outcome: Option<Outcome<()>>,
-    elapsed: Duration,
-    interrupted: bool,
-    table: Table,
-    measure: Measure,
-    view: View,
-}
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
@@ -129,9 +112,4 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
         terminal::write(&mut text, usage)?;
     }
     output::print(text)
-}
-
-/// Returns the reason why a directory is incomplete, if it is.
-fn unread(table: &Table, row: Row) -> Option<&'static str> {
-    table.unread_reason(row).map(transect::table::UnreadReason::as_str)
 }

@@ -11,7 +11,7 @@ use transect_text::share::{bar, percent};
 use super::groups::Group;
 use super::measure::Measure;
 use super::tree::Line;
-use super::{Usage, View};
+use super::view::{Usage, View};
 use crate::output::units::{bytes, counted, duration};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 

@@ -1,0 +1,32 @@
+//! What the command shows, in whatever format.
+
+use std::time::Duration;
+
+use transect::Outcome;
+use transect::table::{Row, Table, UnreadReason};
+
+use super::groups::Group;
+use super::measure::Measure;
+use super::tree::Line;
+
+/// The rows to show.
+pub(super) enum View {
+    Tree(Vec<Line>),
+    Groups(Vec<Group>),
+}
+
+/// A table, its origin, and the rows to show.
+pub(super) struct Usage {
+    /// The walk; `None` for an imported table.
+    pub(super) outcome: Option<Outcome<()>>,
+    pub(super) elapsed: Duration,
+    pub(super) interrupted: bool,
+    pub(super) table: Table,
+    pub(super) measure: Measure,
+    pub(super) view: View,
+}
+
+/// Returns the reason why a directory is incomplete, if it is.
+pub(super) fn unread(table: &Table, row: Row) -> Option<&'static str> {
+    table.unread_reason(row).map(UnreadReason::as_str)
+}
