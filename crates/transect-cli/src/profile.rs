@@ -1,12 +1,16 @@
 //! Stored profiles: the settings that the lab found fastest, used unless an option overrides them.
+//!
+//! Here the lab's files become settings of the engine: commands that only use a profile do not know
+//! the lab.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use transect::ScanOptions;
+use transect::{ScanOptions, WalkProfile};
 use transect_lab::experiments::transform::Sync;
 use transect_lab::tune::profile::{Profile, ProfileStore, TransformSetting};
 use transect_transform::pass::Preference;
+use transect_transform::publish::Durability;
 
 use crate::args::WalkArgs;
 use crate::exit::CliError;
@@ -23,10 +27,10 @@ pub(crate) fn profiles() -> Result<ProfileStore, CliError> {
 /// Returns the options of a walk, and the profile that set some of them.
 ///
 /// A profile is used only if all roots have the same one.
-pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
+pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<WalkProfile>) {
     let mut options = walk.options();
     let profile = if walk.allows_profile() { shared_profile(&options.roots) } else { None };
-    let profile = profile.filter(Profile::has_walks);
+    let profile = profile.as_ref().and_then(Profile::walk_profile);
     if let Some(profile) = &profile {
         profile.settings.apply(&mut options);
     }
@@ -35,7 +39,12 @@ pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<Profile>) {
 
 /// Returns the measured preferences for the file system of all `inputs` and `target`, with or without
 /// syncing.
-pub(crate) fn preferences(inputs: &[PathBuf], target: &Path, sync: Sync) -> Arc<[Preference]> {
+pub(crate) fn preferences(
+    inputs: &[PathBuf],
+    target: &Path,
+    durability: Durability,
+) -> Arc<[Preference]> {
+    let sync = Sync::from(durability);
     // A missing directory will be created in its nearest existing ancestor.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let paths: Vec<&Path> =

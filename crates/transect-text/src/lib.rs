@@ -3,6 +3,7 @@
 
 pub mod notes;
 pub mod quote;
+pub mod settings;
 pub mod share;
 pub mod size;
 pub mod style;

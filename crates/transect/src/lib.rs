@@ -31,6 +31,7 @@ mod options;
 mod order;
 mod path;
 mod plan;
+mod profile;
 mod progress;
 mod run;
 mod sink;
@@ -45,6 +46,7 @@ pub use filter::{Conditions, Filters};
 pub use options::ScanOptions;
 pub use order::Order;
 pub use plan::ScanPlan;
+pub use profile::{WalkProfile, WalkSettings};
 pub use progress::{Progress, ProgressCounts};
 pub use run::Outcome;
 pub use sink::{

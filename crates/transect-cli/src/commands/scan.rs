@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::{Outcome, Progress, RankBy, Totals};
-use transect_lab::tune::profile::Profile;
+use transect::{Outcome, Progress, RankBy, Totals, WalkProfile};
 
 use crate::args::ScanArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
 fn show(
     args: &ScanArgs,
     mut outcome: Outcome<Totals>,
-    profile: Option<&Profile>,
+    profile: Option<&WalkProfile>,
 ) -> Result<ExitStatus, CliError> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;

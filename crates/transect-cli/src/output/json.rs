@@ -9,8 +9,10 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use transect::{Diagnostics, LargestEntry, Outcome, ScanError, Totals};
-use transect_lab::tune::profile::{Profile, Settings};
+use transect::{
+    Diagnostics, LargestEntry, Order, Outcome, ReaderKind, ScanError, StatOrder, Totals,
+    WalkProfile, WalkSettings,
+};
 use transect_text::quote;
 
 /// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
@@ -89,7 +91,24 @@ pub(crate) struct Scan<'a> {
 struct ProfileUsed<'a> {
     identity: &'a str,
     tuned: u64,
-    settings: &'a Settings,
+    settings: SettingsObject,
+}
+
+/// The settings of a walk. A missing key is the default.
+#[derive(Serialize)]
+struct SettingsObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reader: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    busy_threads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_threads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buffer_size: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stat_order: Option<&'static str>,
 }
 
 /// One of the largest.
@@ -173,9 +192,22 @@ impl<'a> From<&'a ScanError> for ErrorEntry<'a> {
 }
 
 impl<'a> ProfileUsed<'a> {
-    fn of(profile: &'a Profile) -> Self {
-        let Profile { identity, environment, settings, .. } = profile;
-        Self { identity, tuned: environment.began, settings }
+    fn of(profile: &'a WalkProfile) -> Self {
+        let WalkProfile { identity, tuned, settings } = profile;
+        Self { identity, tuned: *tuned, settings: settings.into() }
+    }
+}
+
+impl From<&WalkSettings> for SettingsObject {
+    fn from(settings: &WalkSettings) -> Self {
+        Self {
+            reader: settings.reader.map(ReaderKind::as_str),
+            order: settings.order.map(Order::as_str),
+            busy_threads: settings.busy_threads,
+            waiting_threads: settings.waiting_threads,
+            buffer_size: settings.buffer_size,
+            stat_order: settings.stat_order.map(StatOrder::as_str),
+        }
     }
 }
 
@@ -203,7 +235,7 @@ impl<'a> Scan<'a> {
     pub(crate) fn new(
         roots: &'a [std::path::PathBuf],
         outcome: &'a Outcome<Totals>,
-        profile: Option<&'a Profile>,
+        profile: Option<&'a WalkProfile>,
         list_errors: bool,
     ) -> Self {
         let totals = &outcome.sink;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use transect::{LargestEntry, Outcome, RankBy, Totals};
-use transect_lab::tune::profile::Profile;
+use transect::{LargestEntry, Outcome, RankBy, Totals, WalkProfile};
+use transect_text::settings;
 
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
@@ -17,7 +17,7 @@ pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],
     outcome: &Outcome<Totals>,
-    profile: Option<&Profile>,
+    profile: Option<&WalkProfile>,
 ) -> io::Result<()> {
     let totals = &outcome.sink;
     for root in roots {
@@ -28,7 +28,11 @@ pub(crate) fn write(
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
-        line(out, "profile", &format!("{} (from lab tune)", profile.settings))?;
+        line(
+            out,
+            "profile",
+            &format!("{} (from lab tune)", settings::describe(&profile.settings)),
+        )?;
     }
     write_largest(out, "largest directories", totals.largest_directories(), totals.rank_by())?;
     write_largest(out, "largest files", totals.largest_files(), totals.rank_by())

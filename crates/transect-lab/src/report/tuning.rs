@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use transect_text::quote;
+use transect::WalkSettings;
 use transect_text::style::{BOLD, DIM, GOOD};
+use transect_text::{quote, settings};
 
-use crate::tune::profile::{Evidence, Settings};
+use crate::tune::profile::Evidence;
 
 /// Writes everything that was tried, one line each.
 ///
@@ -40,13 +41,13 @@ pub fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::R
 /// `out` cannot be written to.
 pub fn write_result(
     out: &mut impl Write,
-    settings: &Settings,
+    settings: &WalkSettings,
     stored: Option<&Path>,
 ) -> std::io::Result<()> {
     if settings.is_default() {
         writeln!(out, "\nNothing is decidedly faster than the defaults: they stay.")?;
     } else {
-        writeln!(out, "\n{BOLD}{settings}{BOLD:#}")?;
+        writeln!(out, "\n{BOLD}{}{BOLD:#}", settings::describe(settings))?;
     }
     match stored {
         Some(file) => writeln!(

@@ -15,11 +15,12 @@ pub mod profile;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{Cancel, Order, ReaderKind, StatOrder};
+use transect::{Cancel, Order, ReaderKind, StatOrder, WalkSettings};
 
 use crate::experiments::walk::measure::{Walks, dataset, engine_command};
 use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
+use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
 use crate::harness::error;
@@ -29,8 +30,8 @@ use crate::harness::scheduler::Session;
 use crate::spec::{SCHEMA, SessionSpec, Spec};
 use crate::stats::Verdict;
 use crate::stats::ranking::{Metric, Ranking, rank};
-use crate::tune::profile::{Evidence, Settings};
-use transect_text::size;
+use crate::tune::profile::Evidence;
+use transect_text::{settings, size};
 
 /// Fewest rounds that can decide among a dozen cells: ten rounds all agree by chance twice in 1,024
 /// sessions, and the correction multiplies that by the number of cells.
@@ -79,7 +80,7 @@ pub struct TuneResult {
     /// The tree that was walked.
     pub sample_tree: SampleTree,
     /// The settings that won; defaults where none did.
-    pub settings: Settings,
+    pub settings: WalkSettings,
     /// Every setting tried.
     pub evidence: Vec<Evidence>,
     /// Whether the default differed from itself: the machine was not quiet, and no verdict counts.
@@ -101,7 +102,7 @@ pub enum TuneProgress<'a> {
     /// Number of walks left in this session.
     WalksLeft(usize),
     /// The second session starts, with these settings together.
-    Confirming(&'a Settings),
+    Confirming(&'a WalkSettings),
 }
 
 /// Error of tuning.
@@ -154,7 +155,7 @@ impl From<error::Error> for TuneError {
 struct Candidate {
     setting: &'static str,
     value: String,
-    settings: Settings,
+    settings: WalkSettings,
 }
 
 /// Tunes the settings of a file system; returns `None` if cancelled.
@@ -172,20 +173,21 @@ pub fn tune(
     let time = each * u32::try_from(walks * rounds).unwrap_or(u32::MAX);
     progress(TuneProgress::Started { sample_tree: &sample_tree, walks: walks * rounds, time });
 
-    let alone: Vec<Settings> = candidates.iter().map(|candidate| candidate.settings).collect();
+    let alone: Vec<WalkSettings> = candidates.iter().map(|candidate| candidate.settings).collect();
     let session = TuneSession { request, sample_tree: &sample_tree, rounds };
     let Some(rankings) = session.run(&request.files[0], &alone, cancel, progress)? else {
         return Ok(None);
     };
     let (together, mut evidence) = pick_winners(&candidates, &rankings);
     let mut noisy = rankings.iter().any(|ranking| ranking.noisy);
-    let mut settings = Settings::default();
+    let mut settings = WalkSettings::default();
     if !together.is_default() {
         progress(TuneProgress::Confirming(&together));
         let Some(rankings) = session.run(&request.files[1], &[together], cancel, progress)? else {
             return Ok(None);
         };
-        let all = Candidate { setting: "all", value: together.to_string(), settings: together };
+        let all =
+            Candidate { setting: "all", value: settings::describe(&together), settings: together };
         let (confirmed, further) = pick_winners(&[all], &rankings);
         settings = confirmed;
         noisy |= rankings.iter().any(|ranking| ranking.noisy);
@@ -197,23 +199,22 @@ pub fn tune(
 /// Returns the settings to try in these cache states, on a tree of this many entries.
 fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let default = Settings::default();
+    let default = WalkSettings::default();
     let mut candidates = Vec::new();
-    let mut add = |setting, value: String, settings: Settings| {
-        let plan = settings.variant().options(Path::new(".")).plan();
-        if plan.is_ok() {
+    let mut add = |setting, value: String, settings: WalkSettings| {
+        if settings.is_supported() {
             candidates.push(Candidate { setting, value, settings });
         }
     };
     for &reader in ReaderKind::ALL.iter().filter(|&&reader| reader != ReaderKind::best()) {
-        let settings = Settings { reader: Some(reader), ..default };
+        let settings = WalkSettings { reader: Some(reader), ..default };
         add("reader", reader.as_str().to_owned(), settings);
     }
     for bytes in [16 << 10, 256 << 10, 1 << 20] {
-        let settings = Settings { buffer_size: Some(bytes), ..default };
+        let settings = WalkSettings { buffer_size: Some(bytes), ..default };
         add("buffer_size", size::shortest(bytes), settings);
     }
-    let settings = Settings { stat_order: Some(StatOrder::Inode), ..default };
+    let settings = WalkSettings { stat_order: Some(StatOrder::Inode), ..default };
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
     if entries < MIN_ENTRIES_FOR_THREADS {
         return candidates;
@@ -222,7 +223,7 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     if states.contains(&State::Warm) && states.contains(&State::Cold) {
         for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
             if order != Order::default() {
-                let settings = Settings { order: Some(order), ..default };
+                let settings = WalkSettings { order: Some(order), ..default };
                 add("order", order.as_str().to_owned(), settings);
             }
         }
@@ -231,12 +232,12 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     busy.retain(|&threads| threads != cores);
     busy.dedup();
     for threads in busy.into_iter().filter(|_| states.iter().any(|&state| state != State::Cold)) {
-        let settings = Settings { busy_threads: Some(threads), ..default };
+        let settings = WalkSettings { busy_threads: Some(threads), ..default };
         add("busy_threads", threads.to_string(), settings);
     }
     let waits = states.iter().any(|&state| state != State::Warm);
     for threads in [cores, 8, 16, 64].into_iter().filter(|_| waits) {
-        let settings = Settings { waiting_threads: Some(threads), ..default };
+        let settings = WalkSettings { waiting_threads: Some(threads), ..default };
         add("waiting_threads", threads.to_string(), settings);
     }
     candidates
@@ -244,11 +245,11 @@ fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
 
 /// Returns the winning settings and all evidence. A candidate wins if it is faster in one cache state and
 /// slower in none; among several values of a setting, the one with the smallest ratio.
-fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Vec<Evidence>) {
+fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (WalkSettings, Vec<Evidence>) {
     let mut evidence = Vec::new();
     let mut winners: Vec<(&Candidate, f64)> = Vec::new();
     for candidate in candidates {
-        let cell = candidate.settings.variant().to_string();
+        let cell = Variant::from(candidate.settings).to_string();
         let of_it: Vec<Evidence> =
             rankings.iter().map(|ranking| evidence_of(candidate, &cell, ranking)).collect();
         let any = |verdict: Verdict| of_it.iter().any(|seen| seen.verdict == verdict);
@@ -261,10 +262,10 @@ fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Ve
     }
     winners.sort_by(|a, b| a.1.total_cmp(&b.1));
     // The fastest value of a setting is applied last.
-    let settings = winners.iter().rev().fold(Settings::default(), |settings, (winner, _)| {
-        let Settings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
+    let settings = winners.iter().rev().fold(WalkSettings::default(), |settings, (winner, _)| {
+        let WalkSettings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
             winner.settings;
-        Settings {
+        WalkSettings {
             reader: reader.or(settings.reader),
             order: order.or(settings.order),
             busy_threads: busy_threads.or(settings.busy_threads),
@@ -274,9 +275,8 @@ fn pick_winners(candidates: &[Candidate], rankings: &[Ranking]) -> (Settings, Ve
         }
     });
     // The winning reader may not support the other winning settings.
-    let possible = settings.variant().options(Path::new(".")).plan().is_ok();
-    let reader_alone = Settings { buffer_size: None, stat_order: None, ..settings };
-    (if possible { settings } else { reader_alone }, evidence)
+    let reader_alone = WalkSettings { buffer_size: None, stat_order: None, ..settings };
+    (if settings.is_supported() { settings } else { reader_alone }, evidence)
 }
 
 /// Returns the evidence on a candidate in one cache state.
@@ -308,15 +308,15 @@ impl TuneSession<'_> {
     fn run(
         &self,
         file: &Path,
-        settings: &[Settings],
+        settings: &[WalkSettings],
         cancel: &Cancel,
         progress: &mut dyn FnMut(TuneProgress<'_>),
     ) -> Result<Option<Vec<Ranking>>, TuneError> {
         let TuneRequest { states, .. } = self.request;
-        let base = Settings::default();
+        let base = WalkSettings::default();
         let methods: Vec<Method> = std::iter::once(&base)
             .chain(settings)
-            .map(|settings| Method::variant(&settings.variant()))
+            .map(|settings| Method::variant(&Variant::from(*settings)))
             .collect();
         let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
         let environment = Environment::of_this_command();
@@ -386,7 +386,7 @@ fn time_of_a_walk(
     request: &TuneRequest<'_>,
     sample_tree: &SampleTree,
 ) -> Result<Duration, TuneError> {
-    let method = Method::variant(&Settings::default().variant());
+    let method = Method::variant(&Variant::from(WalkSettings::default()));
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
@@ -409,11 +409,11 @@ mod tests {
     use transect_testkit::TempDir;
 
     /// Returns rankings of twenty rounds: the default twice, and settings with these ratios to it.
-    fn measured(states: &[State], settings: &[(Settings, f64)]) -> Vec<Ranking> {
-        let base = Settings::default();
+    fn measured(states: &[State], settings: &[(WalkSettings, f64)]) -> Vec<Ranking> {
+        let base = WalkSettings::default();
         let methods: Vec<Method> = std::iter::once(&base)
             .chain(settings.iter().map(|(settings, _)| settings))
-            .map(|settings| Method::variant(&settings.variant()))
+            .map(|settings| Method::variant(&Variant::from(*settings)))
             .collect();
         let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
         let work = Inventory::default().work();
@@ -466,17 +466,17 @@ mod tests {
     }
 
     fn threads(busy: usize) -> Candidate {
-        let settings = Settings { busy_threads: Some(busy), ..Settings::default() };
+        let settings = WalkSettings { busy_threads: Some(busy), ..WalkSettings::default() };
         Candidate { setting: "busy_threads", value: busy.to_string(), settings }
     }
 
     fn reader(reader: ReaderKind) -> Candidate {
-        let settings = Settings { reader: Some(reader), ..Settings::default() };
+        let settings = WalkSettings { reader: Some(reader), ..WalkSettings::default() };
         Candidate { setting: "reader", value: reader.as_str().to_owned(), settings }
     }
 
-    fn settled(states: &[State], tried: &[(Candidate, f64)]) -> (Settings, Vec<Evidence>) {
-        let settings: Vec<(Settings, f64)> =
+    fn settled(states: &[State], tried: &[(Candidate, f64)]) -> (WalkSettings, Vec<Evidence>) {
+        let settings: Vec<(WalkSettings, f64)> =
             tried.iter().map(|(candidate, factor)| (candidate.settings, *factor)).collect();
         let candidates: Vec<Candidate> = tried.iter().map(|(it, _)| it.clone()).collect();
         pick_winners(&candidates, &measured(states, &settings))
@@ -491,7 +491,7 @@ mod tests {
             (reader(ReaderKind::Portable), 1.01),
         ];
         let (settings, evidence) = settled(&[State::Warm], &tried);
-        let expected = Settings { busy_threads: Some(8), ..Settings::default() };
+        let expected = WalkSettings { busy_threads: Some(8), ..WalkSettings::default() };
         assert_eq!(settings, expected);
         let verdicts: Vec<Verdict> = evidence.iter().map(|seen| seen.verdict).collect();
         let (faster, slower) = (Verdict::Faster, Verdict::Slower);
@@ -506,16 +506,16 @@ mod tests {
     fn compatible_settings_win_together() {
         let tried = [(threads(8), 0.7), (reader(ReaderKind::Portable), 0.9)];
         let (settings, _) = settled(&[State::Warm], &tried);
-        assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=8");
+        assert_eq!(Variant::from(settings).to_string(), "portable/work-stealing,busy=8");
         if !ReaderKind::best().takes_buffer_size() {
             return;
         }
-        let buffer = Settings { buffer_size: Some(16 << 10), ..Settings::default() };
+        let buffer = WalkSettings { buffer_size: Some(16 << 10), ..WalkSettings::default() };
         let buffer =
             Candidate { setting: "buffer_size", value: "16K".to_owned(), settings: buffer };
         let tried = [(buffer, 0.8), (reader(ReaderKind::Portable), 0.5)];
         let (settings, _) = settled(&[State::Warm], &tried);
-        assert_eq!(settings.variant().to_string(), "portable/work-stealing");
+        assert_eq!(Variant::from(settings).to_string(), "portable/work-stealing");
     }
 
     #[test]

@@ -5,14 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use transect::{Order, ReaderKind, ScanOptions, StatOrder};
+use transect::{Order, ReaderKind, StatOrder, WalkProfile, WalkSettings};
 use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::put;
 use transect_transform::{Error, Operation};
 
 use crate::experiments::transform::{Kind, Sync, Variant as PassVariant};
-use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::stats::{Ratios, Verdict};
@@ -38,7 +37,8 @@ pub struct Profile {
     /// The machine and the time of measurement.
     pub environment: Environment,
     /// The settings that won.
-    pub settings: Settings,
+    #[serde(with = "StoredSettings")]
+    pub settings: WalkSettings,
     /// Every setting tried.
     pub evidence: Vec<Evidence>,
     /// The methods that won for transforms.
@@ -110,27 +110,22 @@ impl std::fmt::Display for TransformSetting {
     }
 }
 
-/// The settings of a walk; `None` is the default of the engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The reader of directories.
+/// [`WalkSettings`] as a profile stores them.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "WalkSettings")]
+struct StoredSettings {
     #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
-    pub reader: Option<ReaderKind>,
-    /// The order of the walk, which includes whether it uses threads.
+    reader: Option<ReaderKind>,
     #[serde(default, with = "order", skip_serializing_if = "Option::is_none")]
-    pub order: Option<Order>,
-    /// Maximum number of threads while directories are in the cache.
+    order: Option<Order>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub busy_threads: Option<usize>,
-    /// Maximum number of threads while directories wait for a device.
+    busy_threads: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waiting_threads: Option<usize>,
-    /// Buffer size of a listing call, in bytes.
+    waiting_threads: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buffer_size: Option<usize>,
-    /// The order in which attributes are queried.
+    buffer_size: Option<usize>,
     #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
-    pub stat_order: Option<StatOrder>,
+    stat_order: Option<StatOrder>,
 }
 
 impl Profile {
@@ -144,7 +139,7 @@ impl Profile {
             entries: 0,
             states: Vec::new(),
             environment: Environment::of_this_command(),
-            settings: Settings::default(),
+            settings: WalkSettings::default(),
             evidence: Vec::new(),
             passes: Vec::new(),
         }
@@ -153,6 +148,17 @@ impl Profile {
     /// Returns whether it contains measurements of walks, not only of transforms.
     pub fn has_walks(&self) -> bool {
         !self.states.is_empty()
+    }
+
+    /// Returns the part that the engine uses; `None` without measurements of walks.
+    pub fn walk_profile(&self) -> Option<WalkProfile> {
+        let Self { identity, environment, settings, .. } = self;
+        let identity = identity.clone();
+        self.has_walks().then_some(WalkProfile {
+            identity,
+            tuned: environment.began,
+            settings: *settings,
+        })
     }
 }
 
@@ -169,55 +175,6 @@ pub struct Evidence {
     pub ratios: Option<Ratios>,
     /// The verdict on these ratios.
     pub verdict: Verdict,
-}
-
-impl Settings {
-    /// Returns whether all settings are defaults.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Returns the engine variant with these settings.
-    pub fn variant(&self) -> Variant {
-        let reader = self.reader.unwrap_or_else(ReaderKind::best);
-        Variant {
-            busy_threads: self.busy_threads,
-            waiting_threads: self.waiting_threads,
-            buffer_size: self.buffer_size,
-            stat_order: self.stat_order,
-            ..Variant::new(reader, self.order.unwrap_or_default())
-        }
-    }
-
-    /// Applies them to options that set none of them. A reader that is not available any more is left out,
-    /// with its buffer size and stat order: a profile must never make a walk fail.
-    pub fn apply(&self, options: &mut ScanOptions) {
-        options.order = self.order.unwrap_or_default();
-        options.busy_threads = self.busy_threads;
-        options.waiting_threads = self.waiting_threads;
-        if self.variant().options(Path::new(".")).plan().is_ok() {
-            options.reader = self.reader;
-            options.buffer_size = self.buffer_size;
-            options.stat_order = self.stat_order;
-        }
-    }
-}
-
-impl std::fmt::Display for Settings {
-    /// Formats as a list: `reader getdents-statx, busy threads 4`, or `defaults`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let parts = [
-            self.reader.map(|reader| format!("reader {}", reader.as_str())),
-            self.order.map(|order| format!("order {}", order.as_str())),
-            self.busy_threads.map(|threads| format!("busy threads {threads}")),
-            self.waiting_threads.map(|threads| format!("waiting threads {threads}")),
-            self.buffer_size
-                .map(|bytes| format!("buffer {}", transect_text::size::shortest(bytes))),
-            self.stat_order.map(|order| format!("stat order {}", order.as_str())),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() { f.write_str("defaults") } else { f.write_str(&parts.join(", ")) }
-    }
 }
 
 /// A folder of profiles.
@@ -368,10 +325,10 @@ mod tests {
             entries: 7,
             states: vec![State::Warm],
             environment: Environment::capture(Vec::new()),
-            settings: Settings {
+            settings: WalkSettings {
                 reader: Some(ReaderKind::Portable),
                 busy_threads: Some(3),
-                ..Settings::default()
+                ..WalkSettings::default()
             },
             evidence: Vec::new(),
             passes: Vec::new(),
@@ -433,21 +390,17 @@ mod tests {
     }
 
     #[test]
-    fn settings_format_and_apply_to_options() {
-        let settings = profile("x").settings;
-        assert_eq!(settings.to_string(), "reader portable, busy threads 3");
-        assert_eq!(settings.variant().to_string(), "portable/work-stealing,busy=3");
-        assert_eq!(Settings::default().to_string(), "defaults");
-        let mut options = ScanOptions::new(["."]);
-        settings.apply(&mut options);
-        assert_eq!((options.reader, options.busy_threads), (Some(ReaderKind::Portable), Some(3)));
+    fn walk_settings_stored_by_name() {
+        let stored = serde_json::to_value(profile("x")).unwrap();
+        let expected = serde_json::json!({ "reader": "portable", "busy_threads": 3 });
+        assert_eq!(stored["settings"], expected);
+        let text = stored.to_string().replace("portable", "telepathy");
+        let error = serde_json::from_str::<Profile>(&text).unwrap_err().to_string();
+        assert!(error.starts_with("no reader is called 'telepathy'"), "{error}");
 
-        // The portable reader has no buffer size, so it is left out.
-        let impossible = Settings { buffer_size: Some(1 << 16), ..settings };
-        let mut options = ScanOptions::new(["."]);
-        impossible.apply(&mut options);
-        assert_eq!((options.reader, options.buffer_size), (None, None));
-        assert_eq!(options.busy_threads, Some(3));
-        assert!(options.plan().is_ok());
+        let used = profile("x").walk_profile().unwrap();
+        assert_eq!((used.identity.as_str(), used.settings), ("x", profile("x").settings));
+        let without_walks = Profile { states: Vec::new(), ..profile("x") };
+        assert_eq!(without_walks.walk_profile(), None);
     }
 }

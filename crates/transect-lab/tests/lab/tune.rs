@@ -5,12 +5,12 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use transect::{Cancel, StatOrder};
+use transect::{Cancel, StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
 use transect_lab::stats::Verdict;
-use transect_lab::tune::profile::Settings;
 use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
+use transect_text::settings;
 
 /// Calls [`tuned_within`] with more than enough time: the number of rounds is limited.
 fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
@@ -39,7 +39,7 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
         TuneProgress::Started { sample_tree, .. } => {
             steps.push(format!("reads {} entries", sample_tree.entries))
         }
-        TuneProgress::Confirming(settings) => steps.push(settings.to_string()),
+        TuneProgress::Confirming(settings) => steps.push(settings::describe(settings)),
         TuneProgress::WalksLeft(_) => {}
     })?;
     Ok((tuned.unwrap(), steps))
@@ -49,10 +49,10 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
 fn what_wins_alone_and_together_is_the_result() {
     let faster = "case $3 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
     let (tuned, steps) = tuned(faster).unwrap();
-    let expected = Settings {
+    let expected = WalkSettings {
         buffer_size: Some(16 << 10),
         stat_order: Some(StatOrder::Inode),
-        ..Settings::default()
+        ..WalkSettings::default()
     };
     assert_eq!(tuned.settings, expected);
     assert_eq!(steps, ["reads 2 entries", "buffer 16K, stat order inode"]);
@@ -64,7 +64,7 @@ fn what_wins_alone_and_together_is_the_result() {
 fn what_wins_alone_but_not_together_changes_nothing() {
     let lucky = "case $3 in *buffer=16K,stat-order=inode) ;; *buffer=16K*|*inode*) ns=30000;; esac";
     let (tuned, _) = tuned(lucky).unwrap();
-    assert!(tuned.settings.is_default(), "{}", tuned.settings);
+    assert!(tuned.settings.is_default(), "{:?}", tuned.settings);
     let last = tuned.evidence.last().unwrap();
     assert_eq!((last.setting.as_str(), last.verdict), ("all", Verdict::NoDifference));
 }

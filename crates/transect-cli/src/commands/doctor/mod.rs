@@ -16,6 +16,7 @@ use serde::Serialize;
 use transect::{Order, ReaderKind};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::Profile;
+use transect_text::settings;
 
 use crate::args::DoctorArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -177,7 +178,7 @@ fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         return Ok(());
     }
     let Profile { settings, measured, entries, environment, evidence, .. } = profile;
-    writeln!(out, "  {GOOD}{settings}{GOOD:#}")?;
+    writeln!(out, "  {GOOD}{}{GOOD:#}", settings::describe(settings))?;
     let age = age(environment.began);
     let measured = quote::for_terminal(measured.as_os_str());
     writeln!(out, "  {DIM}measured {age} ago on {measured}, {} entries{DIM:#}", count(*entries))?;

@@ -10,6 +10,7 @@ use transect_lab::report::tuning;
 use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_sys::private_dir::PrivateTempDir;
+use transect_text::settings;
 
 use super::request;
 use crate::args::LabTuneArgs;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
             duration(time)
         )),
         TuneProgress::Confirming(settings) => {
+            let settings = settings::describe(settings);
             output::hint(&format!("wins so far: {settings}; measured once more, together"));
         }
         TuneProgress::WalksLeft(left) => {

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use transect_lab::experiments::transform::Sync;
 use transect_transform::pass::{PassOptions, Preference};
 use transect_transform::publish::{CleanupReport, Existing, ReplaceOptions, remove_abandoned};
 use transect_transform::step::{Shape, Step};
 use transect_transform::steps::{STEPS, create_key_file};
 use transect_transform::tree::{Job, JobJournal, OutputTarget, find_inputs};
 
-use crate::args::{SyncMode, TransformArgs};
+use crate::args::TransformArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output;
@@ -103,8 +102,7 @@ fn preferred(args: &TransformArgs, paths: &[PathBuf], to: &OutputTarget) -> Arc<
     if args.no_profile || args.method.is_some() || args.block.is_some() {
         return Arc::default();
     }
-    let sync = if args.sync == SyncMode::None { Sync::None } else { Sync::Inside };
-    profile::preferences(paths, target, sync)
+    profile::preferences(paths, target, args.sync.into())
 }
 
 /// Returns where results go, from the options and the number and type of the inputs.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
+use transect_transform::publish::Durability;
 use transect_transform::step::{Shape, Step};
 
 use crate::experiments::words::Words;
@@ -45,6 +46,9 @@ pub enum Kind {
 }
 
 /// What has to be on the device before the clock stops.
+///
+/// A rule for all cells, peers included, however each of them syncs. [`Durability`] is how this engine
+/// follows it: file by file, or all at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
@@ -94,6 +98,16 @@ impl Sync {
         match self {
             Self::None => "none",
             Self::Inside => "inside",
+        }
+    }
+}
+
+impl From<Durability> for Sync {
+    /// Returns the rule that this durability follows.
+    fn from(durability: Durability) -> Self {
+        match durability {
+            Durability::None => Self::None,
+            Durability::File | Durability::Batch => Self::Inside,
         }
     }
 }

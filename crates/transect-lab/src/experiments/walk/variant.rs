@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use transect::{Order, ReaderKind, ScanOptions, StatOrder};
+use transect::{Order, ReaderKind, ScanOptions, StatOrder, WalkSettings};
 
 use transect_text::size;
 
@@ -75,6 +75,20 @@ impl Variant {
     /// Returns whether it walks on several threads.
     pub fn is_parallel(&self) -> bool {
         self.order.is_parallel() && self.threads != Some(1)
+    }
+}
+
+impl From<WalkSettings> for Variant {
+    /// Returns the variant with these settings.
+    fn from(settings: WalkSettings) -> Self {
+        let reader = settings.reader.unwrap_or_else(ReaderKind::best);
+        Self {
+            busy_threads: settings.busy_threads,
+            waiting_threads: settings.waiting_threads,
+            buffer_size: settings.buffer_size,
+            stat_order: settings.stat_order,
+            ..Self::new(reader, settings.order.unwrap_or_default())
+        }
     }
 }
 
