@@ -4,71 +4,101 @@
 //! values are empty, never 0.
 
 use super::Report;
-use crate::spec::{Cell, Dataset, SessionSpec};
-use crate::stats::Ratios;
-use crate::stats::ranking::{Ranking, Row, Unranked};
+use crate::spec::{Cell, SessionSpec};
+use crate::stats::ranking::{Ranking, Row};
 
-/// Column names.
-const COLUMNS: &[&str] = &[
-    "place",
-    "entries",
-    "pass",
-    "state",
-    "cell",
-    "method",
-    "language",
-    "kind",
-    "parallel",
-    "contract",
-    "rank",
-    "n",
-    "median_ns",
-    "min_ns",
-    "max_ns",
-    "mean_ns",
-    "mad_ns",
-    "wall_ns",
-    "user_ns",
-    "system_ns",
-    "peak_memory_bytes",
-    "against_the_slowest",
-    "verdict",
-    "to_base",
-    "to_base_low",
-    "to_base_high",
-    "p",
-    "adjusted_p",
-    "to_floor",
-    "to_floor_low",
-    "to_floor_high",
-    "counted_entries",
-    "calls",
-    "opens",
-    "listings",
-    "attributes",
-    "opening_ns",
-    "listing_ns",
-    "attributes_ns",
-    "timed_threads",
-    "faults",
-    "switches",
-    "unwritten_bytes",
-    "fresh",
-    "by",
-    "disturbed",
-    "start_up_ns",
-    "without_start_ns",
-    "apart",
-    "device_read_bytes",
-    "device_written_bytes",
-    "ns_per_byte",
-    "held_each_bytes",
-    "unranked_reason",
+/// A cell in a ranking.
+struct Line<'r> {
+    spec: &'r SessionSpec,
+    ranking: &'r Ranking,
+    cell: &'r Cell,
+    /// Its rank, from 0, and its row; or why it is not ranked.
+    row: Result<(usize, &'r Row), &'r str>,
+}
+
+impl<'r> Line<'r> {
+    fn row(&self) -> Option<&'r Row> {
+        self.row.ok().map(|(_, row)| row)
+    }
+
+    fn is_apart(&self) -> Option<bool> {
+        let row = self.row()?;
+        Some(self.ranking.apart.iter().any(|apart| apart.cell.name == row.cell.name))
+    }
+}
+
+/// Returns the field of a column; `None` if the value is unknown.
+type Field = fn(&Line<'_>) -> Option<String>;
+
+/// Names and fields of the columns.
+const COLUMNS: &[(&str, Field)] = &[
+    ("place", |it| Some(it.spec.datasets[it.ranking.dataset].name.clone())),
+    ("entries", |it| Some(it.spec.datasets[it.ranking.dataset].entries().to_string())),
+    ("pass", |it| Some((it.ranking.cache_state + 1).to_string())),
+    ("state", |it| Some(it.ranking.state.as_str().to_owned())),
+    ("cell", |it| Some(it.cell.name.clone())),
+    ("method", |it| Some(it.cell.method.clone())),
+    ("language", |it| Some(it.cell.language.clone())),
+    ("kind", |it| Some(it.cell.kind.clone())),
+    ("parallel", |it| Some(it.cell.parallel.to_string())),
+    ("contract", |it| Some(it.cell.contract.join(" "))),
+    ("rank", |it| Some((it.row.ok()?.0 + 1).to_string())),
+    ("n", |it| Some(it.row()?.time.n.to_string())),
+    ("median_ns", |it| whole(it.row()?.time.median)),
+    ("min_ns", |it| whole(it.row()?.time.min)),
+    ("max_ns", |it| whole(it.row()?.time.max)),
+    ("mean_ns", |it| whole(it.row()?.time.mean)),
+    ("mad_ns", |it| whole(it.row()?.time.mad)),
+    ("wall_ns", |it| whole(it.row()?.wall_ns)),
+    ("user_ns", |it| whole(it.row()?.user_ns)),
+    ("system_ns", |it| whole(it.row()?.system_ns)),
+    ("peak_memory_bytes", |it| whole(it.row()?.peak_memory?)),
+    ("against_the_slowest", |it| exact(it.row()?.speedup_over_slowest)),
+    ("verdict", |it| Some(it.row()?.judgement?.verdict.as_str().to_owned())),
+    ("to_base", |it| exact(it.row()?.to_base?.median)),
+    ("to_base_low", |it| exact(it.row()?.to_base?.low)),
+    ("to_base_high", |it| exact(it.row()?.to_base?.high)),
+    ("p", |it| Some(it.row()?.to_base?.p.to_string())),
+    ("adjusted_p", |it| Some(it.row()?.judgement?.adjusted_p.to_string())),
+    ("to_floor", |it| exact(it.row()?.to_floor?.median)),
+    ("to_floor_low", |it| exact(it.row()?.to_floor?.low)),
+    ("to_floor_high", |it| exact(it.row()?.to_floor?.high)),
+    ("counted_entries", |it| Some(it.row()?.accesses?.entries.to_string())),
+    ("calls", |it| Some(it.row()?.accesses?.calls.to_string())),
+    ("opens", |it| Some(it.row()?.accesses?.opens.to_string())),
+    ("listings", |it| Some(it.row()?.accesses?.listings.to_string())),
+    ("attributes", |it| Some(it.row()?.accesses?.attributes.to_string())),
+    ("opening_ns", |it| Some(it.row()?.calls?.opening_ns.to_string())),
+    ("listing_ns", |it| Some(it.row()?.calls?.listing_ns.to_string())),
+    ("attributes_ns", |it| Some(it.row()?.calls?.attributes_ns.to_string())),
+    ("timed_threads", |it| Some(it.row()?.calls?.threads.to_string())),
+    ("faults", |it| whole(it.row()?.faults?)),
+    ("switches", |it| whole(it.row()?.switches?)),
+    ("unwritten_bytes", |it| whole(it.row()?.unwritten?)),
+    ("fresh", |it| exact(it.row()?.fresh?)),
+    ("by", |it| it.row().map(|_| it.ranking.by.as_str().to_owned())),
+    ("disturbed", |it| Some(it.row()?.disturbed.len().to_string())),
+    ("start_up_ns", |it| whole(it.row()?.start_up?)),
+    ("without_start_ns", |it| whole(it.row()?.without_start?)),
+    ("apart", |it| Some(it.is_apart()?.to_string())),
+    ("device_read_bytes", |it| whole(it.row()?.device_read?)),
+    ("device_written_bytes", |it| whole(it.row()?.device_written?)),
+    ("ns_per_byte", |it| exact(it.row()?.ns_per_byte?)),
+    ("held_each_bytes", |it| whole(it.row()?.cache_bytes_per_name?)),
+    ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
+
+fn whole(number: f64) -> Option<String> {
+    Some(format!("{number:.0}"))
+}
+
+fn exact(number: f64) -> Option<String> {
+    Some(format!("{number:.4}"))
+}
 
 /// Returns the header line, without its line end.
 pub fn header() -> String {
-    COLUMNS.join(",")
+    COLUMNS.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(",")
 }
 
 /// Returns all lines, the header first.
@@ -81,83 +111,17 @@ pub fn write(report: &Report<'_>) -> String {
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
-    let rows = rows.map(|(at, row)| ranked_line(spec, ranking, at + 1, row));
-    let unranked = ranking.unranked.iter();
-    rows.chain(unranked.map(|unranked| unranked_line(spec, ranking, unranked))).collect()
-}
-
-/// Returns the columns up to `contract`: the dataset, its cache state and the cell.
-fn cell_columns(spec: &SessionSpec, ranking: &Ranking, cell: &Cell) -> Vec<String> {
-    let dataset: &Dataset = &spec.datasets[ranking.dataset];
-    vec![
-        dataset.name.clone(),
-        dataset.entries().to_string(),
-        (ranking.cache_state + 1).to_string(),
-        ranking.state.as_str().to_owned(),
-        cell.name.clone(),
-        cell.method.clone(),
-        cell.language.clone(),
-        cell.kind.clone(),
-        cell.parallel.to_string(),
-        cell.contract.join(" "),
-    ]
-}
-
-fn ranked_line(spec: &SessionSpec, ranking: &Ranking, rank: usize, row: &Row) -> String {
-    let time = &row.time;
-    let mut fields = cell_columns(spec, ranking, &row.cell);
-    fields.extend([rank.to_string(), time.n.to_string()]);
-    fields.extend(
-        [time.median, time.min, time.max, time.mean, time.mad]
-            .into_iter()
-            .chain([row.wall_ns, row.user_ns, row.system_ns])
-            .map(|number| format!("{number:.0}")),
-    );
-    fields.push(row.peak_memory.map_or(String::new(), |memory| format!("{memory:.0}")));
-    fields.push(format!("{:.4}", row.speedup_over_slowest));
-    let verdict = row.judgement.map_or("", |judgement| judgement.verdict.as_str());
-    fields.push(verdict.to_owned());
-    fields.extend(ratios(row.to_base.as_ref()));
-    let p = |p: Option<f64>| p.map_or(String::new(), |p| p.to_string());
-    fields.push(p(row.to_base.map(|ratios| ratios.p)));
-    fields.push(p(row.judgement.map(|judgement| judgement.adjusted_p)));
-    fields.extend(ratios(row.to_floor.as_ref()));
-    let counted = row.accesses.map(|a| [a.entries, a.calls, a.opens, a.listings, a.attributes]);
-    fields.extend(counted.map_or_else(Default::default, |counts| counts.map(|n| n.to_string())));
-    let timed = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns, c.threads]);
-    fields.extend(timed.map_or_else(Default::default, |times| times.map(|n| n.to_string())));
-    let whole = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.0}"));
-    fields.extend([row.faults, row.switches, row.unwritten].map(whole));
-    let exact = |number: Option<f64>| number.map_or(String::new(), |n| format!("{n:.4}"));
-    fields.push(exact(row.fresh));
-    fields.push(ranking.by.as_str().to_owned());
-    fields.push(row.disturbed.len().to_string());
-    fields.extend([row.start_up, row.without_start].map(whole));
-    let is_apart = ranking.apart.iter().any(|apart| apart.cell.name == row.cell.name);
-    fields.push(is_apart.to_string());
-    fields.extend([row.device_read, row.device_written].map(whole));
-    fields.push(exact(row.ns_per_byte));
-    fields.push(whole(row.cache_bytes_per_name));
-    fields.push(String::new());
-    join(&fields)
-}
-
-fn unranked_line(spec: &SessionSpec, ranking: &Ranking, unranked: &Unranked) -> String {
-    let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);
-    let cell = cell.expect("BUG: what is not ranked is a cell of the session");
-    let mut fields = cell_columns(spec, ranking, cell);
-    fields.resize(COLUMNS.len() - 1, String::new());
-    fields.push(unranked.reason.clone());
-    join(&fields)
-}
-
-fn ratios(ratios: Option<&Ratios>) -> [String; 3] {
-    let number = |number: f64| format!("{number:.4}");
-    ratios.map_or_else(Default::default, |r| [r.median, r.low, r.high].map(number))
-}
-
-fn join(fields: &[String]) -> String {
-    fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",")
+    let rows = rows.map(|(at, row)| Line { spec, ranking, cell: &row.cell, row: Ok((at, row)) });
+    let unranked = ranking.unranked.iter().map(|unranked| {
+        let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);
+        let cell = cell.expect("BUG: what is not ranked is a cell of the session");
+        Line { spec, ranking, cell, row: Err(&unranked.reason) }
+    });
+    let text = |line: Line<'_>| {
+        let fields = COLUMNS.iter().map(|(_, field)| quoted(&field(&line).unwrap_or_default()));
+        fields.collect::<Vec<_>>().join(",")
+    };
+    rows.chain(unranked).map(text).collect()
 }
 
 /// Returns a field, quoted if it contains a comma, a quote or a line end.
@@ -223,7 +187,10 @@ mod tests {
         assert_eq!(unranked[unranked.len() - 1], "found something else: \"2\", not 3");
         assert!(unranked[10..unranked.len() - 1].iter().all(String::is_empty), "{unranked:?}");
         let ranked = lines.iter().find(|line| line[4] == "base").unwrap();
-        assert_eq!(ranked[COLUMNS.iter().position(|name| *name == "median_ns").unwrap()], "1000");
+        assert_eq!(
+            ranked[COLUMNS.iter().position(|(name, _)| *name == "median_ns").unwrap()],
+            "1000"
+        );
         assert_eq!(ranked[ranked.len() - 1], "");
     }
 }

@@ -96,11 +96,14 @@ fn byte_count(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| bytes(number as u64))
 }
 
+/// Formats the cell of a column in a row.
+type CellText = fn(&SessionSpec, &Row) -> String;
+
 /// A column of the ranking.
 struct Column {
     title: &'static str,
     /// Formats its cell in a row.
-    text: fn(&SessionSpec, &Row) -> String,
+    text: CellText,
     /// Numbers are aligned to the right, words to the left.
     is_number: bool,
     /// Columns with the lowest number above 0 are dropped first if the table is too wide; 0 is kept.
@@ -109,221 +112,61 @@ struct Column {
     replaced_by: Option<&'static str>,
 }
 
+/// Returns a column of words.
+const fn words(title: &'static str, drop_order: u8, text: CellText) -> Column {
+    Column { title, text, is_number: false, drop_order, replaced_by: None }
+}
+
+/// Returns a column of numbers.
+const fn number(title: &'static str, drop_order: u8, text: CellText) -> Column {
+    Column { is_number: true, ..words(title, drop_order, text) }
+}
+
 /// All columns, in order. A replacement is shown only if the column it replaces was dropped. Empty
 /// columns are left out.
 const COLUMNS: &[Column] = &[
+    words("method", 0, |_, row| escaped(&row.cell.name)),
+    words("language", 4, |_, row| escaped(&row.cell.language)),
+    number("median", 0, |_, row| time(row.time.median)),
+    number("min", 3, |_, row| time(row.time.min)),
+    number("max", 2, |_, row| time(row.time.max)),
+    number("mad", 1, |spec, row| for_transform(spec, || time(row.time.mad))),
+    number("n", 6, |_, row| row.time.n.to_string()),
+    number("MB/s", 2, |_, row| megabytes_per_second(row)),
+    number("ns/byte", 1, |_, row| nanoseconds_per_byte(row)),
+    number("cpu", 8, |_, row| time(row.cpu_ns())),
+    number("user", 1, |spec, row| for_transform(spec, || time(row.user_ns))),
+    number("sys", 1, |spec, row| for_transform(spec, || time(row.system_ns))),
+    number("off cpu", 1, |spec, row| for_transform(spec, || off_cpu(row))),
+    number("faults", 1, |spec, row| for_transform(spec, || whole_number(row.faults))),
+    number("switches", 1, |spec, row| for_transform(spec, || whole_number(row.switches))),
+    number("unwritten", 1, |spec, row| for_transform(spec, || byte_count(row.unwritten))),
+    number("read", 1, |spec, row| for_transform(spec, || byte_count(row.device_read))),
+    number("written", 1, |spec, row| for_transform(spec, || byte_count(row.device_written))),
+    number("start-up", 1, |_, row| row.start_up.map_or(String::new(), time)),
+    number("without it", 1, |_, row| {
+        row.without_start.map_or(String::new(), |it| time(it.max(0.0)))
+    }),
+    number("fresh", 1, |spec, row| {
+        for_transform(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
+    }),
+    number("memory", 5, |_, row| byte_count(row.peak_memory)),
+    number("B/name", 2, |_, row| whole_number(row.cache_bytes_per_name)),
+    number("calls", 9, |_, row| calls_per_entry(row)),
+    number("speed-up", 1, |spec, row| {
+        for_transform(spec, || format!("{:.2}", row.speedup_over_slowest))
+    }),
     Column {
-        title: "method",
-        text: |_, row| escaped(&row.cell.name),
-        is_number: false,
-        drop_order: 0,
-        replaced_by: None,
-    },
-    Column {
-        title: "language",
-        text: |_, row| escaped(&row.cell.language),
-        is_number: false,
-        drop_order: 4,
-        replaced_by: None,
-    },
-    Column {
-        title: "median",
-        text: |_, row| time(row.time.median),
-        is_number: true,
-        drop_order: 0,
-        replaced_by: None,
-    },
-    Column {
-        title: "min",
-        text: |_, row| time(row.time.min),
-        is_number: true,
-        drop_order: 3,
-        replaced_by: None,
-    },
-    Column {
-        title: "max",
-        text: |_, row| time(row.time.max),
-        is_number: true,
-        drop_order: 2,
-        replaced_by: None,
-    },
-    Column {
-        title: "mad",
-        text: |spec, row| for_transform(spec, || time(row.time.mad)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "n",
-        text: |_, row| row.time.n.to_string(),
-        is_number: true,
-        drop_order: 6,
-        replaced_by: None,
-    },
-    Column {
-        title: "MB/s",
-        text: |_, row| megabytes_per_second(row),
-        is_number: true,
-        drop_order: 2,
-        replaced_by: None,
-    },
-    Column {
-        title: "ns/byte",
-        text: |_, row| nanoseconds_per_byte(row),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "cpu",
-        text: |_, row| time(row.cpu_ns()),
-        is_number: true,
-        drop_order: 8,
-        replaced_by: None,
-    },
-    Column {
-        title: "user",
-        text: |spec, row| for_transform(spec, || time(row.user_ns)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "sys",
-        text: |spec, row| for_transform(spec, || time(row.system_ns)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "off cpu",
-        text: |spec, row| for_transform(spec, || off_cpu(row)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "faults",
-        text: |spec, row| for_transform(spec, || whole_number(row.faults)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "switches",
-        text: |spec, row| for_transform(spec, || whole_number(row.switches)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "unwritten",
-        text: |spec, row| for_transform(spec, || byte_count(row.unwritten)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "read",
-        text: |spec, row| for_transform(spec, || byte_count(row.device_read)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "written",
-        text: |spec, row| for_transform(spec, || byte_count(row.device_written)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "start-up",
-        text: |_, row| row.start_up.map_or(String::new(), time),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "without it",
-        text: |_, row| row.without_start.map_or(String::new(), |it| time(it.max(0.0))),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "fresh",
-        text: |spec, row| {
-            for_transform(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
-        },
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "memory",
-        text: |_, row| byte_count(row.peak_memory),
-        is_number: true,
-        drop_order: 5,
-        replaced_by: None,
-    },
-    Column {
-        title: "B/name",
-        text: |_, row| whole_number(row.cache_bytes_per_name),
-        is_number: true,
-        drop_order: 2,
-        replaced_by: None,
-    },
-    Column {
-        title: "calls",
-        text: |_, row| calls_per_entry(row),
-        is_number: true,
-        drop_order: 9,
-        replaced_by: None,
-    },
-    Column {
-        title: "speed-up",
-        text: |spec, row| for_transform(spec, || format!("{:.2}", row.speedup_over_slowest)),
-        is_number: true,
-        drop_order: 1,
-        replaced_by: None,
-    },
-    Column {
-        title: "× base (95 %)",
-        text: |_, row| interval(row.to_base.as_ref()),
-        is_number: true,
-        drop_order: 11,
         replaced_by: Some("× base"),
+        ..number("× base (95 %)", 11, |_, row| interval(row.to_base.as_ref()))
     },
+    number("× base", 0, |_, row| ratio(row.to_base.as_ref())),
     Column {
-        title: "× base",
-        text: |_, row| ratio(row.to_base.as_ref()),
-        is_number: true,
-        drop_order: 0,
-        replaced_by: None,
-    },
-    Column {
-        title: "× floor (95 %)",
-        text: |_, row| interval(row.to_floor.as_ref()),
-        is_number: true,
-        drop_order: 7,
         replaced_by: Some("× floor"),
+        ..number("× floor (95 %)", 7, |_, row| interval(row.to_floor.as_ref()))
     },
-    Column {
-        title: "× floor",
-        text: |_, row| ratio(row.to_floor.as_ref()),
-        is_number: true,
-        drop_order: 10,
-        replaced_by: None,
-    },
-    Column {
-        title: "verdict",
-        text: |spec, row| verdict_label(spec, row),
-        is_number: false,
-        drop_order: 0,
-        replaced_by: None,
-    },
+    number("× floor", 10, |_, row| ratio(row.to_floor.as_ref())),
+    words("verdict", 0, |spec, row| verdict_label(spec, row)),
 ];
 
 /// Separates two columns.
