@@ -231,7 +231,7 @@ impl End {
 /// A line behind the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
-enum Line {
+pub(crate) enum Record {
     Sample(Sample),
     Accesses(Counted),
     Calls(Timed),
@@ -267,6 +267,29 @@ impl SessionData {
             started: Vec::new(),
             ended: None,
         }
+    }
+
+    fn add(&mut self, record: Record) {
+        match record {
+            Record::Sample(sample) => self.samples.push(sample),
+            Record::Accesses(counted) => self.counted.push(counted),
+            Record::Calls(timed) => self.timed.push(timed),
+            Record::Start(started) => self.started.push(started),
+            Record::End(ended) => self.ended = Some(ended),
+        }
+    }
+
+    /// Returns whether the spec has the dataset, the cache state and the cell of a record.
+    fn has_subject_of(&self, record: &Record) -> bool {
+        let (dataset, cache_state, cell) = match record {
+            Record::Sample(it) => (it.dataset, it.cache_state, &it.cell),
+            Record::Calls(it) => (it.dataset, it.cache_state, &it.cell),
+            Record::Accesses(it) => (it.dataset, 0, &it.cell),
+            Record::Start(it) => (0, 0, &it.cell),
+            Record::End(_) => return true,
+        };
+        let SessionSpec { datasets, cache_states, .. } = &self.spec;
+        dataset < datasets.len() && cache_state < cache_states.len() && self.spec.has_cell(cell)
     }
 
     /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
@@ -356,58 +379,14 @@ impl SessionLog {
         &self.path
     }
 
-    /// Adds a sample.
+    /// Appends a record to the file, and adds it to the data.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn add_sample(&mut self, sample: Sample) -> Result<(), Error> {
-        self.append_line(&Line::Sample(sample.clone()))?;
-        self.data.samples.push(sample);
+    pub(crate) fn add(&mut self, record: Record) -> Result<(), Error> {
+        self.append(serde_json::to_vec(&record))?;
+        self.data.add(record);
         Ok(())
-    }
-
-    /// Adds what was counted.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn add_counted(&mut self, counted: Counted) -> Result<(), Error> {
-        self.append_line(&Line::Accesses(counted.clone()))?;
-        self.data.counted.push(counted);
-        Ok(())
-    }
-
-    /// Adds what was timed.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn add_timed(&mut self, timed: Timed) -> Result<(), Error> {
-        self.append_line(&Line::Calls(timed.clone()))?;
-        self.data.timed.push(timed);
-        Ok(())
-    }
-
-    /// Adds what a start takes.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn add_started(&mut self, started: Started) -> Result<(), Error> {
-        self.append_line(&Line::Start(started.clone()))?;
-        self.data.started.push(started);
-        Ok(())
-    }
-
-    /// Adds that it is over.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn add_end(&mut self, ended: Ended) -> Result<(), Error> {
-        self.append_line(&Line::End(ended))?;
-        self.data.ended = Some(ended);
-        Ok(())
-    }
-
-    fn append_line(&mut self, line: &Line) -> Result<(), Error> {
-        self.append(serde_json::to_vec(line))
     }
 
     /// Appends one line, whole or not at all as far as the system can.
@@ -441,32 +420,12 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
     }
     let mut data = SessionData::begin(spec);
     for (number, text) in lines {
-        let spec = &data.spec;
-        let is_known =
-            |dataset: usize, cell: &str| dataset < spec.datasets.len() && spec.has_cell(cell);
-        let line =
+        let record =
             serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
-        let known = match &line {
-            Line::Sample(Sample { dataset, cache_state, cell, .. }) => {
-                *cache_state < spec.cache_states.len() && is_known(*dataset, cell)
-            }
-            Line::Calls(Timed { dataset, cache_state, cell, .. }) => {
-                *cache_state < spec.cache_states.len() && is_known(*dataset, cell)
-            }
-            Line::Accesses(Counted { dataset, cell, .. }) => is_known(*dataset, cell),
-            Line::Start(Started { cell, .. }) => spec.has_cell(cell),
-            Line::End(_) => true,
-        };
-        if !known {
+        if !data.has_subject_of(&record) {
             return Err(no_session(number, "of nothing that the first line has".to_owned()));
         }
-        match line {
-            Line::Sample(sample) => data.samples.push(sample),
-            Line::Accesses(of_cell) => data.counted.push(of_cell),
-            Line::Calls(of_cell) => data.timed.push(of_cell),
-            Line::Start(of_cell) => data.started.push(of_cell),
-            Line::End(ended) => data.ended = Some(ended),
-        }
+        data.add(record);
     }
     // It is going to be cut off: only what can be the beginning of a line is. After a crash of the
     // system it may be zeros.

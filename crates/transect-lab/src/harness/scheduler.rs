@@ -11,7 +11,9 @@ use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{launch, nanoseconds};
-use crate::harness::log::{self, Counted, Ended, Outcome, Sample, SessionLog, Started, Timed};
+use crate::harness::log::{
+    Counted, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
+};
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopping;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
@@ -61,7 +63,7 @@ impl Session {
     }
 
     /// Returns what it holds so far.
-    pub fn data(&self) -> &log::SessionData {
+    pub fn data(&self) -> &SessionData {
         &self.log.data
     }
 
@@ -143,7 +145,7 @@ impl Session {
                 }
                 let sample =
                     Sample { round, dataset, cache_state, cell, took_ns, repeated, outcome };
-                self.log.add_sample(sample.clone())?;
+                self.log.add(Record::Sample(sample.clone()))?;
                 progress(&sample, self.left());
             }
         }
@@ -170,7 +172,7 @@ impl Session {
         let max_time = Duration::from_secs(seconds);
         let end = stopping::end(data, &rank(data), round, max_time);
         if let Some(by) = end {
-            self.log.add_end(Ended { rounds: round, by })?;
+            self.log.add(Record::End(Ended { rounds: round, by }))?;
         }
         Ok(end.is_some())
     }
@@ -225,7 +227,8 @@ impl Session {
             let accesses = count(CountPart::StartUp)
                 .and_then(|start| Ok(count(CountPart::Work)?.without(start)));
             if let Ok(accesses) = accesses {
-                self.log.add_counted(Counted { dataset, cell: cell.name.clone(), accesses })?;
+                let cell = cell.name.clone();
+                self.log.add(Record::Accesses(Counted { dataset, cell, accesses }))?;
             }
             progress(&cell.name, accesses, cells - at - 1);
         }
@@ -283,7 +286,8 @@ impl Session {
                 wanted.len() - at - 1,
             );
             if let Ok(times_ns) = times {
-                self.log.add_started(Started { cell: cell.name.clone(), times_ns })?;
+                let cell = cell.name.clone();
+                self.log.add(Record::Start(Started { cell, times_ns }))?;
             }
         }
         Ok(())
@@ -318,7 +322,7 @@ impl Session {
             });
             if let Ok(calls) = calls {
                 let cell = cell.name.clone();
-                self.log.add_timed(Timed { dataset, cache_state, cell, calls })?;
+                self.log.add(Record::Calls(Timed { dataset, cache_state, cell, calls }))?;
             }
             progress(&cell.name, calls, cells - at - 1);
         }
