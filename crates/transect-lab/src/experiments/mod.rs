@@ -6,7 +6,7 @@
 //! [`Spec`](crate::spec::Spec) and of [`Payload`](crate::spec::Payload), and a subcommand of `lab run`.
 
 pub mod attributes;
-pub mod method_info;
+pub mod method;
 pub mod transform;
 pub mod walk;
 pub mod words;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 use transect_lab::experiments::walk::measure::{Walks, dataset};
-use transect_lab::experiments::walk::method::{Kind, Method, cells};
+use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::Environment;
 use transect_lab::harness::error;
@@ -55,10 +55,10 @@ impl Lab {
         contenders(&temp.join("contenders"), scripts);
         let (mut methods, wrong) = Method::all(Some(&temp.join("contenders")), false);
         assert!(wrong.is_empty(), "{wrong:?}");
-        methods.retain(|method| matches!(method.kind, Kind::Contender(_)));
+        methods.retain(|method| matches!(method.runner, WalkRunner::Contender(_)));
         let mut built = BTreeMap::new();
         for method in &methods {
-            let Kind::Contender(contender) = &method.kind else { unreachable!() };
+            let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
             built.insert(contender.name.clone(), contender.build(&temp.join("built")).unwrap());
         }
         // What they say they took is made up.
@@ -346,7 +346,7 @@ fn a_contender_that_cannot_be_built_says_why_and_leaves_nothing() {
     std::fs::write(&toml, text).unwrap();
     let (methods, _) = Method::all(Some(&temp.join("contenders")), false);
     let method = methods.iter().find(|method| method.name == "a").unwrap();
-    let Kind::Contender(contender) = &method.kind else { unreachable!() };
+    let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
     let told = contender.build(&temp.join("built")).unwrap_err();
     assert!(told.contains("wrong here"), "{told}");
     // Neither under its final name nor under another.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use transect::Cancel;
 use transect_lab::experiments::attributes::spec::WORDS;
 use transect_lab::experiments::attributes::{
-    self, Answers, Asked, BASE, FLOOR_STATX, Method, Scale, Source, Task,
+    self, Answers, Asked, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source, Task,
 };
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::words::Words;
@@ -27,7 +27,7 @@ use crate::user_dirs;
 type Wanted = (String, Task, Scale, Option<Source>);
 
 impl Request for LabAttributesArgs {
-    type Method = Method;
+    type Runner = AttributesRunner;
     type Experiment<'s> = Answers<'s>;
     const WORDS: &'static Words = &WORDS;
 
@@ -184,9 +184,9 @@ fn chosen<'m>(
 ) -> Result<Vec<&'m Method>, CliError> {
     let is_always = |method: &Method| [BASE, FLOOR_STATX].contains(&&*method.name);
     let chosen = choose(&args.methods, methods, |_| true, is_always)?;
-    for Method { name, why_not, .. } in methods {
-        if let Some(why_not) = why_not {
-            output::hint(&format!("{name} is left out: {why_not}"));
+    for Method { name, unavailable_reason, .. } in methods {
+        if let Some(reason) = unavailable_reason {
+            output::hint(&format!("{name} is left out: {reason}"));
         }
     }
     Ok(chosen)

@@ -8,7 +8,7 @@ use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::walk::measure::{Walks, dataset};
-use transect_lab::experiments::walk::method::{Kind, Method, cells};
+use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
@@ -27,7 +27,7 @@ use crate::{output, user_dirs};
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 
 impl Request for LabRunArgs {
-    type Method = Method;
+    type Runner = WalkRunner;
     type Experiment<'s> = Walks<'s>;
     const WORDS: &'static Words = &WORDS;
 
@@ -121,8 +121,8 @@ fn base() -> String {
 fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<(Vec<Cell>, String), CliError> {
     let base = base();
     let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
-    let is_default = |method: &Method| match &method.kind {
-        Kind::Engine(_) => of_the_preset.contains(&method.name),
+    let is_default = |method: &Method| match &method.runner {
+        WalkRunner::Engine(_) => of_the_preset.contains(&method.name),
         _ => args.preset.holds(method),
     };
     let is_always = |method: &Method| method.name == base || FLOORS.contains(&&*method.name);

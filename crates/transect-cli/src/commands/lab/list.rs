@@ -5,10 +5,11 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_lab::experiments::attributes;
-use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::{self, Kind};
-use transect_lab::experiments::walk::method::{self, Method};
+use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
 use transect_lab::published::contract::{self, ContractRow};
+use transect_text::style::Style;
 
 use super::methods::{contenders, methods};
 use crate::args::LabListArgs;
@@ -47,8 +48,8 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
         }
     } else {
         write(&mut text, &methods, args.contract)?;
-        write_passes(&mut text, &passes, args.contract)?;
-        write_asking(&mut text, &asking)?;
+        write_methods(&mut text, "file transforms", &passes, args.contract)?;
+        write_methods(&mut text, "questions about attributes", &asking, args.contract)?;
         write_contract(&mut text, contract_rows(args))?;
     }
     output::print(text)?;
@@ -70,51 +71,48 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
     Ok(())
 }
 
-fn row<'m>(task: &'static str, method: &'m impl MethodInfo) -> Row<'m> {
+fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>) -> Row<'m> {
     Row {
         task,
-        method: method.name(),
-        contract: method.contract(),
-        language: method.language(),
-        kind: method.kind(),
-        available: method.unavailable_reason().is_none(),
-        why_not: method.unavailable_reason(),
-        about: method.about(),
+        method: &method.name,
+        contract: &method.contract,
+        language: &method.language,
+        kind: method.runner.kind(),
+        available: method.unavailable_reason.is_none(),
+        why_not: method.unavailable_reason.as_deref(),
+        about: &method.about,
     }
 }
 
-/// Writes the methods of `lab run attributes`, and why some of them cannot run here.
-fn write_asking(out: &mut impl Write, methods: &[attributes::Method]) -> std::io::Result<()> {
-    let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
-    writeln!(out, "\n{BOLD}questions about attributes{BOLD:#}")?;
-    for attributes::Method { name, language, about, why_not, .. } in methods {
-        let (style, about) = match why_not {
-            None => (GOOD, about),
-            Some(why_not) => (DIM, why_not),
-        };
-        writeln!(out, "{style}{name:<width$}{style:#}  {language:<10}  {DIM}{about}{DIM:#}")?;
-    }
-    Ok(())
-}
-
-/// Writes the methods of `lab run transform`, and why some of them cannot copy.
-fn write_passes(
+/// Writes the methods of one experiment, and why some of them cannot run here.
+fn write_methods<R>(
     out: &mut impl Write,
-    methods: &[transform::Method],
+    title: &str,
+    methods: &[Method<R>],
     contract: bool,
 ) -> std::io::Result<()> {
     let width = methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
-    writeln!(out, "\n{BOLD}file transforms{BOLD:#}")?;
+    writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
     for method in methods {
-        let (name, language) = (&method.name, &method.language);
-        let rows = rows_column(&method.contract, contract);
-        let (style, about) = match &method.why_not {
+        let (style, about) = match &method.unavailable_reason {
             None => (GOOD, &method.about),
-            Some(why_not) => (DIM, why_not),
+            Some(reason) => (DIM, reason),
         };
-        writeln!(out, "{style}{name:<width$}{style:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")?;
+        write_method(out, method, style, width, contract, about)?;
     }
     Ok(())
+}
+
+fn write_method<R>(
+    out: &mut impl Write,
+    Method { name, language, contract: rows, .. }: &Method<R>,
+    style: Style,
+    width: usize,
+    contract: bool,
+    about: &str,
+) -> std::io::Result<()> {
+    let rows = rows_column(rows, contract);
+    writeln!(out, "{style}{name:<width$}{style:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")
 }
 
 /// Returns the column with the rows of the seed articles, which only `--contract` shows.
@@ -122,15 +120,13 @@ fn rows_column(rows: &[String], contract: bool) -> String {
     if contract { format!("{:<11}  ", rows.join(" ")) } else { String::new() }
 }
 
-fn write(out: &mut impl Write, methods: &[Method], contract: bool) -> std::io::Result<()> {
-    let here = || methods.iter().filter(|method| method.why_not.is_none());
+fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std::io::Result<()> {
+    let here = || methods.iter().filter(|method| method.unavailable_reason.is_none());
     let width = here().map(|method| method.name.len()).max().unwrap_or(0);
     let rows = rows_column(&["contract".to_owned()], contract);
     writeln!(out, "{BOLD}{:<width$}  {rows}{:<10}{BOLD:#}", "method", "language")?;
     for method in here() {
-        let Method { name, language, about, .. } = method;
-        let rows = rows_column(&method.contract, contract);
-        writeln!(out, "{GOOD}{name:<width$}{GOOD:#}  {rows}{language:<10}  {DIM}{about}{DIM:#}")?;
+        write_method(out, method, GOOD, width, contract, &method.about)?;
     }
     writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
     for (why_not, names) in absent(methods, contract) {
@@ -143,19 +139,19 @@ fn write(out: &mut impl Write, methods: &[Method], contract: bool) -> std::io::R
 }
 
 /// Returns the names of what cannot run here by the reason why not; a reader in all its orders is one.
-fn absent(methods: &[Method], contract: bool) -> BTreeMap<String, BTreeSet<String>> {
+fn absent(methods: &[walk::Method], contract: bool) -> BTreeMap<String, BTreeSet<String>> {
     let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for method in methods {
-        let Some(why_not) = &method.why_not else { continue };
-        let name = match &method.kind {
-            method::Kind::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-            method::Kind::Absent if contract => {
+        let Some(reason) = &method.unavailable_reason else { continue };
+        let name = match &method.runner {
+            WalkRunner::Engine(variant) => format!("{}/*", variant.reader.as_str()),
+            WalkRunner::Absent if contract => {
                 format!("{} ({})", method.name, method.contract.join(" "))
             }
-            method::Kind::Absent => method.name.clone(),
-            method::Kind::Contender(_) | method::Kind::Peer(_) => method.name.clone(),
+            WalkRunner::Absent => method.name.clone(),
+            WalkRunner::Contender(_) | WalkRunner::Peer(_) => method.name.clone(),
         };
-        absent.entry(why_not.clone()).or_default().insert(name);
+        absent.entry(reason.clone()).or_default().insert(name);
     }
     absent
 }

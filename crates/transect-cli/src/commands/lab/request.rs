@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
 use transect::Cancel;
-use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -23,8 +23,8 @@ use crate::output::units::counted;
 
 /// A session of one experiment, from its subcommand of `lab run`.
 pub(super) trait Request {
-    /// Its methods.
-    type Method: MethodInfo;
+    /// What runs its methods.
+    type Runner: Runner;
 
     /// What measures them.
     type Experiment<'s>: Experiment;
@@ -37,7 +37,8 @@ pub(super) trait Request {
 
     /// Returns all methods, and those that the cells of a resumed session run. Prints what cannot be
     /// read.
-    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Self::Method>, CliError>;
+    fn methods(&self, resumed: Option<&SessionSpec>)
+    -> Result<Vec<Method<Self::Runner>>, CliError>;
 
     /// Makes the folder that the session works in, if it needs one.
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {
@@ -45,12 +46,16 @@ pub(super) trait Request {
     }
 
     /// Writes what the session would measure; makes nothing.
-    fn write_plan(&self, out: &mut dyn Write, methods: &[Self::Method]) -> Result<(), CliError>;
+    fn write_plan(
+        &self,
+        out: &mut dyn Write,
+        methods: &[Method<Self::Runner>],
+    ) -> Result<(), CliError>;
 
     /// Plans the session; nothing if the user interrupts.
     fn plan(
         &self,
-        methods: &[Self::Method],
+        methods: &[Method<Self::Runner>],
         scratch: Option<&Scratch>,
         cancel: &Cancel,
     ) -> Result<Option<Plan>, CliError>;
@@ -67,7 +72,7 @@ pub(super) trait Request {
 
     /// Returns what measures the methods.
     fn experiment<'s>(
-        methods: &'s [Self::Method],
+        methods: &'s [Method<Self::Runner>],
         launcher: &'s Launcher,
         scratch: Option<&'s Scratch>,
     ) -> Self::Experiment<'s>;
@@ -173,28 +178,29 @@ pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, CliError> {
 
 /// Returns the methods of a session: those that can run here, and that globs name; without globs, the
 /// defaults.
-pub(super) fn choose<'m, M: MethodInfo>(
+pub(super) fn choose<'m, R>(
     globs: &[String],
-    methods: &'m [M],
-    is_default: impl Fn(&M) -> bool,
-    is_always: impl Fn(&M) -> bool,
-) -> Result<Vec<&'m M>, CliError> {
+    methods: &'m [Method<R>],
+    is_default: impl Fn(&Method<R>) -> bool,
+    is_always: impl Fn(&Method<R>) -> bool,
+) -> Result<Vec<&'m Method<R>>, CliError> {
     let globs: Vec<GlobMatcher> =
         globs.iter().map(|text| glob(text, methods)).collect::<Result<_, _>>()?;
-    let is_chosen = |method: &&M| match globs.as_slice() {
+    let is_chosen = |method: &&Method<R>| match globs.as_slice() {
         _ if is_always(method) => true,
         [] => is_default(method),
-        globs => globs.iter().any(|glob| glob.is_match(method.name())),
+        globs => globs.iter().any(|glob| glob.is_match(&method.name)),
     };
-    let here = methods.iter().filter(|method| method.unavailable_reason().is_none());
+    let here = methods.iter().filter(|method| method.unavailable_reason.is_none());
     Ok(here.filter(is_chosen).collect())
 }
 
 /// Returns what a text of `--methods` stands for; it has to be something that can run here.
-fn glob(text: &str, methods: &[impl MethodInfo]) -> Result<GlobMatcher, CliError> {
+fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
     let glob = Glob::new(text).map_err(|error| CliError::Lab(error.to_string()))?.compile_matcher();
-    let named = methods.iter().filter(|method| glob.is_match(method.name()));
-    let reasons: Vec<Option<&str>> = named.map(MethodInfo::unavailable_reason).collect();
+    let named = methods.iter().filter(|method| glob.is_match(&method.name));
+    let reasons: Vec<Option<&str>> =
+        named.map(|method| method.unavailable_reason.as_deref()).collect();
     if reasons.is_empty() {
         let known = "transect lab list shows those there are";
         return Err(CliError::Lab(format!("no method is called '{text}': {known}")));

@@ -5,7 +5,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
-use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::harness::accesses;
 use transect_lab::harness::estimate::Estimate;
@@ -43,8 +43,8 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Interrupted);
     };
     let cells = &session.data().spec.cells;
-    let is_cell = |method: &&R::Method| cells.iter().any(|cell| method.is_run_by(cell));
-    let contenders = methods.iter().filter(is_cell).filter_map(MethodInfo::contender);
+    let is_cell = |method: &&Method<R::Runner>| cells.iter().any(|cell| method.is_run_by(cell));
+    let contenders = methods.iter().filter(is_cell).filter_map(|method| method.runner.contender());
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
     if common.resume.is_none() {
@@ -70,7 +70,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
 fn session<R: Request>(
     request: &R,
     resumed: Option<Session>,
-    methods: &[R::Method],
+    methods: &[Method<R::Runner>],
     scratch: Option<&Scratch>,
     cancel: &Cancel,
 ) -> Result<Option<Session>, CliError> {

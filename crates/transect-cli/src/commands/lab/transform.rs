@@ -6,11 +6,11 @@ use std::io::Write;
 use std::path::Path;
 
 use transect::Cancel;
-use transect_lab::experiments::method_info::MethodInfo;
+use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
     self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Passes, Phase, Rules,
-    Scratch, files_of, rules,
+    Scratch, TransformRunner, files_of, rules,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -30,7 +30,7 @@ use crate::output::units::bytes;
 use crate::user_dirs;
 
 impl Request for LabTransformArgs {
-    type Method = Method;
+    type Runner = TransformRunner;
     type Experiment<'s> = Passes<'s>;
     const WORDS: &'static Words = &WORDS;
 
@@ -189,7 +189,7 @@ fn plan_of_one(
     folder: &Path,
 ) -> Result<Plan, CliError> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
-    let is_floor = |method: &Method| matches!(method.how, How::Floor(_));
+    let is_floor = |method: &Method| matches!(method.runner.how, How::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
     let chosen = choose(&args.methods, methods, is_default, is_always)?;
@@ -223,7 +223,7 @@ fn plan_of_one(
 
 /// Returns what the programs that contenders need, and those that are cells, say of their version.
 fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
-    let contenders = methods.iter().filter_map(|method| method.contender());
+    let contenders = methods.iter().filter_map(|method| method.runner.contender());
     let needs = contenders.map(|contender| contender.needs.iter());
     let commands = commands.iter().map(External::program);
     let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();

@@ -304,11 +304,14 @@ mod tests {
             let (questions, _) = make(task, &scale, &folder).unwrap();
             let (methods, _) = super::super::Method::all(None);
             for method in methods.iter().filter(|method| method.does(task)) {
-                let super::super::How::Engine(way) = method.how else { continue };
-                if way == Way::Service || method.why_not.is_some() {
+                let super::super::How::Engine(way) = method.runner.how else { continue };
+                if way == Way::Service || method.unavailable_reason.is_some() {
                     continue;
                 }
-                each(Asking { task, way, threads: method.threads, socket: None }, &questions);
+                each(
+                    Asking { task, way, threads: method.runner.threads, socket: None },
+                    &questions,
+                );
             }
         }
     }

@@ -88,9 +88,9 @@ impl<'m> Answers<'m> {
     /// Returns the command of a cell that asks what a file of questions holds.
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
-        match &method.how {
+        match &method.runner.how {
             How::Engine(way) => {
-                Ok(self.engine(*way, method.threads, asked(job.dataset), questions))
+                Ok(self.engine(*way, method.runner.threads, asked(job.dataset), questions))
             }
             How::Contender(contender) => {
                 let built = self.launcher.built.get(&contender.name);
@@ -113,7 +113,7 @@ impl<'m> Answers<'m> {
 
     /// Primes the service with everything that a cell will ask it, if the cell uses one.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
-        let asks = |method: &Method| matches!(method.how, How::Engine(Way::Service));
+        let asks = |method: &Method| matches!(method.runner.how, How::Engine(Way::Service));
         if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {
             return Ok(());
         }
@@ -193,8 +193,9 @@ impl Experiment for Answers<'_> {
         let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
         let nothing = file_of(self.scratch, "nothing");
         Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
-        let knows =
-            |method: &Method| matches!(method.how, How::Engine(Way::GetKnown | Way::GetManyKnown));
+        let knows = |method: &Method| {
+            matches!(method.runner.how, How::Engine(Way::GetKnown | Way::GetManyKnown))
+        };
         let command = match part {
             CountPart::StartUp if self.method(job).is_some_and(knows) => {
                 Ok(self.engine(Way::GetMany, 1, asked, &questions))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::spec::Task;
-use crate::experiments::method_info::MethodInfo;
+use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::{Cell, FLOOR, again};
 
@@ -14,25 +14,36 @@ pub const BASE: &str = "stat";
 pub const FLOOR_STATX: &str = "floor-statx";
 
 /// One way of asking.
+pub type Method = method::Method<AttributesRunner>;
+
+/// How a method that asks is run.
 #[derive(Clone, Debug)]
-pub struct Method {
-    /// Its name, of which there is one.
-    pub name: String,
-    /// The language it is written in.
-    pub language: String,
-    /// What it does, in one line.
-    pub about: String,
+pub struct AttributesRunner {
     /// What it can be asked.
     pub tasks: Vec<Task>,
     /// On how many threads it asks.
     pub threads: usize,
-    /// Why it cannot run here, and what would help.
-    pub why_not: Option<String>,
-    /// How it is run.
+    /// What runs it.
     pub how: How,
 }
 
-/// How a method is run.
+impl Runner for AttributesRunner {
+    fn kind(&self) -> &'static str {
+        match self.how {
+            How::Engine(_) => "engine",
+            How::Contender(_) => "contender",
+        }
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match &self.how {
+            How::Engine(_) => None,
+            How::Contender(contender) => Some(contender),
+        }
+    }
+}
+
+/// What runs a method.
 #[derive(Clone, Debug)]
 pub enum How {
     /// A way of this program, in a process of its own.
@@ -152,18 +163,15 @@ impl Method {
 
     /// Returns whether it can be asked this.
     pub fn does(&self, task: Task) -> bool {
-        self.tasks.contains(&task)
+        self.runner.tasks.contains(&task)
     }
 
     fn of_the_engine(way: Way) -> Vec<Self> {
-        let method = |name: String, threads: usize, tasks: &[Task]| Self {
-            name,
-            language: "Rust".to_owned(),
-            about: way.about().to_owned(),
-            tasks: tasks.to_vec(),
-            threads,
-            why_not: way.why_not().map(str::to_owned),
-            how: How::Engine(way),
+        let method = |name: String, threads: usize, tasks: &[Task]| {
+            let runner = AttributesRunner { tasks: tasks.to_vec(), threads, how: How::Engine(way) };
+            let method = Self::own(name, way.about(), runner);
+            let unavailable_reason = way.why_not().map(str::to_owned);
+            Self { parallel: threads > 1, unavailable_reason, ..method }
         };
         let mut methods = vec![method(way.as_str().to_owned(), 1, way.tasks())];
         let scales = |task: &Task| matches!(task, Task::ThreadsHits | Task::ThreadsMisses);
@@ -178,70 +186,22 @@ impl Method {
     }
 
     fn of_a_contender(contender: &Contender) -> impl Iterator<Item = Self> {
-        let why_not = contender.unavailable_reason();
         contender.methods.iter().map(move |described| {
             let can = |task: &&Task| described.kinds.iter().any(|kind| kind == task.as_str());
-            Self {
-                name: described.name.clone(),
-                language: contender.language.clone(),
-                about: described.about.clone(),
-                tasks: Task::ALL.iter().filter(can).copied().collect(),
-                threads: 1,
-                why_not: why_not.clone(),
-                how: How::Contender(Box::new(contender.clone())),
-            }
+            let tasks = Task::ALL.iter().filter(can).copied().collect();
+            let how = How::Contender(Box::new(contender.clone()));
+            let runner = AttributesRunner { tasks, threads: 1, how };
+            Self::of_contender(contender, described, runner)
         })
     }
 
     fn cell_of(&self) -> Cell {
         // A cache asks less often than the floor does: that is its purpose.
         let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
-        let cell = Cell { floors: Some(floors), tasks: Some(self.tasks.clone()), ..self.cell() };
+        let cell =
+            Cell { floors: Some(floors), tasks: Some(self.runner.tasks.clone()), ..self.cell() };
         let is_floor = self.name == FLOOR_STATX;
         if is_floor { Cell { kind: FLOOR.to_owned(), ..cell } } else { cell }
-    }
-}
-
-impl MethodInfo for Method {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn language(&self) -> &str {
-        &self.language
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    fn kind(&self) -> &'static str {
-        self.how.as_str()
-    }
-
-    fn is_parallel(&self) -> bool {
-        self.threads > 1
-    }
-
-    fn unavailable_reason(&self) -> Option<&str> {
-        self.why_not.as_deref()
-    }
-
-    fn contender(&self) -> Option<&Contender> {
-        match &self.how {
-            How::Contender(contender) => Some(contender),
-            _ => None,
-        }
-    }
-}
-
-impl How {
-    /// Returns the word for it, as it stands in JSON.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Engine(_) => "engine",
-            Self::Contender(_) => "contender",
-        }
     }
 }
 
@@ -274,7 +234,7 @@ mod tests {
             let has_floor = names.contains(&FLOOR_STATX);
             assert_eq!(has_floor, task != Task::Includes, "{task:?}: {names:?}");
         }
-        assert!(methods.iter().all(|method| !method.tasks.is_empty()));
+        assert!(methods.iter().all(|method| !method.runner.tasks.is_empty()));
         let python = methods.iter().find(|method| method.name == "python-os-stat").unwrap();
         assert!(python.does(Task::Article) && !python.does(Task::Includes));
     }

@@ -22,7 +22,7 @@ mod tree;
 
 pub use ask::{Asking, ask};
 pub use measure::{Answers, asked, dataset};
-pub use method::{BASE, FLOOR_STATX, How, Method, Way, cells};
+pub use method::{AttributesRunner, BASE, FLOOR_STATX, How, Method, Way, cells};
 pub use preset::{PRESETS, Preset};
 pub use questions::Questions;
 pub use sources::Source;

@@ -69,7 +69,7 @@ impl<'m> Passes<'m> {
         let method = self.methods.iter().find(|known| known.name == variant.method);
         let output = self.scratch.output();
         let (kind, sync) = (rules.kind.as_str(), rules.sync.as_str());
-        match &method.ok_or_else(Failure::unknown)?.how {
+        match &method.ok_or_else(Failure::unknown)?.runner.how {
             How::Engine(_) | How::Floor(_) => {
                 let mut command = Command::new(&self.launcher.program);
                 command.args(["lab", "pass", "--kind", kind, "--sync", sync]);
@@ -107,7 +107,7 @@ impl<'m> Passes<'m> {
     fn floor(&self, cell: &Cell) -> Option<Floor> {
         let variant: Variant = cell.method.parse().ok()?;
         let method = self.methods.iter().find(|known| known.name == variant.method)?;
-        match method.how {
+        match method.runner.how {
             How::Floor(floor) if cell.command.is_none() => Some(floor),
             _ => None,
         }

@@ -9,38 +9,27 @@ use super::BASE;
 use super::floor::Floor;
 use super::spec::Kind;
 use super::variant::Variant;
-use crate::experiments::method_info::MethodInfo;
+use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{Contender, Task};
 use crate::spec::{Cell, FLOOR, again};
 
 /// One way of transforming a file.
+pub type Method = method::Method<TransformRunner>;
+
+/// How a method that transforms files is run.
 #[derive(Clone, Debug)]
-pub struct Method {
-    /// Its name, of which there is one.
-    pub name: String,
-    /// The rows of the seed contract that it is.
-    pub contract: Vec<String>,
-    /// The language it is written in.
-    pub language: String,
-    /// What it does, in one line.
-    pub about: String,
-    /// It works on several threads.
-    pub parallel: bool,
-    /// It takes part in a quick session, too.
-    pub quick: bool,
+pub struct TransformRunner {
     /// It can be told how much to read and write at once.
     pub takes_block: bool,
     /// It can tell the system that it reads from the beginning to the end.
     pub takes_hint: bool,
-    /// Why it cannot run here, or cannot do the work, and what would help.
-    pub why_not: Option<String>,
     /// The floors that it cannot be below all at once.
     pub floors: Vec<String>,
-    /// How it is run.
+    /// What runs it.
     pub how: How,
 }
 
-/// How a method is run.
+/// What runs a method.
 #[derive(Clone, Debug)]
 pub enum How {
     /// A method of this engine, in a process of its own.
@@ -51,14 +40,24 @@ pub enum How {
     Contender(Box<Contender>),
 }
 
-impl How {
-    /// Returns the word for it, as it stands in JSON.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Engine(_) => "engine",
-            Self::Floor(_) => FLOOR,
-            Self::Contender(_) => "contender",
+impl Runner for TransformRunner {
+    fn kind(&self) -> &'static str {
+        match self.how {
+            How::Engine(_) => "engine",
+            How::Floor(_) => FLOOR,
+            How::Contender(_) => "contender",
         }
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match &self.how {
+            How::Contender(contender) => Some(contender),
+            _ => None,
+        }
+    }
+
+    fn is_run_by(&self, name: &str, cell: &Cell) -> bool {
+        cell.method.parse::<Variant>().is_ok_and(|variant| variant.method == name)
     }
 }
 
@@ -132,57 +131,44 @@ impl Method {
             resident: None,
         };
         let chosen = Plan::new(&options, task);
-        Self {
-            name: name.to_owned(),
-            contract: contract.iter().map(|&row| row.to_owned()).collect(),
-            language: "Rust".to_owned(),
-            about: about.to_owned(),
-            parallel: method == IoMethod::Pipeline,
-            quick: !NOT_QUICK.contains(&method),
+        let runner = TransformRunner {
             takes_block: method != IoMethod::KernelCopy,
             takes_hint: READS_IN_ORDER.contains(&method),
-            why_not: chosen.err().map(|error| error.to_string()),
             floors: floors.iter().map(|floor| floor.as_str().to_owned()).collect(),
             how: How::Engine(method),
+        };
+        Self {
+            contract: contract.iter().map(|&row| row.to_owned()).collect(),
+            parallel: method == IoMethod::Pipeline,
+            quick: !NOT_QUICK.contains(&method),
+            unavailable_reason: chosen.err().map(|error| error.to_string()),
+            ..Self::own(name, about, runner)
         }
     }
 
     fn of_a_contender(contender: &Contender, kind: Kind) -> impl Iterator<Item = Self> {
-        let why_not = contender.unavailable_reason();
         contender.methods.iter().map(move |method| {
             let refused = || {
                 let can = method.kinds.iter().any(|known| known == kind.as_str());
                 (!can).then(|| format!("does {} only", method.kinds.join(" and ")))
             };
-            Self {
-                name: method.name.clone(),
-                contract: method.contract.clone(),
-                language: contender.language.clone(),
-                about: method.about.clone(),
-                parallel: method.parallel,
-                quick: method.quick,
+            let runner = TransformRunner {
                 takes_block: method.block,
                 takes_hint: method.hint,
-                why_not: why_not.clone().or_else(refused),
                 floors: method.floors.clone(),
                 how: How::Contender(Box::new(contender.clone())),
-            }
+            };
+            let method = Self::of_contender(contender, method, runner);
+            Self { unavailable_reason: method.unavailable_reason.or_else(refused), ..method }
         })
     }
 
     fn of_a_floor(floor: Floor, kind: Kind) -> Self {
+        let (takes_block, takes_hint, floors) = (true, false, Vec::new());
+        let runner = TransformRunner { takes_block, takes_hint, floors, how: How::Floor(floor) };
         Self {
-            name: floor.as_str().to_owned(),
-            contract: Vec::new(),
-            language: "Rust".to_owned(),
-            about: floor.about().to_owned(),
-            parallel: false,
-            quick: true,
-            takes_block: true,
-            takes_hint: false,
-            why_not: floor.why_not(kind).map(str::to_owned),
-            floors: Vec::new(),
-            how: How::Floor(floor),
+            unavailable_reason: floor.why_not(kind).map(str::to_owned),
+            ..Self::own(floor.as_str(), floor.about(), runner)
         }
     }
 
@@ -190,10 +176,10 @@ impl Method {
     /// them. A floor is one cell.
     fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
         let plain = Variant::plain(&self.name);
-        if !self.takes_block || matches!(self.how, How::Floor(_)) {
+        if !self.runner.takes_block || matches!(self.runner.how, How::Floor(_)) {
             return vec![plain];
         }
-        let hints: &[bool] = if hint && self.takes_hint { &[false, true] } else { &[false] };
+        let hints: &[bool] = if hint && self.runner.takes_hint { &[false, true] } else { &[false] };
         let with = |&block: &usize| {
             hints.iter().map(move |&hint| Variant {
                 method: self.name.clone(),
@@ -205,49 +191,8 @@ impl Method {
     }
 
     fn cell_of(&self, variant: &Variant) -> Cell {
-        let (method, floors) = (variant.to_string(), Some(self.floors.clone()));
+        let (method, floors) = (variant.to_string(), Some(self.runner.floors.clone()));
         Cell { name: method.clone(), method, floors, ..self.cell() }
-    }
-}
-
-impl MethodInfo for Method {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn contract(&self) -> &[String] {
-        &self.contract
-    }
-
-    fn language(&self) -> &str {
-        &self.language
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    fn kind(&self) -> &'static str {
-        self.how.as_str()
-    }
-
-    fn is_parallel(&self) -> bool {
-        self.parallel
-    }
-
-    fn unavailable_reason(&self) -> Option<&str> {
-        self.why_not.as_deref()
-    }
-
-    fn contender(&self) -> Option<&Contender> {
-        match &self.how {
-            How::Contender(contender) => Some(contender),
-            _ => None,
-        }
-    }
-
-    fn is_run_by(&self, cell: &Cell) -> bool {
-        cell.method.parse::<Variant>().is_ok_and(|variant| variant.method == self.name)
     }
 }
 
@@ -285,14 +230,17 @@ mod tests {
     fn what_cannot_do_the_work_says_why() {
         let (methods, _) = Method::all(Kind::Zstd, None, false);
         let why_not = |name: &str| {
-            methods.iter().find(|method| method.name == name).and_then(|m| m.why_not.clone())
+            methods
+                .iter()
+                .find(|method| method.name == name)
+                .and_then(|m| m.unavailable_reason.clone())
         };
         assert_eq!(why_not("buffered"), None);
         assert!(why_not("kernel-copy").unwrap().contains("no step sees it"));
         assert_eq!(why_not("floor-step"), None);
         let (copies, _) = Method::all(Kind::Copy, None, false);
         let step = copies.iter().find(|method| method.name == "floor-step").unwrap();
-        assert_eq!(step.why_not.as_deref(), Some("a copy has no step"));
+        assert_eq!(step.unavailable_reason.as_deref(), Some("a copy has no step"));
     }
 
     #[test]

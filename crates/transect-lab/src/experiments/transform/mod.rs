@@ -31,7 +31,7 @@ pub use input::create;
 pub use many::{Way, create_many, run_many};
 pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
 pub use measure::{Passes, files_of, rules};
-pub use method::{How, Method, cells};
+pub use method::{How, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};

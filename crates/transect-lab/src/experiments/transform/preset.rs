@@ -96,7 +96,7 @@ impl Preset {
     /// Returns whether a method takes part.
     pub fn holds(&self, method: &Method) -> bool {
         match self.methods {
-            _ if matches!(method.how, How::Floor(_)) => true,
+            _ if matches!(method.runner.how, How::Floor(_)) => true,
             [] => method.quick || self.name != PRESETS[0].name,
             named => named.contains(&method.name.as_str()),
         }

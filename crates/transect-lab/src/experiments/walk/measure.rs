@@ -6,7 +6,7 @@ use std::process::Command;
 
 use transect_sys::private_dir::PrivateTempDir;
 
-use crate::experiments::walk::method::{Kind, Method};
+use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
@@ -67,7 +67,7 @@ impl Experiment for Walks<'_> {
         let Some(method) = self.method(job) else {
             return Some(Outcome::Failed(Failure::unknown()));
         };
-        let Kind::Peer(peer) = method.kind else { return None };
+        let WalkRunner::Peer(peer) = method.runner else { return None };
         if peer.is_parsed_in_every_run() || self.proved.contains(&(job.index, peer.name)) {
             return None;
         }
@@ -89,7 +89,7 @@ impl Experiment for Walks<'_> {
     }
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
-        if let Some(Method { kind: Kind::Peer(peer), .. }) = self.method(job) {
+        if let Some(Method { runner: WalkRunner::Peer(peer), .. }) = self.method(job) {
             let inventory = inventory(job.dataset);
             let ran = peer.run(&job.dataset.root, inventory, job.limit(), Purpose::Time)?;
             return Ok(Output { claim: ran.judged, ..Output::of_a_process(job, ran.usage) });
@@ -127,8 +127,8 @@ impl Experiment for Walks<'_> {
             CountPart::StartUp => &SampleTree { root: counting.empty(), entries: 1 },
             CountPart::Work => &counting.sample_trees[job.index],
         };
-        let command = match method.kind {
-            Kind::Peer(peer) => peer.command(root),
+        let command = match method.runner {
+            WalkRunner::Peer(peer) => peer.command(root),
             _ => command(self.launcher, method, root, 1),
         };
         Ok((command.ok_or("no such method here")?, *entries))
@@ -136,20 +136,20 @@ impl Experiment for Walks<'_> {
 
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
         let method = self.method(job)?;
-        let is_ours = matches!(method.kind, Kind::Engine(_));
+        let is_ours = matches!(method.runner, WalkRunner::Engine(_));
         is_ours.then(|| engine_command(&self.launcher.program, method, &job.dataset.root, 1, true))
     }
 }
 
 /// Returns the command of a method that speaks the protocol, if it was built.
 fn command(launcher: &Launcher, method: &Method, root: &Path, runs: usize) -> Option<Command> {
-    match &method.kind {
-        Kind::Engine(_) => Some(engine_command(&launcher.program, method, root, runs, false)),
-        Kind::Contender(contender) => {
+    match &method.runner {
+        WalkRunner::Engine(_) => Some(engine_command(&launcher.program, method, root, runs, false)),
+        WalkRunner::Contender(contender) => {
             let out = launcher.built.get(&contender.name)?;
             Some(contender.command(out, &method.name, root, runs))
         }
-        Kind::Peer(_) | Kind::Absent => None,
+        WalkRunner::Peer(_) | WalkRunner::Absent => None,
     }
 }
 

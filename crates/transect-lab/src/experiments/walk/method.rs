@@ -4,36 +4,18 @@ use std::path::Path;
 
 use transect::{Order, ReaderKind};
 
-use crate::experiments::method_info::MethodInfo;
+use crate::experiments::method::{self, Runner};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::peer::{PEERS, Peer};
 use crate::spec::{Cell, again};
 
-/// One way of doing the work.
-#[derive(Clone, Debug)]
-pub struct Method {
-    /// Its name, of which there is one.
-    pub name: String,
-    /// The rows of the seed contract that it is.
-    pub contract: Vec<String>,
-    /// The language it is written in.
-    pub language: String,
-    /// What it does, in one line.
-    pub about: String,
-    /// It walks on several threads.
-    pub parallel: bool,
-    /// It takes part in a quick session, too.
-    pub quick: bool,
-    /// Why it cannot run here, and what would help.
-    pub why_not: Option<String>,
-    /// How it is run.
-    pub kind: Kind,
-}
+/// One way of walking a tree.
+pub type Method = method::Method<WalkRunner>;
 
-/// How a method is run.
+/// How a method that walks is run.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum WalkRunner {
     /// A reader and an order of this engine, with their settings, in a process of its own.
     Engine(Variant),
     /// A method of a contender.
@@ -44,14 +26,20 @@ pub enum Kind {
     Absent,
 }
 
-impl Kind {
-    /// Returns the word for the kind, as it stands in JSON.
-    pub fn as_str(&self) -> &'static str {
+impl Runner for WalkRunner {
+    fn kind(&self) -> &'static str {
         match self {
             Self::Engine(..) => "engine",
             Self::Contender(_) => "contender",
             Self::Peer(_) => "peer",
             Self::Absent => "absent",
+        }
+    }
+
+    fn contender(&self) -> Option<&Contender> {
+        match self {
+            Self::Contender(contender) => Some(contender),
+            _ => None,
         }
     }
 }
@@ -90,37 +78,23 @@ impl Method {
         let walk = |contender: &&Contender| contender.task == Task::Enumerate;
         let wanted = |contender: &&Contender| test_doubles || !contender.test_double;
         for contender in contenders.iter().filter(walk).filter(wanted) {
-            let why_not = contender.unavailable_reason();
-            methods.extend(contender.methods.iter().map(|method| Self {
-                name: method.name.clone(),
-                contract: method.contract.clone(),
-                language: contender.language.clone(),
-                about: method.about.clone(),
-                parallel: method.parallel,
-                quick: method.quick,
-                why_not: why_not.clone(),
-                kind: Kind::Contender(Box::new(contender.clone())),
+            methods.extend(contender.methods.iter().map(|method| {
+                let runner = WalkRunner::Contender(Box::new(contender.clone()));
+                Self::of_contender(contender, method, runner)
             }));
         }
         methods.extend(PEERS.iter().map(|peer| Self {
-            name: peer.name.to_owned(),
-            contract: Vec::new(),
             language: peer.language.to_owned(),
-            about: peer.about.to_owned(),
             parallel: peer.parallel,
-            quick: true,
-            why_not: peer.unavailable_reason(),
-            kind: Kind::Peer(peer),
+            unavailable_reason: peer.unavailable_reason(),
+            ..Self::own(peer.name, peer.about, WalkRunner::Peer(peer))
         }));
-        methods.extend(ABSENT.iter().map(|&(name, contract, language, why_not)| Self {
-            name: name.to_owned(),
+        methods.extend(ABSENT.iter().map(|&(name, contract, language, reason)| Self {
             contract: vec![contract.to_owned()],
             language: language.to_owned(),
-            about: why_not.to_owned(),
-            parallel: false,
             quick: false,
-            why_not: Some(why_not.to_owned()),
-            kind: Kind::Absent,
+            unavailable_reason: Some(reason.to_owned()),
+            ..Self::own(name, reason, WalkRunner::Absent)
         }));
         let mut seen = std::collections::HashSet::new();
         methods.retain(|method| {
@@ -137,20 +111,13 @@ impl Method {
     pub fn variant(variant: &Variant) -> Self {
         let Variant { reader, order, .. } = *variant;
         let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
+        let rows = rows_of_reader(reader).iter().copied().chain(row_of_order(order));
+        let about = format!("{}; {}", reader.about(), order.about());
         Self {
-            name: variant.to_string(),
-            contract: rows_of_reader(reader)
-                .iter()
-                .copied()
-                .chain(row_of_order(order))
-                .map(str::to_owned)
-                .collect(),
-            language: "Rust".to_owned(),
-            about: format!("{}; {}", reader.about(), order.about()),
+            contract: rows.map(str::to_owned).collect(),
             parallel: variant.is_parallel(),
-            quick: true,
-            why_not: reader.unavailable_reason().map(str::to_owned).or_else(refused),
-            kind: Kind::Engine(*variant),
+            unavailable_reason: reader.unavailable_reason().map(str::to_owned).or_else(refused),
+            ..Self::own(variant.to_string(), about, WalkRunner::Engine(*variant))
         }
     }
 }
@@ -183,43 +150,6 @@ fn row_of_order(order: Order) -> Option<&'static str> {
     }
 }
 
-impl MethodInfo for Method {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn contract(&self) -> &[String] {
-        &self.contract
-    }
-
-    fn language(&self) -> &str {
-        &self.language
-    }
-
-    fn about(&self) -> &str {
-        &self.about
-    }
-
-    fn kind(&self) -> &'static str {
-        self.kind.as_str()
-    }
-
-    fn is_parallel(&self) -> bool {
-        self.parallel
-    }
-
-    fn unavailable_reason(&self) -> Option<&str> {
-        self.why_not.as_deref()
-    }
-
-    fn contender(&self) -> Option<&Contender> {
-        match &self.kind {
-            Kind::Contender(contender) => Some(contender),
-            _ => None,
-        }
-    }
-}
-
 /// Returns the cells of some methods, each once, then the base once more, and the name of the latter.
 pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
     let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
@@ -236,7 +166,7 @@ mod tests {
     fn every_reader_in_every_order_is_a_method_of_its_own() {
         let (methods, wrong) = Method::all(None, false);
         assert!(wrong.is_empty(), "{wrong:?}");
-        let engine = methods.iter().filter(|m| matches!(m.kind, Kind::Engine(..))).count();
+        let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
         assert_eq!(engine, ReaderKind::ALL.len() * Order::ALL.len());
         let names: std::collections::HashSet<&str> =
             methods.iter().map(|method| method.name.as_str()).collect();
@@ -248,17 +178,20 @@ mod tests {
         let method = |name: &str| Method::variant(&name.parse().unwrap());
         let name = "portable/futures,threads=3";
         let tuned = method(name);
-        assert_eq!((tuned.name.as_str(), tuned.parallel, tuned.why_not), (name, true, None));
+        assert_eq!(
+            (tuned.name.as_str(), tuned.parallel, tuned.unavailable_reason),
+            (name, true, None)
+        );
         assert_eq!(tuned.contract, method("portable/futures").contract);
         assert!(!method("portable/futures,threads=1").parallel);
         for (name, why_not) in [
             ("portable/queue,buffer=64K", "reader 'portable' takes no buffer size"),
             ("portable/queue,stat-order=inode", "reader 'portable' takes no stat order"),
         ] {
-            assert_eq!(method(name).why_not.as_deref(), Some(why_not));
+            assert_eq!(method(name).unavailable_reason.as_deref(), Some(why_not));
         }
         let best = ReaderKind::best().as_str();
-        let small = method(&format!("{best}/queue,buffer=1K")).why_not;
+        let small = method(&format!("{best}/queue,buffer=1K")).unavailable_reason;
         assert_eq!(
             small.as_deref(),
             Some("buffer size 1024 is not between 4096 and 4194304 bytes")
