@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::Usage;
 use crate::harness::log::{Outcome, Sample, SessionData};
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
-use crate::spec::{Cell, Dataset, Payload, SCHEMA, SessionSpec, Spec};
+use crate::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 
 /// Hostile names: markup, separators, control characters.
 pub(crate) const NAMES: &[&str] = &[
@@ -59,29 +58,21 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     let mut environment = Environment::capture(vec!["transect".to_owned(), "lab".to_owned()]);
     // Noon of 15 November 2023.
     environment.began = 1_700_049_600;
+    let datasets = vec![Dataset {
+        name: "tree".to_owned(),
+        root: PathBuf::from("/tree"),
+        file_system: FileSystem::default(),
+        expected: work,
+        payload: Payload::Walk(Inventory::default()),
+    }];
+    let cells = times.iter().map(cell).collect();
     let spec = SessionSpec {
-        schema: SCHEMA.to_owned(),
-        preset: "quick".to_owned(),
         environment,
-        datasets: vec![Dataset {
-            name: "tree".to_owned(),
-            root: PathBuf::from("/tree"),
-            file_system: FileSystem::default(),
-            expected: work,
-            payload: Payload::Walk(Inventory::default()),
-        }],
-        cache_states: vec![State::Warm],
         rounds,
-        max_time: None,
-        runs: 1,
         seed: 7,
         limit: 5,
-        cells: times.iter().map(cell).collect(),
-        base: "base".to_owned(),
-        again: "base (again)".to_owned(),
         floor: Some("floor".to_owned()),
-        parallel_floor: None,
-        experiment: Spec::Walk,
+        ..SessionSpec::new(Spec::Walk, "quick", datasets, cells, "base")
     };
     SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
 }

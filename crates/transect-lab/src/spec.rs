@@ -28,12 +28,7 @@ pub const SCHEMA: &str = "transect.lab/1";
 pub const FLOOR: &str = "floor";
 
 /// The suffix of the name of the base's second cell.
-const AGAIN: &str = " (again)";
-
-/// Returns the name of the base's second cell.
-pub fn again(base: &str) -> String {
-    format!("{base}{AGAIN}")
-}
+const SECOND_BASE: &str = " (again)";
 
 /// What a session measures, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,7 +62,8 @@ pub struct SessionSpec {
     /// The name of the cell that all others are compared with.
     pub base: String,
     /// The name of the base's second cell: any difference between the two is noise.
-    pub again: String,
+    #[serde(rename = "again")]
+    pub second_base: String,
     /// The cell that only makes the calls, on one thread, if there is one.
     pub floor: Option<String>,
     /// The same on several threads: methods on several threads are measured against it.
@@ -168,6 +164,34 @@ impl<'de> Deserialize<'de> for SessionSpec {
 }
 
 impl SessionSpec {
+    /// Returns a spec for this machine: one round in a warm state, without floors.
+    pub fn new(
+        experiment: Spec,
+        preset: &str,
+        datasets: Vec<Dataset>,
+        cells: Vec<Cell>,
+        base: &str,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            preset: preset.to_owned(),
+            environment: Environment::of_this_command(),
+            datasets,
+            cache_states: vec![State::Warm],
+            rounds: 1,
+            max_time: None,
+            runs: 1,
+            seed: 1,
+            limit: 60,
+            cells,
+            base: base.to_owned(),
+            second_base: format!("{base}{SECOND_BASE}"),
+            floor: None,
+            parallel_floor: None,
+            experiment,
+        }
+    }
+
     /// Returns the words that reports use for the experiment.
     pub fn words(&self) -> &'static Words {
         self.experiment.words()
@@ -189,7 +213,8 @@ impl SessionSpec {
 
     /// Returns whether a cell is a method of its own: not a floor and not the base's second cell.
     pub fn is_method(&self, cell: &str) -> bool {
-        let others = [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.again)];
+        let others =
+            [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.second_base)];
         let is_floor = |known: &Cell| known.name == cell && known.is_floor();
         !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
     }
@@ -331,9 +356,9 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the same cell once more, as the base's second cell.
-    pub fn again(&self) -> Self {
-        Self { name: again(&self.name), ..self.clone() }
+    /// Returns the second cell of a base.
+    pub fn second_base(&self) -> Self {
+        Self { name: format!("{}{SECOND_BASE}", self.name), ..self.clone() }
     }
 
     /// Returns whether it does only a part of the work.

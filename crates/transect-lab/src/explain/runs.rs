@@ -106,7 +106,7 @@ impl<'s> RunTimes<'s> {
 
     /// Returns whether the base differs from itself or did not run twice: then no verdict counts.
     pub(super) fn is_noisy(&self) -> bool {
-        let pair = self.ratios(&self.spec.base, &self.spec.again, |_| true);
+        let pair = self.ratios(&self.spec.base, &self.spec.second_base, |_| true);
         pair.is_none_or(|pair| !aa_check(&pair, DEFAULT_THRESHOLD))
     }
 
@@ -126,7 +126,9 @@ impl<'s> RunTimes<'s> {
     pub(super) fn of_the_engine(&self) -> Vec<(&'s str, Variant)> {
         let cells = self.spec.cells.iter().filter(|cell| cell.kind == "engine");
         cells
-            .filter(|cell| cell.name != self.spec.again && self.cells.contains_key(&*cell.name))
+            .filter(|cell| {
+                cell.name != self.spec.second_base && self.cells.contains_key(&*cell.name)
+            })
             .filter_map(|cell| Some((cell.name.as_str(), cell.method.parse().ok()?)))
             .collect()
     }

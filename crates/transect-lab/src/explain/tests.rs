@@ -19,7 +19,7 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let spec = &mut data.spec;
     spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
     spec.base = "buffered".to_owned();
-    spec.again = "buffered (again)".to_owned();
+    spec.second_base = "buffered (again)".to_owned();
     spec.floor = Some("floor-read-write".to_owned());
     spec.datasets[0].expected.bytes = 64 * MIB;
     let digests = Digests { input: String::new(), output: String::new() };

@@ -244,7 +244,7 @@ impl Session {
     /// Returns all cells and places but those that are known, and those that were wrong.
     fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
         let (spec, out) = (&self.data().spec, self.out());
-        let cells = spec.cells.iter().filter(|cell| cell.name != spec.again);
+        let cells = spec.cells.iter().filter(|cell| cell.name != spec.second_base);
         (0..spec.datasets.len())
             .flat_map(|dataset| cells.clone().map(move |cell| (dataset, cell)))
             .filter(|(dataset, cell)| spec.runs_in(cell, *dataset))

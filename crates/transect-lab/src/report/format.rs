@@ -13,7 +13,7 @@ pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
         Some(judgement) => judgement.verdict.word(),
         None if row.cell.name == spec.base => "the base",
-        None if row.cell.name == spec.again => "the base again",
+        None if row.cell.name == spec.second_base => "the base again",
         None => "",
     };
     let below = if row.below_the_floor { " (below the floor?)" } else { "" };

@@ -232,7 +232,7 @@ pub(crate) fn rank_by(
             base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
         Ratios::paired(&pairs, spec.seed).ok()
     };
-    let noise = against(&spec.base, &spec.again);
+    let noise = against(&spec.base, &spec.second_base);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
     let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
     let base_leaves_output = leaves_nothing(&spec.base) == Some(false);
@@ -266,7 +266,7 @@ pub(crate) fn rank_by(
         row.below_the_floor = spec.cache_states[cache_state] != State::Cold
             && to_floors.peek().is_some()
             && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
-        let is_base = cell.name == spec.base || cell.name == spec.again;
+        let is_base = cell.name == spec.base || cell.name == spec.second_base;
         row.to_base =
             if is_base || cell.is_floor() { None } else { against(&spec.base, &cell.name) };
         rows.push(row);

@@ -22,12 +22,11 @@ use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
-use crate::harness::environment::Environment;
 use crate::harness::error;
 use crate::harness::experiment::Launcher;
 use crate::harness::launch;
 use crate::harness::scheduler::Session;
-use crate::spec::{SCHEMA, SessionSpec, Spec};
+use crate::spec::{SessionSpec, Spec};
 use crate::stats::Verdict;
 use crate::stats::ranking::{Metric, Ranking, rank};
 use crate::tune::profile::Evidence;
@@ -313,31 +312,22 @@ impl TuneSession<'_> {
         progress: &mut dyn FnMut(TuneProgress<'_>),
     ) -> Result<Option<Vec<Ranking>>, TuneError> {
         let TuneRequest { states, .. } = self.request;
-        let base = WalkSettings::default();
-        let methods: Vec<Method> = std::iter::once(&base)
+        let default = WalkSettings::default();
+        let methods: Vec<Method> = std::iter::once(&default)
             .chain(settings)
             .map(|settings| Method::variant(&Variant::from(*settings)))
             .collect();
-        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
-        let environment = Environment::of_this_command();
+        let base = methods[0].name.as_str();
+        let cells = cells(&methods.iter().collect::<Vec<_>>(), base);
         let root = self.sample_tree.root.clone();
+        let datasets = vec![dataset(root.display().to_string(), root)];
+        let spec = SessionSpec::new(Spec::Walk, "tune", datasets, cells, base);
         let spec = SessionSpec {
-            schema: SCHEMA.to_owned(),
-            preset: "tune".to_owned(),
-            datasets: vec![dataset(root.display().to_string(), root)],
             cache_states: states.to_vec(),
             rounds: self.rounds,
-            max_time: None,
-            runs: 1,
-            seed: environment.began,
-            environment,
+            seed: spec.environment.began,
             limit: WALK_TIMEOUT_SECONDS,
-            cells,
-            base: methods[0].name.clone(),
-            again,
-            floor: None,
-            parallel_floor: None,
-            experiment: Spec::Walk,
+            ..spec
         };
         let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
@@ -410,12 +400,13 @@ mod tests {
 
     /// Returns rankings of twenty rounds: the default twice, and settings with these ratios to it.
     fn measured(states: &[State], settings: &[(WalkSettings, f64)]) -> Vec<Ranking> {
-        let base = WalkSettings::default();
-        let methods: Vec<Method> = std::iter::once(&base)
+        let default = WalkSettings::default();
+        let methods: Vec<Method> = std::iter::once(&default)
             .chain(settings.iter().map(|(settings, _)| settings))
             .map(|settings| Method::variant(&Variant::from(*settings)))
             .collect();
-        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>(), &methods[0].name);
+        let base = methods[0].name.as_str();
+        let cells = cells(&methods.iter().collect::<Vec<_>>(), base);
         let work = Inventory::default().work();
         let mut samples = Vec::new();
         for round in 0..20 {
@@ -444,23 +435,11 @@ mod tests {
             }
         }
         let temp = TempDir::new();
+        let datasets = vec![dataset("here".to_owned(), temp.path().to_owned())];
         let spec = SessionSpec {
-            schema: SCHEMA.to_owned(),
-            preset: "tune".to_owned(),
-            environment: Environment::capture(Vec::new()),
-            datasets: vec![dataset("here".to_owned(), temp.path().to_owned())],
             cache_states: states.to_vec(),
             rounds: 20,
-            max_time: None,
-            runs: 1,
-            seed: 1,
-            limit: 1,
-            cells,
-            base: methods[0].name.clone(),
-            again,
-            floor: None,
-            parallel_floor: None,
-            experiment: Spec::Walk,
+            ..SessionSpec::new(Spec::Walk, "tune", datasets, cells, base)
         };
         rank(&SessionData { samples, ..SessionData::begin(spec) })
     }

@@ -71,25 +71,14 @@ impl Lab {
         let root = self.temp.join("tree");
         let methods: Vec<&Method> = self.methods.iter().collect();
         let base = self.methods[0].name.clone();
-        let (cells, again) = cells(&methods, &base);
+        let datasets = vec![dataset("tree".to_owned(), root)];
         SessionSpec {
-            schema: SCHEMA.to_owned(),
-            preset: "test".to_owned(),
-            environment: Environment::capture(vec!["test".to_owned()]),
-            datasets: vec![dataset("tree".to_owned(), root)],
             cache_states: vec![State::AsIs],
             rounds,
-            max_time: None,
-            runs: 1,
             seed: 7,
             // Far more than a shell takes, on the slowest machine, too.
             limit: 1200,
-            cells,
-            base,
-            again,
-            floor: None,
-            parallel_floor: None,
-            experiment: Spec::Walk,
+            ..SessionSpec::new(Spec::Walk, "test", datasets, cells(&methods, &base), &base)
         }
     }
 

@@ -1,6 +1,5 @@
 //! `transect lab run attributes`: a session of questions about attributes.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::methods::contenders;
-use super::request::{Common, Plan, Request, choose, possible, rounds};
+use super::request::{Common, Request, choose, possible, rounds};
 use crate::args::LabAttributesArgs;
 use crate::exit::CliError;
 use crate::output::{self, units::counted};
@@ -80,7 +79,7 @@ impl Request for LabAttributesArgs {
         methods: &[Method],
         scratch: Option<&Scratch>,
         _: &Cancel,
-    ) -> Result<Option<Plan>, CliError> {
+    ) -> Result<Option<SessionSpec>, CliError> {
         let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
         let chosen = chosen(self, methods)?;
         let cache_states = cache_states(self)?;
@@ -97,18 +96,12 @@ impl Request for LabAttributesArgs {
             |method: &&Method| datasets.iter().any(|it| method.does(attributes::asked(it).task));
         let doing: Vec<&Method> = chosen.into_iter().filter(is_asked).collect();
         let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
-        Ok(Some(Plan {
-            experiment: Spec::Attributes,
-            preset: self.preset.name,
+        let cells = attributes::cells(&doing);
+        Ok(Some(SessionSpec {
             rounds: self.preset.rounds,
-            runs: 1,
             cache_states,
-            cells: attributes::cells(&doing),
-            base: BASE.to_owned(),
             floor: floor.then(|| FLOOR_STATX.to_owned()),
-            parallel_floor: None,
-            tools: BTreeMap::new(),
-            datasets,
+            ..SessionSpec::new(Spec::Attributes, self.preset.name, datasets, cells, BASE)
         }))
     }
 

@@ -1,6 +1,5 @@
 //! `transect lab run enumerate`: a session of walks.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -18,7 +17,7 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;
 use super::methods::methods;
-use super::request::{Common, Plan, Request, choose, possible, rounds, write_cells};
+use super::request::{Common, Request, choose, possible, rounds, write_cells};
 use crate::args::LabRunArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
@@ -58,7 +57,7 @@ impl Request for LabRunArgs {
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let cache_states = cache_states(self)?.len();
-        let (cells, _) = chosen_cells(self, methods)?;
+        let cells = chosen_cells(self, methods)?;
         let corpora = corpora_of(self);
         let datasets = self.path.len() + corpora.len();
         if datasets == 0 {
@@ -82,24 +81,19 @@ impl Request for LabRunArgs {
         methods: &[Method],
         _: Option<&Scratch>,
         cancel: &Cancel,
-    ) -> Result<Option<Plan>, CliError> {
+    ) -> Result<Option<SessionSpec>, CliError> {
         let cache_states = cache_states(self)?;
         let cells = chosen_cells(self, methods)?;
         let Some(datasets) = datasets(self, cancel)? else { return Ok(None) };
-        let has = |name: &str| cells.0.iter().any(|cell| cell.name == name);
+        let has = |name: &str| cells.iter().any(|cell| cell.name == name);
         let [floor, parallel_floor] = FLOORS.map(|name| has(name).then(|| name.to_owned()));
-        Ok(Some(Plan {
-            experiment: Spec::Walk,
-            preset: self.preset.name,
+        Ok(Some(SessionSpec {
             rounds: self.preset.rounds,
             runs: self.preset.runs,
-            datasets,
             cache_states,
-            cells,
-            base: base(),
             floor,
             parallel_floor,
-            tools: BTreeMap::new(),
+            ..SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base())
         }))
     }
 
@@ -117,8 +111,8 @@ fn base() -> String {
     format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str())
 }
 
-/// Returns the cells of the session, and the name of the base's second cell.
-fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<(Vec<Cell>, String), CliError> {
+/// Returns the cells of the session.
+fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
     let base = base();
     let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
     let is_default = |method: &Method| match &method.runner {

@@ -10,10 +10,9 @@ use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::environment::Environment;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::scheduler::Session;
-use transect_lab::spec::{Cell, Dataset, SCHEMA, SessionSpec, Spec};
+use transect_lab::spec::{Cell, SessionSpec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
 use crate::args::LabSessionArgs;
@@ -52,13 +51,13 @@ pub(super) trait Request {
         methods: &[Method<Self::Runner>],
     ) -> Result<(), CliError>;
 
-    /// Plans the session; nothing if the user interrupts.
+    /// Plans the session, with the rounds of its preset; `None` if the user interrupts.
     fn plan(
         &self,
         methods: &[Method<Self::Runner>],
         scratch: Option<&Scratch>,
         cancel: &Cancel,
-    ) -> Result<Option<Plan>, CliError>;
+    ) -> Result<Option<SessionSpec>, CliError>;
 
     /// Checks that a session can run here.
     fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
@@ -91,48 +90,16 @@ pub(super) struct Common<'a> {
     pub(super) has_page: bool,
 }
 
-/// What one experiment decides about a session.
-pub(super) struct Plan {
-    pub(super) experiment: Spec,
-    pub(super) preset: &'static str,
-    /// The rounds of the preset.
-    pub(super) rounds: usize,
-    pub(super) runs: usize,
-    pub(super) datasets: Vec<Dataset>,
-    pub(super) cache_states: Vec<State>,
-    /// The cells, and the name of the base's second cell.
-    pub(super) cells: (Vec<Cell>, String),
-    pub(super) base: String,
-    pub(super) floor: Option<String>,
-    pub(super) parallel_floor: Option<String>,
-    /// The versions of the programs that take part.
-    pub(super) tools: std::collections::BTreeMap<String, String>,
-}
-
-impl Plan {
-    /// Returns the first line of the session.
-    pub(super) fn into_spec(self, common: Common<'_>) -> SessionSpec {
-        let (cells, again) = self.cells;
-        let LabSessionArgs { max_time, seed, .. } = common.session;
-        let mut environment = Environment::of_this_command();
-        environment.tools = self.tools;
+impl Common<'_> {
+    /// Applies the options that every subcommand takes to a plan.
+    pub(super) fn apply_to(self, plan: SessionSpec) -> SessionSpec {
+        let LabSessionArgs { max_time, seed, .. } = self.session;
         SessionSpec {
-            schema: SCHEMA.to_owned(),
-            preset: self.preset.to_owned(),
-            environment,
-            datasets: self.datasets,
-            cache_states: self.cache_states,
-            rounds: rounds(common.session, self.rounds),
+            rounds: rounds(self.session, plan.rounds),
             max_time: max_time.map(|time| time.as_secs()),
-            runs: self.runs,
             seed: seed.unwrap_or_else(seed_of_the_clock),
-            limit: common.limit,
-            cells,
-            base: self.base,
-            again,
-            floor: self.floor,
-            parallel_floor: self.parallel_floor,
-            experiment: self.experiment,
+            limit: self.limit,
+            ..plan
         }
     }
 }

@@ -80,7 +80,7 @@ fn session<R: Request>(
     }
     let common = request.common();
     let Some(plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
-    let spec = plan.into_spec(common);
+    let spec = common.apply_to(plan);
     request.check(&spec, scratch)?;
     let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));

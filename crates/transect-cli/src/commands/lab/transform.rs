@@ -22,7 +22,7 @@ use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 
 use super::methods::contenders;
-use super::request::{Common, Plan, Request, choose, write_cells};
+use super::request::{Common, Request, choose, write_cells};
 use crate::args::{LabKind, LabTransformArgs};
 use crate::exit::CliError;
 use crate::output;
@@ -74,7 +74,7 @@ impl Request for LabTransformArgs {
         // One that is not there yet will lie where the next one above it does.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let there = there.unwrap_or_else(|| folder.clone());
-        let spec = plan(self, methods, &there)?.into_spec(self.common());
+        let spec = self.common().apply_to(plan(self, methods, &there)?);
         let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
         let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
         let words = if many { ["phase", "phases"] } else { WORDS.dataset };
@@ -89,7 +89,7 @@ impl Request for LabTransformArgs {
         methods: &[Method],
         scratch: Option<&Scratch>,
         _: &Cancel,
-    ) -> Result<Option<Plan>, CliError> {
+    ) -> Result<Option<SessionSpec>, CliError> {
         plan(self, methods, folder_of(scratch)).map(Some)
     }
 
@@ -142,7 +142,11 @@ fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     ))
 }
 
-fn plan(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Plan, CliError> {
+fn plan(
+    args: &LabTransformArgs,
+    methods: &[Method],
+    folder: &Path,
+) -> Result<SessionSpec, CliError> {
     match args.preset.files {
         Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
         None if args.files.is_some() => {
@@ -153,7 +157,11 @@ fn plan(args: &LabTransformArgs, methods: &[Method], folder: &Path) -> Result<Pl
 }
 
 /// Returns the plan of a session of many small files, in which each phase is a dataset.
-fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<Plan, CliError> {
+fn plan_of_many(
+    args: &LabTransformArgs,
+    folder: &Path,
+    files: usize,
+) -> Result<SessionSpec, CliError> {
     let of_one = [
         ("--sizes", args.sizes.is_empty()),
         ("--blocks", args.blocks.is_empty()),
@@ -178,8 +186,8 @@ fn plan_of_many(args: &LabTransformArgs, folder: &Path, files: usize) -> Result<
     };
     let datasets = Phase::ALL.iter().map(dataset).collect();
     let cells = transform::cells_of_many(rules.sync);
-    let base = cells.0[0].name.clone();
-    Ok(Plan { base, floor: None, ..plan_of(args, rules, datasets, cells) })
+    let base = cells[0].name.clone();
+    Ok(plan_of(args, rules, datasets, cells, &base))
 }
 
 /// Returns the plan of a session of large files, in which each size is a dataset.
@@ -187,14 +195,14 @@ fn plan_of_one(
     args: &LabTransformArgs,
     methods: &[Method],
     folder: &Path,
-) -> Result<Plan, CliError> {
+) -> Result<SessionSpec, CliError> {
     let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
     let is_floor = |method: &Method| matches!(method.runner.how, How::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
     let chosen = choose(&args.methods, methods, is_default, is_always)?;
     let blocks = given(&args.blocks, args.preset.blocks);
-    let (mut cells, again) = transform::cells(&chosen, &blocks, args.seq);
+    let mut cells = transform::cells(&chosen, &blocks, args.seq);
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
@@ -218,7 +226,10 @@ fn plan_of_one(
         }),
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
-    Ok(Plan { tools, ..plan_of(args, rules, datasets, (cells, again)) })
+    let mut plan = plan_of(args, rules, datasets, cells, BASE);
+    plan.environment.tools = tools;
+    plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
+    Ok(plan)
 }
 
 /// Returns what the programs that contenders need, and those that are cells, say of their version.
@@ -236,21 +247,14 @@ fn plan_of(
     args: &LabTransformArgs,
     rules: Rules,
     datasets: Vec<Dataset>,
-    cells: (Vec<Cell>, String),
-) -> Plan {
+    cells: Vec<Cell>,
+    base: &str,
+) -> SessionSpec {
     let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
-    Plan {
-        experiment: Spec::Transform(rules),
-        preset: args.preset.name,
+    SessionSpec {
         rounds: args.preset.rounds,
-        runs: 1,
-        datasets,
         cache_states: given(&states, args.preset.states),
-        cells,
-        base: BASE.to_owned(),
-        floor: Some(Floor::ReadWrite.as_str().to_owned()),
-        parallel_floor: None,
-        tools: BTreeMap::new(),
+        ..SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::spec::Task;
 use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{self, Contender};
-use crate::spec::{Cell, FLOOR, again};
+use crate::spec::{Cell, FLOOR};
 
 /// The method that others are compared with: one question to the system for each path.
 pub const BASE: &str = "stat";
@@ -205,14 +205,14 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, and the name of the base once more.
-pub fn cells(methods: &[&Method]) -> (Vec<Cell>, String) {
+/// Returns the cells of some methods, the base twice.
+pub fn cells(methods: &[&Method]) -> Vec<Cell> {
     let both = |method: &&Method| {
         let cell = method.cell_of();
-        let second = (cell.name == BASE).then(|| cell.again());
+        let second = (cell.name == BASE).then(|| cell.second_base());
         std::iter::once(cell).chain(second)
     };
-    (methods.iter().flat_map(both).collect(), again(BASE))
+    methods.iter().flat_map(both).collect()
 }
 
 #[cfg(test)]
@@ -251,8 +251,7 @@ mod tests {
         assert_eq!(names(Task::ThreadsHits), [of("stat"), of("get-known")].concat());
         assert_eq!(names(Task::ThreadsMisses), [of("stat"), of("get")].concat());
         assert_eq!(names(Task::OneCold), ["stat", "get"]);
-        let (cells, again) = cells(&methods.iter().collect::<Vec<_>>());
-        assert_eq!((cells[0].name.as_str(), again.as_str()), ("stat", "stat (again)"));
-        assert_eq!(cells[1].name, again);
+        let cells = cells(&methods.iter().collect::<Vec<_>>());
+        assert_eq!([&*cells[0].name, &*cells[1].name], ["stat", "stat (again)"]);
     }
 }

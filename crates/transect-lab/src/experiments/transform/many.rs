@@ -66,7 +66,7 @@ impl Way {
 }
 
 /// Returns the cells of a session of many files: those that do what is asked for, and the base twice.
-pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
+pub fn cells(sync: Sync) -> Vec<Cell> {
     let cell = |way: &Way| Cell {
         name: way.as_str().to_owned(),
         method: way.as_str().to_owned(),
@@ -79,8 +79,7 @@ pub fn cells(sync: Sync) -> (Vec<Cell>, String) {
         tasks: None,
     };
     let ways = Way::ALL.iter().filter(|way| way.fits(sync));
-    let second = cell(&Way::ALL[0]).again();
-    (ways.map(cell).chain([second.clone()]).collect(), second.name)
+    ways.map(cell).chain([cell(&Way::ALL[0]).second_base()]).collect()
 }
 
 /// Returns the content of the files, one after the other, before they are changed.
@@ -305,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_there_where_files_are_synced() {
-        let names = |sync| cells(sync).0.into_iter().map(|cell| cell.name).collect::<Vec<_>>();
+        let names = |sync| cells(sync).into_iter().map(|cell| cell.name).collect::<Vec<_>>();
         let unsynced = ["engine", "new-file", "temp-rename", "engine (again)"];
         assert_eq!(names(Sync::None), unsynced);
         assert!(names(Sync::Inside).contains(&"engine-batch".to_owned()));

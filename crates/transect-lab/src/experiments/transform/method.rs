@@ -11,7 +11,7 @@ use super::spec::Kind;
 use super::variant::Variant;
 use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{Contender, Task};
-use crate::spec::{Cell, FLOOR, again};
+use crate::spec::{Cell, FLOOR};
 
 /// One way of transforming a file.
 pub type Method = method::Method<TransformRunner>;
@@ -196,18 +196,18 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, the base first, and the name of the base once more.
-pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> (Vec<Cell>, String) {
+/// Returns the cells of some methods, the base twice.
+pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
     for method in methods {
         if method.name == BASE {
             let base = method.cell_of(&Variant::plain(BASE));
-            cells.extend([base.clone(), base.again()]);
+            cells.extend([base.clone(), base.second_base()]);
         }
         let variants = method.variants(blocks, hint);
         cells.extend(variants.iter().map(|variant| method.cell_of(variant)));
     }
-    (cells, again(BASE))
+    cells
 }
 
 #[cfg(test)]
@@ -250,7 +250,7 @@ mod tests {
             .iter()
             .filter(|method| ["buffered", "kernel-copy", "floor-read"].contains(&&*method.name))
             .collect();
-        let (cells, again) = cells(&chosen, &[1024, 65536], true);
+        let cells = cells(&chosen, &[1024, 65536], true);
         let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         let expected = [
             "buffered",
@@ -262,7 +262,7 @@ mod tests {
             "kernel-copy",
             "floor-read",
         ];
-        assert_eq!((names.as_slice(), again.as_str()), (&expected[..], "buffered (again)"));
+        assert_eq!(names, expected);
         assert!(cells[7].is_floor() && !cells[0].is_floor());
     }
 }

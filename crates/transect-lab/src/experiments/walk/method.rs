@@ -8,7 +8,7 @@ use crate::experiments::method::{self, Runner};
 use crate::experiments::walk::variant::Variant;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::{Cell, again};
+use crate::spec::Cell;
 
 /// One way of walking a tree.
 pub type Method = method::Method<WalkRunner>;
@@ -150,12 +150,12 @@ fn row_of_order(order: Order) -> Option<&'static str> {
     }
 }
 
-/// Returns the cells of some methods, each once, then the base once more, and the name of the latter.
-pub fn cells(methods: &[&Method], base: &str) -> (Vec<Cell>, String) {
+/// Returns the cells of some methods, each once, then the base once more.
+pub fn cells(methods: &[&Method], base: &str) -> Vec<Cell> {
     let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
-    let second = cells.iter().find(|cell| cell.name == base).map(Cell::again);
+    let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
     cells.extend(second);
-    (cells, again(base))
+    cells
 }
 
 #[cfg(test)]
