@@ -134,6 +134,43 @@ fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
     one_of(Pattern::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
 }
 
+/// The states of the caches, their names and help.
+const STATES: &[(State, &str, &str)] = &[
+    (State::Warm, "warm", "All in memory, verified: nothing is read from devices"),
+    (State::Cold, "cold", "Nothing in memory, verified: data is read from devices; needs root"),
+    (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
+];
+
+/// The states of an input, their names and help.
+const FILE_STATES: &[(State, &str, &str)] = &[
+    (State::Warm, "warm", "All in memory, verified with the system"),
+    (
+        State::Cold,
+        "cold",
+        "Nothing in memory, verified with the system; caches of a host are out of reach",
+    ),
+    (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
+];
+
+const KINDS: &[(transform::Kind, &str, &str)] = &[
+    (transform::Kind::Copy, "copy", "Copy them"),
+    (transform::Kind::Case, "case", "Convert ASCII letters to upper case"),
+    (transform::Kind::Blake3, "blake3", "Copy them, and compute their digest"),
+    (transform::Kind::Zstd, "zstd", "Compress them"),
+];
+
+const SYNCS: &[(transform::Sync, &str, &str)] = &[
+    (transform::Sync::None, "none", "Do not wait: data may be in memory only"),
+    (transform::Sync::Inside, "inside", "Sync the output"),
+];
+
+/// Parses a value by its name; help lists names and help of all.
+fn value_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [(T, &'static str, &'static str)],
+) -> impl TypedValueParser<Value = T> {
+    one_of(all, |it| it.1, |it| Some(it.2)).map(|it| it.0)
+}
+
 fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
     one_of(attributes::Task::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
 }
@@ -204,8 +241,8 @@ pub(crate) struct LabRunArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// Prepare the caches before every run; several with commas [default: from the preset]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub(crate) state: Vec<LabState>,
+    #[arg(long, value_delimiter = ',', value_parser = value_of(STATES))]
+    pub(crate) state: Vec<State>,
     /// End a process after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) limit: u64,
@@ -242,14 +279,14 @@ pub(crate) struct LabTransformArgs {
     #[arg(long = "command", value_name = "NAME=COMMAND")]
     pub(crate) commands: Vec<transform::External>,
     /// Prepare the cache of the input before every run [default: from the preset]
-    #[arg(long, alias = "states", value_enum, value_delimiter = ',')]
-    pub(crate) state: Vec<LabFileState>,
+    #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(FILE_STATES))]
+    pub(crate) state: Vec<State>,
     /// Transform the bytes like this
-    #[arg(long, value_enum, default_value = "copy")]
-    pub(crate) kind: LabKind,
+    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
-    #[arg(long, value_enum, default_value = "none")]
-    pub(crate) sync: LabSync,
+    #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
+    pub(crate) sync: transform::Sync,
     /// Add cells that advise the system of sequential reads, for methods that can
     #[arg(long)]
     pub(crate) seq: bool,
@@ -299,8 +336,8 @@ pub(crate) struct LabAttributesArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// Prepare the system's caches before every run; several with commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
-    pub(crate) state: Vec<LabState>,
+    #[arg(long, value_delimiter = ',', default_value = "warm", value_parser = value_of(STATES))]
+    pub(crate) state: Vec<State>,
     /// Create a temporary directory for the trees in DIR [default: the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
@@ -336,69 +373,6 @@ pub(crate) struct LabAttributesMethodArgs {
     pub(crate) socket: Option<PathBuf>,
 }
 
-/// The state of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LabFileState {
-    /// All in memory, verified with the system
-    Warm,
-    /// Nothing in memory, verified with the system; caches of a host are out of reach
-    Cold,
-    /// As it is: neither prepared nor verified
-    AsIs,
-}
-
-impl From<LabFileState> for State {
-    fn from(state: LabFileState) -> Self {
-        match state {
-            LabFileState::Warm => Self::Warm,
-            LabFileState::Cold => Self::Cold,
-            LabFileState::AsIs => Self::AsIs,
-        }
-    }
-}
-
-/// What is done with the bytes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LabKind {
-    /// Copy them
-    Copy,
-    /// Convert ASCII letters to upper case
-    Case,
-    /// Copy them, and compute their digest
-    Blake3,
-    /// Compress them
-    Zstd,
-}
-
-impl From<LabKind> for transform::Kind {
-    fn from(kind: LabKind) -> Self {
-        match kind {
-            LabKind::Copy => Self::Copy,
-            LabKind::Case => Self::Case,
-            LabKind::Blake3 => Self::Blake3,
-            LabKind::Zstd => Self::Zstd,
-        }
-    }
-}
-
-/// What has to be on the device before the clock stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LabSync {
-    /// Do not wait: data may be in memory only
-    None,
-    /// Sync the output
-    Inside,
-}
-
-impl From<LabSync> for transform::Sync {
-    fn from(sync: LabSync) -> Self {
-        match sync {
-            LabSync::None => Self::None,
-            LabSync::Inside => Self::Inside,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct LabPassArgs {
     /// A method and settings: METHOD[,block=SIZE]
@@ -408,11 +382,11 @@ pub(crate) struct LabPassArgs {
     /// The file that is made
     pub(crate) output: PathBuf,
     /// Transform the bytes like this
-    #[arg(long, value_enum, default_value = "copy")]
-    pub(crate) kind: LabKind,
+    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
-    #[arg(long, value_enum, default_value = "none")]
-    pub(crate) sync: LabSync,
+    #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
+    pub(crate) sync: transform::Sync,
     /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
     #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
     pub(crate) phase: Option<transform::Phase>,
@@ -423,27 +397,6 @@ pub(crate) struct LabPassArgs {
 
 fn corpus_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(corpora::CORPORA.iter().map(|definition| definition.name))
-}
-
-impl From<LabState> for State {
-    fn from(state: LabState) -> Self {
-        match state {
-            LabState::Warm => Self::Warm,
-            LabState::Cold => Self::Cold,
-            LabState::AsIs => Self::AsIs,
-        }
-    }
-}
-
-/// The state of the caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum LabState {
-    /// All in memory, verified: nothing is read from devices
-    Warm,
-    /// Nothing in memory, verified: data is read from devices; needs root
-    Cold,
-    /// As it is: neither prepared nor verified
-    AsIs,
 }
 
 #[derive(Debug, Args)]
@@ -699,8 +652,8 @@ pub(crate) struct LabTuneArgs {
     pub(crate) path: PathBuf,
     /// Prepare the caches before every walk; with `warm,cold`, settings must win in one and not lose in
     /// the other, and orders are tried as well
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "warm")]
-    pub(crate) state: Vec<LabState>,
+    #[arg(long, value_delimiter = ',', default_value = "warm", value_parser = value_of(STATES))]
+    pub(crate) state: Vec<State>,
     /// Measure for about this many seconds; the sample tree is chosen to fit
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
           value_parser = clap::value_parser!(u64).range(1..=86_400))]

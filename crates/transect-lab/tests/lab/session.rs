@@ -9,7 +9,6 @@ use transect::Cancel;
 use transect_lab::experiments::walk::measure::{Walks, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::environment::Environment;
 use transect_lab::harness::error;
 use transect_lab::harness::experiment::{Job, Launcher, Measure};
 use transect_lab::harness::interference::{Beside, Disturbance};
@@ -18,7 +17,7 @@ use transect_lab::harness::log::End;
 use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
 use transect_lab::harness::protocol::RunLine;
 use transect_lab::harness::scheduler::Session;
-use transect_lab::spec::{SCHEMA, SessionSpec, Spec};
+use transect_lab::spec::{SessionSpec, Spec};
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;

@@ -141,7 +141,7 @@ fn dataset(
 
 /// Returns the states that a session is to be measured in, if they can be had here.
 fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, CliError> {
-    possible(args.state.iter().map(|&state| state.into()).collect())
+    possible(&args.state)
 }
 
 /// Returns the places of a session: those of the tasks that are named, or of all that can be done.

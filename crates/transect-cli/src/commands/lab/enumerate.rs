@@ -138,8 +138,8 @@ fn nothing_to_walk() -> CliError {
 /// Returns the states that a session is to be measured in, if they can be had here.
 fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
     match args.state.as_slice() {
-        [] => possible(args.preset.cache_states.to_vec()),
-        asked => possible(asked.iter().map(|&state| state.into()).collect()),
+        [] => possible(args.preset.cache_states),
+        asked => possible(asked),
     }
 }
 

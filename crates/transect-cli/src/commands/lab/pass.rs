@@ -8,7 +8,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 pub(crate) fn run(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
-    let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
+    let rules = Rules { kind: args.kind, sync: args.sync };
     let (input, output) = (&args.input, &args.output);
     let line = match (args.phase, args.files) {
         (Some(phase), Some(files)) => {

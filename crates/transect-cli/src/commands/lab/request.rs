@@ -136,10 +136,10 @@ pub(super) fn write_cells(
 }
 
 /// Returns states if they can be had here.
-pub(super) fn possible(states: Vec<State>) -> Result<Vec<State>, CliError> {
+pub(super) fn possible(states: &[State]) -> Result<Vec<State>, CliError> {
     match states.iter().find_map(|state| state.why_not()) {
         Some(why_not) => Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}"))),
-        None => Ok(states),
+        None => Ok(states.to_vec()),
     }
 }
 

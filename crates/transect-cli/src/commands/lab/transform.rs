@@ -23,7 +23,7 @@ use transect_text::size;
 
 use super::methods::contenders;
 use super::request::{Common, Request, choose, write_cells};
-use crate::args::{LabKind, LabTransformArgs};
+use crate::args::LabTransformArgs;
 use crate::exit::CliError;
 use crate::output;
 use crate::output::units::bytes;
@@ -49,7 +49,7 @@ impl Request for LabTransformArgs {
             Some(spec) => rules(spec).kind,
             // Many files have methods of their own.
             None if self.preset.files.is_some() => return Ok(Vec::new()),
-            None => self.kind.into(),
+            None => self.kind,
         };
         let folder = contenders(&self.all)?;
         let (methods, wrong) = Method::all(kind, Some(&folder), self.all.test_doubles);
@@ -168,12 +168,12 @@ fn plan_of_many(
         ("--methods", args.methods.is_empty()),
         ("--command", args.commands.is_empty()),
         ("--seq", !args.seq),
-        ("--kind", args.kind == LabKind::Copy),
+        ("--kind", args.kind == Kind::Copy),
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
         return Err(CliError::Lab(format!("--preset many-files takes no {option}")));
     }
-    let rules = Rules { kind: Kind::Case, sync: args.sync.into() };
+    let rules = Rules { kind: Kind::Case, sync: args.sync };
     let dataset = |&phase: &Phase| Dataset {
         name: phase.as_str().to_owned(),
         root: folder.to_owned(),
@@ -196,7 +196,7 @@ fn plan_of_one(
     methods: &[Method],
     folder: &Path,
 ) -> Result<SessionSpec, CliError> {
-    let rules = Rules { kind: args.kind.into(), sync: args.sync.into() };
+    let rules = Rules { kind: args.kind, sync: args.sync };
     let is_floor = |method: &Method| matches!(method.runner.how, How::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
@@ -250,10 +250,9 @@ fn plan_of(
     cells: Vec<Cell>,
     base: &str,
 ) -> SessionSpec {
-    let states: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
     SessionSpec {
         rounds: args.preset.rounds,
-        cache_states: given(&states, args.preset.states),
+        cache_states: given(&args.state, args.preset.states),
         ..SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base)
     }
 }

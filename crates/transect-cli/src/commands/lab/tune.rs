@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     if args.forget {
         return forget(&identity);
     }
-    let states = request::possible(args.state.iter().map(|&state| state.into()).collect())?;
+    let states = request::possible(&args.state)?;
     let files = files(args)?;
     let request = TuneRequest {
         path: &path,
