@@ -17,5 +17,6 @@ pub mod log;
 pub mod machine;
 pub mod protocol;
 pub mod scheduler;
+pub mod scratch;
 pub mod stopping;
 pub mod work;

@@ -8,10 +8,10 @@ use transect_lab::experiments::attributes::spec::WORDS;
 use transect_lab::experiments::attributes::{
     self, Answers, Asked, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source, Task,
 };
-use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::methods::contenders;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
-use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::walk::measure::{Walks, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::spec::WORDS;
@@ -13,6 +12,7 @@ use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;

@@ -7,11 +7,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use globset::{Glob, GlobMatcher};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
-use transect_lab::experiments::transform::Scratch;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, SessionSpec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 

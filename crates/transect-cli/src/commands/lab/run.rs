@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
-use transect_lab::experiments::transform::Scratch;
 use transect_lab::harness::accesses;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::interference;
 use transect_lab::harness::log::{Outcome, Sample};
 use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Dataset, SessionSpec};
 

@@ -10,13 +10,14 @@ use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
     self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Passes, Phase, Rules,
-    Scratch, TransformRunner, files_of, rules,
+    TransformRunner, files_of, rules,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::{FileSystem, version_of};
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
+use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;

@@ -11,13 +11,13 @@ use super::questions::Questions;
 use super::service::Server;
 use super::spec::{Asked, Scale, Task};
 use super::{Source, tree};
-use crate::experiments::transform::Scratch;
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::Failure;
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
+use crate::harness::scratch::Scratch;
 use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// Runs methods that ask.

@@ -15,7 +15,6 @@ use super::many;
 use super::method::{How, Method};
 use super::needs::stand_in;
 use super::pass::FLOOR_BLOCK;
-use super::scratch::Scratch;
 use super::spec::{Files, Phase, Rules, Sync};
 use super::variant::Variant;
 use crate::harness::cache_state::State;
@@ -24,6 +23,7 @@ use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::Failure;
 use crate::harness::log::FileEvidence;
 use crate::harness::protocol::RunLine;
+use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 

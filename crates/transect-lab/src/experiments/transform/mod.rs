@@ -21,7 +21,6 @@ mod method;
 mod needs;
 mod pass;
 mod preset;
-mod scratch;
 pub mod spec;
 mod variant;
 
@@ -35,7 +34,6 @@ pub use method::{How, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};
-pub use scratch::Scratch;
 pub use spec::{Digests, Files, Kind, Phase, Rules, Sync};
 pub use variant::Variant;
 
