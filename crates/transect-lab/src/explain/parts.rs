@@ -48,7 +48,7 @@ pub struct TimePart {
 
 impl Bottleneck {
     /// Returns a description.
-    pub fn word(self) -> &'static str {
+    pub fn about(self) -> &'static str {
         match self {
             Self::Device => "waiting for the device",
             Self::Others => "waiting for others on this machine",
@@ -149,7 +149,7 @@ pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottlenec
     }
     match others.iter().find(|other| other.share.high >= first.share.low) {
         Some(other) => {
-            let (first, other) = (first.what.word(), other.what.word());
+            let (first, other) = (first.what.about(), other.what.about());
             Err(format!("{first}, or {other}: the rounds do not tell which is more"))
         }
         None => Ok(first.what),

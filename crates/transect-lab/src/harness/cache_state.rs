@@ -42,7 +42,7 @@ impl State {
     }
 
     /// Returns the word for people.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::AsIs => "as they are",
             other => other.as_str(),

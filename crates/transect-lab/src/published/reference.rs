@@ -38,7 +38,7 @@ pub enum TimeKind {
 impl TimeKind {
     /// Returns the word that reports show.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Real => "real",
             Self::User => "user",

@@ -96,7 +96,7 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
             time(row.before.median),
             time(row.after.median),
             row.ratios.to_string(),
-            verdict.map_or("", Verdict::word),
+            verdict.map_or("", Verdict::label),
         )?;
     }
     for name in &group.alone {

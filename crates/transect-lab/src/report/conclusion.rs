@@ -115,7 +115,7 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
-        let (whose, state) = (spec.words().state_was, ranking.state.word());
+        let (whose, state) = (spec.words().state_was, ranking.state.label());
         alarms.push(format!("Not every sample proved that {whose} {state}."));
     }
     let below: Vec<&str> = ranking

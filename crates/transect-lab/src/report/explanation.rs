@@ -52,7 +52,7 @@ fn write_fastest(out: &mut impl Write, fastest: &FastestMethod) -> std::io::Resu
     let [median, min, max] = [summary.median, summary.min, summary.max].map(time);
     writeln!(out, "  the fastest is {BOLD}{cell}{BOLD:#}: {median}, {min} to {max}")?;
     match (&fastest.limit, &fastest.undecided) {
-        (Some(limit), _) => writeln!(out, "  its limit is {GOOD}{}{GOOD:#}", limit.word())?,
+        (Some(limit), _) => writeln!(out, "  its limit is {GOOD}{}{GOOD:#}", limit.about())?,
         (None, Some(why)) => writeln!(out, "  its limit is {WARN}undecided{WARN:#}: {why}")?,
         (None, None) => {}
     }
@@ -60,7 +60,7 @@ fn write_fastest(out: &mut impl Write, fastest: &FastestMethod) -> std::io::Resu
     for TimePart { what, share } in fastest.parts.iter().filter(|part| part.share.high >= 0.005) {
         let percent = |share: f64| format!("{:.0}", 100.0 * share);
         let [median, low, high] = [share.median, share.low, share.high].map(percent);
-        writeln!(out, "  {median:>5} % {DIM}({low} to {high}){DIM:#} {}", what.word())?;
+        writeln!(out, "  {median:>5} % {DIM}({low} to {high}){DIM:#} {}", what.about())?;
     }
     writeln!(out, "  {DIM}{}{DIM:#}", counters(fastest).join(", "))
 }

@@ -108,7 +108,7 @@ fn write_differences(
             ratios.to_string(),
             ratios.p,
             among_all.adjusted_p,
-            alone.verdict.word(),
+            alone.verdict.label(),
             if only_alone { ", if asked alone" } else { "" },
         )?;
     }

@@ -231,7 +231,7 @@ fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()>
             escaped(row.method),
             row.contract.join(" "),
             row.state.as_str().to_owned(),
-            escaped(row.quantity.word()),
+            escaped(row.quantity.label()),
             milliseconds(row.value_ns()),
             row.speedup.map_or(String::new(), |times| format!("{times:.1}")),
             escaped(row.note),

@@ -352,7 +352,7 @@ impl Screen<'_> {
             let cells = [
                 row.method.to_owned(),
                 row.state.as_str().to_owned(),
-                row.quantity.word().to_owned(),
+                row.quantity.label().to_owned(),
                 time(row.value_ns()),
                 speedup,
             ];

@@ -7,6 +7,7 @@ use transect::WalkSettings;
 use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::{quote, settings};
 
+use crate::stats::Verdict;
 use crate::tune::profile::Evidence;
 
 /// Writes everything that was tried, one line each.
@@ -24,12 +25,12 @@ pub fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::R
         let (interval, n) = ratios
             .as_ref()
             .map_or_else(Default::default, |ratios| (ratios.to_string(), ratios.n.to_string()));
-        let style = if verdict.word() == "faster" { GOOD } else { DIM };
+        let style = if *verdict == Verdict::Faster { GOOD } else { DIM };
         writeln!(
             out,
             "{:<15} {value:<width$}  {:<11} {interval:>20} {n:>3}  {style}{verdict}{style:#}",
             setting.replace('_', " "),
-            state.word(),
+            state.label(),
         )?;
     }
     Ok(())

@@ -48,7 +48,7 @@ impl Verdict {
 
     /// Returns the word that reports show.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::NoDifference => "no difference",
             other => other.as_str(),
@@ -64,7 +64,7 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.label())
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use transect::{Cancel, Order, ReaderKind, StatOrder, WalkSettings};
 
-use crate::experiments::walk::measure::{Walks, dataset, engine_command};
+use crate::experiments::walk::measure::{WalkExperiment, dataset, engine_command};
 use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::experiments::walk::variant::Variant;
@@ -331,7 +331,7 @@ impl TuneSession<'_> {
         };
         let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
-        session.run(&mut Walks::new(&methods, &launcher), cancel, &mut |_, left| {
+        session.run(&mut WalkExperiment::new(&methods, &launcher), cancel, &mut |_, left| {
             progress(TuneProgress::WalksLeft(left))
         })?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.data())))

@@ -104,7 +104,7 @@ impl std::fmt::Display for TransformSetting {
     /// Formats as `copy, files from 64 MiB, input warm, sync none: buffered,block=1M`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { load, size, state, sync, method, block, .. } = self;
-        let (load, size, state, sync) = (load.as_str(), size.about(), state.word(), sync.as_str());
+        let (load, size, state, sync) = (load.as_str(), size.about(), state.label(), sync.as_str());
         let way = PassVariant { block: *block, ..PassVariant::plain(method.as_str()) };
         write!(f, "{load}, {size}, input {state}, sync {sync}: {way}")
     }

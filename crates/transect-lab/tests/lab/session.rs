@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::experiments::walk::measure::{Walks, dataset};
+use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::error;
@@ -89,7 +89,11 @@ impl Lab {
         let mut told = 0;
         let mut count = |_: &Sample, _: usize| told += 1;
         session
-            .run(&mut Walks::new(&self.methods, &self.launcher), &Cancel::new(), &mut count)
+            .run(
+                &mut WalkExperiment::new(&self.methods, &self.launcher),
+                &Cancel::new(),
+                &mut count,
+            )
             .unwrap();
         told
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use transect::Cancel;
 use transect_lab::experiments::attributes::spec::WORDS;
 use transect_lab::experiments::attributes::{
-    self, Answers, Asked, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source, Task,
+    self, Asked, AttributesExperiment, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source,
+    Task,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -27,7 +28,7 @@ type Wanted = (String, Task, Scale, Option<Source>);
 
 impl Request for LabAttributesArgs {
     type Runner = AttributesRunner;
-    type Experiment<'s> = Answers<'s>;
+    type Experiment<'s> = AttributesExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
 
     fn common(&self) -> Common<'_> {
@@ -123,9 +124,9 @@ impl Request for LabAttributesArgs {
         methods: &'s [Method],
         launcher: &'s Launcher,
         scratch: Option<&'s Scratch>,
-    ) -> Answers<'s> {
+    ) -> AttributesExperiment<'s> {
         let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
-        Answers::new(methods, launcher, scratch)
+        AttributesExperiment::new(methods, launcher, scratch)
     }
 }
 

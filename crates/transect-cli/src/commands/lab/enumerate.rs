@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
-use transect_lab::experiments::walk::measure::{Walks, dataset};
+use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
@@ -27,7 +27,7 @@ const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 
 impl Request for LabRunArgs {
     type Runner = WalkRunner;
-    type Experiment<'s> = Walks<'s>;
+    type Experiment<'s> = WalkExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
 
     fn common(&self) -> Common<'_> {
@@ -101,8 +101,8 @@ impl Request for LabRunArgs {
         methods: &'s [Method],
         launcher: &'s Launcher,
         _: Option<&'s Scratch>,
-    ) -> Walks<'s> {
-        Walks::new(methods, launcher)
+    ) -> WalkExperiment<'s> {
+        WalkExperiment::new(methods, launcher)
     }
 }
 

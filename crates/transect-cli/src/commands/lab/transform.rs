@@ -9,8 +9,8 @@ use transect::Cancel;
 use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Passes, Phase, Rules,
-    TransformRunner, files_of, rules,
+    self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Phase, Rules,
+    TransformExperiment, TransformRunner, files_of, rules,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -32,7 +32,7 @@ use crate::user_dirs;
 
 impl Request for LabTransformArgs {
     type Runner = TransformRunner;
-    type Experiment<'s> = Passes<'s>;
+    type Experiment<'s> = TransformExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
 
     fn common(&self) -> Common<'_> {
@@ -102,9 +102,9 @@ impl Request for LabTransformArgs {
         methods: &'s [Method],
         launcher: &'s Launcher,
         scratch: Option<&'s Scratch>,
-    ) -> Passes<'s> {
+    ) -> TransformExperiment<'s> {
         let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
-        Passes::new(methods, launcher, scratch)
+        TransformExperiment::new(methods, launcher, scratch)
     }
 }
 

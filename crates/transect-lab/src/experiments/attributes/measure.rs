@@ -22,7 +22,7 @@ use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// Runs methods that ask.
 #[derive(Debug)]
-pub struct Answers<'m> {
+pub struct AttributesExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
     scratch: &'m Scratch,
@@ -75,7 +75,7 @@ fn file_of(scratch: &Scratch, dataset: &str) -> PathBuf {
     scratch.folder().join(format!("{dataset}.questions"))
 }
 
-impl<'m> Answers<'m> {
+impl<'m> AttributesExperiment<'m> {
     /// Returns what runs these methods in a folder that holds what is asked about.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch, server: None, primed: HashSet::new() }
@@ -155,7 +155,7 @@ fn verify(dataset: &Dataset, runs: &[RunLine]) -> Result<(), String> {
     })
 }
 
-impl Experiment for Answers<'_> {
+impl Experiment for AttributesExperiment<'_> {
     fn launcher(&self) -> &Launcher {
         self.launcher
     }

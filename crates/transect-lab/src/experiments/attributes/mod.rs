@@ -21,7 +21,7 @@ pub mod spec;
 mod tree;
 
 pub use ask::{Asking, ask};
-pub use measure::{Answers, asked, dataset};
+pub use measure::{AttributesExperiment, asked, dataset};
 pub use method::{AttributesRunner, BASE, FLOOR_STATX, How, Method, Way, cells};
 pub use preset::{PRESETS, Preset};
 pub use questions::Questions;

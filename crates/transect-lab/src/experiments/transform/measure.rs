@@ -38,13 +38,13 @@ const ENGINE: &str = "engine";
 
 /// The experiment: runs methods that transform files.
 #[derive(Debug)]
-pub struct Passes<'m> {
+pub struct TransformExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
     scratch: &'m Scratch,
 }
 
-impl<'m> Passes<'m> {
+impl<'m> TransformExperiment<'m> {
     /// Returns what runs these methods in a folder that holds the inputs.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch }
@@ -250,7 +250,7 @@ fn of_length(passed: &FileEvidence) -> String {
     }
 }
 
-impl Experiment for Passes<'_> {
+impl Experiment for TransformExperiment<'_> {
     fn launcher(&self) -> &Launcher {
         self.launcher
     }

@@ -29,7 +29,7 @@ pub use floor::Floor;
 pub use input::create;
 pub use many::{Way, create_many, run_many};
 pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
-pub use measure::{Passes, files_of, rules};
+pub use measure::{TransformExperiment, files_of, rules};
 pub use method::{How, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;

@@ -22,7 +22,7 @@ const MOST_COUNTED: u64 = 8000;
 
 /// Runs methods that walk.
 #[derive(Debug)]
-pub struct Walks<'m> {
+pub struct WalkExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
     /// The peers whose claims were proved, and on which dataset. Not kept in the file: a session may be
@@ -46,7 +46,7 @@ impl Counting {
     }
 }
 
-impl<'m> Walks<'m> {
+impl<'m> WalkExperiment<'m> {
     /// Returns what runs these methods.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
         Self { methods, launcher, proved: HashSet::new(), counting: None }
@@ -57,7 +57,7 @@ impl<'m> Walks<'m> {
     }
 }
 
-impl Experiment for Walks<'_> {
+impl Experiment for WalkExperiment<'_> {
     fn launcher(&self) -> &Launcher {
         self.launcher
     }

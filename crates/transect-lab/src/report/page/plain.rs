@@ -124,7 +124,7 @@ fn published_table(out: &mut String, table: &PublishedTable) {
         let cells = [
             row.method.to_owned(),
             row.state.as_str().to_owned(),
-            row.quantity.word().to_owned(),
+            row.quantity.label().to_owned(),
             milliseconds(row.value_ns()),
             row.note.to_owned(),
         ];
