@@ -15,13 +15,13 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
+use super::error::lab;
 use super::methods::contenders;
-use super::request::{Common, Request, choose, possible, rounds};
+use super::request::{Common, Request, choose, possible, rounds, scratch};
 use crate::args::LabAttributesArgs;
 use crate::exit::CliError;
 use crate::output::{self, units::counted};
 use crate::progress::StatusLine;
-use crate::user_dirs;
 
 /// A dataset to make: its name, the task, how much is asked, and the user's own files, if any.
 type Wanted = (String, Task, Scale, Option<Source>);
@@ -48,15 +48,7 @@ impl Request for LabAttributesArgs {
     }
 
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {
-        let parent = match &self.dir {
-            Some(dir) => dir.clone(),
-            None => user_dirs::cache("scratch")?,
-        };
-        let failed = |error: std::io::Error| {
-            let (parent, reason) = (parent.display(), transect::reason(&error));
-            CliError::Lab(format!("cannot make a folder in '{parent}': {reason}"))
-        };
-        Scratch::new(&parent).map(Some).map_err(failed)
+        scratch(self.dir.as_deref()).map(Some)
     }
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
@@ -137,7 +129,7 @@ fn dataset(
     source: Option<&Source>,
     scratch: &Scratch,
 ) -> Result<Dataset, CliError> {
-    attributes::dataset(name, task, scale, source, scratch).map_err(CliError::Lab)
+    attributes::dataset(name, task, scale, source, scratch).map_err(lab)
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.

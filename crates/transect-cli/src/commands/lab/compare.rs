@@ -1,18 +1,19 @@
 //! `transect lab compare`: two sessions beside each other.
 
-use std::path::Path;
-
-use transect_lab::harness::log::{SessionData, SessionLog};
+use transect_lab::harness::log::SessionLog;
 use transect_lab::report::comparison::{self, ComparisonReport};
 use transect_lab::stats::Verdict;
 use transect_lab::stats::compare::{ComparedRow, compare};
 
+use super::error::lab;
 use crate::args::LabCompareArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
-    let comparison = compare(&read(&args.before)?, &read(&args.after)?);
+    let [before, after] =
+        [&args.before, &args.after].map(|file| SessionLog::read(file).map_err(lab));
+    let comparison = compare(&before?, &after?);
     if !args.force
         && let Some(why) = comparison::refusal(&comparison)
     {
@@ -32,10 +33,6 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
     }
     output::print(text)?;
     Ok(if args.check && slower { ExitStatus::Partial } else { ExitStatus::Complete })
-}
-
-fn read(file: &Path) -> Result<SessionData, CliError> {
-    SessionLog::read(file).map_err(|error| CliError::Lab(error.to_string()))
 }
 
 fn is_slower(row: &ComparedRow) -> bool {

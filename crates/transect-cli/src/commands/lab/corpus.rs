@@ -11,6 +11,7 @@ use transect_lab::corpora::{
 };
 use transect_transform::publish::Existing;
 
+use super::error::{cannot, lab};
 use crate::args::{CorpusCommand, CorpusFileArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
@@ -126,7 +127,7 @@ fn make(
     match corpora::create(definition, dir, &mut show, cancel) {
         Ok(report) => Ok(Some(report)),
         Err(_) if cancel.is_cancelled() => Ok(None),
-        Err(error) => Err(CliError::Lab(error.to_string())),
+        Err(error) => Err(lab(error)),
     }
 }
 
@@ -149,7 +150,7 @@ fn create_file(args: &CorpusFileArgs) -> Result<ExitStatus, CliError> {
     let took = match corpora::create_file(&definition, path, existing, &mut show, &cancel) {
         Ok(took) => took,
         Err(FileError::Cancelled) => return Ok(ExitStatus::Interrupted),
-        Err(error) => return Err(CliError::Lab(error.to_string())),
+        Err(error) => return Err(lab(error)),
     };
     drop(status);
     let data = definition.data_bytes();
@@ -176,19 +177,16 @@ pub(super) fn have(
 ) -> Result<Option<PathBuf>, CliError> {
     let dir = folder.join(definition.name);
     if dir.exists() {
-        corpora::verify(definition, &dir).map_err(|error| CliError::Lab(error.to_string()))?;
+        corpora::verify(definition, &dir).map_err(lab)?;
         return Ok(Some(dir));
     }
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let reason = transect::reason(&error);
-        CliError::Lab(format!("cannot create '{}': {reason}", folder.display()))
-    })?;
+    std::fs::create_dir_all(folder).map_err(cannot("create", folder))?;
     output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
     Ok(make(definition, &dir, cancel)?.map(|_| dir))
 }
 
 fn verify(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
-    corpora::verify(definition, dir).map_err(|error| CliError::Lab(error.to_string()))?;
+    corpora::verify(definition, dir).map_err(lab)?;
     let mut text = output::buffer();
     let dir = quote::for_terminal(dir.as_os_str());
     writeln!(text, "{dir} is '{}', as far as counts tell", definition.name)?;

@@ -16,6 +16,7 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;
+use super::error::cannot;
 use super::methods::methods;
 use super::request::{Common, Request, choose, possible, rounds, write_cells};
 use crate::args::LabRunArgs;
@@ -147,13 +148,7 @@ fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
 fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, CliError> {
     let mut datasets = Vec::new();
     for path in &args.path {
-        let root = path.canonicalize().map_err(|error| {
-            CliError::Lab(format!(
-                "cannot access '{}': {}",
-                path.display(),
-                transect::reason(&error)
-            ))
-        })?;
+        let root = path.canonicalize().map_err(cannot("access", path))?;
         if !root.is_dir() {
             return Err(CliError::Lab(format!("'{}' is not a directory", path.display())));
         }

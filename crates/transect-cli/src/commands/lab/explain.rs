@@ -8,13 +8,14 @@ use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::explanation::{self, ExplanationReport};
 use transect_lab::tune::profile::Profile;
 
+use super::error::lab;
 use crate::args::LabExplainArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::profile::{self, profiles};
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
-    let data = SessionLog::read(&args.session).map_err(|error| CliError::Lab(error.to_string()))?;
+    let data = SessionLog::read(&args.session).map_err(lab)?;
     let explained = explain(&data).ok_or_else(|| {
         let (file, about) = (args.session.display(), data.spec.words().plural);
         let why = "only sessions of transforms are explained; `transect lab tune` is for walks";

@@ -8,6 +8,7 @@ use transect_lab::published::import::listing::{self, ListedRun};
 use transect_lab::published::import::{self, Difference, ImportedListing};
 use transect_lab::report;
 
+use super::error::cannot;
 use crate::args::LabImportArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output::json::PathEntry;
@@ -61,10 +62,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
-    let bytes = std::fs::read(file).map_err(|error| {
-        let reason = transect::reason(&error);
-        CliError::Lab(format!("cannot read '{}': {reason}", quote::for_terminal(file.as_os_str())))
-    })?;
+    let bytes = std::fs::read(file).map_err(cannot("read", file))?;
     // What is no text is no listing: the line that it stands in says so.
     listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| about(file, &error))
 }

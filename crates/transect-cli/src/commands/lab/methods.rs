@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use transect_lab::experiments::walk::method::Method;
 use transect_lab::rivals::builtin;
 
+use super::error::cannot;
 use crate::args::LabMethodsArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
@@ -22,8 +23,5 @@ pub(super) fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, CliError> {
         return Ok(folder.clone());
     }
     let cache = user_dirs::cache("contenders")?;
-    builtin::unpack(&cache).map_err(|error| {
-        let reason = transect::reason(&error);
-        CliError::Lab(format!("cannot write contenders to '{}': {reason}", cache.display()))
-    })
+    builtin::unpack(&cache).map_err(cannot("write contenders to", &cache))
 }

@@ -5,6 +5,7 @@ mod attributes_method;
 mod compare;
 mod corpus;
 mod enumerate;
+mod error;
 mod explain;
 mod import;
 mod list;

@@ -8,12 +8,13 @@ use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::{Report, csv, markdown, page, terminal};
 use transect_web::page::Nonce;
 
+use super::error::lab;
 use crate::args::LabReportArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
-    let data = SessionLog::read(&args.session).map_err(|error| CliError::Lab(error.to_string()))?;
+    let data = SessionLog::read(&args.session).map_err(lab)?;
     match &args.html {
         Some(file) => write_page(&data, file)?,
         None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
@@ -44,6 +45,6 @@ fn print(
 /// Writes the page of a session.
 pub(super) fn write_page(data: &SessionData, file: &Path) -> Result<(), CliError> {
     let page = page::html(&Report::of(data), &Nonce::random()?);
-    let page = page.map_err(|error| CliError::Lab(error.to_string()))?;
+    let page = page.map_err(lab)?;
     output::page::write(&page, file)
 }

@@ -15,10 +15,12 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, SessionSpec};
 use transect_lab::stats::verdict::MIN_ROUNDS;
 
+use super::error::{cannot, lab};
 use crate::args::LabSessionArgs;
 use crate::exit::CliError;
 use crate::output::quote;
 use crate::output::units::counted;
+use crate::user_dirs;
 
 /// A session of one experiment, from its subcommand of `lab run`.
 pub(super) trait Request {
@@ -104,12 +106,22 @@ impl Common<'_> {
     }
 }
 
+/// Makes the folder of a session in `dir`, or in the user's cache.
+pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
+    let parent = match dir {
+        Some(dir) => dir.to_owned(),
+        None => user_dirs::cache("scratch")?,
+    };
+    let parent = parent.canonicalize().map_err(cannot("access", &parent))?;
+    Scratch::new(&parent).map_err(cannot("make a folder in", &parent))
+}
+
 /// Resumes a session of some experiment.
 ///
 /// # Errors
 /// Its file cannot be read, a tree has changed, or it is of another experiment.
 pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
-    let session = Session::resume(file).map_err(|error| CliError::Lab(error.to_string()))?;
+    let session = Session::resume(file).map_err(lab)?;
     let own = session.data().spec.words();
     if own.command == words.command {
         return Ok(session);
@@ -164,7 +176,7 @@ pub(super) fn choose<'m, R>(
 
 /// Returns what a text of `--methods` stands for; it has to be something that can run here.
 fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
-    let glob = Glob::new(text).map_err(|error| CliError::Lab(error.to_string()))?.compile_matcher();
+    let glob = Glob::new(text).map_err(lab)?.compile_matcher();
     let named = methods.iter().filter(|method| glob.is_match(&method.name));
     let reasons: Vec<Option<&str>> =
         named.map(|method| method.unavailable_reason.as_deref()).collect();

@@ -16,6 +16,7 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Dataset, SessionSpec};
 
+use super::error::lab;
 use super::report;
 use super::request::{Request, file_of, resume};
 use crate::exit::{CliError, ExitStatus};
@@ -52,10 +53,10 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     }
     make(&session.data().spec.datasets, &mut experiment, &cancel)?;
     measure(&mut session, &mut experiment, &cancel)?;
-    time_starts(&mut session, &mut experiment, &cancel)?;
+    let each_start = &mut each_cell("time its start");
+    session.time_starts(&mut experiment, &cancel, each_start).map_err(lab)?;
     if common.counts_calls && !common.session.no_calls {
-        time_calls(&mut session, &mut experiment, &cancel)?;
-        count_calls(&mut session, &mut experiment, &cancel)?;
+        examine_calls(&mut session, &mut experiment, &cancel)?;
     }
     drop(experiment);
     drop(scratch);
@@ -135,10 +136,6 @@ fn write_page(session: &Session) -> Result<(), CliError> {
     Ok(())
 }
 
-fn lab(error: impl std::fmt::Display) -> CliError {
-    CliError::Lab(error.to_string())
-}
-
 /// Runs an estimate, and prints how long a session will take.
 fn print_time(
     spec: &SessionSpec,
@@ -198,58 +195,31 @@ fn measure(
     measured.map_err(lab)
 }
 
-/// Times the calls of every method that can report that.
-fn time_calls(
+/// Times and counts the system calls of every method that allows it.
+fn examine_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
-    let mut status = StatusLine::on_terminal();
-    let timed = session.time_calls(experiment, cancel, &mut |cell, timed, left| {
-        if let Err(reason) = timed {
-            output::error(&format!("{cell}: cannot time its calls: {reason}"));
-        }
-        if let Some(status) = &mut status {
-            status.show(format!("timing calls, {left} left; last: {cell}"));
-        }
-    });
-    timed.map_err(lab)
-}
-
-/// Counts the system calls of every method.
-fn count_calls(
-    session: &mut Session,
-    experiment: &mut impl Experiment,
-    cancel: &Cancel,
-) -> Result<(), CliError> {
+    session.time_calls(experiment, cancel, &mut each_cell("time its calls")).map_err(lab)?;
     if let Some(why_not) = accesses::why_not() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }
-    let mut status = StatusLine::on_terminal();
-    let counted = session.count_calls(experiment, cancel, &mut |cell, counted, left| {
-        if let Err(reason) = counted {
-            output::error(&format!("{cell}: cannot count its calls: {reason}"));
-        }
-        if let Some(status) = &mut status {
-            status.show(format!("counting calls, {left} left; last: {cell}"));
-        }
-    });
-    counted.map_err(lab)
+    session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
 }
 
-/// Times the start of every program that has no clock of its own.
-fn time_starts(
-    session: &mut Session,
-    experiment: &mut impl Experiment,
-    cancel: &Cancel,
-) -> Result<(), CliError> {
-    let timed = session.time_starts(experiment, cancel, &mut |cell, timed, _| {
-        if let Err(reason) = timed {
-            output::error(&format!("{cell}: cannot time its start: {reason}"));
+/// Returns what shows the progress of an operation on every cell, and prints its errors.
+fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
+    let mut status = StatusLine::on_terminal();
+    move |cell, result, left| {
+        if let Err(reason) = result {
+            output::error(&format!("{cell}: cannot {operation}: {reason}"));
         }
-    });
-    timed.map_err(lab)
+        if let Some(status) = &mut status {
+            status.show(format!("{left} cells left, last: {cell}"));
+        }
+    }
 }
 
 /// Builds the contenders that are needed. One that cannot be built becomes a row with the reason.

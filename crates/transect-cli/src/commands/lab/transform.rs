@@ -22,8 +22,9 @@ use transect_lab::harness::work::Work;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 
+use super::error::cannot;
 use super::methods::contenders;
-use super::request::{Common, Request, choose, write_cells};
+use super::request::{Common, Request, choose, scratch, write_cells};
 use crate::args::LabTransformArgs;
 use crate::exit::CliError;
 use crate::output;
@@ -59,12 +60,7 @@ impl Request for LabTransformArgs {
     }
 
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {
-        let folder = match &self.dir {
-            Some(dir) => dir.clone(),
-            None => user_dirs::cache("scratch")?,
-        };
-        let folder = folder.canonicalize().map_err(failed("access", &folder))?;
-        Scratch::new(&folder).map(Some).map_err(failed("make a folder in", &folder))
+        scratch(self.dir.as_deref()).map(Some)
     }
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
@@ -131,7 +127,7 @@ fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
 /// Returns what a session takes, if there is room for it.
 fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     let needs = Needs::of(spec);
-    let free = needs.check(folder).map_err(failed("use", folder))?;
+    let free = needs.check(folder).map_err(cannot("use", folder))?;
     let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
     let further = spec.max_time.map_or("", |_| " before further rounds");
     Ok(format!(
@@ -268,14 +264,4 @@ fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
         }
     }
     once
-}
-
-fn failed<'p>(
-    operation: &'p str,
-    path: &'p Path,
-) -> impl FnOnce(std::io::Error) -> CliError + use<'p> {
-    move |error| {
-        let reason = transect::reason(&error);
-        CliError::Lab(format!("cannot {operation} '{}': {reason}", path.display()))
-    }
 }

@@ -12,6 +12,7 @@ use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
 
+use super::error::{cannot, lab};
 use super::request;
 use crate::args::LabTuneArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -22,10 +23,7 @@ use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
-    let path = args.path.canonicalize().map_err(|error| {
-        let (path, reason) = (args.path.display(), transect::reason(&error));
-        CliError::Lab(format!("cannot access '{path}': {reason}"))
-    })?;
+    let path = args.path.canonicalize().map_err(cannot("access", &args.path))?;
     let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
         let path = args.path.display();
         CliError::Lab(format!("nothing tells the file system of '{path}' from others"))
@@ -63,7 +61,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         }
     });
     drop(status);
-    let Some(tuned) = tuned.map_err(|error| CliError::Lab(error.to_string()))? else {
+    let Some(tuned) = tuned.map_err(lab)? else {
         return Ok(ExitStatus::Interrupted);
     };
     let TuneResult { sample_tree, settings, evidence, noisy } = tuned;
@@ -119,10 +117,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
 
 fn forget(identity: &str) -> Result<ExitStatus, CliError> {
     let profiles = profiles()?;
-    let gone = profiles.forget(identity).map_err(|error| {
-        let (file, reason) = (profiles.file(identity), transect::reason(&error));
-        CliError::Lab(format!("cannot remove '{}': {reason}", file.display()))
-    })?;
+    let gone = profiles.forget(identity).map_err(cannot("remove", &profiles.file(identity)))?;
     let mut text = output::buffer();
     match gone {
         Some(file) => writeln!(text, "removed {}", quote::for_terminal(file.as_os_str()))?,

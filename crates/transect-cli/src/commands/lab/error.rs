@@ -1,0 +1,24 @@
+//! Errors of `transect lab`.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+use crate::exit::CliError;
+use crate::output::quote;
+
+/// Returns an error with the message of another one.
+pub(super) fn lab(error: impl Display) -> CliError {
+    CliError::Lab(error.to_string())
+}
+
+/// Returns what makes an error of a failed operation on a path.
+pub(super) fn cannot<'p>(
+    operation: &'p str,
+    path: &'p Path,
+) -> impl FnOnce(io::Error) -> CliError + use<'p> {
+    move |error| {
+        let (path, reason) = (quote::for_terminal(path.as_os_str()), transect::reason(&error));
+        CliError::Lab(format!("cannot {operation} '{path}': {reason}"))
+    }
+}
