@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
-use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
+use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
 use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
@@ -16,7 +16,7 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;
-use super::error::cannot;
+use super::error::{cannot, lab};
 use super::methods::methods;
 use super::request::{Common, Request, choose, possible, rounds, write_cells};
 use crate::args::LabRunArgs;
@@ -96,6 +96,10 @@ impl Request for LabRunArgs {
             parallel_floor,
             ..SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base())
         }))
+    }
+
+    fn check_resumed(&self, spec: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
+        check_unchanged(spec).map_err(lab)
     }
 
     fn experiment<'s>(

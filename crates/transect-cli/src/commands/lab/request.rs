@@ -119,7 +119,7 @@ pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
 /// Resumes a session of some experiment.
 ///
 /// # Errors
-/// Its file cannot be read, a tree has changed, or it is of another experiment.
+/// Its file cannot be read, or it is of another experiment.
 pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
     let session = Session::resume(file).map_err(lab)?;
     let own = session.data().spec.words();

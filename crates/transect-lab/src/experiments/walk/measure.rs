@@ -175,6 +175,20 @@ fn inventory(dataset: &Dataset) -> &Inventory {
     }
 }
 
+/// Checks that the trees of a session are what they were when it began.
+///
+/// # Errors
+/// A tree has changed.
+pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
+    spec.datasets.iter().try_for_each(|dataset| {
+        let now = Inventory::of(&dataset.root);
+        match now == *inventory(dataset) {
+            true => Ok(()),
+            false => Err(Error::Changed(dataset.root.clone(), dataset.expected, now.work())),
+        }
+    })
+}
+
 /// Returns a tree as a dataset: a plain recursion counts it, after which it is in memory as far as it
 /// fits.
 pub fn dataset(name: String, root: PathBuf) -> Dataset {

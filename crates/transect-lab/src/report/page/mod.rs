@@ -43,6 +43,8 @@ const SCRIPTS: &[&str] = &[
 #[derive(Serialize)]
 struct Data<'r> {
     report: &'r Report<'r>,
+    /// The experiment: `walk`, `transform` or `attributes`.
+    kind: &'static str,
     /// The seed as text: it does not fit into a JavaScript number.
     seed: String,
     /// The CSV header, for copying the table.
@@ -59,6 +61,7 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
     let rankings = report.rankings.iter();
     let data = Data {
         report,
+        kind: report.session.words().kind,
         seed: report.session.seed.to_string(),
         csv_head: csv::header(),
         csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),

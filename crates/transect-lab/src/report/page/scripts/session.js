@@ -1,6 +1,6 @@
 // The data of the session, and the current selection.
 
-const { report, seed, csv, csv_head: csvHead } = JSON.parse(document.getElementById('data').textContent);
+const { report, kind, seed, csv, csv_head: csvHead } = JSON.parse(document.getElementById('data').textContent);
 const session = report.session;
 const passes = session.passes.length;
 
@@ -33,9 +33,9 @@ function place() {
 }
 
 /** Transforms of files instead of walks. */
-const isOfFiles = Boolean(session.transform);
+const isOfFiles = kind === 'transform';
 /** Attribute queries instead of walks. */
-const isOfQuestions = session.places.some((somewhere) => somewhere.asked);
+const isOfQuestions = kind === 'attributes';
 /** Transforms of many small files: the cost per file matters. */
 const isOfMany = session.places.some((somewhere) => somewhere.phase);
 
