@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::experiments::{transform, walk};
 use crate::spec::{SessionSpec, Spec};
-use crate::stats::article_stats::{all_sorted, min_max_median};
 use crate::stats::ranking::{Ranking, Row};
+use crate::stats::samples::sorted;
 
 /// Unit of the numbers in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -89,10 +89,7 @@ impl ArticleTable {
             "P2" => (
                 "every run a process of its own: smallest, largest, median",
                 ["min", "max", "median"].map(|name| time(name.to_owned())).into(),
-                |row| {
-                    let reduced = min_max_median(&row.samples);
-                    reduced.map_or(Vec::new(), |r| vec![r.min, r.max, r.median])
-                },
+                |row| vec![row.time.min, row.time.max, row.time.median],
             ),
             "P3" => (
                 "how many times faster than the slowest of the same run",
@@ -102,9 +99,7 @@ impl ArticleTable {
             "P4" => {
                 let most = ranking.rows.iter().map(|row| row.time.n).max()?;
                 let columns = (1..=most).map(|at| time(at.to_string())).collect();
-                ("every value, the smallest first", columns, |row| {
-                    all_sorted(&row.samples).unwrap_or_default()
-                })
+                ("every value, the smallest first", columns, |row| sorted(&row.samples))
             }
             "P5" => (
                 "time inside the calls, summed over the threads, beside the time on the wall",

@@ -8,11 +8,7 @@
 //! samples of two cells, by round ───▶ Ratios ──▶ judge    whether they differ
 //!                                       ▲   p of all cells, corrected together (holm)
 //! ```
-//!
-//! [`article_stats`] is separate: it computes what the seed articles would have printed for the same
-//! samples.
 
-pub mod article_stats;
 pub mod compare;
 pub mod paired;
 pub mod random;

@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::harness::accesses::Accesses;
+use crate::harness::account::Account;
 use crate::harness::cache_state::State;
-use crate::harness::log::{Outcome, Sample, SessionData, Started};
+use crate::harness::launch::Usage;
+use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::Held;
 use crate::spec::Cell;
-use crate::stats::article_stats::mean_without_the_first;
+use crate::stats::summary::mean_without_the_first;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
 
@@ -22,7 +24,7 @@ use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
 const MAX_DISTURBED_ONE_IN: usize = 4;
 
 /// Bytes of a memory page.
-const PAGE: f64 = 4096.0;
+const PAGE: u64 = 4096;
 
 /// The ranking of one dataset in one cache state.
 #[derive(Debug, Serialize)]
@@ -167,27 +169,19 @@ pub struct Unranked {
     pub reason: String,
 }
 
-/// The values of a cell in one round.
+/// The run of a cell in one round.
 #[derive(Clone, Copy)]
-struct RoundValue {
+struct Run {
+    /// By the metric of the ranking, in nanoseconds.
     time: f64,
-    wall: f64,
-    user: f64,
-    system: f64,
-    memory: f64,
-    faults: Option<f64>,
-    switches: Option<f64>,
-    written: Option<f64>,
-    unwritten: Option<f64>,
-    device_read: Option<f64>,
-    device_written: Option<f64>,
-    fresh: Option<f64>,
-    cache_bytes_per_name: Option<f64>,
+    usage: Usage,
+    files: Option<FileEvidence>,
+    held: Option<Held>,
     is_disturbed: bool,
 }
 
-/// The values of a cell, by round.
-type Values = BTreeMap<usize, RoundValue>;
+/// The runs of a cell, by round.
+type Runs = BTreeMap<usize, Run>;
 
 /// Ranks the cells of a session: one ranking for each dataset and cache state.
 pub fn rank(data: &SessionData) -> Vec<Ranking> {
@@ -219,7 +213,7 @@ pub(crate) fn rank_by(
     let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in spec.cells_in(dataset) {
-        match round_values(cell, &here, cache_state, by) {
+        match runs_of(cell, &here, cache_state, by) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
@@ -310,12 +304,12 @@ fn samples_of(data: &SessionData, dataset: usize) -> Vec<&Sample> {
 
 /// Returns whether the output of a cell is on the device when it ends; `None` if unknown. A last partial
 /// page, or 1 % of the output, does not count.
-fn leaves_nothing(values: &Values) -> Option<bool> {
-    let is_nothing = |value: &RoundValue| {
-        let (written, unwritten) = (value.written?, value.unwritten?);
-        (written > 0.0).then(|| unwritten <= (written / 100.0).max(PAGE))
+fn leaves_nothing(runs: &Runs) -> Option<bool> {
+    let is_nothing = |run: &Run| {
+        let (written, unwritten) = (run.files?.written?, run.files?.unwritten?);
+        (written > 0).then(|| unwritten <= (written / 100).max(PAGE))
     };
-    let known: Vec<bool> = values.values().filter_map(is_nothing).collect();
+    let known: Vec<bool> = runs.values().filter_map(is_nothing).collect();
     let nothing = known.iter().filter(|&&nothing| nothing).count();
     // The majority of runs: in one run a device may keep up by chance.
     (!known.is_empty()).then(|| nothing * 2 > known.len())
@@ -365,35 +359,34 @@ fn judge_rows(rows: &mut [Row]) {
 
 impl Row {
     /// Summarizes a cell; comparisons with other cells are filled in later.
-    fn of(cell: &Cell, values: &Values) -> Option<Self> {
-        let column = |of: fn(&RoundValue) -> f64| values.values().map(of).collect::<Vec<_>>();
-        let median = |of| Summary::of(&column(of)).map_or(0.0, |summary| summary.median);
-        let median_known = |of: fn(&RoundValue) -> Option<f64>| {
-            Summary::of(&values.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
+    fn of(cell: &Cell, runs: &Runs) -> Option<Self> {
+        let median = |of: &dyn Fn(&Run) -> Option<f64>| {
+            Summary::of(&runs.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
         };
-        let samples = column(|value| value.time);
+        let of_usage = |of: fn(&Usage) -> u64| median(&|run| Some(of(&run.usage) as f64));
+        let of_account =
+            |of: fn(Account) -> u64| median(&|run| run.usage.account.map(|it| of(it) as f64));
+        let samples: Vec<f64> = runs.values().map(|run| run.time).collect();
         let time = Summary::of(&samples)?;
+        let disturbed = runs.values().enumerate().filter(|(_, run)| run.is_disturbed);
         Some(Self {
             cell: cell.clone(),
             time,
             outliers: time.outliers(&samples),
-            disturbed: (0..)
-                .zip(values.values())
-                .filter_map(|(at, it)| it.is_disturbed.then_some(at))
-                .collect(),
+            disturbed: disturbed.map(|(at, _)| at).collect(),
             samples,
-            rounds: values.keys().copied().collect(),
-            wall_ns: median(|value| value.wall),
-            user_ns: median(|value| value.user),
-            system_ns: median(|value| value.system),
-            peak_memory: Some(median(|value| value.memory)).filter(|&bytes| bytes > 0.0),
-            faults: median_known(|value| value.faults),
-            switches: median_known(|value| value.switches),
-            unwritten: median_known(|value| value.unwritten),
-            device_read: median_known(|value| value.device_read),
-            device_written: median_known(|value| value.device_written),
-            fresh: median_known(|value| value.fresh),
-            cache_bytes_per_name: median_known(|value| value.cache_bytes_per_name),
+            rounds: runs.keys().copied().collect(),
+            wall_ns: of_usage(|it| it.wall_ns)?,
+            user_ns: of_usage(|it| it.user_ns)?,
+            system_ns: of_usage(|it| it.system_ns)?,
+            peak_memory: of_usage(|it| it.peak_memory).filter(|&bytes| bytes > 0.0),
+            faults: of_account(|it| it.minor_faults + it.major_faults),
+            switches: of_account(|it| it.waits + it.preemptions),
+            unwritten: median(&|run| Some(run.files?.unwritten? as f64)),
+            device_read: of_account(|it| it.read_bytes),
+            device_written: of_account(|it| it.written_bytes),
+            fresh: median(&|run| run.files?.fresh_over(&run.usage)),
+            cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
             ns_per_byte: None,
             speedup_over_slowest: 1.0,
             to_floor: None,
@@ -413,14 +406,14 @@ impl Row {
     }
 }
 
-/// Returns the values of a cell in one cache state by round, or why it has none. A wrong result in any
+/// Returns the runs of a cell in one cache state by round, or why it has none. A wrong result in any
 /// cache state excludes the cell from all.
-fn round_values(
+fn runs_of(
     cell: &Cell,
     samples: &[&Sample],
     cache_state: usize,
     by: Metric,
-) -> Result<Values, String> {
+) -> Result<Runs, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
     for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
@@ -437,26 +430,14 @@ fn round_values(
                     // The first of several walks warms the cache and does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,
                 };
-                let value = RoundValue {
+                let run = Run {
                     time,
-                    wall: usage.wall_ns as f64,
-                    user: usage.user_ns as f64,
-                    system: usage.system_ns as f64,
-                    memory: usage.peak_memory as f64,
-                    faults: usage.account.map(|it| (it.minor_faults + it.major_faults) as f64),
-                    switches: usage.account.map(|it| (it.waits + it.preemptions) as f64),
-                    written: files.as_ref().and_then(|it| it.written).map(|bytes| bytes as f64),
-                    unwritten: files.as_ref().and_then(|it| it.unwritten).map(|bytes| bytes as f64),
-                    device_read: usage.account.map(|it| it.read_bytes as f64),
-                    device_written: usage.account.map(|it| it.written_bytes as f64),
-                    fresh: files.as_ref().and_then(|it| it.fresh_over(usage)),
-                    cache_bytes_per_name: runs
-                        .iter()
-                        .find_map(|run| run.held)
-                        .map(cache_bytes_per_name),
+                    usage: *usage,
+                    files: files.as_deref().copied(),
+                    held: runs.iter().find_map(|run| run.held),
                     is_disturbed: !sample.outcome.disturbed().is_empty(),
                 };
-                values.insert(sample.round, value);
+                values.insert(sample.round, run);
             }
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn check_positive(at: usize, value: f64) -> Result<(), SampleError> {
 }
 
 /// Returns the samples, sorted.
-pub(super) fn sorted(samples: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted

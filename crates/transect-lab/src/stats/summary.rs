@@ -69,9 +69,33 @@ impl Summary {
     }
 }
 
+/// Returns the mean without the first sample: protocol P1 of the seed articles (recursive against
+/// iterative), 11 runs in one process, of which the first only fills the cache.
+///
+/// # Errors
+///
+/// There are fewer than two samples, or one is invalid ([`check`]).
+pub(crate) fn mean_without_the_first(samples: &[f64]) -> Result<f64, SampleError> {
+    check(samples)?;
+    Ok(Summary::try_of(&samples[1..])?.mean)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn p1_first_run_dropped() {
+        assert_eq!(mean_without_the_first(&[900.0, 10.0, 20.0, 30.0]), Ok(20.0));
+        assert_eq!(mean_without_the_first(&[1.0, 10.0, 20.0]), Ok(15.0));
+        assert_eq!(mean_without_the_first(&[900.0]), Err(SampleError::Empty));
+        assert_eq!(mean_without_the_first(&[]), Err(SampleError::Empty));
+        assert_eq!(
+            mean_without_the_first(&[f64::NAN, 1.0]),
+            Err(SampleError::NotFinite { at: 0 }),
+            "the dropped sample has to be valid, too"
+        );
+    }
 
     #[test]
     fn summary_even_number_of_samples() {

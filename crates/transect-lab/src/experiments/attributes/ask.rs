@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use transect::{
-    Attributes, Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit,
-    Want,
+    Attributes, Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, Visit, Want,
 };
 use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
@@ -272,15 +271,9 @@ impl Sink for Listed {
         Flow::Continue
     }
 
-    fn leave(&mut self, _: &Dir<()>) {}
-
     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
         Flow::Continue
     }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
-
-    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
 
     fn merge(&mut self, other: Self) {
         self.0 = self.0.with(other.0);

@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::{
-    Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, SkipReason, Visit, Want,
-};
+use transect::{Dir, Entering, Flow, ScanError, ScanOptions, Sink, Visit, Want};
 
 /// Fewest entries of a sample tree: a smaller one mostly measures the start of a walk.
 pub const SMALLEST_SAMPLE_TREE: u64 = 500;
@@ -87,15 +85,9 @@ impl Sink for Counter {
         if self.entries > self.most { Flow::Quit } else { Flow::Continue }
     }
 
-    fn leave(&mut self, _: &Dir<()>) {}
-
     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
         Flow::Continue
     }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
-
-    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
 
     fn merge(&mut self, other: Self) {
         self.entries += other.entries;
