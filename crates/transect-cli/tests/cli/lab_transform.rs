@@ -243,7 +243,7 @@ fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
     let shown = env.transect(explain.iter().chain(&["--save"])).exits(0).quiet().stdout_text();
     for part in [
         "its limit is making new pages in the system's cache",
-        "the planner does kernel-copy for copy work on files from 1 MiB to 64 MiB; here: buffered",
+        "the planner's default for copy work on files from 1 MiB to 64 MiB is kernel-copy; here: buffered",
         "stored in ",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -458,7 +458,7 @@ fn where_there_is_no_room_nothing_begins() {
     let refused = run(&env, &["--state", "warm"]).exits(2).stderr_text();
     assert!(refused.contains("bytes are needed, "), "{refused}");
     let cold = run(&env, &["--state", "cold"]).exits(2).stderr_text();
-    assert!(cold.contains("nothing is ever cold in "), "{cold}");
+    assert!(cold.contains("cannot drop files in "), "{cold}");
     assert_eq!(left_over(&env), [""; 0]);
     assert!(!env.path("session.jsonl").exists());
     drop(mount);
@@ -512,9 +512,9 @@ fn programs_that_people_use_are_cells_under_the_same_rules() {
     assert_eq!((starts.len(), starts[0]["times_ns"].as_array().map(Vec::len)), (1, Some(5)));
 
     for (command, why) in [
-        ("cp {in} {out}", "it is NAME=COMMAND"),
+        ("cp {in} {out}", "expected NAME=COMMAND"),
         ("a=cat {in} > {out}", "no shell takes part"),
-        ("buffered=cp {in} {out}", "'buffered' is there already"),
+        ("buffered=cp {in} {out}", "a cell is already called 'buffered'"),
         ("a=nowhere-at-all {in} {out}", "'nowhere-at-all' cannot be started here"),
     ] {
         let refused = run(&env, &["--command", command]).exits(2).stderr_text();

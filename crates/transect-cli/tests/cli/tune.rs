@@ -45,7 +45,7 @@ fn tune(env: &TestEnv, more: &[&str]) -> Output {
 /// Does something with more and more seconds, until it does not complain that they are too few.
 fn in_time(run: impl Fn(&str) -> Output) -> Output {
     let outputs = (0..).map(|doublings| run(&(5_u64 << doublings).to_string()));
-    let mut enough = outputs.filter(|output| !output.stderr_text().contains("give it --seconds"));
+    let mut enough = outputs.filter(|output| !output.stderr_text().contains("use --seconds"));
     enough.next().expect("an endless sequence")
 }
 
@@ -186,8 +186,8 @@ fn what_cannot_be_tuned_is_one_clear_line() {
     env.text("blocked", "no folder");
     for (args, told) in [
         (&["missing"][..], "cannot access 'missing': No such file or directory"),
-        (&["empty", "--state", "as-is"], "has 1 entries: too few to learn anything from them"),
-        (&["tree", "--output", "there"], "'there.2' is there already"),
+        (&["empty", "--state", "as-is"], "has 1 entries: too few to tune on"),
+        (&["tree", "--output", "there"], "'there.2' already exists"),
         (&["tree", "--seconds", "0"], "invalid value '0' for '--seconds"),
         (&["tree", "--forget", "--dry-run"], "cannot be used with"),
     ] {

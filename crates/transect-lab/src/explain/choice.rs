@@ -76,9 +76,9 @@ impl MethodChoice {
         let size = SizeClass::of(bytes);
         let undecided = |reason: String| Chosen::Undecided { reason };
         let chosen = if size.is_none() {
-            undecided("what a small file takes is not its reading and writing".to_owned())
+            undecided("reading and writing is not what takes time in a small file".to_owned())
         } else if state == State::AsIs {
-            undecided("nobody knows what of the input was in memory".to_owned())
+            undecided("it is unknown how much of the input was in memory".to_owned())
         } else {
             choose(runs, by_default).unwrap_or_else(undecided)
         };
@@ -113,7 +113,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     let rounds = runs.rounds(&base);
     if rounds < 2 * MIN_ROUNDS {
         let needed = 2 * MIN_ROUNDS;
-        return Err(format!("{needed} rounds are needed, to choose and to confirm, not {rounds}"));
+        return Err(format!("choosing and confirming takes {needed} rounds, not {rounds}"));
     }
     let candidates = candidates(runs, &base);
     let half = |parity: usize| move |round: usize| round % 2 == parity;
@@ -134,13 +134,14 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
         let (cell, ratios) = (&best.cell, &best.ratios);
         let base = if base == runs.spec.base { "the base" } else { &base };
         return Err(format!(
-            "{cell} took {ratios} times as long as {base}: {} in all rounds, {again} in those that \
-             did not choose it",
+            "{cell} took {ratios} times as long as {base}: {} in all rounds, {again} in the rounds \
+             that did not choose it",
             best.verdict
         ));
     }
     let known = IoMethod::ALL.iter().find(|known| known.as_str() == best.variant.method);
-    let method = *known.ok_or_else(|| format!("{} is no method any more", best.variant.method))?;
+    let method =
+        *known.ok_or_else(|| format!("method {} does not exist any more", best.variant.method))?;
     let evidence = TransformEvidence { ratios: best.ratios, confirmed };
     Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
 }
@@ -156,7 +157,7 @@ fn default_cell(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<String, Str
         let ((a_block, a_time), (b_block, b_time)) = (key(a), key(b));
         a_block.cmp(&b_block).then(a_time.total_cmp(&b_time))
     });
-    let missing = || format!("what the planner does by itself did not run: {name}");
+    let missing = || format!("the default of the planner did not run: {name}");
     best.map(|(cell, _)| cell.to_owned()).ok_or_else(missing)
 }
 

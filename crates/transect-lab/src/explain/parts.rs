@@ -52,8 +52,8 @@ impl Bottleneck {
         match self {
             Self::Device => "waiting for the device",
             Self::Others => "waiting for others on this machine",
-            Self::Copy => "copying out of the system's cache and into it",
-            Self::Pages => "making new pages in the system's cache",
+            Self::Copy => "copying between the process and the system's cache",
+            Self::Pages => "creating pages in the system's cache",
             Self::Step => "the step",
             Self::Calls => "system calls (one for every block)",
             Self::Kernel => "the kernel (it moves the bytes on its own)",
@@ -133,7 +133,7 @@ fn time_in_calls(row: &Row, runs: &RunTimes<'_>) -> Option<f64> {
 /// The reason if no part is certainly the largest.
 pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottleneck, String> {
     let Some((first, others)) = parts.split_first() else {
-        return Err("the floors did not run beside it".to_owned());
+        return Err("the floors did not run in its rounds".to_owned());
     };
     if runs.is_noisy() {
         return Err("the base differs from itself, or did not run twice".to_owned());
@@ -150,7 +150,7 @@ pub(super) fn limit(parts: &[TimePart], runs: &RunTimes<'_>) -> Result<Bottlenec
     match others.iter().find(|other| other.share.high >= first.share.low) {
         Some(other) => {
             let (first, other) = (first.what.about(), other.what.about());
-            Err(format!("{first}, or {other}: the rounds do not tell which is more"))
+            Err(format!("{first}, or {other}: the rounds do not show which is larger"))
         }
         None => Ok(first.what),
     }

@@ -118,7 +118,7 @@ impl<'s> RunTimes<'s> {
         let idle = Summary::of(&idle)?.median;
         (idle > MAX_IDLE_SHARE).then(|| {
             let percent = 100.0 * idle;
-            format!("others had the processor for {percent:.0} % of the time of a copy in memory")
+            format!("other processes used the processor for {percent:.0} % of the time of a copy in memory")
         })
     }
 

@@ -180,7 +180,7 @@ fn choice_undecided_without_evidence() {
     assert_eq!(why, "others had the processor for 75 % of the time of a copy in memory");
 
     session.spec.cache_states = vec![State::AsIs];
-    assert!(reason(explained(&session).choice.unwrap()).starts_with("nobody knows"));
+    assert!(reason(explained(&session).choice.unwrap()).starts_with("it is unknown"));
 }
 
 #[test]

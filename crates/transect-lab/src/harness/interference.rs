@@ -56,7 +56,7 @@ pub struct Beside {
     /// The mean frequency of the processors at the end, in kHz; nothing where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<u64>,
-    /// How often a processor was slowed down for its heat; nothing where that is not told.
+    /// How often a processor was throttled because of heat; nothing where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<u64>,
     /// What of that was more than it may be.
@@ -82,10 +82,10 @@ impl Disturbance {
     /// Returns what it is, for people.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Foreign => "others had more than 5 % of the processors",
+            Self::Foreign => "other processes used more than 5 % of the processors",
             Self::Stolen => "a host took more than 2 % of the processors",
-            Self::Crowded => "others wanted all processors",
-            Self::Throttled => "a processor was slowed down for its heat",
+            Self::Crowded => "other processes were waiting for all processors",
+            Self::Throttled => "a processor was throttled because of heat",
         }
     }
 }
@@ -159,7 +159,7 @@ impl Watch {
 /// Returns what cannot be looked at here, for people.
 pub fn unseen() -> Vec<&'static str> {
     let Some(counters) = Counters::read() else {
-        return vec!["what others do on this machine"];
+        return vec!["the activity of other processes"];
     };
     [
         (counters.pressure[0].is_none(), "pressure"),

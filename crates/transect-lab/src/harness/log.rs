@@ -316,7 +316,7 @@ impl std::fmt::Display for Error {
                 write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
             }
             Self::NoSession(path, why) => {
-                write!(f, "'{}' is no session of the lab: {why}", path.display())
+                write!(f, "'{}' is not a session of the lab: {why}", path.display())
             }
         }
     }
@@ -423,7 +423,10 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
         let record =
             serde_json::from_str(text).map_err(|error| no_session(number, error.to_string()))?;
         if !data.has_subject_of(&record) {
-            return Err(no_session(number, "of nothing that the first line has".to_owned()));
+            return Err(no_session(
+                number,
+                "its dataset, state or cell is not in the first line".to_owned(),
+            ));
         }
         data.add(record);
     }

@@ -38,8 +38,7 @@ pub fn refusal(comparison: &Comparison) -> Option<String> {
     (!differing.is_empty()).then(|| {
         let differing = differing.join("; ");
         format!(
-            "the sessions are not of the same work in the same dataset (--force compares them all the \
-             same): {differing}"
+            "the sessions differ in work or conditions; use --force to compare them anyway: {differing}"
         )
     })
 }
@@ -63,8 +62,8 @@ pub fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<(
     }
     writeln!(
         out,
-        "\n{DIM}Measured at two times: what changed meanwhile is in these ratios. What a method \
-         takes\nbeside the floor of its own session tells its change from the machine's.{DIM:#}"
+        "\n{DIM}The sessions ran at different times, so changes of the machine affect these ratios. The \
+         ratios\nto the floor of each session show what the method alone changed.{DIM:#}"
     )
 }
 

@@ -67,7 +67,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     }
     text += ".";
     if ranking.noisy {
-        return text + " The base differs from itself, so nothing is said of the others.";
+        return text + " The base differs from itself, so the others are not judged.";
     }
     let number = |verdict: Verdict| {
         let judged = methods.iter().filter_map(|row| row.judgement);
@@ -96,7 +96,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
 fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
     let base = &spec.base;
     match &ranking.noise {
-        None => "The base did not run twice: nothing is known of noise.".to_owned(),
+        None => "The base did not run twice, so noise is unknown.".to_owned(),
         Some(pair) => format!("{base} against itself: {pair}."),
     }
 }
@@ -105,13 +105,13 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     let mut alarms = Vec::new();
     if ranking.noisy {
         let base = &spec.base;
-        alarms.push(format!("{base} differs from itself: no verdict is to be believed."));
+        alarms.push(format!("{base} differs from itself: no verdict counts."));
     }
     let Ranking { disturbed, samples, .. } = ranking;
     if ranking.by == Metric::Processor {
         alarms.push(format!(
-            "This machine did not calm: {disturbed} of {samples} samples were disturbed. \
-             Only processor time is compared: that of the whole process, with its start."
+            "This machine never became quiet: {disturbed} of {samples} samples were disturbed. \
+             Only processor time is compared, of whole processes with their start."
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
@@ -156,7 +156,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     let SessionData { spec, .. } = data;
     let mut notes = Vec::new();
     if ranking.noise.is_none() {
-        notes.push("The base did not run twice: nothing is known of noise.".to_owned());
+        notes.push("The base did not run twice, so noise is unknown.".to_owned());
     }
     let rounds = ranking.rows.iter().map(|row| row.time.n).max().unwrap_or(0);
     if rounds < spec.rounds {
@@ -172,8 +172,8 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
         && ratio > FRESH_MEMORY_RATIO
     {
         notes.push(format!(
-            "Fresh memory is dear here: a first run took up to {ratio:.1} times the processor time \
-             of the second, which is the one that counts."
+            "Fresh memory is expensive on this machine: a first run took up to {ratio:.1} times the \
+             processor time of the second, which is the measured one."
         ));
     }
     if ranking.disturbed > 0 && ranking.by == Metric::Time {
@@ -184,8 +184,8 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     }
     if let Some(share) = ranking.harness.filter(|&share| share > MAX_HARNESS_SHARE) {
         notes.push(format!(
-            "The lab itself worked for {:.1} % of the time of the runs (median), most of it before \
-             their clocks began.",
+            "The lab itself was working in {:.1} % of the time of the runs (median), mostly before \
+             their clocks started.",
             share * 100.0
         ));
     }
@@ -196,8 +196,8 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if !ranking.apart.is_empty() {
         let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
         notes.push(format!(
-            "Apart, because they leave nothing unwritten and the base does: {}. With --sync inside \
-             all can be compared.",
+            "Ranked apart, because they leave nothing unwritten and the base does: {}. With --sync \
+             inside, all can be compared.",
             names.join(", ")
         ));
     }
@@ -239,11 +239,8 @@ mod tests {
     fn noisy_base_suppresses_other_verdicts() {
         let data = with(&[("base", 1000), ("base (again)", 1500), ("slow", 2000)], 12);
         let conclusion = conclusion(&data);
-        assert!(
-            conclusion.sentence.ends_with("so nothing is said of the others."),
-            "{conclusion:?}"
-        );
-        assert_eq!(conclusion.alarms, ["base differs from itself: no verdict is to be believed."]);
+        assert!(conclusion.sentence.ends_with("so the others are not judged."), "{conclusion:?}");
+        assert_eq!(conclusion.alarms, ["base differs from itself: no verdict counts."]);
     }
 
     #[test]
@@ -268,7 +265,8 @@ mod tests {
         disturb(&mut data, 9);
         let few = conclusion(&data);
         assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
-        let note = "9 of 36 samples were disturbed: others had more than 5 % of the processors.";
+        let note =
+            "9 of 36 samples were disturbed: other processes used more than 5 % of the processors.";
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
         disturb(&mut data, 10);
         let many = conclusion(&data);
@@ -297,7 +295,7 @@ mod tests {
         assert_eq!(
             conclusion.notes,
             [
-                "The base did not run twice: nothing is known of noise.",
+                "The base did not run twice, so noise is unknown.",
                 "The session is not complete: 3 of 20 rounds.",
                 "Fewer than 5 rounds decide nothing.",
             ]

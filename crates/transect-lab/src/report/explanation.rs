@@ -90,7 +90,7 @@ fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<
     let MethodChoice { load, size, by_default, chosen } = choice;
     let files = size.map_or("small files", |size| size.about());
     let (load, by_default) = (load.as_str(), by_default.as_str());
-    write!(out, "  the planner does {by_default} for {load} work on {files}; here: ")?;
+    write!(out, "  the planner's default for {load} work on {files} is {by_default}; here: ")?;
     match chosen {
         Chosen::Preferred { method, block, evidence } => {
             let block = block.map_or(String::new(), |it| format!(", block {}", size::shortest(it)));

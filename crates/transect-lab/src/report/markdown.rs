@@ -162,7 +162,6 @@ const fn column(
 const COLUMNS: &[Column] = &[
     column("method", false, ShownIn::All, |_, row| escaped(&row.cell.name)),
     column("language", false, ShownIn::All, |_, row| escaped(&row.cell.language)),
-    column("contract", false, ShownIn::All, |_, row| escaped(&row.cell.contract.join(" "))),
     column("median, ms", true, ShownIn::All, |_, row| milliseconds(row.time.median)),
     column("min, ms", true, ShownIn::All, |_, row| milliseconds(row.time.min)),
     column("max, ms", true, ShownIn::All, |_, row| milliseconds(row.time.max)),
@@ -199,8 +198,8 @@ fn known(number: Option<f64>, of: fn(u64) -> String) -> String {
 }
 
 fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
-    let ArticleTable { protocol, about, columns, rows, .. } = article;
-    writeln!(out, "\n### The same, as the article prints it ({protocol})\n\n{}\n", escaped(about))?;
+    let ArticleTable { about, columns, rows, .. } = article;
+    writeln!(out, "\n### The same, as the article prints it\n\n{}\n", escaped(about))?;
     let title = |column: &super::ArticleColumn| match column.unit {
         Unit::Nanoseconds => format!("{}, ms", escaped(&column.name)),
         Unit::Times => escaped(&column.name),
@@ -221,15 +220,10 @@ fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
 
 fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()> {
     writeln!(out, "\n### {}, {}: {}\n", article.source, article.article, escaped(article.corpus))?;
-    table_head(
-        out,
-        &["method", "contract", "state", "what", "ms", "× the slowest", "note"],
-        &[4, 5],
-    )?;
+    table_head(out, &["method", "state", "what", "ms", "× the slowest", "note"], &[3, 4])?;
     for row in &article.rows {
         let cells = [
             escaped(row.method),
-            row.contract.join(" "),
             row.state.as_str().to_owned(),
             escaped(row.quantity.label()),
             milliseconds(row.value_ns()),

@@ -8,8 +8,8 @@ use crate::published::reference::{self, ReferenceRow};
 use crate::spec::SessionSpec;
 
 /// The text above every published table.
-pub const DISCLAIMER: &str = "The article's own numbers, from another machine, system and tree, and as \
-                         it printed them. They are shown beside ours, and ranked with nothing.";
+pub const DISCLAIMER: &str = "Numbers as the article printed them, measured on another machine, system and \
+                         tree. They are shown for comparison only, and never ranked with ours.";
 
 /// The rows of a published table that belong to a session.
 #[derive(Clone, Debug, Serialize)]

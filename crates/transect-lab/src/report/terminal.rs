@@ -320,12 +320,9 @@ impl Screen<'_> {
 
     /// Writes a ranking as an article would print it.
     fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
-        let ArticleTable { protocol, about, columns, rows, .. } = table;
+        let ArticleTable { about, columns, rows, .. } = table;
         writeln!(self.out)?;
-        self.write_wrapped(
-            BOLD,
-            &format!("The same, as the article prints it ({protocol}): {about}"),
-        )?;
+        self.write_wrapped(BOLD, &format!("The same, as the article prints it: {about}"))?;
         let titles = columns.iter().map(|column| column.name.clone());
         let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
             Unit::Nanoseconds => time(*value),

@@ -46,7 +46,7 @@ pub fn write_result(
     stored: Option<&Path>,
 ) -> std::io::Result<()> {
     if settings.is_default() {
-        writeln!(out, "\nNothing is decidedly faster than the defaults: they stay.")?;
+        writeln!(out, "\nNo setting is significantly faster than the defaults, which stay.")?;
     } else {
         writeln!(out, "\n{BOLD}{}{BOLD:#}", settings::describe(settings))?;
     }

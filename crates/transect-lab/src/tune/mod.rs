@@ -126,14 +126,11 @@ impl std::fmt::Display for TuneError {
             Self::Walk(error) => error.fmt(f),
             Self::TooSmall(path, entries) => {
                 let path = path.display();
-                write!(f, "'{path}' has {entries} entries: too few to learn anything from them")
+                write!(f, "'{path}' has {entries} entries: too few to tune on")
             }
             Self::TooSlow(path, time) => {
                 let (path, seconds) = (path.display(), time.as_secs() + 1);
-                write!(
-                    f,
-                    "reading '{path}' often enough takes about {seconds} s: give it --seconds"
-                )
+                write!(f, "reading '{path}' often enough takes about {seconds} s; use --seconds")
             }
             Self::Launch(failure) => write!(f, "a walk of the default settings {failure}"),
             Self::Session(error) => error.fmt(f),

@@ -305,7 +305,7 @@ fn a_session_never_writes_over_a_file_and_reads_no_other() {
     let told = Session::begin(lab.spec(1), &lab.file()).unwrap_err().to_string();
     assert!(told.starts_with("cannot create '"), "{told}");
     let told = Session::resume(&lab.file()).unwrap_err().to_string();
-    assert!(told.contains("is no session of the lab: line 1"), "{told}");
+    assert!(told.contains("is not a session of the lab: line 1"), "{told}");
     assert_eq!(std::fs::read_to_string(lab.file()).unwrap(), "precious\n");
     std::fs::write(lab.file(), "").unwrap();
     assert!(Session::resume(&lab.file()).is_err());

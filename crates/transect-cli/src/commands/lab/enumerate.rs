@@ -137,7 +137,7 @@ fn corpora_of(args: &LabRunArgs) -> Vec<String> {
 }
 
 fn nothing_to_walk() -> CliError {
-    CliError::Lab("there is nothing to walk: --path DIR or --corpus NAME".to_owned())
+    CliError::Lab("nothing to walk; use --path DIR or --corpus NAME".to_owned())
 }
 
 /// Returns the states that a session is to be measured in, if they can be had here.

@@ -52,7 +52,7 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
     let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
     let identity = transect_sys::host::file_system_identity(root).ok_or_else(|| {
         let root = root.display();
-        CliError::Lab(format!("nothing tells the file system of '{root}' from others"))
+        CliError::Lab(format!("the file system of '{root}' has no identifier"))
     })?;
     let new = || Profile::new(identity, FileSystem::of(root), root.to_owned());
     let mut profile = profile::load(root).unwrap_or_else(new);

@@ -21,7 +21,8 @@ use crate::output::{self, BOLD, DIM, GOOD};
 struct Row<'m> {
     task: &'static str,
     method: &'m str,
-    contract: &'m [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract: Option<&'m [String]>,
     language: &'m str,
     kind: &'static str,
     available: bool,
@@ -37,9 +38,9 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     let (asking, _) = attributes::Method::all(Some(&folder));
     let mut text = output::buffer();
     if args.json {
-        let rows = methods.iter().map(|method| row("enumerate", method));
-        let rows = rows.chain(passes.iter().map(|method| row("transform", method)));
-        let rows = rows.chain(asking.iter().map(|method| row("attributes", method)));
+        let rows = methods.iter().map(|method| row("enumerate", method, args.contract));
+        let rows = rows.chain(passes.iter().map(|method| row("transform", method, args.contract)));
+        let rows = rows.chain(asking.iter().map(|method| row("attributes", method, args.contract)));
         for row in rows {
             output::write_json(&mut text, &row)?;
         }
@@ -71,11 +72,11 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
     Ok(())
 }
 
-fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>) -> Row<'m> {
+fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>, contract: bool) -> Row<'m> {
     Row {
         task,
         method: &method.name,
-        contract: &method.contract,
+        contract: contract.then_some(method.contract.as_slice()),
         language: &method.language,
         kind: method.runner.kind(),
         available: method.unavailable_reason.is_none(),

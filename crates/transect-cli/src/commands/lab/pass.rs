@@ -1,4 +1,4 @@
-//! `transect lab pass`: one of this program's own methods of passing over a file, speaking the
+//! `transect lab pass`: transforms a file by one of this program's methods, and prints the result in the
 //! contenders' protocol.
 
 use transect_lab::experiments::transform::{self, Rules, Way};
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
         (Some(phase), Some(files)) => {
             let name = &args.name.method;
             let way = Way::find(name)
-                .ok_or_else(|| CliError::Lab(format!("no way is called '{name}'")))?;
+                .ok_or_else(|| CliError::Lab(format!("no method is called '{name}'")))?;
             transform::run_many(way, phase, rules.sync, files, input, output)
         }
         _ => transform::run(&args.name, rules, input, output),

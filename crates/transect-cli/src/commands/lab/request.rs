@@ -127,8 +127,8 @@ pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
         return Ok(session);
     }
     let (file, about, word) = (file.display(), own.plural, own.command);
-    let other = format!("transect lab run {word} --resume goes on with it");
-    Err(CliError::Lab(format!("'{file}' is a session of {about}: {other}")))
+    let other = format!("use transect lab run {word} --resume");
+    Err(CliError::Lab(format!("'{file}' is a session of {about}; {other}")))
 }
 
 /// Writes how much is measured, and which cells there are.
@@ -181,8 +181,8 @@ fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
     let reasons: Vec<Option<&str>> =
         named.map(|method| method.unavailable_reason.as_deref()).collect();
     if reasons.is_empty() {
-        let known = "transect lab list shows those there are";
-        return Err(CliError::Lab(format!("no method is called '{text}': {known}")));
+        let known = "`transect lab list` shows all";
+        return Err(CliError::Lab(format!("no method is called '{text}'; {known}")));
     }
     if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
         return Err(CliError::Lab(format!("'{text}' cannot run here: {reason}")));

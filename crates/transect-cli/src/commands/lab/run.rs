@@ -84,7 +84,7 @@ fn session<R: Request>(
     let spec = common.apply_to(plan);
     request.check(&spec, scratch)?;
     let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
-    output::hint(&format!("samples go to '{}'; --resume goes on with it", file.display()));
+    output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
     Session::begin(spec, &file).map(Some).map_err(lab)
 }
 
@@ -103,7 +103,7 @@ fn make(
             continue;
         }
         if let Some(status) = &mut status {
-            status.show(format!("making an input of {}", units::bytes(dataset.expected.bytes)));
+            status.show(format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
         }
         experiment.make(dataset).map_err(lab)?;
     }
@@ -145,7 +145,7 @@ fn print_time(
 ) -> Result<(), CliError> {
     let mut status = StatusLine::on_terminal();
     if let Some(status) = &mut status {
-        status.show("finding out how long it will take".to_owned());
+        status.show("estimating the time".to_owned());
     }
     let time = estimate.run(experiment, cancel).map_err(lab)?;
     drop(status);
@@ -159,8 +159,7 @@ fn print_time(
         )
     });
     output::hint(&format!(
-        "takes about {time}{longer}: {cells} cells in {rounds} rounds, if all take what {base} took \
-         once; what is slower takes longer"
+        "takes about {time}{longer}: {cells} cells in {rounds} rounds, if all are as fast as {base}"
     ));
     Ok(())
 }
@@ -173,7 +172,7 @@ fn measure(
 ) -> Result<(), CliError> {
     let unseen = interference::unseen();
     if !unseen.is_empty() {
-        output::hint(&format!("cannot be looked at here: {}", unseen.join(", ")));
+        output::hint(&format!("not available here: {}", unseen.join(", ")));
     }
     let began = Instant::now();
     let (mut done, mut told) = (0_u32, false);
@@ -185,7 +184,7 @@ fn measure(
         let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
         if sample.round == 1 && !mem::replace(&mut told, true) && left_time > WORTH_TELLING {
             let time = units::duration(left_time);
-            output::hint(&format!("about {time} more, by what the first round took"));
+            output::hint(&format!("about {time} left, judging by the first round"));
         }
         if let Some(status) = &mut status {
             let time = units::duration(left_time);

@@ -110,14 +110,14 @@ fn folder_of(scratch: Option<&Scratch>) -> &Path {
     scratch.folder().parent().unwrap_or(scratch.folder())
 }
 
-/// Makes sure that the folder has room and can hold what is to be measured, and says what that takes.
+/// Checks that the folder has room and supports the states, and prints the space that is needed.
 fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
     if spec.cache_states.contains(&State::Cold) {
         let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
         if File::open(folder).is_ok_and(in_memory) {
             let folder = folder.display();
-            let why = "its files lie in memory and nowhere else: --state warm, or another --dir";
-            return Err(CliError::Lab(format!("nothing is ever cold in '{folder}': {why}")));
+            let why = "its files are only in memory; use --state warm or another --dir";
+            return Err(CliError::Lab(format!("cannot drop files in '{folder}': {why}")));
         }
     }
     output::hint(&takes(spec, folder)?);
@@ -128,11 +128,11 @@ fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
 fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     let needs = Needs::of(spec);
     let free = needs.check(folder).map_err(cannot("use", folder))?;
-    let free = free.map_or(String::new(), |free| format!(" of {} that are free", bytes(free)));
+    let free = free.map_or(String::new(), |free| format!(" of {} free", bytes(free)));
     let further = spec.max_time.map_or("", |_| " before further rounds");
     Ok(format!(
-        "takes {}{free} in '{}'; up to {} are written there{further}, most of them removed before \
-         they reach the device",
+        "needs {}{free} in '{}'; writes up to {}{further}, most of which is removed before it \
+         reaches the device",
         bytes(needs.room),
         folder.display(),
         bytes(needs.written),
@@ -203,7 +203,7 @@ fn plan_of_one(
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
-            return Err(CliError::Lab(format!("'{}' is there already", external.name)));
+            return Err(CliError::Lab(format!("a cell is already called '{}'", external.name)));
         }
         if !can_start(external.program()) {
             return Err(CliError::Lab(format!("'{}' cannot be started here", external.program())));

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     let path = args.path.canonicalize().map_err(cannot("access", &args.path))?;
     let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
         let path = args.path.display();
-        CliError::Lab(format!("nothing tells the file system of '{path}' from others"))
+        CliError::Lab(format!("the file system of '{path}' has no identifier"))
     })?;
     if args.forget {
         return forget(&identity);
@@ -110,7 +110,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
     let second = PathBuf::from(second);
     // Found out before a session, not behind it.
     if temporary.is_none() && second.exists() {
-        return Err(CliError::Lab(format!("'{}' is there already", second.display())));
+        return Err(CliError::Lab(format!("'{}' already exists", second.display())));
     }
     Ok(Files { paths: [first, second], _temporary: temporary })
 }

@@ -117,19 +117,17 @@ impl Way {
 
     fn about(self) -> &'static str {
         match self {
-            Self::Stat => {
-                "one statx for each path; of a name, for each directory until one holds it"
-            }
-            Self::StatAt => "sorted, and one statx for each name in its open directory",
-            Self::Listing => "the directory listed, with the attributes of all in it",
-            Self::Get => "the cache, knowing nothing, asked path by path",
-            Self::GetKnown => "the cache, knowing all, asked path by path",
-            Self::GetMany => "the cache, knowing nothing, asked for all at once",
-            Self::GetManyKnown => "the cache, knowing all, asked for all at once",
-            Self::Memo => "a hash of all paths that were probed",
-            Self::ResolveFrozen => "the cache, knowing nothing, frozen",
-            Self::ResolveChecked => "the cache, knowing nothing, checked for every 100 includes",
-            Self::Service => "a service that knows all, asked for all at once",
+            Self::Stat => "one statx per path; for a name, one per directory until it is found",
+            Self::StatAt => "one statx per name in its open directory, sorted",
+            Self::Listing => "a listing of the directory, with all attributes",
+            Self::Get => "an empty cache, path by path",
+            Self::GetKnown => "a full cache, path by path",
+            Self::GetMany => "an empty cache, all paths at once",
+            Self::GetManyKnown => "a full cache, all paths at once",
+            Self::Memo => "a hash table of all probed paths",
+            Self::ResolveFrozen => "an empty cache, frozen",
+            Self::ResolveChecked => "an empty cache, checked every 100 includes",
+            Self::Service => "a service with a full cache, all paths at once",
         }
     }
 

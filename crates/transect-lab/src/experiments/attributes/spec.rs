@@ -70,9 +70,9 @@ impl Task {
             Self::Article => "sizes and times of all files of one directory",
             Self::Includes => "which of many directories holds a name; most do not",
             Self::Uptodate => "sizes and times of the files of a tree, in no order",
-            Self::ThreadsHits => "files that the cache knows, on 1, 2 and 4 threads",
-            Self::ThreadsMisses => "files that no cache knows, on 1, 2 and 4 threads",
-            Self::OneCold => "one file in a huge directory, by a cache that knows nothing",
+            Self::ThreadsHits => "files in the cache, on 1, 2 and 4 threads",
+            Self::ThreadsMisses => "files not in the cache, on 1, 2 and 4 threads",
+            Self::OneCold => "one file in a huge directory, with an empty cache",
             Self::CompileDatabase => "the files that a real build looks at",
         }
     }

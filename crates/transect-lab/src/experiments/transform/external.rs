@@ -1,7 +1,7 @@
 //! Programs that people use, as cells of a session: `cp {in} {out}`.
 //!
-//! No shell takes part: it would be measured, too. A user who needs one writes `sh -c '…'`, and its start is
-//! shown as that of every program is: the same command, with an input that holds nothing.
+//! They run without a shell, which would be measured as well. With `sh -c '…'`, the start of the shell is
+//! measured separately, like that of every program: by the same command with an empty input.
 
 use std::path::Path;
 use std::process::Command;
@@ -60,22 +60,22 @@ impl FromStr for External {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, command) = text.split_once('=').ok_or("it is NAME=COMMAND")?;
+        let (name, command) = text.split_once('=').ok_or("expected NAME=COMMAND")?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(format!("'{name}' is no name: letters, digits, and any of -_.+"));
+            return Err(format!("invalid name '{name}'; use letters, digits and -_.+"));
         }
-        let words = shell_words::split(command).map_err(|_| "a quote is not closed")?;
+        let words = shell_words::split(command).map_err(|_| "unclosed quote")?;
         if words.is_empty() {
-            return Err("there is no command".to_owned());
+            return Err("the command is empty".to_owned());
         }
         if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
-            let why = "no shell takes part; where one has to, it is sh -c '...' sh {in} {out}";
-            return Err(format!("'{word}' would be a word of the command: {why}"));
+            let instead = "to use a shell, write sh -c '...' sh {in} {out}";
+            return Err(format!("'{word}' would be passed as an argument; {instead}"));
         }
         let has = |place: &&str| words.iter().any(|word| word.contains(*place));
         if let Some(place) = PLACES.iter().find(|place| !has(place)) {
-            return Err(format!("it does not say where {place} is"));
+            return Err(format!("{place} is missing"));
         }
         Ok(Self { name: name.to_owned(), words })
     }
@@ -103,11 +103,11 @@ mod tests {
     fn what_cannot_be_a_command_says_why() {
         for (text, why) in [
             ("cp {in} {out}", "NAME=COMMAND"),
-            ("a b=cp {in} {out}", "is no name"),
-            ("a=", "no command"),
-            ("a=cp '{in} {out}", "a quote is not closed"),
-            ("a=cp {in}", "where {out} is"),
-            ("a=cat {in} > {out}", "'>' would be a word of the command"),
+            ("a b=cp {in} {out}", "invalid name"),
+            ("a=", "command is empty"),
+            ("a=cp '{in} {out}", "unclosed quote"),
+            ("a=cp {in}", "{out} is missing"),
+            ("a=cat {in} > {out}", "'>' would be passed as an argument"),
         ] {
             let told = text.parse::<External>().unwrap_err();
             assert!(told.contains(why), "{text}: {told}");

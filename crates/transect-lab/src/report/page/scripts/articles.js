@@ -59,7 +59,7 @@ function referenceTable({ rows }) {
     return h('span', { class: 'bar-host', 'aria-hidden': 'true' }, inner);
   };
   const how = ({ kind, n }) => (kind === 'once' ? 'one run' : `${kind === 'statistics' ? 'median' : kind} of ${n}`);
-  const heads = ['method', 'caches', 'quantity', 'time', '', hasSpeedups ? '× slowest' : null, 'contract', 'note'];
+  const heads = ['method', 'caches', 'quantity', 'time', '', hasSpeedups ? '× slowest' : null, 'note'];
   return h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'Numbers of an article' }, h('table', { class: 'reference' },
     h('thead', {}, h('tr', {}, heads.filter((head) => head !== null).map((head) => (
       h('th', { scope: 'col', class: head === 'time' || head === '× slowest' ? 'number' : null }, head))))),
@@ -70,6 +70,5 @@ function referenceTable({ rows }) {
       h('td', { class: 'number' }, duration(valueOf(row))),
       h('td', { class: 'bars' }, bar(valueOf(row))),
       hasSpeedups ? h('td', { class: 'number' }, row.speedup === null ? '' : row.speedup.toFixed(1)) : null,
-      h('td', {}, row.contract.join(' ')),
       h('td', { class: 'note' }, row.note))))));
 }

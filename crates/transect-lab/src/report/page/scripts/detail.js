@@ -21,8 +21,7 @@ function openDetail(name) {
     cell.language,
     cell.kind,
     cell.parallel ? 'several threads' : 'one thread',
-    cell.contract.length ? `contract ${cell.contract.join(' ')}` : null,
-  ].filter(Boolean).join(' · ');
+  ].join(' · ');
   const close = h('button', { type: 'button', class: 'quiet', 'aria-label': 'Close', click: () => dialog.close() }, '✕');
   const facts = h('dl', { class: 'facts' }, row ? factsOf(row) : fact('not ranked', named(unranked?.reason ?? '')));
   const plot = h('div', { class: 'by-round' });

@@ -113,7 +113,7 @@ function colourOf(row) {
 /** Returns whether a cell matches the filters. */
 function passesFilter(cell, verdict) {
   const words = view.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
-  const text = [cell.name, cell.language, ...cell.contract].join(' ').toLowerCase();
+  const text = [cell.name, cell.language].join(' ').toLowerCase();
   return words.every((word) => text.includes(word))
     && (view.language === '' || cell.language === view.language)
     && (view.verdict === '' || verdict === view.verdict);

@@ -40,11 +40,10 @@ const COLUMNS = [
   ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],
   ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
   ['language', 'language', (row) => row.cell.language.toLowerCase(), (row) => named(row.cell.language), ''],
-  ['contract', 'contract', (row) => row.cell.contract.join(' '), (row) => named(row.cell.contract.join(' ')), 'rows of the contract'],
 ];
-const TEXTS = ['method', 'verdict', 'language', 'contract'];
+const TEXTS = ['method', 'verdict', 'language'];
 /** Columns that are not printed on paper. */
-const MINOR = ['user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language', 'contract'];
+const MINOR = ['user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
 
 function kindOf(key) {
   return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;
