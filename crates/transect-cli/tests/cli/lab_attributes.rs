@@ -94,7 +94,8 @@ fn every_task_is_a_ranking_of_those_that_found_what_is_there() {
     let markdown = env.transect(["lab", "report", "--markdown", "session.jsonl"]).exits(0);
     assert!(markdown.stdout_text().contains("cache / name"), "{}", markdown.stdout_text());
     let walk = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(2);
-    let other = "is a session of questions about attributes: transect lab run attributes --resume";
+    let other =
+        "is a session of questions about attributes; use transect lab run attributes --resume";
     assert!(walk.stderr_text().contains(other), "{}", walk.stderr_text());
 }
 

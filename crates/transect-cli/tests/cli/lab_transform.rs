@@ -65,7 +65,7 @@ fn names(ranking: &Value, list: &str, key: &str) -> BTreeSet<String> {
 fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
     let env = TestEnv::new();
     let shown = run(&env, &["--rounds", "2", "--state", "warm,cold"]).exits(0);
-    assert!(shown.stderr_text().contains("takes 18.0 MiB"), "{}", shown.stderr_text());
+    assert!(shown.stderr_text().contains("needs 18.0 MiB"), "{}", shown.stderr_text());
     let shown = shown.stdout_text();
     assert!(
         shown.contains("1048576 bytes; copy; what is written may be in memory only"),
@@ -242,7 +242,7 @@ fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
     let explain = ["lab", "explain", "session.jsonl"];
     let shown = env.transect(explain.iter().chain(&["--save"])).exits(0).quiet().stdout_text();
     for part in [
-        "its limit is making new pages in the system's cache",
+        "its limit is creating pages in the system's cache",
         "the planner's default for copy work on files from 1 MiB to 64 MiB is kernel-copy; here: buffered",
         "stored in ",
     ] {
@@ -513,7 +513,7 @@ fn programs_that_people_use_are_cells_under_the_same_rules() {
 
     for (command, why) in [
         ("cp {in} {out}", "expected NAME=COMMAND"),
-        ("a=cat {in} > {out}", "no shell takes part"),
+        ("a=cat {in} > {out}", "to use a shell, write sh -c"),
         ("buffered=cp {in} {out}", "a cell is already called 'buffered'"),
         ("a=nowhere-at-all {in} {out}", "'nowhere-at-all' cannot be started here"),
     ] {
@@ -554,7 +554,7 @@ fn what_a_session_takes_is_said_before_it_begins() {
         "{plan}"
     );
     assert!(
-        plan.contains("takes 18.0 MiB of ") && plan.contains("up to 89.0 MiB are written"),
+        plan.contains("needs 18.0 MiB of ") && plan.contains("writes up to 89.0 MiB"),
         "{plan}"
     );
     assert_eq!(left_over(&env), [""; 0]);
@@ -562,7 +562,7 @@ fn what_a_session_takes_is_said_before_it_begins() {
 
     let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
     let told = told.stderr_text();
-    assert!(told.contains("7 cells in 2 rounds, if all take what buffered took once"), "{told}");
+    assert!(told.contains("7 cells in 2 rounds, if all are as fast as buffered"), "{told}");
     assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot is no sample");
     assert_eq!(left_over(&env), [""; 0]);
 }

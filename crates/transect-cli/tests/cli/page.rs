@@ -572,7 +572,7 @@ fn report_other_formats_contain_every_cell() {
         "| a,b \\| \\`c\\` |",
         "\\<img src=x onerror=\"window.ran = 1\"\\>",
         "* wrong: found something else: \\<img",
-        "### The same, as the article prints it (P2)",
+        "### The same, as the article prints it",
         "## From the articles\n\n> Numbers as the article printed them",
         "### S0, attributes 50 times faster: D1: 1,000 small files",
     ] {
@@ -591,7 +591,12 @@ fn report_other_formats_contain_every_cell() {
     assert_eq!(json["reductions"][0]["protocol"], "P2");
     assert_eq!(json["rankings"][0]["rows"][0]["rounds"].as_array().map(Vec::len), Some(12));
     let plain = report(&[]);
-    for told in ["\\u{202e}txt.exe", "wrong: found something else", "From the articles", "as the article prints it"] {
+    for told in [
+        "\\u{202e}txt.exe",
+        "wrong: found something else",
+        "From the articles",
+        "as the article prints it",
+    ] {
         assert!(plain.contains(told), "{told}\n{plain}");
     }
     let both = ["lab", "report", "session.jsonl", "--json", "--csv"];

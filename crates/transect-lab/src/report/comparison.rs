@@ -4,9 +4,10 @@ use std::io::Write;
 
 use serde::Serialize;
 use transect_text::quote;
-use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
+use transect_text::style::{BOLD, DIM, WARN};
 
-use super::format::time;
+use super::format::{time, verdict_style};
+use super::table::Table;
 use crate::stats::Verdict;
 use crate::stats::compare::{Changed, Comparison, Group, Incomparable};
 
@@ -71,33 +72,25 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
     let name = quote::for_terminal(group.name.as_ref());
     let by = group.by.about();
     writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}{by}", group.conditions)?;
-    let width = group.rows.iter().map(|row| row.cell.len()).max().unwrap_or(0).max(6);
-    writeln!(
-        out,
-        "{BOLD}{:<width$}  {:>9} {:>9} {:>22}  {:>15}  verdict{BOLD:#}",
-        "method", "before", "after", "after ÷ before (95 %)", "× floor"
-    )?;
+    let numbers = ["before", "after", "after ÷ before (95 %)", "× floor"];
+    let mut table = Table::new(&["method"], &numbers, &["verdict"]);
     for row in &group.rows {
         let floor = match (&row.to_floor_before, &row.to_floor_after) {
             (Some(before), Some(after)) => format!("{:.2} → {:.2}", before.median, after.median),
             _ => String::new(),
         };
         let verdict = row.judgement.map(|judgement| judgement.verdict);
-        let style = match verdict {
-            Some(Verdict::Faster) => GOOD,
-            Some(Verdict::Slower) => ERROR,
-            _ => DIM,
-        };
-        writeln!(
-            out,
-            "{:<width$}  {:>9} {:>9} {:>22}  {floor:>15}  {style}{}{style:#}",
-            row.cell,
+        let cells = [
+            quote::for_terminal(row.cell.as_ref()),
             time(row.before.median),
             time(row.after.median),
             row.ratios.to_string(),
-            verdict.map_or("", Verdict::label),
-        )?;
+            floor,
+            verdict.map_or("", Verdict::label).to_owned(),
+        ];
+        table.add(verdict.map_or(DIM, verdict_style), cells);
     }
+    table.write(out)?;
     for name in &group.alone {
         writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
     }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use transect_text::style::{DIM, ERROR, GOOD, Style};
 use transect_text::units::duration;
 
 use crate::spec::SessionSpec;
-use crate::stats::Ratios;
 use crate::stats::ranking::Row;
+use crate::stats::{Ratios, Verdict};
 
 /// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
@@ -18,6 +19,15 @@ pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     };
     let below = if row.below_the_floor { " (below the floor?)" } else { "" };
     format!("{word}{below}")
+}
+
+/// Returns the style of a verdict that is a finding: about two sessions or two ways.
+pub(super) fn verdict_style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Faster => GOOD,
+        Verdict::Slower => ERROR,
+        Verdict::NoDifference | Verdict::Undecided => DIM,
+    }
 }
 
 /// Returns the system calls per entry with two decimals; empty if they were not counted.

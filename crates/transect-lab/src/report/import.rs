@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
+use transect_text::style::{BOLD, DIM, WARN};
 use transect_text::units::counted;
 use transect_text::{quote, size};
 
 use super::csv::quoted;
-use super::format::time;
+use super::format::{time, verdict_style};
+use super::table::Table;
 use crate::published::import::listing::ListedRun;
 use crate::published::import::{CellKey, Difference, Factor, ImportedListing, RunGroup};
-use crate::stats::Verdict;
 
 /// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
 /// changes across them.
@@ -50,33 +50,20 @@ fn write_session(out: &mut impl Write, file: &Path, imported: &ImportedListing) 
         (counted(runs, "run", "runs"), counted(imported.cells.len() as u64, "cell", "cells"));
     let file = quote::for_terminal(file.as_os_str());
     writeln!(out, "{BOLD}{file}{BOLD:#}  {runs} in {cells}")?;
-    let width = width_of(imported.cells.iter().map(|cell| name(&cell.key)));
-    writeln!(
-        out,
-        "{BOLD}{:<width$} {:>4} {:>9} {:>9} {:>9} {:>9} {:>9}{BOLD:#}",
-        "cell", "runs", "min", "median", "max", "user", "system"
-    )?;
-    for cell in &imported.cells {
-        write_cell(out, cell, width)?;
+    let numbers = ["runs", "min", "median", "max", "user", "system"];
+    let mut table = Table::new(&["cell"], &numbers, &[""]);
+    for RunGroup { key, real, user, system, outliers, .. } in &imported.cells {
+        let times = [real.min, real.median, real.max, user.median, system.median].map(time);
+        let far = match outliers.len() {
+            0 => String::new(),
+            far => format!("{far} far out"),
+        };
+        let cells = [name(key), real.n.to_string()].into_iter().chain(times).chain([far]);
+        table.add(WARN, cells);
     }
+    table.write(out)?;
     writeln!(out)?;
     write_differences(out, "differences", &imported.differences)
-}
-
-fn write_cell(out: &mut impl Write, cell: &RunGroup, width: usize) -> io::Result<()> {
-    let RunGroup { key, real, user, system, outliers, .. } = cell;
-    let [min, median, max, user, system] =
-        [real.min, real.median, real.max, user.median, system.median].map(time);
-    let far = match outliers.len() {
-        0 => String::new(),
-        far => format!("  {WARN}{far} far out{WARN:#}"),
-    };
-    let name = name(key);
-    writeln!(
-        out,
-        "{name:<width$} {:>4} {min:>9} {median:>9} {max:>9} {user:>9} {system:>9}{far}",
-        real.n
-    )
 }
 
 fn write_differences(
@@ -87,31 +74,20 @@ fn write_differences(
     if differences.is_empty() {
         return Ok(());
     }
-    let width = width_of(differences.iter().map(between)).max(title.len());
-    writeln!(
-        out,
-        "{BOLD}{title:<width$} {:>21} {:>6} {:>6}  verdict{BOLD:#}",
-        "ratio (95 %)", "p", "of all"
-    )?;
+    let mut table = Table::new(&[title], &["ratio (95 %)", "p", "of all"], &["verdict"]);
     for difference in differences {
         let Difference { ratios, alone, among_all, .. } = difference;
-        let style = match alone.verdict {
-            Verdict::Faster => GOOD,
-            Verdict::Slower => ERROR,
-            _ => DIM,
-        };
         let only_alone = alone.verdict.is_difference() && !among_all.verdict.is_difference();
-        writeln!(
-            out,
-            "{:<width$} {:>21} {:>6.3} {:>6.3}  {style}{}{style:#}{}",
+        let cells = [
             between(difference),
             ratios.to_string(),
-            ratios.p,
-            among_all.adjusted_p,
-            alone.verdict.label(),
-            if only_alone { ", if asked alone" } else { "" },
-        )?;
+            format!("{:.3}", ratios.p),
+            format!("{:.3}", among_all.adjusted_p),
+            format!("{}{}", alone.verdict, if only_alone { ", if asked alone" } else { "" }),
+        ];
+        table.add(verdict_style(alone.verdict), cells);
     }
+    table.write(out)?;
     writeln!(out)
 }
 
@@ -121,10 +97,6 @@ fn write_rules(out: &mut impl Write) -> io::Result<()> {
         "{DIM}Others' numbers: runs in a row, caches not proved, nothing synced. p is the exact one of \
          the\nrank sum; \"of all\" corrects it for all differences of a table (Holm).{DIM:#}"
     )
-}
-
-fn width_of(names: impl Iterator<Item = String>) -> usize {
-    names.map(|name| name.chars().count()).max().unwrap_or(0)
 }
 
 /// Formats the name of a cell: `CRT 16K of 256M, sequential`.

@@ -14,6 +14,7 @@ pub mod import;
 pub mod markdown;
 pub mod page;
 mod published_tables;
+mod table;
 pub mod terminal;
 pub mod tuning;
 

@@ -10,6 +10,7 @@ use transect_text::wrap::wrap;
 use super::format::{
     calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, time, verdict_label,
 };
+use super::table::Table;
 use super::{ArticleTable, PublishedTable, Report, Unit};
 use crate::harness::cache_state::State;
 use crate::spec::SessionSpec;
@@ -169,9 +170,6 @@ const COLUMNS: &[Column] = &[
     words("verdict", 0, |spec, row| verdict_label(spec, row)),
 ];
 
-/// Separates two columns.
-const GAP: &str = "  ";
-
 fn row_style(row: &Row) -> Style {
     match row.judgement.map(|judgement| judgement.verdict) {
         _ if row.below_the_floor => ERROR,
@@ -179,50 +177,6 @@ fn row_style(row: &Row) -> Style {
         Some(Verdict::Slower) => WARN,
         Some(Verdict::NoDifference) | None => Style::new(),
         Some(Verdict::Undecided) => DIM,
-    }
-}
-
-/// A table with columns as wide as their content.
-struct Grid {
-    titles: Vec<String>,
-    is_number: Vec<bool>,
-    rows: Vec<(Style, Vec<String>)>,
-}
-
-impl Grid {
-    fn widths(&self) -> Vec<usize> {
-        let width = |at: usize| {
-            let cells = self.rows.iter().filter_map(|(_, row)| row.get(at));
-            let widths = cells.chain(self.titles.get(at)).map(|text| text.chars().count());
-            widths.max().unwrap_or(0)
-        };
-        (0..self.titles.len()).map(width).collect()
-    }
-
-    fn width(&self) -> usize {
-        let widths = self.widths();
-        widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
-    }
-
-    /// Writes the table. The last cell of a row has the style of the row.
-    fn write(&self, out: &mut dyn Write) -> Result<()> {
-        let widths = self.widths();
-        let fitted = |at: usize, text: &str| match self.is_number[at] {
-            true => format!("{text:>width$}", width = widths[at]),
-            false => format!("{text:<width$}", width = widths[at]),
-        };
-        let line = |texts: &[String]| -> Vec<String> {
-            texts.iter().enumerate().map(|(at, text)| fitted(at, text)).collect()
-        };
-        writeln!(out, "{BOLD}{}{BOLD:#}", line(&self.titles).join(GAP).trim_end())?;
-        for (style, row) in &self.rows {
-            let mut cells = line(row);
-            let last = cells.pop().unwrap_or_default();
-            let (cells, last) = (cells.join(GAP), last.trim_end().to_owned());
-            let text = format!("{cells}{GAP}{style}{last}{style:#}");
-            writeln!(out, "{}", text.trim_end())?;
-        }
-        Ok(())
     }
 }
 
@@ -286,7 +240,7 @@ impl Screen<'_> {
     }
 
     fn rows(&mut self, spec: &SessionSpec, rows: &[Row]) -> Result<()> {
-        let grid = |columns: &[&Column]| Grid {
+        let table = |columns: &[&Column]| Table {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
             rows: rows
@@ -301,17 +255,17 @@ impl Screen<'_> {
             column.drop_order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
-        grid(&fitting_columns(&grid, &columns, self.width)).write(self.out)
+        table(&fitting_columns(&table, &columns, self.width)).write(self.out)
     }
 
     /// Writes a table; if it is too wide, writes each row as text.
-    fn table(&mut self, grid: &Grid) -> Result<()> {
-        if self.width.is_none_or(|width| grid.width() <= width) {
-            return grid.write(self.out);
+    fn table(&mut self, table: &Table) -> Result<()> {
+        if self.width.is_none_or(|width| table.width() <= width) {
+            return table.write(self.out);
         }
-        for (_, row) in &grid.rows {
+        for (_, row) in &table.rows {
             let Some((first, rest)) = row.split_first() else { continue };
-            let texts = rest.iter().zip(&grid.titles[1..]).filter(|(text, _)| !text.is_empty());
+            let texts = rest.iter().zip(&table.titles[1..]).filter(|(text, _)| !text.is_empty());
             let texts: Vec<String> = texts.map(|(text, title)| format!("{title} {text}")).collect();
             self.write_wrapped(Style::new(), &format!("{first}: {}", texts.join(", ")))?;
         }
@@ -323,20 +277,17 @@ impl Screen<'_> {
         let ArticleTable { about, columns, rows, .. } = table;
         writeln!(self.out)?;
         self.write_wrapped(BOLD, &format!("The same, as the article prints it: {about}"))?;
-        let titles = columns.iter().map(|column| column.name.clone());
         let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
             Unit::Nanoseconds => time(*value),
             Unit::Times => format!("{value:.1}"),
         };
-        let rows = rows.iter().map(|row| {
-            let mut cells = vec![escaped(&row.cell)];
-            cells.extend(row.values.iter().zip(columns).map(value));
-            (Style::new(), cells)
-        });
-        let mut is_number = vec![true; columns.len() + 1];
-        is_number[0] = false;
-        let titles = std::iter::once("method".to_owned()).chain(titles).collect();
-        self.table(&Grid { titles, is_number, rows: rows.collect() })
+        let titles: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let mut table = Table::new(&["method"], &titles, &[]);
+        for row in rows {
+            let values = row.values.iter().zip(columns).map(value);
+            table.add(Style::new(), std::iter::once(escaped(&row.cell)).chain(values));
+        }
+        self.table(&table)
     }
 
     /// Writes a published table.
@@ -344,27 +295,25 @@ impl Screen<'_> {
         let PublishedTable { source, article, corpus, rows, .. } = table;
         writeln!(self.out)?;
         self.write_wrapped(BOLD, &format!("{source}, {article}: {corpus}"))?;
-        let rows = rows.iter().map(|row| {
-            let speedup = row.speedup.map_or(String::new(), |times| format!("{times:.1}"));
+        let titles = (["method", "state", "what"], ["time", "× the slowest"]);
+        let mut table = Table::new(&titles.0, &titles.1, &[]);
+        for row in rows {
             let cells = [
                 row.method.to_owned(),
                 row.state.as_str().to_owned(),
                 row.quantity.label().to_owned(),
                 time(row.value_ns()),
-                speedup,
+                row.speedup.map_or(String::new(), |times| format!("{times:.1}")),
             ];
-            (Style::new(), cells.to_vec())
-        });
-        let titles = ["method", "state", "what", "time", "× the slowest"];
-        let titles = titles.map(str::to_owned).to_vec();
-        let is_number = vec![false, false, false, true, true];
-        self.table(&Grid { titles, is_number, rows: rows.collect() })
+            table.add(Style::new(), cells);
+        }
+        self.table(&table)
     }
 }
 
 /// Returns the columns that fit into the width.
 fn fitting_columns<'c>(
-    grid: &dyn Fn(&[&Column]) -> Grid,
+    table: &dyn Fn(&[&Column]) -> Table,
     of: &[&'c Column],
     width: Option<usize>,
 ) -> Vec<&'c Column> {
@@ -376,7 +325,7 @@ fn fitting_columns<'c>(
             is_its_turn && !dropped.contains(&column.title)
         };
         let columns: Vec<&Column> = of.iter().copied().filter(is_there).collect();
-        let line = grid(&columns).width();
+        let line = table(&columns).width();
         let next =
             columns.iter().filter(|column| column.drop_order > 0).min_by_key(|c| c.drop_order);
         match (width, next) {
@@ -392,7 +341,7 @@ mod tests {
 
     fn titles(width: Option<usize>) -> Vec<&'static str> {
         // Every cell is as wide as its title, or as a ratio with its interval.
-        let grid = |columns: &[&Column]| Grid {
+        let table = |columns: &[&Column]| Table {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
             rows: vec![(
@@ -408,7 +357,7 @@ mod tests {
                     .collect(),
             )],
         };
-        fitting_columns(&grid, &COLUMNS.iter().collect::<Vec<_>>(), width)
+        fitting_columns(&table, &COLUMNS.iter().collect::<Vec<_>>(), width)
             .iter()
             .map(|column| column.title)
             .collect()

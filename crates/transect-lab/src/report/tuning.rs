@@ -7,6 +7,7 @@ use transect::WalkSettings;
 use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::{quote, settings};
 
+use super::table::Table;
 use crate::stats::Verdict;
 use crate::tune::profile::Evidence;
 
@@ -15,25 +16,19 @@ use crate::tune::profile::Evidence;
 /// # Errors
 /// `out` cannot be written to.
 pub fn write_evidence(out: &mut impl Write, evidence: &[Evidence]) -> std::io::Result<()> {
-    let width = evidence.iter().map(|seen| seen.value.len()).max().unwrap_or(0).max(8);
-    writeln!(
-        out,
-        "{BOLD}{:<15} {:<width$}  {:<11} {:>20} {:>3}  verdict{BOLD:#}",
-        "setting", "value", "caches", "× default (95 %)", "n"
-    )?;
+    let words = ["setting", "value", "caches"];
+    let mut table = Table::new(&words, &["× default (95 %)", "n"], &["verdict"]);
     for Evidence { setting, value, state, ratios, verdict } in evidence {
         let (interval, n) = ratios
             .as_ref()
             .map_or_else(Default::default, |ratios| (ratios.to_string(), ratios.n.to_string()));
         let style = if *verdict == Verdict::Faster { GOOD } else { DIM };
-        writeln!(
-            out,
-            "{:<15} {value:<width$}  {:<11} {interval:>20} {n:>3}  {style}{verdict}{style:#}",
-            setting.replace('_', " "),
-            state.label(),
-        )?;
+        let setting = setting.replace('_', " ");
+        let (value, state, verdict) =
+            (value.clone(), state.label().to_owned(), verdict.to_string());
+        table.add(style, [setting, value, state, interval, n, verdict]);
     }
-    Ok(())
+    table.write(out)
 }
 
 /// Writes the settings that won, and where they were stored.
