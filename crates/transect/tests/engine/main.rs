@@ -6,6 +6,7 @@
 mod churn;
 mod faults;
 mod filters;
+mod interruptions;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
