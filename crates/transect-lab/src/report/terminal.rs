@@ -167,7 +167,7 @@ const COLUMNS: &[Column] = &[
         ..number("× floor (95 %)", 7, |_, row| interval(row.to_floor.as_ref()))
     },
     number("× floor", 10, |_, row| ratio(row.to_floor.as_ref())),
-    words("verdict", 0, |spec, row| verdict_label(spec, row)),
+    words("verdict", 0, verdict_label),
 ];
 
 fn row_style(row: &Row) -> Style {

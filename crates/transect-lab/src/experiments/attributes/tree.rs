@@ -33,9 +33,6 @@ const FIRST: u64 = 1_600_000_000;
 
 /// Makes the tree of a task in a new folder, and returns what is asked about it, and how many files were
 /// made.
-///
-/// # Errors
-/// Whatever the system says.
 pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Questions, u64)> {
     std::fs::create_dir_all(folder)?;
     let files = match task {

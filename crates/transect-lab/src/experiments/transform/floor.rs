@@ -74,9 +74,6 @@ impl Floor {
     }
 
     /// Does it; returns how many bytes of the input were dealt with, and how long that took.
-    ///
-    /// # Errors
-    /// Whatever the system says.
     pub(super) fn run(
         self,
         rules: Rules,

@@ -121,9 +121,6 @@ pub fn create_many(folder: &Path, files: usize) -> io::Result<()> {
 }
 
 /// Makes what a phase finds. It is not synced: that takes seconds where others write, too.
-///
-/// # Errors
-/// Whatever the system says.
 pub(super) fn prepare(folder: &Path, files: usize, phase: Phase) -> io::Result<()> {
     match phase.before() {
         None => Ok(()),
