@@ -30,12 +30,12 @@ fn a_listing_is_shown_as_a_table_with_verdicts() {
     let shown = env.transect(["lab", "import", "a.txt", "b.txt"]).exits(0).quiet().stdout_text();
     for line in [
         "a.txt  20 runs in 4 cells",
-        "cell          runs       min    median       max      user    system",
-        "CRT 1K of 4M     5    4.08 s    4.10 s    4.12 s   15.0 ms    500 ms",
-        "STD 1K of 4M to CRT    1.00 (0.99 to 1.01)  1.000  1.000  no difference",
-        "STD 16K of 4M to CRT   1.97 (1.95 to 1.98)  0.008  0.032  slower",
-        "CRT 16K of 4M to 1K    0.76 (0.75 to 0.76)  0.008  0.032  faster",
-        "CRT 1K of 4M, sequential to none    1.00 (0.99 to 1.01)  1.000  1.000  no difference",
+        "cell           runs     min  median     max     user  system",
+        "CRT 1K of 4M      5  4.08 s  4.10 s  4.12 s  15.0 ms  500 ms",
+        "STD 1K of 4M to CRT   1.00 (0.99 to 1.01)  1.000   1.000  no difference",
+        "STD 16K of 4M to CRT  1.97 (1.95 to 1.98)  0.008   0.032  slower",
+        "CRT 16K of 4M to 1K   0.76 (0.75 to 0.76)  0.008   0.032  faster",
+        "CRT 1K of 4M, sequential to none   1.00 (0.99 to 1.01)  1.000   1.000  no difference",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
