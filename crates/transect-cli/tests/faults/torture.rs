@@ -450,8 +450,13 @@ fn difference(expected: &str, said: &str) -> String {
 }
 
 /// Gives a command a place of its own, and an environment without surprises.
+///
+/// Without the library path of Cargo, which makes the loader search a dozen folders at every start: more
+/// system calls than most scenarios have of their own.
 fn surround(command: &mut Command, arena: &Path) {
-    for variable in ["RUST_BACKTRACE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LS_COLORS"] {
+    let removed =
+        ["LD_LIBRARY_PATH", "LS_COLORS", "RUST_BACKTRACE", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+    for variable in removed {
         command.env_remove(variable);
     }
     command
