@@ -336,7 +336,9 @@ fn calls_are_counted_and_timed_for_each_method() {
         assert_eq!(accesses["entries"], 7, "{name}");
         assert!(accesses["opens"].as_u64() >= Some(2), "{name}: {accesses}");
         assert!(accesses["attributes"].as_u64() >= Some(3), "{name}: {accesses}");
-        assert!(accesses["listings"].as_u64() >= Some(4), "{name}: {accesses}");
+        // The floor saves the last, empty listing of a directory where it can.
+        let listings = if name == "floor" { 2 } else { 4 };
+        assert!(accesses["listings"].as_u64() >= Some(listings), "{name}: {accesses}");
     }
     let calls = &row("portable/queue")["calls"];
     assert_eq!((&calls["opening_calls"], &calls["threads"]), (&3.into(), &1.into()));
