@@ -53,6 +53,9 @@ pub struct SessionSpec {
     pub max_time: Option<u64>,
     /// Runs in one process.
     pub runs: usize,
+    /// Times are those of whole processes, from start to exit, and not of each cell's own clock.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_processes: bool,
     /// The seed of the order of each round.
     pub seed: u64,
     /// The time limit of one process, in seconds.
@@ -181,6 +184,7 @@ impl SessionSpec {
             rounds: 1,
             max_time: None,
             runs: 1,
+            whole_processes: false,
             seed: 1,
             limit: 60,
             cells,

@@ -11,6 +11,8 @@ pub struct ProcessUsage {
     pub voluntary_switches: u64,
     /// Number of times that a thread was preempted.
     pub involuntary_switches: u64,
+    /// The most memory that one process held, in bytes.
+    pub peak_memory: u64,
 }
 
 /// Returns what all threads of this process used so far; `None` if there is no such call.
@@ -47,6 +49,7 @@ fn usage(whose: libc::c_int) -> ProcessUsage {
         cpu_time: time(usage.ru_utime) + time(usage.ru_stime),
         voluntary_switches: usage.ru_nvcsw as u64,
         involuntary_switches: usage.ru_nivcsw as u64,
+        peak_memory: usage.ru_maxrss as u64 * 1024,
     }
 }
 
@@ -66,6 +69,7 @@ mod tests {
             usage_of_self().unwrap().voluntary_switches > before.voluntary_switches,
             "the other thread is one of ours"
         );
+        assert!((1 << 16..1 << 40).contains(&before.peak_memory), "{before:?}");
     }
 
     #[test]

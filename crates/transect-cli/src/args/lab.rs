@@ -6,9 +6,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use transect_lab::corpora::{self, Pattern};
-use transect_lab::experiments::walk::preset::{PRESETS, Preset};
+use transect_lab::experiments::walk::preset::{PRESETS, Preset, ROOT};
 use transect_lab::experiments::{attributes, transform};
 use transect_lab::harness::cache_state::State;
+use transect_lab::rivals::external::External;
 use transect_text::size;
 
 #[derive(Debug, Subcommand)]
@@ -240,6 +241,14 @@ pub(crate) struct LabRunArgs {
     /// READER/ORDER,threads=4,buffer=256K,stat-order=inode
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
+    /// Measure a program as well, such as 'old=OLD scan --json {root}', without a shell; may be repeated.
+    /// What it prints has to prove its work
+    #[arg(long = "command", value_name = "NAME=COMMAND",
+          value_parser = |text: &str| External::parse(text, &[ROOT]))]
+    pub(crate) commands: Vec<External>,
+    /// Compare with this method [default: what `transect scan` does, or from the preset]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) base: Option<String>,
     /// Prepare the caches before every run; several with commas [default: from the preset]
     #[arg(long, value_delimiter = ',', value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
@@ -250,8 +259,8 @@ pub(crate) struct LabRunArgs {
     pub(crate) session: LabSessionArgs,
     /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "state", "rounds",
-                                "max_time", "seed", "limit"])]
+          conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "commands", "base",
+                                "state", "rounds", "max_time", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
@@ -276,8 +285,9 @@ pub(crate) struct LabTransformArgs {
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// Measure a program as well, such as 'cp=cp {in} {out}', without a shell; may be repeated
-    #[arg(long = "command", value_name = "NAME=COMMAND")]
-    pub(crate) commands: Vec<transform::External>,
+    #[arg(long = "command", value_name = "NAME=COMMAND",
+          value_parser = |text: &str| External::parse(text, &["{in}", "{out}"]))]
+    pub(crate) commands: Vec<External>,
     /// Prepare the cache of the input before every run [default: from the preset]
     #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(FILE_STATES))]
     pub(crate) state: Vec<State>,
@@ -460,6 +470,10 @@ Examples:
     transect lab run enumerate --path src --state cold
   Compare two readers on a corpus:
     transect lab run enumerate --corpus data --methods 'getdents-*'
+  Compare whole programs, another build among them:
+    transect lab run enumerate --preset programs --command 'old=./old scan --json {root}'
+  Compare what two builds cost before they do anything:
+    transect lab run enumerate --preset start --command 'old=./old scan --json {root}' --base old
   Continue an interrupted session:
     transect lab run enumerate --resume session.jsonl";
 

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 16] = [
+const PARSED_ONLY: [(&str, &str); 17] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -18,6 +18,7 @@ const PARSED_ONLY: [(&str, &str); 16] = [
     ("transect patch program.bin --resume", "needs a killed run"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
+    ("transect lab run enumerate --preset", "takes minutes, and needs another build"),
     ("transect lab run enumerate --resume", "needs an interrupted session"),
     ("transect lab run transform", "takes a minute"),
     ("transect lab run attributes", "takes a minute"),

@@ -20,6 +20,7 @@ mod import;
 mod interchange;
 mod lab;
 mod lab_attributes;
+mod lab_programs;
 mod lab_transform;
 mod limits;
 mod list;

@@ -1,6 +1,7 @@
 //! What every method has, whatever its experiment.
 
 use crate::rivals::contender::{Contender, ContenderMethod};
+use crate::rivals::external::External;
 use crate::spec::Cell;
 
 /// One way of doing the work of an experiment.
@@ -31,6 +32,11 @@ pub trait Runner {
 
     /// Returns the contender it belongs to, which has to be built.
     fn contender(&self) -> Option<&Contender>;
+
+    /// Returns the command that it is, if it is one of the user or of a preset.
+    fn external(&self) -> Option<&External> {
+        None
+    }
 
     /// Returns whether a cell runs the method of this name.
     fn is_run_by(&self, name: &str, cell: &Cell) -> bool {
@@ -76,6 +82,7 @@ impl<R: Runner> Method<R> {
 
     /// Returns the cell that runs it, without what only its experiment defines.
     pub fn cell(&self) -> Cell {
+        let external = self.runner.external();
         Cell {
             name: self.name.clone(),
             method: self.name.clone(),
@@ -83,8 +90,9 @@ impl<R: Runner> Method<R> {
             language: self.language.clone(),
             kind: self.runner.kind().to_owned(),
             parallel: self.parallel,
-            floors: None,
-            command: None,
+            // A command may do without what a floor does.
+            floors: external.map(|_| Vec::new()),
+            command: external.map(|external| external.words.clone()),
             tasks: None,
         }
     }

@@ -21,11 +21,22 @@ pub struct Account {
 }
 
 impl Account {
-    /// Waits until a child ends, and looks at its account, which lasts until it is waited for once
-    /// more; nothing where there is none.
-    pub(crate) fn at_the_end_of(child: u32) -> Option<Self> {
+    /// Waits until a child ends, and leaves it to be waited for once more. Returns false at once where that
+    /// cannot be done.
+    pub(crate) fn wait_for_end(child: u32) -> bool {
         #[cfg(target_os = "linux")]
-        return linux::at_the_end_of(child);
+        return linux::wait_for_end(child).is_some();
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = child;
+            false
+        }
+    }
+
+    /// Returns the account of a child that ended and was not waited for; `None` where there is none.
+    pub(crate) fn of_ended(child: u32) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        return linux::of_ended(child);
         #[cfg(not(target_os = "linux"))]
         {
             let _ = child;
@@ -56,9 +67,13 @@ mod linux {
 
     use super::Account;
 
-    pub(super) fn at_the_end_of(child: u32) -> Option<Account> {
+    pub(super) fn wait_for_end(child: u32) -> Option<()> {
         let pid = Pid::from_raw(child.try_into().ok()?)?;
         waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+        Some(())
+    }
+
+    pub(super) fn of_ended(child: u32) -> Option<Account> {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{child}/{name}")).ok();
         parse(&read("stat")?, &read("status")?, read("io").as_deref().unwrap_or_default())
     }
@@ -109,7 +124,8 @@ mod tests {
     #[test]
     fn a_child_that_ended_has_an_account() {
         let mut child = std::process::Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
-        let account = Account::at_the_end_of(child.id()).unwrap();
+        assert!(Account::wait_for_end(child.id()));
+        let account = Account::of_ended(child.id()).unwrap();
         assert!(account.minor_faults > 0, "{account:?}");
         assert_eq!(child.wait().unwrap().code(), Some(3), "it is still there to be waited for");
     }

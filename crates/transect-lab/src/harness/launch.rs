@@ -1,13 +1,13 @@
 //! One process, from its start to its end, whatever it does.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use transect_sys::host::usage_of_children;
+use transect_sys::host::{usage_of_children, usage_of_self};
 use wait4::{ResUse, Wait4};
 
 use crate::harness::account::Account;
@@ -26,9 +26,8 @@ pub struct Usage {
     pub user_ns: u64,
     /// Time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// The most memory it held, in bytes; never less than the lab itself held when it started it
-    /// (`getrusage(2)`: what is measured begins before the program does). 0 where the system does not
-    /// tell: Windows.
+    /// The most memory it held, in bytes. 0 if that is unknown: on Windows, and if it held no more than the
+    /// lab, whose memory a process has until its program begins (`getrusage(2)` includes that time).
     pub peak_memory: u64,
     /// What else the system kept account of: on Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,11 +170,14 @@ fn run<T: Send + 'static>(
 
     let (send, ended) = channel();
     let waiting = std::thread::spawn(move || {
-        let account = Account::at_the_end_of(group);
+        // Reading the account takes a tenth of a millisecond, which is not the process's.
+        let at_end = Account::wait_for_end(group).then(|| start.elapsed());
+        let account = Account::of_ended(group);
         let ended = child.wait4();
+        let wall = at_end.unwrap_or_else(|| start.elapsed());
         // Nobody waits any more if it hung.
         let _ = send.send(());
-        (ended, account)
+        (ended, account, wall)
     });
     let reading = std::thread::spawn(move || read(stdout));
     let said = std::thread::spawn(move || tail(stderr));
@@ -185,8 +187,7 @@ fn run<T: Send + 'static>(
     if hung || cfg!(unix) {
         kill_group(group);
     }
-    let wall = start.elapsed();
-    let (resources, account) =
+    let (resources, account, wall) =
         waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -201,24 +202,40 @@ fn run<T: Send + 'static>(
         wall_ns: nanoseconds(wall),
         user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
-        peak_memory: rusage.maxrss,
+        peak_memory: if rusage.maxrss > own_memory() { rusage.maxrss } else { 0 },
         account: account.map(|account| account.with_switches(before, usage_of_children())),
     };
     Ok((read, usage))
 }
 
+/// Returns the most memory that the lab held, in bytes.
+fn own_memory() -> u64 {
+    usage_of_self().map_or(0, |usage| usage.peak_memory)
+}
+
 /// Returns whether a program can be started by its name.
 pub(crate) fn is_on_path(program: &str) -> bool {
+    file_on_path(program).is_some()
+}
+
+fn file_on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| {
-        folder.join(program).is_file() || folder.join(format!("{program}.exe")).is_file()
-    })
+    let files = std::env::split_paths(&path)
+        .flat_map(|folder| [folder.join(program), folder.join(format!("{program}.exe"))]);
+    files.into_iter().find(|file| file.is_file())
+}
+
+/// Returns the file of a program, by its name or by its path.
+pub(crate) fn file_of_program(program: &str) -> Option<PathBuf> {
+    if program.contains(std::path::is_separator) {
+        return Some(PathBuf::from(program)).filter(|file| file.is_file());
+    }
+    file_on_path(program)
 }
 
 /// Returns whether a program can be started, by its name or by its path.
 pub fn can_start(program: &str) -> bool {
-    is_on_path(program)
-        || (program.contains(std::path::is_separator) && Path::new(program).is_file())
+    file_of_program(program).is_some()
 }
 
 /// Returns a time in nanoseconds, as it stands in samples.
@@ -361,6 +378,19 @@ mod tests {
         });
         let (seconds, hung) = end.unwrap();
         assert_eq!(hung, Err(Failure::TimedOut { seconds }));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_of_process_smaller_than_lab_unknown() {
+        let memory = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            time(command, transect_testkit::WATCHDOG).unwrap().peak_memory
+        };
+        assert_eq!(memory("true"), 0);
+        let large = memory("head -c 400000000 /dev/zero | tail -c 400000000");
+        assert!(large > 400_000_000, "{large}");
     }
 
     #[test]

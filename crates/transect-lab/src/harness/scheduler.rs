@@ -78,10 +78,25 @@ impl Session {
     /// Returns the cells that are not run any more, and where: wrong once is wrong, and who hangs
     /// would hang in every round.
     fn out(&self) -> HashSet<(usize, &str)> {
-        let failed =
-            |sample: &&Sample| matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_));
-        let samples = self.data().samples.iter().filter(failed);
+        let samples = self.data().samples.iter().filter(|sample| is_failed(sample));
         samples.map(|sample| (sample.dataset, sample.cell.as_str())).collect()
+    }
+
+    /// Returns whether a cell is not run any more on a dataset.
+    fn is_out(&self, dataset: usize, cell: &str) -> bool {
+        let is_it = |sample: &&Sample| (sample.dataset, &*sample.cell) == (dataset, cell);
+        // After a failure there are no more.
+        self.data().samples.iter().rev().find(is_it).is_some_and(is_failed)
+    }
+
+    /// Returns what was not run yet of a round, in its order.
+    fn rest_of(&self, round: usize) -> Vec<(usize, usize, usize)> {
+        let (done, cells) = (self.done(), &self.data().spec.cells);
+        let mut order = self.order(round);
+        order.retain(|&(dataset, cell, cache_state)| {
+            !done.contains(&(round, dataset, cache_state, &cells[cell].name))
+        });
+        order
     }
 
     /// Returns what was run: round, place, pass, cell.
@@ -105,15 +120,14 @@ impl Session {
             if self.is_over(round)? {
                 break;
             }
-            for (dataset, cell, cache_state) in self.order(round) {
+            let mut left = self.left();
+            for (dataset, cell, cache_state) in self.rest_of(round) {
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
                 let spec = &self.data().spec;
                 let cell = &spec.cells[cell];
-                let run = (round, dataset, cache_state, cell.name.as_str());
-                if self.done().contains(&run) || self.out().contains(&(dataset, cell.name.as_str()))
-                {
+                if self.is_out(dataset, &cell.name) {
                     continue;
                 }
                 let began = Instant::now();
@@ -135,7 +149,8 @@ impl Session {
                 let sample =
                     Sample { round, dataset, cache_state, cell, took_ns, repeated, outcome };
                 self.log.add(Record::Sample(sample.clone()))?;
-                progress(&sample, self.left());
+                left = if is_failed(&sample) { self.left() } else { left.saturating_sub(1) };
+                progress(&sample, left);
             }
         }
         Ok(())
@@ -331,6 +346,11 @@ impl Session {
             })
             .collect()
     }
+}
+
+/// Returns whether a cell did not do the work, which excludes it from further rounds.
+fn is_failed(sample: &Sample) -> bool {
+    matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_))
 }
 
 /// Returns all that is run in a round: place, cell, pass.

@@ -176,16 +176,19 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
              processor time of the second, which is the measured one."
         ));
     }
-    if ranking.disturbed > 0 && ranking.by == Metric::Time {
+    if ranking.disturbed > 0 && ranking.by != Metric::Processor {
         let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");
         notes.push(format!("{disturbed} of {samples} samples were disturbed: {causes}."));
     }
     if let Some(share) = ranking.harness.filter(|&share| share > MAX_HARNESS_SHARE) {
+        let when = match spec.whole_processes {
+            true => "to start them and to wait for their end",
+            false => "mostly before their clocks started",
+        };
         notes.push(format!(
-            "The lab itself was working in {:.1} % of the time of the runs (median), mostly before \
-             their clocks started.",
+            "The lab itself was working in {:.1} % of the time of the runs (median), {when}.",
             share * 100.0
         ));
     }

@@ -55,6 +55,9 @@ fn environment_table(out: &mut impl Write, spec: &SessionSpec) -> Result<()> {
     ] {
         table_row(out, &[what.to_owned(), escaped(&is)])?;
     }
+    if spec.whole_processes {
+        table_row(out, &["times", "whole processes, from start to exit"])?;
+    }
     for (what, is) in environment.details() {
         table_row(out, &[escaped(&what), escaped(&is)])?;
     }
@@ -97,7 +100,7 @@ fn ranking_section(
     }
     writeln!(out)?;
     let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.shown_in.includes(spec.experiment)).collect();
+        COLUMNS.iter().filter(|column| column.shown_in.includes(spec)).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
@@ -127,16 +130,20 @@ enum ShownIn {
     All,
     Walks,
     Transforms,
+    /// Transforms, and walks of whole processes.
+    Processes,
     Attributes,
 }
 
 impl ShownIn {
-    fn includes(self, session: Spec) -> bool {
+    fn includes(self, session: &SessionSpec) -> bool {
+        let is_transform = session.experiment.rules().is_some();
         match self {
             Self::All => true,
-            Self::Walks => session == Spec::Walk,
-            Self::Transforms => matches!(session, Spec::Transform(_)),
-            Self::Attributes => session == Spec::Attributes,
+            Self::Walks => session.experiment == Spec::Walk,
+            Self::Transforms => is_transform,
+            Self::Processes => is_transform || session.whole_processes,
+            Self::Attributes => session.experiment == Spec::Attributes,
         }
     }
 }
@@ -172,7 +179,7 @@ const COLUMNS: &[Column] = &[
     column("cpu, ms", true, ShownIn::Walks, |_, row| milliseconds(row.cpu_ns())),
     column("user, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.user_ns)),
     column("sys, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.system_ns)),
-    column("faults", true, ShownIn::Transforms, |_, row| known(row.faults, count)),
+    column("faults", true, ShownIn::Processes, |_, row| known(row.faults, count)),
     column("switches", true, ShownIn::Transforms, |_, row| known(row.switches, count)),
     column("unwritten", true, ShownIn::Transforms, |_, row| known(row.unwritten, bytes)),
     column("read", true, ShownIn::Transforms, |_, row| known(row.device_read, bytes)),

@@ -89,6 +89,11 @@ fn off_cpu(row: &Row) -> String {
     time((row.wall_ns - row.cpu_ns()).max(0.0))
 }
 
+/// Returns a text for sessions of transforms and of whole processes; empty for other kinds.
+fn for_processes(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
+    if spec.whole_processes { text() } else { for_transform(spec, text) }
+}
+
 fn whole_number(number: Option<f64>) -> String {
     number.map_or(String::new(), |number| format!("{number:.0}"))
 }
@@ -139,7 +144,7 @@ const COLUMNS: &[Column] = &[
     number("user", 1, |spec, row| for_transform(spec, || time(row.user_ns))),
     number("sys", 1, |spec, row| for_transform(spec, || time(row.system_ns))),
     number("off cpu", 1, |spec, row| for_transform(spec, || off_cpu(row))),
-    number("faults", 1, |spec, row| for_transform(spec, || whole_number(row.faults))),
+    number("faults", 1, |spec, row| for_processes(spec, || whole_number(row.faults))),
     number("switches", 1, |spec, row| for_transform(spec, || whole_number(row.switches))),
     number("unwritten", 1, |spec, row| for_transform(spec, || byte_count(row.unwritten))),
     number("read", 1, |spec, row| for_transform(spec, || byte_count(row.device_read))),

@@ -1,5 +1,7 @@
-//! Rivals of the engine: contenders written for the lab, and peers, programs that people use.
+//! Rivals of the engine: contenders written for the lab; peers, programs that people use; and commands of
+//! the user.
 
 pub mod builtin;
 pub mod contender;
+pub mod external;
 pub mod peer;

@@ -113,7 +113,7 @@ fn label(ranking: &Ranking, spec: &SessionSpec) -> String {
 fn same_metric(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
     [before, after].map(|(data, ranking)| match ranking.by {
-        Metric::Time if differ => {
+        Metric::Time | Metric::Process if differ => {
             rank_by(data, ranking.dataset, ranking.cache_state, Metric::Processor)
         }
         _ => ranking,

@@ -69,6 +69,8 @@ pub struct Ranking {
 pub enum Metric {
     /// Wall time, by each cell's own clock.
     Time,
+    /// Wall time of the whole process, from its start to its exit.
+    Process,
     /// Processor time of the whole process: used if too many samples were disturbed, as wall time then
     /// depends on other processes.
     Processor,
@@ -79,14 +81,16 @@ impl Metric {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Time => "time",
+            Self::Process => "process",
             Self::Processor => "processor",
         }
     }
 
-    /// Returns what reports add to a title; empty for wall time.
+    /// Returns what reports add to a title; empty for wall time by a cell's own clock.
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => "",
+            Self::Process => "; whole processes",
             Self::Processor => "; by processor time",
         }
     }
@@ -196,8 +200,11 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
     let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
-    let by =
-        if disturbed * MAX_DISTURBED_ONE_IN > right { Metric::Processor } else { Metric::Time };
+    let by = match data.spec.whole_processes {
+        _ if disturbed * MAX_DISTURBED_ONE_IN > right => Metric::Processor,
+        true => Metric::Process,
+        false => Metric::Time,
+    };
     rank_by(data, dataset, cache_state, by)
 }
 
@@ -239,7 +246,8 @@ pub(crate) fn rank_by(
         row.accesses = accesses.map(|counted| counted.accesses);
         let start = started.iter().find(|it| it.cell == cell.name).and_then(median_start_up);
         row.start_up = start;
-        row.without_start = start.filter(|_| by == Metric::Time).map(|it| row.time.median - it);
+        row.without_start =
+            start.filter(|_| by != Metric::Processor).map(|it| row.time.median - it);
         let mut calls =
             timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
@@ -426,6 +434,7 @@ fn runs_of(
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
                 let time = match times.as_slice() {
                     _ if by == Metric::Processor => (usage.user_ns + usage.system_ns) as f64,
+                    _ if by == Metric::Process => usage.wall_ns as f64,
                     [only] => *only,
                     // The first of several walks warms the cache and does not count.
                     times => mean_without_the_first(times).map_err(|why| why.to_string())?,

@@ -1,5 +1,6 @@
 //! `transect lab run enumerate`: a session of walks.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -11,8 +12,10 @@ use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::version_of;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::rivals::external::External;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;
@@ -43,6 +46,7 @@ impl Request for LabRunArgs {
 
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let (mut methods, _) = methods(&self.all)?;
+        add_commands(self, resumed, &mut methods)?;
         match resumed {
             Some(spec) => {
                 let variants = spec.cells.iter().filter_map(|cell| cell.method.parse().ok());
@@ -88,13 +92,17 @@ impl Request for LabRunArgs {
         let Some(datasets) = datasets(self, cancel)? else { return Ok(None) };
         let has = |name: &str| cells.iter().any(|cell| cell.name == name);
         let [floor, parallel_floor] = FLOORS.map(|name| has(name).then(|| name.to_owned()));
+        let base = base(self)?;
+        let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
+        spec.environment.tools = tools(&spec.cells);
         Ok(Some(SessionSpec {
             rounds: self.preset.rounds,
             runs: self.preset.runs,
+            whole_processes: self.preset.measures_processes(),
             cache_states,
             floor,
             parallel_floor,
-            ..SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base())
+            ..spec
         }))
     }
 
@@ -111,21 +119,78 @@ impl Request for LabRunArgs {
     }
 }
 
-/// Returns the cell that others are compared with: what a scan does by itself.
-fn base() -> String {
-    format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str())
+/// Returns the cell that others are compared with: by default, what a scan does by itself.
+fn base(args: &LabRunArgs) -> Result<String, CliError> {
+    if let Some(base) = &args.base {
+        return Ok(base.clone());
+    }
+    let own = args.preset.commands(&std::env::current_exe()?).into_iter().next();
+    let engine = || format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str());
+    Ok(own.map_or_else(engine, |command| command.name))
+}
+
+/// Adds the commands that are cells: those of the user and of the preset, or those of a resumed session.
+fn add_commands(
+    args: &LabRunArgs,
+    resumed: Option<&SessionSpec>,
+    methods: &mut Vec<Method>,
+) -> Result<(), CliError> {
+    if let Some(spec) = resumed {
+        let of_cell = |cell: &Cell| {
+            Some(External { name: cell.method.clone(), words: cell.command.clone()? })
+        };
+        let mut commands: Vec<External> = spec.cells.iter().filter_map(of_cell).collect();
+        // The base has two cells.
+        commands.sort_by(|a, b| a.name.cmp(&b.name));
+        commands.dedup();
+        methods.extend(commands.into_iter().map(Method::of_command));
+        return Ok(());
+    }
+    let presets = args.preset.commands(&std::env::current_exe()?);
+    // A preset may name programs that are peers as well, and its own meaning counts.
+    methods.retain(|method| presets.iter().all(|command| command.name != method.name));
+    methods.extend(presets.into_iter().map(Method::of_command));
+    for command in &args.commands {
+        if methods.iter().any(|method| method.name == command.name) {
+            return Err(CliError::Lab(format!("'{}' is there already", command.name)));
+        }
+        let method = Method::of_command(command.clone());
+        if let Some(reason) = method.unavailable_reason {
+            return Err(CliError::Lab(reason));
+        }
+        methods.push(method);
+    }
+    Ok(())
+}
+
+/// Returns the versions of the programs of commands.
+fn tools(cells: &[Cell]) -> BTreeMap<String, String> {
+    let programs = cells.iter().filter_map(|cell| cell.command.as_ref()?.first());
+    let programs: BTreeSet<&String> = programs.collect();
+    let version = |program: &String| Some((program.clone(), version_of(program)?));
+    programs.into_iter().filter_map(version).collect()
 }
 
 /// Returns the cells of the session.
 fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
-    let base = base();
+    let base = base(args)?;
     let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
     let is_default = |method: &Method| match &method.runner {
         WalkRunner::Engine(_) => of_the_preset.contains(&method.name),
         _ => args.preset.holds(method),
     };
-    let is_always = |method: &Method| method.name == base || FLOORS.contains(&&*method.name);
-    Ok(cells(&choose(&args.methods, methods, is_default, is_always)?, &base))
+    let is_of_the_user =
+        |method: &Method| args.commands.iter().any(|command| command.name == method.name);
+    let is_floor =
+        |method: &Method| !args.preset.names_only && FLOORS.contains(&method.name.as_str());
+    let is_always =
+        |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
+    let chosen = choose(&args.methods, methods, is_default, is_always)?;
+    if args.base.is_some() && chosen.iter().all(|method| method.name != base) {
+        let why = "a base has to be a method that can run here";
+        return Err(CliError::Lab(format!("no method '{base}': {why}")));
+    }
+    Ok(cells(&chosen, &base))
 }
 
 /// Returns the corpora that are walked: those that are named, or those of the preset where nothing is.

@@ -150,7 +150,9 @@ fn absent(methods: &[walk::Method], contract: bool) -> BTreeMap<String, BTreeSet
                 format!("{} ({})", method.name, method.contract.join(" "))
             }
             WalkRunner::Absent => method.name.clone(),
-            WalkRunner::Contender(_) | WalkRunner::Peer(_) => method.name.clone(),
+            WalkRunner::Contender(_) | WalkRunner::Peer(_) | WalkRunner::External(_) => {
+                method.name.clone()
+            }
         };
         absent.entry(reason.clone()).or_default().insert(name);
     }

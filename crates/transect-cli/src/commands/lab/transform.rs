@@ -9,8 +9,8 @@ use transect::Cancel;
 use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, External, Files, Floor, How, Kind, Method, Needs, Phase, Rules,
-    TransformExperiment, TransformRunner, files_of, rules,
+    self, BASE, Digests, Files, Floor, How, Kind, Method, Needs, Phase, Rules, TransformExperiment,
+    TransformRunner, files_of, rules,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -19,6 +19,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
+use transect_lab::rivals::external::External;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use transect_sys::residency;
 
-use super::external;
 use super::floor::Floor;
 use super::input::digest_of;
 use super::many;
@@ -25,6 +24,7 @@ use crate::harness::log::FileEvidence;
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
+use crate::rivals::external::External;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// The longest that is waited for devices to have written what does not count any more.
@@ -63,7 +63,8 @@ impl<'m> TransformExperiment<'m> {
         }
         let input = &self.scratch.input(dataset.expected.bytes);
         if let Some(words) = &cell.command {
-            return Ok(external::command(words, input, &self.scratch.output()));
+            let output = self.scratch.output();
+            return Ok(External::command(words, &[("in", input), ("out", &output)]));
         }
         let variant: Variant = cell.method.parse().map_err(|_| Failure::unknown())?;
         let method = self.methods.iter().find(|known| known.name == variant.method);

@@ -12,7 +12,6 @@
 //! The run that does not count touches the memory that the measured one takes: a guest that gives
 //! free memory back to its host pays for having it again, many times more than the methods differ.
 
-mod external;
 mod floor;
 mod input;
 mod many;
@@ -24,7 +23,6 @@ mod preset;
 pub mod spec;
 mod variant;
 
-pub use external::External;
 pub use floor::Floor;
 pub use input::create;
 pub use many::{Way, create_many, run_many};

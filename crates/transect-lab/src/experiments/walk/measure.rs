@@ -1,20 +1,24 @@
-//! Walks as an experiment: every cell of a session is a method that walks a tree.
+//! WalkExperiment as an experiment: every cell of a session is a method that walks a tree.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use transect_sys::private_dir::PrivateTempDir;
 
+use crate::experiments::walk::copies::Copies;
 use crate::experiments::walk::method::{Method, WalkRunner};
+use crate::experiments::walk::preset::Preset;
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::Failure;
+use crate::harness::launch::{Failure, file_of_program, listen, time};
 use crate::harness::log::{FileEvidence, Outcome};
-use crate::rivals::peer::{PeerRun, Purpose};
+use crate::rivals::external::External;
+use crate::rivals::peer::{Claim, Purpose};
 use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// The maximum of entries among which calls are counted, if a tree can be divided so.
@@ -25,35 +29,105 @@ const MOST_COUNTED: u64 = 8000;
 pub struct WalkExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
-    /// The peers whose claims were proved, and on which dataset. Not kept in the file: a session may be
-    /// resumed with other versions of them.
-    proved: HashSet<(usize, &'static str)>,
-    counting: Option<Counting>,
-}
-
-/// What calls are counted on.
-#[derive(Debug)]
-struct Counting {
-    folder: PrivateTempDir,
-    /// One for each dataset.
+    /// The peers and commands whose counts were proved by a run of their own, and on which dataset. Not
+    /// kept in the file: a session may be resumed with other versions of them.
+    proved: HashSet<(usize, &'m str)>,
+    copies: Copies,
+    /// An empty directory.
+    empty: Option<PrivateTempDir>,
+    /// What calls are counted on: one for each dataset.
     sample_trees: Vec<SampleTree>,
-}
-
-impl Counting {
-    /// Returns an empty directory.
-    fn empty(&self) -> PathBuf {
-        self.folder.path().join("root")
-    }
 }
 
 impl<'m> WalkExperiment<'m> {
     /// Returns what runs these methods.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
-        Self { methods, launcher, proved: HashSet::new(), counting: None }
+        Self {
+            methods,
+            launcher,
+            proved: HashSet::new(),
+            copies: Copies::default(),
+            empty: None,
+            sample_trees: Vec::new(),
+        }
     }
 
     fn method(&self, job: &Job<'_>) -> Option<&'m Method> {
         self.methods.iter().find(|known| known.name == job.cell.method)
+    }
+
+    /// Proves the counts of a program that does so only by an output that is not read while it is timed:
+    /// once for each dataset. The inner error is what it found instead.
+    fn prove(&mut self, method: &'m Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
+        let inventory = inventory(job.dataset);
+        let (root, limit) = (&job.dataset.root, job.limit());
+        let judged = match &method.runner {
+            WalkRunner::Engine(_) | WalkRunner::Contender(_) | WalkRunner::Absent => {
+                return Ok(Ok(()));
+            }
+            WalkRunner::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
+            _ if self.proved.contains(&(job.index, &method.name)) => return Ok(Ok(())),
+            WalkRunner::Peer(peer) => {
+                let command = peer.command(root).ok_or_else(Failure::unknown)?;
+                peer.run(command, inventory, limit, Purpose::Proof)?.judged
+            }
+            WalkRunner::External(external) => {
+                let command = External::command(&external.words, &[("root", root)]);
+                let tree = root.clone();
+                let (claim, _) = listen(command, limit, move |output| Claim::read(output, &tree))?;
+                claim.and_then(|claim| claim.check(inventory, names_only(job)))
+            }
+        };
+        if judged.is_ok() {
+            self.proved.insert((job.index, &method.name));
+        }
+        Ok(judged)
+    }
+
+    /// Prepares a copy of a program, in sessions that run copies, and runs a new one once: what follows
+    /// finds it in memory.
+    fn copy(&mut self, method: &Method, job: &Job<'_>) -> Result<(), Failure> {
+        let Some(most) = preset(job).and_then(|preset| preset.runs_of_a_copy) else {
+            return Ok(());
+        };
+        let not_started = |reason: String| Failure::NotStarted { reason };
+        let command = self.original(method, job)?;
+        let name = command.get_program().to_string_lossy();
+        let program =
+            file_of_program(&name).ok_or_else(|| not_started(format!("no {name} here")))?;
+        // A runtime that was found by its name cannot be copied alone.
+        if matches!(method.runner, WalkRunner::Contender(_)) && !Path::new(&*name).is_absolute() {
+            return Ok(());
+        }
+        let failed = |error: io::Error| {
+            not_started(format!(
+                "cannot copy '{}': {}",
+                program.display(),
+                transect::reason(&error)
+            ))
+        };
+        if self.copies.prepare(&job.cell.name, &program, most).map_err(failed)? {
+            self.run(job)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the command of a method, with the program as it is.
+    fn original(&self, method: &Method, job: &Job<'_>) -> Result<Command, Failure> {
+        command(self.launcher, method, &job.dataset.root, job.spec.runs)
+    }
+
+    /// Returns an empty directory.
+    fn empty(&mut self) -> io::Result<PathBuf> {
+        let folder = match &self.empty {
+            Some(folder) => folder.path(),
+            None => self.empty.insert(PrivateTempDir::new("empty")?).path(),
+        };
+        let root = folder.join("root");
+        match std::fs::create_dir(&root) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(root),
+        }
     }
 }
 
@@ -62,36 +136,31 @@ impl Experiment for WalkExperiment<'_> {
         self.launcher
     }
 
-    /// Proves the claims of a peer that can only do so by a listing: once for each dataset.
     fn begin(&mut self, job: &Job<'_>) -> Option<Outcome> {
         let Some(method) = self.method(job) else {
             return Some(Outcome::Failed(Failure::unknown()));
         };
-        let WalkRunner::Peer(peer) = method.runner else { return None };
-        if peer.is_parsed_in_every_run() || self.proved.contains(&(job.index, peer.name)) {
-            return None;
-        }
-        let inventory = inventory(job.dataset);
-        match peer.run(&job.dataset.root, inventory, job.limit(), Purpose::Proof) {
+        match self.prove(method, job) {
+            Ok(Ok(())) => self.copy(method, job).err().map(Outcome::Failed),
+            Ok(Err(found)) => Some(Outcome::Wrong { found }),
             Err(failure) => Some(Outcome::Failed(failure)),
-            Ok(PeerRun { judged: Err(found), .. }) => Some(Outcome::Wrong { found }),
-            Ok(_) => {
-                self.proved.insert((job.index, peer.name));
-                None
-            }
         }
     }
 
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
-        let command = command(self.launcher, method, &job.dataset.root, job.spec.runs);
-        command.ok_or_else(Failure::not_built)
+        let original = self.original(method, job)?;
+        let Some(copy) = self.copies.of(&job.cell.name) else { return Ok(original) };
+        Ok(match &method.runner {
+            WalkRunner::Peer(peer) => peer.command_of(copy, &job.dataset.root),
+            _ => with_program(&original, copy),
+        })
     }
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
         if let Some(Method { runner: WalkRunner::Peer(peer), .. }) = self.method(job) {
-            let inventory = inventory(job.dataset);
-            let ran = peer.run(&job.dataset.root, inventory, job.limit(), Purpose::Time)?;
+            let (command, inventory) = (self.command(job)?, inventory(job.dataset));
+            let ran = peer.run(command, inventory, job.limit(), Purpose::Time)?;
             return Ok(Output { claim: ran.judged, ..Output::of_a_process(job, ran.usage) });
         }
         run(self, job)
@@ -109,29 +178,32 @@ impl Experiment for WalkExperiment<'_> {
     }
 
     fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error> {
-        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
-        let folder = PrivateTempDir::new("empty").map_err(failed)?;
         let sample = |dataset: &Dataset| sample_tree(&dataset.root, MOST_COUNTED);
         let sample_trees: Result<_, _> = spec.datasets.iter().map(sample).collect();
-        let counting = Counting { folder, sample_trees: sample_trees.map_err(Error::Walk)? };
-        std::fs::create_dir(counting.empty()).map_err(failed)?;
-        let path = counting.folder.path().to_owned();
-        self.counting = Some(counting);
-        Ok(path)
+        self.sample_trees = sample_trees.map_err(Error::Walk)?;
+        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
+        let empty = self.empty().map_err(failed)?;
+        Ok(empty.parent().unwrap_or(&empty).to_owned())
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
         let method = self.method(job).ok_or("no such method here any more")?;
-        let counting = self.counting.as_ref().expect("BUG: counting has begun");
-        let SampleTree { root, entries } = match part {
-            CountPart::StartUp => &SampleTree { root: counting.empty(), entries: 1 },
-            CountPart::Work => &counting.sample_trees[job.index],
+        let (root, entries) = match part {
+            CountPart::StartUp => (self.empty().map_err(|error| transect::reason(&error))?, 1),
+            CountPart::Work => {
+                let SampleTree { root, entries } = &self.sample_trees[job.index];
+                (root.clone(), *entries)
+            }
         };
-        let command = match method.runner {
-            WalkRunner::Peer(peer) => peer.command(root),
-            _ => command(self.launcher, method, root, 1),
-        };
-        Ok((command.ok_or("no such method here")?, *entries))
+        let command = command(self.launcher, method, &root, 1);
+        Ok((command.map_err(|_| "no such method here")?, entries))
+    }
+
+    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
+        let root = self.empty().map_err(|error| transect::reason(&error))?;
+        let method = self.method(job).ok_or("no such method here any more")?;
+        let command = command(self.launcher, method, &root, 1).map_err(|it| it.to_string())?;
+        time(command, job.limit()).map(|usage| usage.wall_ns).map_err(|it| it.to_string())
     }
 
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
@@ -141,16 +213,43 @@ impl Experiment for WalkExperiment<'_> {
     }
 }
 
-/// Returns the command of a method that speaks the protocol, if it was built.
-fn command(launcher: &Launcher, method: &Method, root: &Path, runs: usize) -> Option<Command> {
+/// Returns the preset of a session, if it is one of walks.
+fn preset(job: &Job<'_>) -> Option<&'static Preset> {
+    Preset::find(&job.spec.preset)
+}
+
+/// Returns whether the work is to print names and to query no lengths.
+fn names_only(job: &Job<'_>) -> bool {
+    preset(job).is_some_and(|preset| preset.names_only)
+}
+
+/// Returns the command of a method, if it is here.
+fn command(
+    launcher: &Launcher,
+    method: &Method,
+    root: &Path,
+    runs: usize,
+) -> Result<Command, Failure> {
     match &method.runner {
-        WalkRunner::Engine(_) => Some(engine_command(&launcher.program, method, root, runs, false)),
+        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, false)),
         WalkRunner::Contender(contender) => {
-            let out = launcher.built.get(&contender.name)?;
-            Some(contender.command(out, &method.name, root, runs))
+            let out = launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
+            Ok(contender.command(out, &method.name, root, runs))
         }
-        WalkRunner::Peer(_) | WalkRunner::Absent => None,
+        WalkRunner::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
+        WalkRunner::External(external) => Ok(External::command(&external.words, &[("root", root)])),
+        WalkRunner::Absent => Err(Failure::unknown()),
     }
+}
+
+/// Returns the same command with another file as its program, in the environment of this process.
+fn with_program(command: &Command, program: &Path) -> Command {
+    let mut with = Command::new(program);
+    with.args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        with.current_dir(folder);
+    }
+    with
 }
 
 /// Returns the command of a method of the engine.

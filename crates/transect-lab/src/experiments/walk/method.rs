@@ -6,7 +6,9 @@ use transect::{Order, ReaderKind};
 
 use crate::experiments::method::{self, Runner};
 use crate::experiments::walk::variant::Variant;
+use crate::harness::launch::can_start;
 use crate::rivals::contender::{Contender, Task};
+use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
 use crate::spec::Cell;
 
@@ -22,6 +24,8 @@ pub enum WalkRunner {
     Contender(Box<Contender>),
     /// A program as it comes.
     Peer(&'static Peer),
+    /// A command of the user, or of a preset.
+    External(External),
     /// It cannot exist here.
     Absent,
 }
@@ -32,6 +36,7 @@ impl Runner for WalkRunner {
             Self::Engine(..) => "engine",
             Self::Contender(_) => "contender",
             Self::Peer(_) => "peer",
+            Self::External(_) => "external",
             Self::Absent => "absent",
         }
     }
@@ -39,6 +44,13 @@ impl Runner for WalkRunner {
     fn contender(&self) -> Option<&Contender> {
         match self {
             Self::Contender(contender) => Some(contender),
+            _ => None,
+        }
+    }
+
+    fn external(&self) -> Option<&External> {
+        match self {
+            Self::External(external) => Some(external),
             _ => None,
         }
     }
@@ -105,6 +117,19 @@ impl Method {
             new
         });
         (methods, wrong)
+    }
+
+    /// Returns the method that a command is. It may use several threads.
+    pub fn of_command(external: External) -> Self {
+        let program = external.program();
+        let reason = (!can_start(program)).then(|| format!("'{program}' cannot be started here"));
+        let (name, about) = (external.name.clone(), external.words.join(" "));
+        Self {
+            language: external.language(),
+            parallel: true,
+            unavailable_reason: reason,
+            ..Self::own(name, about, WalkRunner::External(external))
+        }
     }
 
     /// Returns the method that a variant of this engine is.

@@ -1,5 +1,6 @@
-//! Walks of trees: every reader in every order, contenders and peers.
+//! Walks of trees: every reader in every order, contenders, peers and commands of the user.
 
+mod copies;
 pub mod measure;
 pub mod method;
 pub mod preset;

@@ -4,12 +4,17 @@
 //! for what was wrong with them: every method is a process of its own, so that none warms what the
 //! next one walks on, and no time is shown of a method that found something else. A single run
 //! decides nothing; `--rounds` makes more of them.
+//!
+//! Presets of programs measure whole processes, from start to exit, instead of the walks in them.
+
+use std::path::Path;
 
 use transect::{Order, ReaderKind};
 
-use crate::experiments::walk::method::Method;
+use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
+use crate::rivals::external::External;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +39,14 @@ pub struct Preset {
     threads: Option<usize>,
     /// Which contenders and peers take part.
     others: Others,
+    /// Commands that take part, as a user would write them; [`PROGRAM`] stands for this program. Where
+    /// there are any, whole processes are measured, the first command is the base, and no method of the
+    /// engine takes part.
+    commands: &'static [&'static str],
+    /// Programs print all names and query no lengths. There is no floor of that.
+    pub names_only: bool,
+    /// Every cell runs a copy of its program, and gets a new one after this many runs.
+    pub runs_of_a_copy: Option<usize>,
     /// Whether calls are counted and timed afterwards, in runs of their own.
     pub calls: bool,
 }
@@ -43,8 +56,16 @@ pub struct Preset {
 enum Others {
     All,
     Quick,
+    Peers,
+    Only(&'static str),
     None,
 }
+
+/// Stands for the path of this program in the commands of a preset.
+const PROGRAM: &str = "{transect}";
+
+/// What stands for the tree in a command.
+pub const ROOT: &str = "{root}";
 
 const ITERATION: &[Order] = &[Order::Recursive, Order::Queue, Order::Stack, Order::StackPresized];
 
@@ -60,6 +81,9 @@ const PLAIN: Preset = Preset {
     orders: &[],
     threads: None,
     others: Others::All,
+    commands: &[],
+    names_only: false,
+    runs_of_a_copy: None,
     calls: true,
 };
 
@@ -75,6 +99,45 @@ pub const PRESETS: &[Preset] = &[
         ..PLAIN
     },
     PLAIN,
+    Preset {
+        name: "programs",
+        about: "whole programs, from start to exit: this one, peers, --command, and the floors",
+        corpora: &["data"],
+        others: Others::Peers,
+        commands: &[
+            "transect={transect} scan --json {root}",
+            "transect-usage={transect} usage --depth 0 --json {root}",
+        ],
+        ..PLAIN
+    },
+    Preset {
+        name: "names",
+        about: "whole programs that print all paths and query no attributes",
+        corpora: &["data"],
+        others: Others::None,
+        commands: &[
+            "transect={transect} list -0 {root}",
+            "find=find {root} -print0",
+            "bfs=bfs {root} -print0",
+            "fd=fd --unrestricted --print0 --search-path {root}",
+            "fdfind=fdfind --unrestricted --print0 --search-path {root}",
+            "rg=rg --files --no-ignore --hidden --null {root}",
+        ],
+        names_only: true,
+        ..PLAIN
+    },
+    Preset {
+        name: "start",
+        about: "what programs cost before they do anything: ten files, 720 rounds, fresh copies of each",
+        // Twelve copies of each program.
+        rounds: 720,
+        runs_of_a_copy: Some(60),
+        corpora: &["tiny"],
+        others: Others::Only("du"),
+        commands: &["transect={transect} scan --json {root}"],
+        calls: false,
+        ..PLAIN
+    },
     Preset {
         name: "article-s0",
         about: "1,000, 2,000 and 5,000 files in a directory, cold and at once warm, times against the slowest",
@@ -146,9 +209,32 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
+    /// Returns whether times are those of whole processes.
+    pub fn measures_processes(&self) -> bool {
+        !self.commands.is_empty()
+    }
+
+    /// Returns the commands that take part, the first of which is the base; `program` is this program.
+    pub fn commands(&self, program: &Path) -> Vec<External> {
+        let expand = |word: String| match word == PROGRAM {
+            true => program.to_string_lossy().into_owned(),
+            false => word,
+        };
+        let parsed = self.commands.iter().map(|text| {
+            let External { name, words } =
+                External::parse(text, &[ROOT]).expect("BUG: a preset has a wrong command");
+            External { name, words: words.into_iter().map(expand).collect() }
+        });
+        parsed.collect()
+    }
+
     /// Returns the variants of the engine that take part, where no method is named.
     pub fn variants(&self) -> impl Iterator<Item = Variant> {
-        let orders = if self.orders.is_empty() { Order::ALL } else { self.orders };
+        let orders = match self.orders {
+            _ if self.measures_processes() => &[],
+            [] => Order::ALL,
+            orders => orders,
+        };
         ReaderKind::ALL.iter().flat_map(move |&reader| {
             orders.iter().map(move |&order| {
                 let threads = self.threads.filter(|_| order.is_parallel());
@@ -160,8 +246,11 @@ impl Preset {
     /// Returns whether a method takes part that is none of the engine's, where no method is named.
     pub fn holds(&self, other: &Method) -> bool {
         match self.others {
+            _ if matches!(other.runner, WalkRunner::External(_)) => true,
             Others::All => true,
             Others::Quick => other.quick,
+            Others::Peers => matches!(other.runner, WalkRunner::Peer(_)),
+            Others::Only(name) => other.name == name,
             Others::None => false,
         }
     }
@@ -182,6 +271,21 @@ mod tests {
             }
         }
         assert!(Preset::find("fast").is_none());
+    }
+
+    #[test]
+    fn presets_of_programs_run_this_program_first_and_nothing_of_the_engine() {
+        let program = Path::new("/opt/bin dir/transect");
+        for (name, subcommand) in [("programs", "scan"), ("names", "list"), ("start", "scan")] {
+            let preset = Preset::find(name).expect("a preset");
+            assert!(preset.measures_processes());
+            assert_eq!(preset.variants().count(), 0);
+            let commands = preset.commands(program);
+            assert_eq!(commands[0].name, "transect");
+            assert_eq!(commands[0].words[..2], ["/opt/bin dir/transect", subcommand]);
+            assert!(commands.iter().all(|it| it.words.iter().any(|word| word == ROOT)));
+        }
+        assert!(!Preset::find("full").expect("a preset").measures_processes());
     }
 
     #[test]

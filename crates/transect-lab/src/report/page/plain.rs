@@ -61,8 +61,10 @@ fn ranking_section(
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escape_html(text));
     }
     let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
-    if ranking.by == Metric::Processor {
-        out.push_str("<p>All times are processor time.</p>\n");
+    match ranking.by {
+        Metric::Processor => out.push_str("<p>All times are processor time.</p>\n"),
+        Metric::Process => out.push_str("<p>All times are those of whole processes.</p>\n"),
+        Metric::Time => {}
     }
     let heads = [
         &["method", "language", "median, ms", "min, ms", "max, ms", "n"],

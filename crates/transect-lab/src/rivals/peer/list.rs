@@ -212,7 +212,7 @@ pub const PEERS: &[Peer] = &[
 const RECORD: &str = r"%y %s\n";
 
 /// All four counts.
-const EVERY_ENTRY: CountRule = CountRule {
+pub(super) const EVERY_ENTRY: CountRule = CountRule {
     description: "files, directories and others, every name, and the lengths of files",
     expected: |inventory| {
         let Inventory { files, directories, symlinks, others, .. } = inventory;
@@ -221,6 +221,20 @@ const EVERY_ENTRY: CountRule = CountRule {
             directories: Some(directories.names),
             others: Some(symlinks.names + others.names),
             bytes: Some(files.bytes),
+        }
+    },
+};
+
+/// All four counts, as `transect scan` has them.
+pub(super) const EVERY_FILE_ONCE: CountRule = CountRule {
+    description: "files, directories and others, every name, and the lengths of all but directories, each file once",
+    expected: |inventory| {
+        let Inventory { files, directories, symlinks, others, .. } = inventory;
+        ReportedCounts {
+            files: Some(files.names),
+            directories: Some(directories.names),
+            others: Some(symlinks.names + others.names),
+            bytes: Some(files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes),
         }
     },
 };

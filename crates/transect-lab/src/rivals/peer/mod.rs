@@ -22,6 +22,7 @@
 //! * Unreadable entries make `find`, `bfs`, `du` and `dua` exit with an error, which the lab counts as a
 //!   failure; the other peers do not report them and are compared as usual.
 
+mod claim;
 mod list;
 mod parse;
 mod reported;
@@ -29,6 +30,7 @@ mod run;
 mod spec;
 
 pub use crate::harness::inventory::{Inventory, TypeTotals};
+pub use claim::Claim;
 pub use list::PEERS;
 pub use parse::OutputFormat;
 pub use reported::ReportedCounts;

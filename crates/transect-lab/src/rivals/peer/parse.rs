@@ -6,6 +6,8 @@
 
 use std::io::{ErrorKind, Read};
 
+use serde::Deserialize;
+
 use super::reported::ReportedCounts;
 
 /// Format of an output.
@@ -20,9 +22,51 @@ pub enum OutputFormat {
     NulNames,
     /// The export of `ncdu`: a directory is an array, an entry an object. Bytes are those of regular files.
     NcduExport,
+    /// The object that `transect scan --json` and `transect usage --json` print. Bytes are those of all but
+    /// directories, each file once.
+    Totals,
 }
 
+/// What an output of no known format is.
+const NO_PROOF: &str = "nothing that proves its work: the object of `transect scan --json`, a sum of lengths, entries as \
+     `find -printf '%y %s\\n'` prints them, or names that end with NUL";
+
+/// Bytes of an output that show its format: a path and its end.
+const HEAD: u64 = 8192;
+
 impl OutputFormat {
+    /// Finds the format of an output by its first bytes, and parses it, reading to its end. Returns these
+    /// bytes, too.
+    ///
+    /// # Errors
+    /// It has no known format, or another one than it begins with, or is truncated.
+    pub(super) fn find_and_parse(
+        mut output: impl Read,
+    ) -> Result<(Self, ReportedCounts, Vec<u8>), String> {
+        let mut head = Vec::new();
+        let read_head = output.by_ref().take(HEAD).read_to_end(&mut head);
+        read_head.map_err(|error| format!("its output cannot be read: {error}"))?;
+        let format = Self::of_head(&head);
+        let Some(format) = format else {
+            // Nothing depends on the rest, but a closed pipe would kill the program.
+            let _ = std::io::copy(&mut output, &mut std::io::sink());
+            return Err(NO_PROOF.to_owned());
+        };
+        let counts = format.parse(head.as_slice().chain(output))?;
+        Ok((format, counts, head))
+    }
+
+    fn of_head(head: &[u8]) -> Option<Self> {
+        match head.trim_ascii_start() {
+            [b'{', ..] => Some(Self::Totals),
+            [b'[', ..] => Some(Self::NcduExport),
+            head if head.contains(&0) => Some(Self::NulNames),
+            [b'0'..=b'9', ..] => Some(Self::Sum),
+            [b'a'..=b'z' | b'A'..=b'Z' | b'?', b' ', b'0'..=b'9', ..] => Some(Self::Records),
+            _ => None,
+        }
+    }
+
     /// Parses an output, reading to its end.
     ///
     /// # Errors
@@ -33,6 +77,7 @@ impl OutputFormat {
             Self::Records => read::<Records>(output),
             Self::NulNames => read::<NulNames>(output),
             Self::NcduExport => read::<NcduExport>(output),
+            Self::Totals => read::<Totals>(output),
         }
     }
 }
@@ -62,6 +107,45 @@ fn read<P: Parser>(mut output: impl Read) -> Result<ReportedCounts, String> {
         }
     }
     result.and_then(|()| parser.finish())
+}
+
+/// [`OutputFormat::Totals`]
+#[derive(Default)]
+struct Totals(Vec<u8>);
+
+/// Bytes of an object at most: `--errors` lists every error.
+const LONGEST_OBJECT: usize = 16 << 20;
+
+#[derive(Deserialize)]
+struct TotalsObject {
+    files: u64,
+    directories: u64,
+    /// `usage` counts links among the others.
+    #[serde(default)]
+    symlinks: u64,
+    others: u64,
+    apparent_size: u64,
+}
+
+impl Parser for Totals {
+    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
+        if self.0.len() == LONGEST_OBJECT {
+            return Err("prints an object that is too long".to_owned());
+        }
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ReportedCounts, String> {
+        let object: TotalsObject = serde_json::from_slice(&self.0)
+            .map_err(|error| format!("prints an object without counts: {error}"))?;
+        Ok(ReportedCounts {
+            files: Some(object.files),
+            directories: Some(object.directories),
+            others: Some(object.symlinks + object.others),
+            bytes: Some(object.apparent_size),
+        })
+    }
 }
 
 /// A number, parsed digit by digit.

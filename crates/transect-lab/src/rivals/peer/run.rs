@@ -1,6 +1,6 @@
 //! One process of a peer: to check its counts, or to measure its time.
 
-use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use super::spec::Peer;
@@ -26,20 +26,17 @@ pub struct PeerRun {
 }
 
 impl Peer {
-    /// Runs it once on a root, for at most `limit`.
+    /// Runs its `command` once, for at most `limit`.
     ///
     /// # Errors
-    /// It is not installed, timed out, failed, or printed another format.
+    /// It timed out, failed, or printed another format.
     pub fn run(
         &'static self,
-        root: &Path,
+        command: Command,
         inventory: &Inventory,
         limit: Duration,
         purpose: Purpose,
     ) -> Result<PeerRun, Failure> {
-        let Some(command) = self.command(root) else {
-            return Err(Failure::NotStarted { reason: format!("no {} here", self.name) });
-        };
         if purpose == Purpose::Time && !self.is_parsed_in_every_run() {
             return launch::time(command, limit).map(|usage| PeerRun { usage, judged: Ok(()) });
         }
@@ -69,13 +66,15 @@ mod tests {
             ("find", Purpose::Time, false),
         ] {
             let peer = Peer::find(name).unwrap();
-            let ran = peer.run(temp.path(), &there, limit, purpose).unwrap();
+            let command = || peer.command(temp.path()).unwrap();
+            let ran = peer.run(command(), &there, limit, purpose).unwrap();
             assert_eq!(ran.judged, Ok(()), "{name} {purpose:?}");
             assert!(ran.usage.wall_ns > 0);
-            let ran = peer.run(temp.path(), &nothing, limit, purpose).unwrap();
+            let ran = peer.run(command(), &nothing, limit, purpose).unwrap();
             assert_eq!(ran.judged.is_err(), is_judged, "{name} {purpose:?}");
         }
-        let nowhere = Peer::find("du").unwrap().run(&temp.join("no"), &there, limit, Purpose::Time);
+        let du = Peer::find("du").unwrap();
+        let nowhere = du.run(du.command(&temp.join("no")).unwrap(), &there, limit, Purpose::Time);
         assert!(matches!(nowhere, Err(Failure::Died { .. })), "{nowhere:?}");
     }
 }

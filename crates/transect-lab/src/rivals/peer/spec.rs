@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::parse::OutputFormat;
 use super::reported::ReportedCounts;
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::is_on_path;
+use crate::harness::launch::{file_of_program, is_on_path};
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,14 @@ impl Peer {
     /// The environment contains only the search path, because peers read options, units, colours and
     /// ignore rules from variables and from the home directory.
     pub fn command(&self, root: &Path) -> Option<Command> {
-        let mut command = self.base_command()?;
+        // By its path, so that it starts as other programs do: with a name, the standard library would use
+        // `fork` instead of `posix_spawn`, as the command sets `PATH`.
+        Some(self.command_of(&file_of_program(self.program()?)?, root))
+    }
+
+    /// Returns the same command with another file as its program.
+    pub(crate) fn command_of(&self, program: &Path, root: &Path) -> Command {
+        let mut command = clean(program);
         for &argument in self.arguments {
             if argument == ROOT {
                 // A root that begins with a dash would be parsed as an option.
@@ -98,7 +105,7 @@ impl Peer {
                 command.arg(argument);
             }
         }
-        Some(command)
+        command
     }
 
     /// Returns its command line as text, with [`ROOT`] as the root.
@@ -145,26 +152,27 @@ impl Peer {
         self.check_counts(self.parse(output)?, inventory)
     }
 
-    fn program(&self) -> Option<&'static str> {
+    /// Returns the name of its program, if it is installed.
+    pub(crate) fn program(&self) -> Option<&'static str> {
         self.programs.iter().copied().find(|program| is_on_path(program))
-    }
-
-    /// Returns its program without arguments, with the environment of all runs.
-    fn base_command(&self) -> Option<Command> {
-        let mut command = Command::new(self.program()?);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.envs([("LC_ALL", "C"), ("HOME", NONEXISTENT)]).stdin(Stdio::null());
-        Some(command)
     }
 
     /// Returns the first line of its `--version` output that is not empty.
     fn version_line(&self) -> Option<String> {
-        let said = self.base_command()?.arg("--version").output().ok()?.stdout;
+        let said = clean(self.program()?.as_ref()).arg("--version").output().ok()?.stdout;
         let said = String::from_utf8_lossy(&said);
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().take(8).collect();
         Some(words.join(" "))
     }
+}
+
+/// Returns a program without arguments, with the environment of all runs.
+fn clean(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.envs([("LC_ALL", "C"), ("HOME", NONEXISTENT)]).stdin(Stdio::null());
+    command
 }
 
 /// Returns the first word of a line that looks like a version: it starts with a digit and has a dot.

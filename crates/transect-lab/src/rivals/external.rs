@@ -1,0 +1,126 @@
+//! Commands of the user as cells of a session: `cp {in} {out}`, `du -sb {root}`.
+//!
+//! They run without a shell, which would be measured as well. With `sh -c '…'`, the start of the shell is
+//! measured separately, like that of every program: by the same command with nothing to do.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::rivals::contender::expand;
+use crate::spec::Cell;
+
+/// Words that only a shell would not pass to the program.
+const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
+
+/// A command with a name in the session: `NAME=COMMAND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct External {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<String>,
+}
+
+impl External {
+    /// Returns the program.
+    pub fn program(&self) -> &str {
+        &self.words[0]
+    }
+
+    /// Parses `NAME=COMMAND`. The command must contain all `placeholders`, such as `{in}`.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: &str, placeholders: &[&str]) -> Result<Self, String> {
+        let (name, command) = text.split_once('=').ok_or("expected NAME=COMMAND")?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(format!("invalid name '{name}'; use letters, digits and -_.+"));
+        }
+        let words = shell_words::split(command).map_err(|_| "unclosed quote")?;
+        if words.is_empty() {
+            return Err("the command is empty".to_owned());
+        }
+        if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
+            let instead =
+                format!("to use a shell, write sh -c '...' sh {}", placeholders.join(" "));
+            return Err(format!("'{word}' would be passed as an argument; {instead}"));
+        }
+        let has = |place: &&str| words.iter().any(|word| word.contains(*place));
+        if let Some(place) = placeholders.iter().find(|place| !has(place)) {
+            return Err(format!("{place} is missing"));
+        }
+        Ok(Self { name: name.to_owned(), words })
+    }
+
+    /// Returns its command, with each `{name}` in its words replaced by the path of that name.
+    pub(crate) fn command(words: &[String], values: &[(&str, &Path)]) -> Command {
+        let mut words = words.iter().map(|word| expand(word, values));
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
+        command
+    }
+
+    /// Returns what stands for its language: the name of its program.
+    pub(crate) fn language(&self) -> String {
+        let program = Path::new(self.program()).file_name();
+        program.unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns the cell that it is. No floor binds it: it may share blocks, or let the kernel copy.
+    pub fn cell(&self) -> Cell {
+        Cell {
+            name: self.name.clone(),
+            method: self.name.clone(),
+            contract: Vec::new(),
+            language: self.language(),
+            kind: "external".to_owned(),
+            parallel: false,
+            floors: Some(Vec::new()),
+            command: Some(self.words.clone()),
+            tasks: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [&str; 2] = ["{in}", "{out}"];
+
+    #[test]
+    fn a_command_is_split_into_words_and_its_places_are_filled() {
+        let external = External::parse("my-cp=cp --reflink=never '{in}' {out}", &FILES).unwrap();
+        assert_eq!((external.name.as_str(), external.program()), ("my-cp", "cp"));
+        let made = External::command(
+            &external.words,
+            &[("in", Path::new("/a b/{out}")), ("out", Path::new("/o"))],
+        );
+        let words: Vec<_> = made.get_args().collect();
+        assert_eq!(words, ["--reflink=never", "/a b/{out}", "/o"]);
+        let dd = External::parse("dd=dd if={in} of={out} bs=1M", &FILES).unwrap();
+        let made = External::command(&dd.words, &[("in", Path::new("i")), ("out", Path::new("o"))]);
+        assert_eq!(made.get_args().collect::<Vec<_>>(), ["if=i", "of=o", "bs=1M"]);
+        let cell = dd.cell();
+        assert_eq!((cell.kind.as_str(), cell.command), ("external", Some(dd.words)));
+    }
+
+    #[test]
+    fn what_cannot_be_a_command_says_why() {
+        for (text, why) in [
+            ("cp {in} {out}", "NAME=COMMAND"),
+            ("a b=cp {in} {out}", "invalid name"),
+            ("a=", "command is empty"),
+            ("a=cp '{in} {out}", "unclosed quote"),
+            ("a=cp {in}", "{out} is missing"),
+            ("a=cat {in} > {out}", "'>' would be passed as an argument"),
+        ] {
+            let told = External::parse(text, &FILES).unwrap_err();
+            assert!(told.contains(why), "{text}: {told}");
+        }
+        let shell = "a=sh -c 'cat \"$1\" > \"$2\"' sh {in} {out}";
+        assert!(External::parse(shell, &FILES).is_ok());
+        assert!(External::parse("a=cat {in}", &["{in}"]).is_ok());
+    }
+}

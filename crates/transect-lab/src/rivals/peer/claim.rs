@@ -1,0 +1,147 @@
+//! What an unknown program claims to have counted: a command of the user, whose output is the only proof
+//! of its work.
+//!
+//! The output has to begin like one of the formats that peers print, and its counts have to be those of
+//! the tree by a rule that some peer counts by.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::list::{EVERY_ENTRY, EVERY_FILE_ONCE, PEERS};
+use super::parse::OutputFormat;
+use super::reported::ReportedCounts;
+use crate::harness::inventory::Inventory;
+
+/// The counts in an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    format: OutputFormat,
+    counts: ReportedCounts,
+    /// A list of names begins with that of the root.
+    has_root: bool,
+}
+
+impl Claim {
+    /// Reads the output of a walk of `root` to its end.
+    ///
+    /// # Errors
+    /// It contains no counts: one line, as text after "found something else".
+    pub fn read(output: impl Read, root: &Path) -> Result<Self, String> {
+        let (format, counts, head) = OutputFormat::find_and_parse(output)?;
+        let root = root.as_os_str().as_encoded_bytes();
+        let has_root = head.strip_prefix(root).is_some_and(|rest| rest.first() == Some(&0));
+        Ok(Self { format, counts, has_root })
+    }
+
+    /// Compares it with the inventory of the tree. With `names_only`, the work is to print all names and
+    /// to query no lengths.
+    ///
+    /// # Errors
+    /// What it claims instead, or that it did more or less work.
+    pub fn check(self, inventory: &Inventory, names_only: bool) -> Result<(), String> {
+        let Self { format, counts, has_root } = self;
+        if (format == OutputFormat::NulNames) != names_only {
+            return Err(if names_only { MORE } else { LESS }.to_owned());
+        }
+        let rules = match format {
+            OutputFormat::Totals => vec![EVERY_FILE_ONCE],
+            OutputFormat::Records | OutputFormat::NcduExport => vec![EVERY_ENTRY],
+            OutputFormat::NulNames => {
+                return check_names(counts.files.unwrap_or(0), has_root, inventory);
+            }
+            OutputFormat::Sum => {
+                let peers = PEERS.iter().filter(|peer| peer.output_format == OutputFormat::Sum);
+                peers.flat_map(|peer| peer.count_rules).copied().collect()
+            }
+        };
+        let rules: Vec<_> = rules.iter().map(|rule| (rule.expected)(inventory)).collect();
+        counts.matches_one_of(&rules).map_err(|differences| match format {
+            OutputFormat::Sum => format!("{counts}, which no known program would count"),
+            _ => differences,
+        })
+    }
+}
+
+const LESS: &str = "names without lengths; the preset `names` compares such programs";
+const MORE: &str = "more than names; the preset `programs` compares such programs";
+
+/// Compares a number of names: of all entries, with or without the root, or of regular files.
+fn check_names(names: u64, has_root: bool, inventory: &Inventory) -> Result<(), String> {
+    let entries: u64 = inventory.parts().iter().map(|part| part.names).sum();
+    let entries = entries - u64::from(!has_root);
+    let files = inventory.files.names;
+    if names == entries || names == files {
+        return Ok(());
+    }
+    Err(format!("{names} names instead of {entries}, or of {files} files"))
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::{TempDir, trees};
+
+    use super::*;
+
+    fn check(output: &[u8], inventory: &Inventory, names_only: bool) -> Result<(), String> {
+        Claim::read(output, Path::new("/t"))?.check(inventory, names_only)
+    }
+
+    /// A tree `/t` with a directory and, in it, two files of 5 bytes.
+    fn tree() -> (TempDir, Inventory) {
+        let temp = TempDir::new();
+        std::fs::create_dir_all(temp.join("tree/d")).unwrap();
+        for name in ["tree/d/a", "tree/d/b"] {
+            std::fs::write(temp.join(name), "12345").unwrap();
+        }
+        let inventory = Inventory::of(&temp.join("tree"));
+        (temp, inventory)
+    }
+
+    #[test]
+    fn claim_accepted_in_every_format() {
+        let (_temp, inventory) = tree();
+        let totals = br#"{"files":2,"directories":2,"symlinks":0,"others":0,"apparent_size":10}"#;
+        let usage = br#"{"files":2,"directories":2,"others":0,"apparent_size":10,"entries":[]}"#;
+        for output in [&totals[..], usage, b"10\t/tree\n", b"  10\n", b"d 9\nd 9\nf 5\nf 5\n"] {
+            assert_eq!(check(output, &inventory, false), Ok(()), "{}", output.escape_ascii());
+        }
+        let with_root = b"/t\0/t/d\0/t/d/a\0/t/d/b\0";
+        for names in [&with_root[..], b"/t/d/a\0/t/d\0/t/d/b\0", b"d/a\0d/b\0"] {
+            assert_eq!(check(names, &inventory, true), Ok(()), "{}", names.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn claim_refused_for_other_counts_or_other_work() {
+        let (_temp, inventory) = tree();
+        let fewer = br#"{"files":1,"directories":2,"symlinks":0,"others":0,"apparent_size":10}"#;
+        for (output, names_only, reason) in [
+            (&fewer[..], false, "claims 1 files instead of 2 files"),
+            (b"11\n", false, "11 bytes, which no known program would count"),
+            (b"d/a\0", true, "1 names instead of 3, or of 2 files"),
+            (b"/t\0/t/d\0/t/d/a\0", true, "3 names instead of 4, or of 2 files"),
+            (b"/t\0/t/d\0/t/d/a\0/t/d/b\0", false, LESS),
+            (b"10\n", true, MORE),
+            (b"f 5\nf 5\n", false, "claims 0 directories instead of 2 directories"),
+            (b"two files\n", false, "nothing that proves its work"),
+            (b"", false, "nothing that proves its work"),
+            (b"{\"files\":2}", false, "prints an object without counts"),
+        ] {
+            let refused = check(output, &inventory, names_only).unwrap_err();
+            assert!(refused.starts_with(reason), "{}: {refused}", output.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn listing_longer_than_its_head_is_counted_whole() {
+        let temp = TempDir::new();
+        trees::many_small_dirs(temp.path());
+        let inventory = Inventory::of(temp.path());
+        let entries: u64 = inventory.parts().iter().map(|part| part.names).sum();
+        let path = format!("/t/{}\0", "a".repeat(100));
+        let listing = format!("/t\0{}", path.repeat(entries as usize - 1));
+        assert!(listing.len() > 8192);
+        assert_eq!(check(listing.as_bytes(), &inventory, true), Ok(()));
+        assert!(check(&listing.as_bytes()[..listing.len() - 104], &inventory, true).is_err());
+    }
+}
