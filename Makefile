@@ -181,10 +181,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	set +x
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
-	for source in bench/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
-	if command -v python3 >/dev/null; then
-		for script in bench/*.py tools/check-style; do python3 -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$$script"; done
-	fi
+	for source in contenders/*/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
 
 ci: check test ## All that has to hold before a change goes in
 
@@ -197,9 +194,8 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 		$(CARGO) +nightly fuzz run "$$name" -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
 	done
 
-bench: dist ## Measure against the floor and peers: make bench ARGS='--quick' (bench/README.md)
-	@command -v python3 >/dev/null || { echo 'python3 is missing' >&2; exit 1; }
-	bench/run.py --transect '$(BINARY)' $(ARGS)
+bench: dist ## Measure against the floor and peers, with options of `lab run enumerate` as ARGS (bench/README.md)
+	@'$(BINARY)' lab run enumerate $(or $(ARGS),--preset programs)
 
 completions: dist ## Write completions and man pages into target/generated
 	@mkdir -p '$(TARGET)/generated'
