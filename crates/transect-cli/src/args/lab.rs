@@ -470,10 +470,10 @@ Examples:
     transect lab run enumerate --path src --state cold
   Compare two readers on a corpus:
     transect lab run enumerate --corpus data --methods 'getdents-*'
-  Compare whole programs, another build among them:
-    transect lab run enumerate --preset programs --command 'old=./old scan --json {root}'
-  Compare what two builds cost before they do anything:
-    transect lab run enumerate --preset start --command 'old=./old scan --json {root}' --base old
+  Compare whole programs, another build of du among them:
+    transect lab run enumerate --preset programs --command 'old=./du -sb {root}'
+  Compare what programs cost before they do anything:
+    transect lab run enumerate --preset start --command 'old=./du -sb {root}'
   Continue an interrupted session:
     transect lab run enumerate --resume session.jsonl";
 
