@@ -154,6 +154,7 @@ impl EventLoop<'_> {
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => self.app.press(key),
                 Event::Paste(text) => self.app.paste(&text),
+                Event::Resize(..) => system::report_input_again(),
                 _ => {}
             }
             timeout = Duration::ZERO;

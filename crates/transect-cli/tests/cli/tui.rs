@@ -1,5 +1,15 @@
 //! Looking around in a terminal. `tmux` plays it: keys go in, the screen comes out.
 
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions, read_to_string};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 use transect_testkit::wait_for_ok;
 
 use crate::harness::{TestEnv, assert_output, skip};
@@ -199,4 +209,69 @@ fn tui_without_terminal_fails() {
     ----- stderr -----
     transect: standard input and output must be a terminal
     ");
+}
+
+/// The view waits for a terminal that takes no more output. Meanwhile the window is resized, and then a key
+/// is pressed: both are reported at once, and the key must not wait for the next one.
+#[test]
+fn tui_key_pressed_after_resize_taken() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    // One screen is more than a terminal stores for its reader.
+    for number in 0..400 {
+        env.write(&format!("tree/{number:03}{}", "n".repeat(240)), 0);
+    }
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let name = OsStr::from_bytes(name.as_bytes());
+    let flags = fcntl_getfl(&terminal).unwrap();
+    fcntl_setfl(&terminal, flags | OFlags::NONBLOCK).unwrap();
+    let resize = |columns| {
+        let size = Winsize { ws_row: 380, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&terminal, size).unwrap();
+    };
+    resize(400);
+    let open = || OpenOptions::new().read(true).write(true).open(name).unwrap();
+    let mut view = Command::new("setsid")
+        .arg("--ctty")
+        .args([env!("CARGO_BIN_EXE_transect"), "tui"])
+        .arg(env.path("tree"))
+        .env("TERM", "xterm-256color")
+        .stdin(open())
+        .stdout(open())
+        .stderr(open())
+        .spawn()
+        .unwrap();
+    let mut screen = File::from(terminal.try_clone().unwrap());
+    let mut shows = |text: &str| {
+        let mut shown = Vec::new();
+        wait_for_ok(text, || {
+            let mut some = [0; 65536];
+            while let Ok(read @ 1..) = screen.read(&mut some) {
+                shown.extend_from_slice(&some[..read]);
+            }
+            let shown = String::from_utf8_lossy(&shown);
+            if shown.contains(text) { Ok(()) } else { Err(shown.into_owned()) }
+        });
+    };
+    shows("complete");
+    resize(401);
+    let proc = PathBuf::from(format!("/proc/{}", view.id()));
+    wait_for_ok("writing", || {
+        // The number of the system call and its arguments; the first of `write` is the descriptor.
+        let call = read_to_string(proc.join("syscall")).unwrap();
+        if call.split(' ').nth(1) == Some("0x1") { Ok(()) } else { Err(call) }
+    });
+    resize(402);
+    wait_for_ok("the signal taken", || {
+        let status = read_to_string(proc.join("status")).unwrap();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:\t")).unwrap();
+        if pending.chars().all(|digit| digit == '0') { Ok(()) } else { Err(pending.to_owned()) }
+    });
+    File::from(terminal.try_clone().unwrap()).write_all(b"?").unwrap();
+    shows("Keys");
+    view.kill().unwrap();
+    view.wait().unwrap();
 }

@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{open_command, shell_command, suspend};
+pub(crate) use unix::{open_command, report_input_again, shell_command, suspend};
 #[cfg(not(unix))]
-pub(crate) use windows::{open_command, shell_command, suspend};
+pub(crate) use windows::{open_command, report_input_again, shell_command, suspend};

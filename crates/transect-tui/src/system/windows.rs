@@ -24,3 +24,6 @@ pub(crate) fn shell_command() -> Command {
 pub(crate) fn suspend() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this system cannot suspend programs"))
 }
+
+/// Does nothing: no report of a key is lost here.
+pub(crate) fn report_input_again() {}
