@@ -219,7 +219,7 @@ fn tui_key_pressed_after_resize_taken() {
     env.mkdir("tree");
     // One screen is more than a terminal stores for its reader.
     for number in 0..400 {
-        env.write(&format!("tree/{number:03}{}", "n".repeat(240)), 0);
+        env.write(format!("tree/{number:03}{}", "n".repeat(240)), 0);
     }
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
