@@ -54,7 +54,7 @@ impl Claim {
                 peers.flat_map(|peer| peer.count_rules).copied().collect()
             }
         };
-        let rules: Vec<_> = rules.iter().map(|rule| (rule.expected)(inventory)).collect();
+        let rules: Vec<_> = rules.iter().map(|rule| rule(inventory)).collect();
         counts.matches_one_of(&rules).map_err(|differences| match format {
             OutputFormat::Sum => format!("{counts}, which no known program would count"),
             _ => differences,

@@ -55,10 +55,10 @@ pub const PEERS: &[Peer] = &[
             ROOT,
         ],
         output_format: OutputFormat::NulNames,
-        count_rules: &[CountRule {
-            description: "regular files; no directories, no lengths, though it asks for those of files",
-            expected: |inventory| ReportedCounts::files(inventory.files.names),
-        }],
+        count_rules: &[
+            // Regular files; no directories, no lengths, though it asks for those of files.
+            |inventory| ReportedCounts::files(inventory.files.names),
+        ],
     },
     // `--count-links` counts every name, as the methods do, and saves du its table of hard links.
     Peer {
@@ -72,13 +72,8 @@ pub const PEERS: &[Peer] = &[
         arguments: &["--summarize", "--apparent-size", "--count-links", "--block-size=1", ROOT],
         output_format: OutputFormat::Sum,
         count_rules: &[
-            // From version 9.2 on.
-            CountRule {
-                description: "lengths of files and links, every name",
-                expected: |inventory| {
-                    ReportedCounts::bytes(inventory.files.bytes + inventory.symlinks.bytes)
-                },
-            },
+            // From version 9.2 on: lengths of files and links, every name.
+            |inventory| ReportedCounts::bytes(inventory.files.bytes + inventory.symlinks.bytes),
             EVERY_LENGTH,
         ],
     },
@@ -156,12 +151,12 @@ pub const PEERS: &[Peer] = &[
         about: "a small, parallel du -s; prints one sum of all lengths",
         arguments: &["--apparent-size", ROOT],
         output_format: OutputFormat::Sum,
-        count_rules: &[CountRule {
-            description: "lengths of files, each once, and of links, every name",
-            expected: |inventory| {
+        count_rules: &[
+            // Lengths of files, each once, and of links, every name.
+            |inventory| {
                 ReportedCounts::bytes(inventory.files.distinct_bytes + inventory.symlinks.bytes)
             },
-        }],
+        ],
     },
     // By default it ignores /proc, /dev, /sys and /run.
     Peer {
@@ -183,15 +178,13 @@ pub const PEERS: &[Peer] = &[
             ROOT,
         ],
         output_format: OutputFormat::Sum,
-        count_rules: &[CountRule {
-            description: "lengths of files and links, each once, and 4096 bytes a directory",
-            expected: |inventory| {
-                let Inventory { files, directories, symlinks, others, .. } = inventory;
-                let lengths =
-                    files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes;
-                ReportedCounts::bytes(lengths + 4096 * directories.names)
+        count_rules: &[
+            // Lengths of files and links, each once, and 4096 bytes a directory.
+            |inventory| {
+                let directories = 4096 * inventory.directories.names;
+                ReportedCounts::bytes(distinct_lengths(inventory) + directories)
             },
-        }],
+        ],
     },
     // It records which names are the same file, but its export contains every name with its length.
     Peer {
@@ -211,41 +204,34 @@ pub const PEERS: &[Peer] = &[
 /// Format of an entry for `find` and `bfs`.
 const RECORD: &str = r"%y %s\n";
 
-/// All four counts.
-pub(super) const EVERY_ENTRY: CountRule = CountRule {
-    description: "files, directories and others, every name, and the lengths of files",
-    expected: |inventory| {
-        let Inventory { files, directories, symlinks, others, .. } = inventory;
-        ReportedCounts {
-            files: Some(files.names),
-            directories: Some(directories.names),
-            others: Some(symlinks.names + others.names),
-            bytes: Some(files.bytes),
-        }
-    },
-};
+/// All four counts: files, directories and others, every name, and the lengths of files.
+pub(super) const EVERY_ENTRY: CountRule = |inventory| all_counts(inventory, inventory.files.bytes);
 
-/// All four counts, as `transect scan` has them.
-pub(super) const EVERY_FILE_ONCE: CountRule = CountRule {
-    description: "files, directories and others, every name, and the lengths of all but directories, each file once",
-    expected: |inventory| {
-        let Inventory { files, directories, symlinks, others, .. } = inventory;
-        ReportedCounts {
-            files: Some(files.names),
-            directories: Some(directories.names),
-            others: Some(symlinks.names + others.names),
-            bytes: Some(files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes),
-        }
-    },
-};
+/// All four counts, as `transect scan` has them: every name, and the lengths of all but directories, each
+/// file once.
+pub(super) const EVERY_FILE_ONCE: CountRule =
+    |inventory| all_counts(inventory, distinct_lengths(inventory));
 
-/// One sum of all lengths.
-const EVERY_LENGTH: CountRule = CountRule {
-    description: "lengths of files, directories and links, every name",
-    expected: |inventory| {
-        ReportedCounts::bytes(inventory.parts().iter().map(|part| part.bytes).sum())
-    },
-};
+/// One sum: the lengths of files, directories and links, every name.
+const EVERY_LENGTH: CountRule =
+    |inventory| ReportedCounts::bytes(inventory.parts().iter().map(|part| part.bytes).sum());
+
+/// Returns the lengths of all but directories, each file once.
+fn distinct_lengths(inventory: &Inventory) -> u64 {
+    let Inventory { files, symlinks, others, .. } = inventory;
+    files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes
+}
+
+/// Returns the counts of all names, with a sum of lengths.
+fn all_counts(inventory: &Inventory, bytes: u64) -> ReportedCounts {
+    let Inventory { files, directories, symlinks, others, .. } = inventory;
+    ReportedCounts {
+        files: Some(files.names),
+        directories: Some(directories.names),
+        others: Some(symlinks.names + others.names),
+        bytes: Some(bytes),
+    }
+}
 
 impl Peer {
     /// Returns the peer with this name.

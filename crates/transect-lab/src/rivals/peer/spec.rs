@@ -37,14 +37,8 @@ pub struct Peer {
 /// Placeholder for the root in the arguments of a peer.
 pub const ROOT: &str = "{root}";
 
-/// The definition of the counts that a peer reports.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CountRule {
-    /// Description, as text after "counts".
-    pub(super) description: &'static str,
-    /// Returns the expected counts for a tree.
-    pub(super) expected: fn(&Inventory) -> ReportedCounts,
-}
+/// Returns the counts that a peer is expected to report for a tree.
+pub(super) type CountRule = fn(&Inventory) -> ReportedCounts;
 
 /// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
@@ -70,11 +64,6 @@ impl Peer {
     /// Returns its version, without its name.
     pub fn version(&self) -> Option<String> {
         version_in(&self.version_line().filter(|said| said.contains(self.version_marker))?)
-    }
-
-    /// Returns descriptions of its counts, the newest version first.
-    pub fn count_descriptions(&self) -> impl Iterator<Item = &'static str> {
-        self.count_rules.iter().map(|rule| rule.description)
     }
 
     /// Returns whether its output is short enough to parse in timed runs. Other peers are checked in a run
@@ -140,16 +129,8 @@ impl Peer {
         inventory: &Inventory,
     ) -> Result<(), String> {
         let count_rules: Vec<ReportedCounts> =
-            self.count_rules.iter().map(|rule| (rule.expected)(inventory)).collect();
+            self.count_rules.iter().map(|rule| rule(inventory)).collect();
         claimed.matches_one_of(&count_rules)
-    }
-
-    /// Parses its output and compares the counts with the inventory of the tree.
-    ///
-    /// # Errors
-    /// The output does not have the expected format, or counts differ.
-    pub fn check_output(&self, output: impl Read, inventory: &Inventory) -> Result<(), String> {
-        self.check_counts(self.parse(output)?, inventory)
     }
 
     /// Returns the name of its program, if it is installed.
