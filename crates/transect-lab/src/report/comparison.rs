@@ -57,15 +57,19 @@ pub fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<(
     for group in &comparison.groups {
         write_group(out, group)?;
     }
-    for name in &comparison.alone {
-        let name = quote::for_terminal(name.as_ref());
-        writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
-    }
+    write_alone(out, &comparison.alone)?;
     writeln!(
         out,
         "\n{DIM}The sessions ran at different times, so changes of the machine affect these ratios. The \
          ratios\nto the floor of each session show what the method alone changed.{DIM:#}"
     )
+}
+
+fn write_alone(out: &mut impl Write, names: &[String]) -> std::io::Result<()> {
+    names.iter().try_for_each(|name| {
+        let name = quote::for_terminal(name.as_ref());
+        writeln!(out, "{DIM}in one session only  {name}{DIM:#}")
+    })
 }
 
 fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
@@ -91,9 +95,7 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
         table.add(verdict.map_or(DIM, verdict_style), cells);
     }
     table.write(out)?;
-    for name in &group.alone {
-        writeln!(out, "{DIM}in one session only  {name}{DIM:#}")?;
-    }
+    write_alone(out, &group.alone)?;
     for Incomparable { cell, reason } in &group.incomparable {
         let cell = quote::for_terminal(cell.as_ref());
         writeln!(out, "{DIM}not compared  {cell}: {reason}{DIM:#}")?;
