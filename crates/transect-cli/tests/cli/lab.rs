@@ -13,7 +13,7 @@ fn contenders() -> String {
 }
 
 /// A tree of three files, 15 bytes and three directories.
-fn tree(env: &TestEnv) {
+pub(crate) fn tree(env: &TestEnv) {
     env.mkdir("tree/below/deep");
     env.write("tree/a", 4);
     env.write("tree/below/b", 10);

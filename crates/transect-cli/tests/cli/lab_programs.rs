@@ -3,17 +3,9 @@
 use serde_json::Value;
 
 use crate::harness::{Output, TestEnv};
+use crate::lab::tree;
 
 const TRANSECT: &str = env!("CARGO_BIN_EXE_transect");
-
-/// A tree of three files, 15 bytes and three directories.
-fn tree(env: &TestEnv) {
-    env.mkdir("tree/below/deep");
-    env.write("tree/a", 4);
-    env.write("tree/below/b", 10);
-    env.write("tree/below/deep/c", 1);
-    std::os::unix::fs::symlink("a", env.path("tree/link")).expect("a symbolic link");
-}
 
 /// Runs a session of two rounds on the tree.
 fn run(env: &TestEnv, preset: &str, more: &[&str]) -> Output {

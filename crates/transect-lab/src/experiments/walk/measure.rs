@@ -1,4 +1,4 @@
-//! WalkExperiment as an experiment: every cell of a session is a method that walks a tree.
+//! Walks as an experiment: every cell of a session is a method that walks a tree.
 
 use std::collections::HashSet;
 use std::io;

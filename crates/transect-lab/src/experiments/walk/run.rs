@@ -2,7 +2,7 @@
 
 use transect::{
     Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderVisitor, ScanError,
-    ScanOptions, ScanPlan, Sink, SkipReason, Visit, Want,
+    ScanOptions, ScanPlan, Sink, Visit, Want,
 };
 
 use super::timed::{CallSums, Timed};
@@ -36,16 +36,10 @@ impl Sink for Census {
         Flow::Continue
     }
 
-    fn leave(&mut self, _: &Dir<()>) {}
-
     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
         self.0.errors += 1;
         Flow::Continue
     }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {}
-
-    fn skipped(&mut self, _: &Dir<()>, _: SkipReason) {}
 
     fn merge(&mut self, other: Self) {
         self.0.files += other.0.files;
