@@ -223,7 +223,7 @@ impl PassRunner {
         Ok(PassReport { bytes_in: source.consumed(), bytes_out, changed, findings, method, reason })
     }
 
-    /// Digests a large file on several threads, if nothing else is to be done with it. Returns
+    /// Digests a large file on several threads, if the pass does nothing else. Returns
     /// `None` if the file or the task does not qualify.
     fn try_parallel_digest(
         &self,

@@ -9,7 +9,7 @@ const MIDDLE: u64 = 1 << 20;
 /// Size from which files are large.
 pub(super) const LARGE: u64 = 64 << 20;
 
-/// What is to be done with a file, as far as it matters for the choice of a method.
+/// The properties of a file and of its steps that the choice of a method depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     /// How the steps affect the length; `None` for a copy.

@@ -184,7 +184,7 @@ enum Fuse {
     Merge,
 }
 
-const BANG: &str = "the sink was told to panic";
+const BANG: &str = "this sink panics on purpose";
 
 /// Panics at the n-th call of one kind, counted over all threads.
 struct Bomb {
