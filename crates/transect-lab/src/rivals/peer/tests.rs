@@ -1,5 +1,5 @@
 use std::collections::HashSet;
-
+#[cfg(target_os = "linux")]
 use std::path::Path;
 
 use super::spec::version_in;
