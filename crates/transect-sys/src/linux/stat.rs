@@ -68,13 +68,15 @@ pub(super) fn stat(
     attributes: &mut Attributes,
 ) -> Result<(), Errno> {
     match call {
-        StatCall::Statx => take_statx(&statx(fd, name, target, want)?, want, attributes),
+        StatCall::Statx => {
+            statx(fd, name, target, want, |statx| take_statx(statx, want, attributes))
+        }
         StatCall::Fstatat => {
             let stat = retry(|| rustix::fs::statat(fd, name, target.flags()))?;
             take_stat(&stat, attributes);
+            Ok(())
         }
     }
-    Ok(())
 }
 
 /// Queries an open directory, as [`stat`] does. Returns whether a file system may be mounted there:
@@ -86,12 +88,11 @@ pub(super) fn stat_directory(
     attributes: &mut Attributes,
 ) -> Result<bool, Errno> {
     match call {
-        StatCall::Statx => {
-            let statx = statx(fd, c"", Target::Descriptor, want)?;
-            take_statx(&statx, want, attributes);
+        StatCall::Statx => statx(fd, c"", Target::Descriptor, want, |statx| {
+            take_statx(statx, want, attributes);
             let known = statx.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT);
-            Ok(!known || statx.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-        }
+            !known || statx.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
+        }),
         StatCall::Fstatat => {
             stat(call, fd, c"", Target::Descriptor, want, attributes)?;
             Ok(true)
@@ -99,11 +100,22 @@ pub(super) fn stat_directory(
     }
 }
 
+/// Calls `statx` and passes the result to `take`, as a reference: without link-time optimization, each
+/// return by value would copy its 256 bytes.
 #[inline]
-fn statx(fd: BorrowedFd<'_>, name: &CStr, target: Target, want: FieldMask) -> Result<Statx, Errno> {
+fn statx<T>(
+    fd: BorrowedFd<'_>,
+    name: &CStr,
+    target: Target,
+    want: FieldMask,
+    mut take: impl FnMut(&Statx) -> T,
+) -> Result<T, Errno> {
     let mask = (want & FieldMask::STATX).bits();
     let mask = StatxFlags::from_bits_retain(u32::from(mask)) | StatxFlags::TYPE;
-    retry(|| rustix::fs::statx(fd, name, target.flags(), mask))
+    retry(|| match rustix::fs::statx(fd, name, target.flags(), mask) {
+        Ok(statx) => Ok(take(&statx)),
+        Err(error) => Err(error),
+    })
 }
 
 /// Returns all attributes of an open file. Works in sandboxes where `std` fails.
