@@ -55,10 +55,19 @@ fn left_over(env: &TestEnv) -> Vec<String> {
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-fn names(ranking: &Value, list: &str, key: &str) -> BTreeSet<String> {
-    let rows = ranking[list].as_array().expect("a list").iter();
-    let name = |row: &Value| row.pointer(key).and_then(Value::as_str).expect("a name").to_owned();
-    rows.map(name).collect()
+/// Returns the rows of a ranking, also those apart: output reaches the device early if another process,
+/// which may be another test, syncs the file system.
+fn rows(ranking: &Value) -> Vec<&Value> {
+    ["rows", "apart"].iter().flat_map(|list| ranking[*list].as_array().expect("rows")).collect()
+}
+
+fn row_names(ranking: &Value) -> BTreeSet<&str> {
+    rows(ranking).iter().map(|row| row["cell"]["name"].as_str().expect("a name")).collect()
+}
+
+fn unranked(ranking: &Value) -> BTreeSet<&str> {
+    let unranked = ranking["unranked"].as_array().expect("cells").iter();
+    unranked.map(|it| it["cell"].as_str().expect("a name")).collect()
 }
 
 #[test]
@@ -84,14 +93,14 @@ fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
             (&ranking["proved"], &ranking["unranked"]),
             (&true.into(), &Value::Array(vec![]))
         );
-        let rows = names(ranking, "rows", "/cell/name");
+        let names = row_names(ranking);
         for name in
             ["buffered", "buffered (again)", "buffered,block=64K", "kernel-copy", "floor-read"]
         {
-            assert!(rows.contains(name), "{name}: {rows:?}");
+            assert!(names.contains(name), "{name}: {names:?}");
         }
-        assert!(!rows.contains("floor-step"), "a copy has no step");
-        for row in ranking["rows"].as_array().expect("rows") {
+        assert!(!names.contains("floor-step"), "a copy has no step");
+        for row in rows(ranking) {
             let verdict = &row["judgement"]["verdict"];
             assert!(
                 verdict.is_null() || verdict == "undecided",
@@ -358,7 +367,7 @@ fn whoever_makes_something_else_is_never_ranked() {
     }
     let report = report(&env);
     assert!(!report["rankings"][0]["rows"].to_string().contains("wrong-"), "{report}");
-    assert_eq!(names(&report["rankings"][0], "unranked", "/cell").len(), 4);
+    assert_eq!(unranked(&report["rankings"][0]).len(), 4);
 }
 
 #[test]
@@ -494,8 +503,8 @@ fn programs_that_people_use_are_cells_under_the_same_rules() {
     assert!(told.contains("fails: died: exit status: 3"), "{told}");
     let report = report(&env);
     for ranking in report["rankings"].as_array().expect("rankings") {
-        assert_eq!(names(ranking, "unranked", "/cell"), ["fails", "odd"].map(str::to_owned).into());
-        let rows = ranking["rows"].as_array().expect("rows");
+        assert_eq!(unranked(ranking), ["fails", "odd"].into());
+        let rows = rows(ranking);
         let cp = rows.iter().find(|row| row["cell"]["name"] == "cp").expect("cp");
         assert_eq!(
             (&cp["cell"]["kind"], &cp["cell"]["language"]),
@@ -533,13 +542,13 @@ fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
     let (told, report) = (told.stderr_text(), report(&env));
     let ranking = &report["rankings"][0];
     // Floors that write nothing have no such number anywhere.
-    let rows = ranking["rows"].as_array().expect("rows");
+    let rows = rows(ranking);
     if rows.iter().all(|row| row["unwritten"].is_null()) {
         let test = "a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced";
         return skip(test, "this kernel does not count unwritten pages").unwrap_or_default();
     }
-    assert!(names(ranking, "rows", "/cell/name").contains("dd"), "{told}");
-    assert_eq!(names(ranking, "unranked", "/cell"), ["cp".to_owned()].into(), "{told}");
+    assert!(row_names(ranking).contains("dd"), "{told}");
+    assert_eq!(unranked(ranking), ["cp"].into(), "{told}");
     assert!(told.contains("bytes were not on the device"), "{told}");
 }
 
@@ -586,14 +595,15 @@ fn contenders_in_c_do_every_kind_that_they_say_they_do() {
         let run = ["lab", "run", "transform"];
         let _ = env.transect(run.iter().chain(&what).chain(&how).chain(&place)).exits(0);
         let report = report(&env);
-        let rows = names(&report["rankings"][0], "rows", "/cell/name");
+        let names = row_names(&report["rankings"][0]);
         for method in methods {
             let name =
                 if method == "c-mmap" { method.into() } else { format!("{method},block=1000") };
-            assert!(rows.contains(&name), "{kind}, {size}: {name}: {report}");
+            assert!(names.contains(name.as_str()), "{kind}, {size}: {name}: {report}");
         }
         for name in ["c-stdio", "buffered"] {
-            assert!(rows.contains(&format!("{name},block=1000,hint=sequential")), "{rows:?}");
+            let name = format!("{name},block=1000,hint=sequential");
+            assert!(names.contains(name.as_str()), "{names:?}");
         }
         let synced = &report["rankings"][0]["rows"][0]["unwritten"];
         assert!(synced.is_null() || synced == 0.0, "{synced}");
@@ -608,9 +618,9 @@ fn every_kind_of_work_is_checked_by_what_it_has_to_make() {
         let _ = run(&env, &["--rounds", "1", "--state", "warm", "--kind", kind]).exits(0);
         let report = report(&env);
         assert_eq!(report["rankings"][0]["unranked"], Value::Array(vec![]), "{kind}");
-        let rows = names(&report["rankings"][0], "rows", "/cell/name");
-        assert!(rows.contains("buffered,block=64K") && rows.contains("floor-step"), "{rows:?}");
-        assert!(!rows.contains("kernel-copy"), "{rows:?}");
+        let names = row_names(&report["rankings"][0]);
+        assert!(names.contains("buffered,block=64K") && names.contains("floor-step"), "{names:?}");
+        assert!(!names.contains("kernel-copy"), "{names:?}");
     }
 }
 
@@ -664,7 +674,7 @@ fn many_files_are_measured_in_every_phase_of_their_lives() {
         let expected = ["create", "read", "rewrite-unchanged", "rewrite-changed", "remove"];
         assert_eq!(phases, expected);
         for ranking in rankings {
-            assert_eq!(ranking["rows"].as_array().map(Vec::len), Some(ways), "{ranking}");
+            assert_eq!(rows(ranking).len(), ways, "{ranking}");
             assert_eq!(
                 (&ranking["unranked"], &ranking["proved"]),
                 (&Value::Array(vec![]), &true.into())
@@ -689,8 +699,8 @@ fn calls_of_a_pass_are_counted_in_runs_of_their_own() {
     let _ = run(&env, &full).exits(0);
     let report = report(&env);
     let calls = |name: &str| {
-        let rows = report["rankings"][0]["rows"].as_array().expect("rows").iter();
-        let row = rows.clone().find(|row| row["cell"]["name"] == name).expect(name);
+        let mut rows = rows(&report["rankings"][0]).into_iter();
+        let row = rows.find(|row| row["cell"]["name"] == name).expect(name);
         row["accesses"]["calls"].as_u64().expect("a number")
     };
     // Sixteen blocks of 64 KiB are read and written; the floor, with one of 256 KiB, takes four.
