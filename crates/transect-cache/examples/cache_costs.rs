@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use transect::{Batch, FieldMask, Reader, ReaderKind, ReaderVisitor, Want};
+use transect::{Batch, FieldMask, Reader, ReaderKind, SystemReader, Want};
 use transect_cache::{CacheCosts, CacheOptions, Level};
 use transect_sys::ReaderSettings;
 
@@ -46,7 +46,7 @@ fn make_tree(root: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Error>> {
     let reader = ReaderKind::best();
     let dirs: Vec<&[PathBuf]> = paths.chunks(FILES).collect();
-    let costs = reader.dispatch(ReaderSettings::default(), Prices { root, dirs: &dirs });
+    let costs = costs(&mut SystemReader::new(reader, ReaderSettings::default()), root, &dirs);
     println!("reader {}, tree in {}", reader.as_str(), root.display());
     println!("{costs:#?}");
 
@@ -113,60 +113,51 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Measures the costs with readers of one kind.
-struct Prices<'a> {
-    root: &'a Path,
-    dirs: &'a [&'a [PathBuf]],
-}
-
-impl ReaderVisitor for Prices<'_> {
-    type Value = CacheCosts;
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> CacheCosts {
-        let (mut reader, mut batch) = (make(), Batch::new());
-        let want = CacheOptions::default().want;
-        let ask = |path: &PathBuf| transect_sys::file::query_attributes(path, want, false).is_ok();
-        let query = of_each(self.dirs, |files| timed(files.len(), || files.iter().all(ask)));
-        let open = |reader: &mut R, dir: &Path| {
-            let mut handle = reader.open_root(dir, true).expect("the tree was just made");
-            let fields = FieldMask::FILE_ID | FieldMask::TIMES | FieldMask::SIZE;
-            reader.stat_open(&mut handle, fields).expect("it is open");
-            handle
-        };
-        let opening = of_each(self.dirs, |files| timed(1, || open(&mut reader, parent(files))));
-        let in_open = of_each(self.dirs, |files| {
-            timed(1, || {
-                let handle = open(&mut reader, parent(files));
-                files
-                    .iter()
-                    .filter_map(|file| file.file_name())
-                    .all(|name| reader.stat(&handle, &[name], want, false).is_ok())
-            })
-        });
-        let empty = vec![self.root.join("empty"); 400];
-        let nothing = of_each(&empty, |dir| {
-            timed(1, || {
-                let handle = open(&mut reader, dir);
-                reader.list(&handle, &mut batch, &Want::default()).is_ok()
-            })
-        });
-        // The cache itself makes these listings, so that storing the names is included. What any
-        // listing costs is the cost of an empty one.
-        let list = |dir: &Path| {
-            let options = CacheOptions::new(Level::Frozen).costs(ONE_NAME_LISTS);
-            let cache = options.open().expect("these options hold");
-            timed(1, || cache.exists(dir.join("missing")))
-        };
-        let kept_nothing = of_each(&empty, |dir| list(dir));
-        let kept = of_each(self.dirs, |files| list(parent(files)));
-        CacheCosts {
-            query: query as u64,
-            open: opening as u64,
-            query_open: ((in_open - opening) / FILES as f64) as u64,
-            // With the check that nothing changed meanwhile.
-            listing: (nothing - opening).max(kept_nothing - opening) as u64,
-            name: ((kept - kept_nothing) / FILES as f64) as u64,
-        }
+/// Measures the costs.
+fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCosts {
+    let mut batch = Batch::new();
+    let want = CacheOptions::default().want;
+    let ask = |path: &PathBuf| transect_sys::file::query_attributes(path, want, false).is_ok();
+    let query = of_each(dirs, |files| timed(files.len(), || files.iter().all(ask)));
+    let open = |reader: &mut SystemReader, dir: &Path| {
+        let mut handle = reader.open_root(dir, true).expect("the tree was just made");
+        let fields = FieldMask::FILE_ID | FieldMask::TIMES | FieldMask::SIZE;
+        reader.stat_open(&mut handle, fields).expect("it is open");
+        handle
+    };
+    let opening = of_each(dirs, |files| timed(1, || open(reader, parent(files))));
+    let in_open = of_each(dirs, |files| {
+        timed(1, || {
+            let handle = open(reader, parent(files));
+            files
+                .iter()
+                .filter_map(|file| file.file_name())
+                .all(|name| reader.stat(&handle, &[name], want, false).is_ok())
+        })
+    });
+    let empty = vec![root.join("empty"); 400];
+    let nothing = of_each(&empty, |dir| {
+        timed(1, || {
+            let handle = open(reader, dir);
+            reader.list(&handle, &mut batch, &Want::default()).is_ok()
+        })
+    });
+    // The cache itself makes these listings, so that storing the names is included. What any
+    // listing costs is the cost of an empty one.
+    let list = |dir: &Path| {
+        let options = CacheOptions::new(Level::Frozen).costs(ONE_NAME_LISTS);
+        let cache = options.open().expect("these options hold");
+        timed(1, || cache.exists(dir.join("missing")))
+    };
+    let kept_nothing = of_each(&empty, |dir| list(dir));
+    let kept = of_each(dirs, |files| list(parent(files)));
+    CacheCosts {
+        query: query as u64,
+        open: opening as u64,
+        query_open: ((in_open - opening) / FILES as f64) as u64,
+        // With the check that nothing changed meanwhile.
+        listing: (nothing - opening).max(kept_nothing - opening) as u64,
+        name: ((kept - kept_nothing) / FILES as f64) as u64,
     }
 }
 

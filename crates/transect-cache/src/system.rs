@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::{
     Attributes, Batch, Fault, FieldMask, FileId, ListStatus, Reader, ReaderKind, ReaderSettings,
-    ReaderVisitor, Want,
+    SystemReader, Want,
 };
 
 /// What identifies a directory, and when it last changed.
@@ -62,15 +62,7 @@ pub(super) struct ListDir<'a> {
 
 impl ListDir<'_> {
     pub(super) fn run(self, reader: ReaderKind) -> io::Result<ListOutcome> {
-        reader.dispatch(ReaderSettings::default(), self)
-    }
-}
-
-impl ReaderVisitor for ListDir<'_> {
-    type Value = io::Result<ListOutcome>;
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<ListOutcome> {
-        let mut reader = make();
+        let mut reader = SystemReader::new(reader, ReaderSettings::default());
         let mut handle = reader.open_root(self.path, true)?;
         let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
         let max = (self.max)(opened.size());
@@ -101,15 +93,7 @@ pub(super) struct QueryInDir<'a> {
 
 impl QueryInDir<'_> {
     pub(super) fn run(self, reader: ReaderKind) -> io::Result<()> {
-        reader.dispatch(ReaderSettings::default(), self)
-    }
-}
-
-impl ReaderVisitor for QueryInDir<'_> {
-    type Value = io::Result<()>;
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> io::Result<()> {
-        let mut reader = make();
+        let mut reader = SystemReader::new(reader, ReaderSettings::default());
         let handle = reader.open_root(self.path, true)?;
         (self.then)(&mut |name| {
             reader.stat(&handle, &[name], self.want, false).map_err(|fault| match fault {

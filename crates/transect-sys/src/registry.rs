@@ -1,8 +1,4 @@
-//! All kinds of readers: which exist, which are available on this system, and how to create one.
-
-use crate::portable::PortableReader;
-use crate::reader::Reader;
-use crate::settings::ReaderSettings;
+//! All kinds of readers: which exist, and which are available on this system.
 
 /// The kinds of readers, as users select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,15 +26,6 @@ pub enum ReaderKind {
     FileAttributesEx,
     /// Every system: `std::fs`.
     Portable,
-}
-
-/// A function that is generic over the type of reader: see [`ReaderKind::dispatch`].
-pub trait ReaderVisitor {
-    /// The return type.
-    type Value;
-
-    /// Uses the readers that `make` creates, one for each thread.
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value;
 }
 
 const ONLY_LINUX: &str = "only on Linux";
@@ -127,54 +114,5 @@ impl ReaderKind {
             .copied()
             .find(|reader| reader.unavailable_reason().is_none())
             .unwrap_or(Self::Portable)
-    }
-
-    /// Calls `visitor` with readers of this kind, or with portable readers if this kind is not
-    /// available.
-    pub fn dispatch<U: ReaderVisitor>(self, settings: ReaderSettings, visitor: U) -> U::Value {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::GetdentsStatx | Self::GetdentsFstatat => {
-                use crate::linux::{GetdentsReader, StatCall};
-                let call = match self {
-                    Self::GetdentsStatx => StatCall::Statx,
-                    _ => StatCall::Fstatat,
-                };
-                visitor.visit_readers(|| GetdentsReader::new(call, settings))
-            }
-            #[cfg(windows)]
-            Self::NtQuery | Self::ByHandle => {
-                use crate::windows::{DirectoryCall, HandleReader};
-                let call = match self {
-                    Self::NtQuery => DirectoryCall::NtQuery,
-                    _ => DirectoryCall::ByHandle,
-                };
-                visitor.visit_readers(|| HandleReader::new(call, settings.buffer_size))
-            }
-            #[cfg(windows)]
-            Self::FindFirstFile
-            | Self::FindFirstFileExBasic
-            | Self::FindFirstFileExStandard
-            | Self::FindFirstFileExBasicLarge
-            | Self::FindFirstFileExStandardLarge
-            | Self::FileAttributesEx => {
-                use crate::windows::{FindCall, FindReader};
-                let call = match self {
-                    Self::FindFirstFileExBasic => FindCall::Ex { basic: true, large: false },
-                    Self::FindFirstFileExStandard => FindCall::Ex { basic: false, large: false },
-                    Self::FindFirstFileExBasicLarge => FindCall::Ex { basic: true, large: true },
-                    Self::FindFirstFileExStandardLarge => {
-                        FindCall::Ex { basic: false, large: true }
-                    }
-                    Self::FileAttributesEx => FindCall::AttributesEx,
-                    _ => FindCall::Plain,
-                };
-                visitor.visit_readers(|| FindReader::new(call))
-            }
-            _ => {
-                let _ = settings;
-                visitor.visit_readers(PortableReader::new)
-            }
-        }
     }
 }

@@ -55,5 +55,5 @@ pub use sink::{
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,
-    ReaderVisitor, StatOrder, Verdict, Want,
+    StatOrder, SystemReader, Verdict, Want,
 };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderKind, ReaderVisitor};
+use transect_sys::{Reader, ReaderKind, SystemReader};
 
 use crate::error::Error;
 use crate::order::Order;
@@ -44,12 +44,12 @@ impl ScanPlan {
     /// # Errors
     /// Only what prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        self.dispatch_reader(RunVisitor { plan: self, make })
+        self.run_with(make, || self.system_reader())
     }
 
-    /// Calls `user` with a factory of this plan's reader, to be wrapped for [`ScanPlan::run_with`].
-    pub fn dispatch_reader<U: ReaderVisitor>(&self, user: U) -> U::Value {
-        self.reader.dispatch(self.reader_settings, user)
+    /// Returns a reader of this plan's kind, to be wrapped for [`ScanPlan::run_with`].
+    pub fn system_reader(&self) -> SystemReader {
+        SystemReader::new(self.reader, self.reader_settings)
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.
@@ -72,19 +72,5 @@ impl ScanPlan {
             threads,
             interrupted: self.cancel.is_cancelled(),
         })
-    }
-}
-
-/// Runs a plan with whatever reader type the plan selects.
-struct RunVisitor<'p, M> {
-    plan: &'p ScanPlan,
-    make: M,
-}
-
-impl<S: Sink, M: Fn() -> S + Sync> ReaderVisitor for RunVisitor<'_, M> {
-    type Value = Result<Outcome<S>, Error>;
-
-    fn visit_readers<R: Reader>(self, reader: impl Fn() -> R + Sync) -> Self::Value {
-        self.plan.run_with(self.make, reader)
     }
 }

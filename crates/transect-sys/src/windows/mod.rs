@@ -25,7 +25,7 @@ pub mod system;
 mod watch;
 
 pub use caching::{open_sequential, open_unbuffered, reopen_write_unbuffered, sector_size};
-pub use find::{FindCall, FindReader};
+pub use find::{FindCall, FindHandle, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
 pub use mapping::Mapping;

@@ -5,13 +5,12 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, create_dir, create_dir_all, remove_file, write};
-use std::path::Path;
 
 use transect_sys::residency;
 use transect_sys::windows::{DirectoryCall, HandleReader};
 use transect_sys::{
     Attributes, Batch, Fault, FieldMask, FileType, ListStatus, Reader, ReaderKind, ReaderSettings,
-    ReaderVisitor, Want,
+    SystemReader, Want,
 };
 use transect_testkit::TempDir;
 
@@ -44,30 +43,14 @@ fn want(entries: FieldMask) -> Want {
 }
 
 /// Runs a test with every reader of Windows.
-fn with_every_reader(test: impl ReaderTest) {
+fn with_every_reader(mut test: impl FnMut(ReaderKind, SystemReader)) {
+    let available = ReaderKind::ALL.iter().filter(|kind| kind.unavailable_reason().is_none());
     let mut tested = 0;
-    for &name in ReaderKind::ALL.iter().filter(|name| name.unavailable_reason().is_none()) {
-        name.dispatch(ReaderSettings::default(), Named { name, test: &test });
+    for &kind in available {
+        test(kind, SystemReader::new(kind, ReaderSettings::default()));
         tested += 1;
     }
     assert_eq!(tested, 9, "all readers of the articles, and the portable one");
-}
-
-trait ReaderTest {
-    fn run<R: Reader>(&self, name: ReaderKind, reader: R);
-}
-
-struct Named<'t, T> {
-    name: ReaderKind,
-    test: &'t T,
-}
-
-impl<T: ReaderTest> ReaderVisitor for Named<'_, T> {
-    type Value = ();
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) {
-        self.test.run(self.name, make());
-    }
 }
 
 #[test]
@@ -98,25 +81,21 @@ fn readers_list_several_directories() {
     create_dir_all(temp.join("a/b")).unwrap();
     write(temp.join("a/b/deep"), "deep").unwrap();
     write(temp.join("a/file"), "1").unwrap();
-    struct Test<'p>(&'p Path);
-    impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
-            let context = name.as_str();
-            let want = want(FieldMask::SIZE);
-            let root = reader.open_root(self.0, false).unwrap();
-            assert_eq!(read(&mut reader, &root, &want).len(), 1, "{context}");
-            let a = reader.open(&root, &[OsStr::new("a")], false).unwrap();
-            assert_eq!(read(&mut reader, &a, &want).len(), 2, "{context}");
-            let b = [OsStr::new("a"), OsStr::new("b")];
-            let b = reader.open(&root, &b, false).unwrap();
-            let found = read(&mut reader, &b, &want);
-            assert_eq!(found[OsStr::new("deep")].0.size(), Some(4), "{context}");
-            // A reopened directory is listed from its beginning.
-            let b = reader.open(&a, &[OsStr::new("b")], false).unwrap();
-            assert_eq!(read(&mut reader, &b, &want).len(), 1, "{context}");
-        }
-    }
-    with_every_reader(Test(temp.path()));
+    with_every_reader(|name, mut reader| {
+        let context = name.as_str();
+        let want = want(FieldMask::SIZE);
+        let root = reader.open_root(temp.path(), false).unwrap();
+        assert_eq!(read(&mut reader, &root, &want).len(), 1, "{context}");
+        let a = reader.open(&root, &[OsStr::new("a")], false).unwrap();
+        assert_eq!(read(&mut reader, &a, &want).len(), 2, "{context}");
+        let b = [OsStr::new("a"), OsStr::new("b")];
+        let b = reader.open(&root, &b, false).unwrap();
+        let found = read(&mut reader, &b, &want);
+        assert_eq!(found[OsStr::new("deep")].0.size(), Some(4), "{context}");
+        // A reopened directory is listed from its beginning.
+        let b = reader.open(&a, &[OsStr::new("b")], false).unwrap();
+        assert_eq!(read(&mut reader, &b, &want).len(), 1, "{context}");
+    });
 }
 
 #[test]
@@ -133,43 +112,31 @@ fn readers_agree_on_wanted_fields() {
         .union(FieldMask::MTIME)
         .union(FieldMask::CTIME)
         .union(FieldMask::BTIME);
-    struct Test<'p>(&'p Path, std::cell::RefCell<Option<String>>);
-    impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
-            let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
-            let root = reader.open_root(self.0, false).unwrap();
-            let found = read(&mut reader, &root, &want);
-            let reported: Vec<_> = found
-                .iter()
-                .map(|(name, (a, _))| {
-                    let times = (a.mtime(), a.ctime(), a.btime());
-                    let file = a.file_type() == FileType::File;
-                    (
-                        name,
-                        a.file_type(),
-                        a.file_id(),
-                        file.then(|| (a.size(), a.allocated(), a.nlink(), times)),
-                    )
-                })
-                .collect();
-            let reported = format!("{reported:?}");
-            assert!(
-                !reported.contains("None") || reported.matches("None").count() == 1,
-                "{reported}"
-            );
-            let [file, further] = ["file", "further"].map(|name| found[OsStr::new(name)].0);
-            assert_eq!(file.file_id(), further.file_id(), "{}", name.as_str());
-            assert_eq!((file.nlink(), file.size()), (Some(2), Some(5000)));
-            let mut first = self.1.borrow_mut();
-            assert_eq!(
-                &reported,
-                first.get_or_insert_with(|| reported.clone()),
-                "{}",
-                name.as_str()
-            );
-        }
-    }
-    with_every_reader(Test(temp.path(), None.into()));
+    let mut first: Option<String> = None;
+    with_every_reader(|name, mut reader| {
+        let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
+        let root = reader.open_root(temp.path(), false).unwrap();
+        let found = read(&mut reader, &root, &want);
+        let reported: Vec<_> = found
+            .iter()
+            .map(|(name, (a, _))| {
+                let times = (a.mtime(), a.ctime(), a.btime());
+                let file = a.file_type() == FileType::File;
+                (
+                    name,
+                    a.file_type(),
+                    a.file_id(),
+                    file.then(|| (a.size(), a.allocated(), a.nlink(), times)),
+                )
+            })
+            .collect();
+        let reported = format!("{reported:?}");
+        assert!(!reported.contains("None") || reported.matches("None").count() == 1, "{reported}");
+        let [file, further] = ["file", "further"].map(|name| found[OsStr::new(name)].0);
+        assert_eq!(file.file_id(), further.file_id(), "{}", name.as_str());
+        assert_eq!((file.nlink(), file.size()), (Some(2), Some(5000)));
+        assert_eq!(&reported, first.get_or_insert_with(|| reported.clone()), "{}", name.as_str());
+    });
 }
 
 /// Removes the files between listing and query: a reader that still has every field made no query.
@@ -202,30 +169,26 @@ fn handle_readers_no_query_per_file() {
 
 #[test]
 fn find_reader_removed_file_vanished() {
-    struct Test;
-    impl ReaderTest for Test {
-        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
-            if name.takes_buffer_size() {
-                return;
-            }
-            let temp = TempDir::new();
-            write(temp.join("gone"), "1").unwrap();
-            write(temp.join("stays"), "1").unwrap();
-            let handle = reader.open_root(temp.path(), false).unwrap();
-            let want = want(FieldMask::SIZE | FieldMask::ALLOCATED);
-            let mut batch = Batch::new();
-            reader.list(&handle, &mut batch, &want).unwrap();
-            remove_file(temp.join("gone")).unwrap();
-            reader.fill(&handle, &mut batch, &want);
-            let mut vanished = Vec::new();
-            batch.drain_faults(|name, _, fault| match fault {
-                Fault::Vanished => vanished.push(name.to_owned()),
-                Fault::Failed(error) => panic!("{name:?}: {error}"),
-            });
-            assert_eq!((vanished, batch.len()), (vec!["gone".into()], 1), "{}", name.as_str());
+    with_every_reader(|name, mut reader| {
+        if name.takes_buffer_size() {
+            return;
         }
-    }
-    with_every_reader(Test);
+        let temp = TempDir::new();
+        write(temp.join("gone"), "1").unwrap();
+        write(temp.join("stays"), "1").unwrap();
+        let handle = reader.open_root(temp.path(), false).unwrap();
+        let want = want(FieldMask::SIZE | FieldMask::ALLOCATED);
+        let mut batch = Batch::new();
+        reader.list(&handle, &mut batch, &want).unwrap();
+        remove_file(temp.join("gone")).unwrap();
+        reader.fill(&handle, &mut batch, &want);
+        let mut vanished = Vec::new();
+        batch.drain_faults(|name, _, fault| match fault {
+            Fault::Vanished => vanished.push(name.to_owned()),
+            Fault::Failed(error) => panic!("{name:?}: {error}"),
+        });
+        assert_eq!((vanished, batch.len()), (vec!["gone".into()], 1), "{}", name.as_str());
+    });
 }
 
 #[test]
@@ -235,35 +198,30 @@ fn readers_short_names_only_if_wanted() {
     write(temp.join(long), "1").unwrap();
     write(temp.join("SHORT.TXT"), "1").unwrap();
     // A volume may be configured not to create any; then no reader returns one.
-    struct Test<'p>(&'p Path, &'p OsStr, std::cell::RefCell<Option<OsString>>);
-    impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
-            let context = name.as_str();
-            // Level Basic leaves them out, and the standard library does not return them.
-            let has_them = !context.contains("basic") && context != "portable";
-            for (wanted, expected) in [
-                (FieldMask::SIZE, false),
-                (FieldMask::SHORT_NAME, has_them),
-                (FieldMask::SHORT_NAME | FieldMask::FILE_ID, has_them),
-            ] {
-                let root = reader.open_root(self.0, false).unwrap();
-                let found = read(&mut reader, &root, &want(wanted));
-                assert_eq!(found.len(), 2, "{context}");
-                let short = found[self.1].1.as_deref();
-                assert!(found.keys().all(|name| Some(name.as_os_str()) != short), "{context}");
-                if !expected {
-                    assert_eq!(short, None, "{context}");
-                    continue;
-                }
-                let mut made = self.2.borrow_mut();
-                let made = made.get_or_insert_with(|| short.unwrap_or_default().to_owned());
-                assert_eq!(made.as_os_str(), short.unwrap_or_default(), "{context}");
-                assert!(made.len() <= 12, "{context}: {made:?}");
+    let mut made: Option<OsString> = None;
+    with_every_reader(|name, mut reader| {
+        let context = name.as_str();
+        // Level Basic leaves them out, and the standard library does not return them.
+        let has_them = !context.contains("basic") && context != "portable";
+        for (wanted, expected) in [
+            (FieldMask::SIZE, false),
+            (FieldMask::SHORT_NAME, has_them),
+            (FieldMask::SHORT_NAME | FieldMask::FILE_ID, has_them),
+        ] {
+            let root = reader.open_root(temp.path(), false).unwrap();
+            let found = read(&mut reader, &root, &want(wanted));
+            assert_eq!(found.len(), 2, "{context}");
+            let short = found[OsStr::new(long)].1.as_deref();
+            assert!(found.keys().all(|name| Some(name.as_os_str()) != short), "{context}");
+            if !expected {
+                assert_eq!(short, None, "{context}");
+                continue;
             }
+            let made = made.get_or_insert_with(|| short.unwrap_or_default().to_owned());
+            assert_eq!(made.as_os_str(), short.unwrap_or_default(), "{context}");
+            assert!(made.len() <= 12, "{context}: {made:?}");
         }
-    }
-    let test = Test(temp.path(), OsStr::new(long), None.into());
-    with_every_reader(test);
+    });
 }
 
 #[test]
@@ -271,31 +229,27 @@ fn readers_removed_entry_vanished_missing_root_error() {
     let temp = TempDir::new();
     create_dir(temp.join("directory")).unwrap();
     write(temp.join("file"), "1").unwrap();
-    struct Test<'p>(&'p Path);
-    impl ReaderTest for Test<'_> {
-        fn run<R: Reader>(&self, name: ReaderKind, mut reader: R) {
-            let context = name.as_str();
-            let root = reader.open_root(self.0, false).unwrap();
-            for gone in ["missing", "file"] {
-                let answer = reader.open(&root, &[OsStr::new(gone)], false);
-                assert!(matches!(answer, Err(Fault::Vanished)), "{context}: {gone}");
-            }
-            let steps = [OsStr::new("missing"), OsStr::new("below")];
-            assert!(matches!(reader.open(&root, &steps, false), Err(Fault::Vanished)), "{context}");
-            let missing = [OsStr::new("missing")];
-            let answer = reader.stat(&root, &missing, FieldMask::SIZE, false);
-            assert!(matches!(answer, Err(Fault::Vanished)), "{context}");
-            for path in [self.0.join("missing"), self.0.join("missing").join("below")] {
-                let answer = reader.stat_root(&path, FieldMask::SIZE, false);
-                assert!(matches!(answer, Err(Fault::Failed(_))), "{context}: '{}'", path.display());
-            }
-            let itself = [OsStr::new(".")];
-            let here = reader.stat(&root, &itself, FieldMask::FILE_ID, false).unwrap();
-            let same = reader.stat_root(self.0, FieldMask::FILE_ID, false).unwrap();
-            assert!(here.file_id().is_some() && here.file_id() == same.file_id(), "{context}");
+    with_every_reader(|name, mut reader| {
+        let context = name.as_str();
+        let root = reader.open_root(temp.path(), false).unwrap();
+        for gone in ["missing", "file"] {
+            let answer = reader.open(&root, &[OsStr::new(gone)], false);
+            assert!(matches!(answer, Err(Fault::Vanished)), "{context}: {gone}");
         }
-    }
-    with_every_reader(Test(temp.path()));
+        let steps = [OsStr::new("missing"), OsStr::new("below")];
+        assert!(matches!(reader.open(&root, &steps, false), Err(Fault::Vanished)), "{context}");
+        let missing = [OsStr::new("missing")];
+        let answer = reader.stat(&root, &missing, FieldMask::SIZE, false);
+        assert!(matches!(answer, Err(Fault::Vanished)), "{context}");
+        for path in [temp.join("missing"), temp.join("missing").join("below")] {
+            let answer = reader.stat_root(&path, FieldMask::SIZE, false);
+            assert!(matches!(answer, Err(Fault::Failed(_))), "{context}: '{}'", path.display());
+        }
+        let itself = [OsStr::new(".")];
+        let here = reader.stat(&root, &itself, FieldMask::FILE_ID, false).unwrap();
+        let same = reader.stat_root(temp.path(), FieldMask::FILE_ID, false).unwrap();
+        assert!(here.file_id().is_some() && here.file_id() == same.file_id(), "{context}");
+    });
 }
 
 #[test]

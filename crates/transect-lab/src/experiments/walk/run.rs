@@ -1,8 +1,7 @@
 //! One run of a method of the engine: a walk that does the work of all methods, and nothing else.
 
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, Outcome, Reader, ReaderVisitor, ScanError,
-    ScanOptions, ScanPlan, Sink, Visit, Want,
+    Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, ScanPlan, Sink, Visit, Want,
 };
 
 use super::timed::{CallSums, Timed};
@@ -66,27 +65,13 @@ pub fn walk(options: ScanOptions) -> Result<(Work, u64), transect::Error> {
 /// As [`walk`].
 pub fn walk_timed(options: ScanOptions) -> Result<(Work, CallTimes, u64), transect::Error> {
     let (plan, sums) = (plan(options)?, CallSums::default());
-    let outcome = plan.dispatch_reader(TimedWalk { plan: &plan, sums: &sums })?;
+    let outcome = plan.run_with(Census::default, || Timed::new(plan.system_reader(), &sums))?;
     Ok((outcome.sink.0, sums.times(outcome.threads), nanoseconds(outcome.elapsed)))
 }
 
 /// Mount points are crossed, pseudo file systems read: as everybody else does.
 fn plan(options: ScanOptions) -> Result<ScanPlan, transect::Error> {
     options.pseudo_file_systems(true).plan()
-}
-
-/// A walk whose readers, of whatever type, are timed.
-struct TimedWalk<'w> {
-    plan: &'w ScanPlan,
-    sums: &'w CallSums,
-}
-
-impl ReaderVisitor for TimedWalk<'_> {
-    type Value = Result<Outcome<Census>, transect::Error>;
-
-    fn visit_readers<R: Reader>(self, make: impl Fn() -> R + Sync) -> Self::Value {
-        self.plan.run_with(Census::default, || Timed::new(make(), self.sums))
-    }
 }
 
 #[cfg(test)]
