@@ -57,18 +57,24 @@ impl Served {
 
     /// Sends a request as a browser does, and returns the whole answer.
     fn get(&self, token: &str, page: &str) -> String {
+        let (answer, ended) = self.exchange(token, page);
+        ended.expect("a request is taken, and an answer comes");
+        answer
+    }
+
+    /// Does the same, and returns what came before the connection ended, and how it ended.
+    fn exchange(&self, token: &str, page: &str) -> (String, std::io::Result<()>) {
         let mut stream = self.connect();
         let request = self.head(token, page) + "Connection: close\r\n\r\n";
-        stream.write_all(request.as_bytes()).expect("a request is taken");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer comes");
-        answer
+        let mut answer = Vec::new();
+        let sent = stream.write_all(request.as_bytes());
+        let ended = sent.and_then(|()| stream.read_to_end(&mut answer).map(|_| ()));
+        (String::from_utf8(answer).expect("text"), ended)
     }
 
     #[track_caller]
     fn assert_serves(&self) {
-        let answer = self.get(&self.token, "");
-        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("</html>\n"), "{answer}");
+        assert_page(&self.get(&self.token, ""));
     }
 
     /// Ends it by Ctrl-C.
@@ -140,6 +146,11 @@ fn flood(stream: &mut TcpStream, block: &[u8], most: usize) -> usize {
         }
     }
     sent
+}
+
+#[track_caller]
+fn assert_page(answer: &str) {
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("</html>\n"), "{answer}");
 }
 
 #[test]
@@ -313,8 +324,15 @@ fn map_browser_served_during_connection_flood() {
                 }
             });
         }
-        for _ in 0..20 {
-            served.assert_serves();
+        // Of a connection that has not sent its request before 64 others came, nothing is read. That
+        // depends on when this thread runs; then a person reloads the page.
+        let mut complete = 0;
+        while complete < 20 {
+            let (answer, _) = served.exchange(&served.token, "");
+            if !answer.is_empty() {
+                assert_page(&answer);
+                complete += 1;
+            }
         }
     });
     served.interrupt();

@@ -2,7 +2,7 @@
 //!
 //! Every user of the machine can connect. A connection without a complete request that carries the
 //! token has a short deadline, and the oldest one is closed to make room for a new one. So a
-//! browser with the token gets through however many connections are open.
+//! browser that sends its request at once gets through, however many connections are open.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
