@@ -502,7 +502,7 @@ mod tests {
     }
 
     /// Handles a notification as if the system had sent it.
-    fn tell(cache: &AttributeCache, notification: Notification<'_>) {
+    fn deliver(cache: &AttributeCache, notification: Notification<'_>) {
         let queue = &watches(cache).queue;
         queue.lock().take(notification);
         queue.pending.store(true, Ordering::Release);
@@ -518,10 +518,10 @@ mod tests {
             let id = watches(&cache).queue.watcher.watch(temp.path()).unwrap();
             for _ in 0..=MAX_EVENTS {
                 let name = OsStr::new("nowhere");
-                tell(&cache, Notification::Entry { directory: id, name, content: false });
+                deliver(&cache, Notification::Entry { directory: id, name, content: false });
             }
         };
-        let losses: [&dyn Fn(); 2] = [&|| tell(&cache, Notification::Lost), &too_many];
+        let losses: [&dyn Fn(); 2] = [&|| deliver(&cache, Notification::Lost), &too_many];
         for (number, lose) in (1..).zip(losses) {
             assert!(cache.get(&file).is_ok() && cache.get(&file).is_ok());
             let queries = cache.counts().queries;
@@ -543,7 +543,7 @@ mod tests {
     #[test]
     fn settle_events_lost_returns_false() {
         let cache = cache();
-        tell(&cache, Notification::Lost);
+        deliver(&cache, Notification::Lost);
         assert!(!cache.settle());
         assert!(cache.settle());
         assert_eq!(cache.counts().lost, 1);
@@ -561,8 +561,8 @@ mod tests {
         assert!(cache.get(&file).is_ok());
         let (queries, name) = (cache.counts().queries, OsStr::new("file"));
         for directory in gone {
-            tell(&cache, Notification::Entry { directory, name, content: false });
-            tell(&cache, Notification::Directory(directory));
+            deliver(&cache, Notification::Entry { directory, name, content: false });
+            deliver(&cache, Notification::Directory(directory));
         }
         assert!(cache.settle() && cache.get(&file).is_ok());
         assert_eq!((cache.counts().queries, cache.counts().lost), (queries, 0));

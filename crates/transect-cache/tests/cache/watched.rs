@@ -18,7 +18,7 @@ fn caches() -> [AttributeCache; 3] {
 }
 
 /// Looks up every path, makes a change, and compares later lookups with the oracle.
-fn assert_told(what: &str, paths: &[PathBuf], change: impl Fn(), undo: impl Fn()) {
+fn assert_change_detected(what: &str, paths: &[PathBuf], change: impl Fn(), undo: impl Fn()) {
     for cache in caches() {
         for turn in 0..2 {
             for path in paths {
@@ -88,23 +88,28 @@ fn watched_file_changes_detected() {
     let paths = [file.clone(), temp.join("other")];
     let rewrite = || drop(write(file.clone(), "1"));
     let mode = |mode| std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
-    assert_told("written", &paths, || drop(write(file.clone(), "12345")), rewrite);
-    assert_told("truncated", &paths, || drop(std::fs::File::create(&file).unwrap()), rewrite);
-    assert_told("permitted", &paths, || mode(0o600), || mode(0o644));
+    assert_change_detected("written", &paths, || drop(write(file.clone(), "12345")), rewrite);
+    assert_change_detected(
+        "truncated",
+        &paths,
+        || drop(std::fs::File::create(&file).unwrap()),
+        rewrite,
+    );
+    assert_change_detected("permitted", &paths, || mode(0o600), || mode(0o644));
     let back = || {
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
         std::fs::File::open(&file).unwrap().set_modified(time).unwrap();
     };
-    assert_told("set back", &paths, back, rewrite);
+    assert_change_detected("set back", &paths, back, rewrite);
     let other = temp.join("other");
     let rename = |from: &Path, to: &Path| std::fs::rename(from, to).unwrap();
-    assert_told("renamed", &paths, || rename(&file, &other), || rename(&other, &file));
-    assert_told("removed", &paths, || std::fs::remove_file(&file).unwrap(), rewrite);
+    assert_change_detected("renamed", &paths, || rename(&file, &other), || rename(&other, &file));
+    assert_change_detected("removed", &paths, || std::fs::remove_file(&file).unwrap(), rewrite);
     let replace = || {
         write(temp.join("new"), "123");
         rename(&temp.join("new"), &file);
     };
-    assert_told("replaced", &paths, replace, rewrite);
+    assert_change_detected("replaced", &paths, replace, rewrite);
 }
 
 #[test]
@@ -117,15 +122,25 @@ fn watched_entries_created_and_removed_detected() {
         let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
     };
     let (new, sub) = (dir.join("new"), dir.join("sub"));
-    assert_told("a file", &paths, || drop(write(new.clone(), "1")), || remove(new.clone()));
+    assert_change_detected(
+        "a file",
+        &paths,
+        || drop(write(new.clone(), "1")),
+        || remove(new.clone()),
+    );
     let deep = || {
         make_dir(sub.join("y"));
         write(sub.join("y/z"), "1");
         write(sub.join("x"), "12");
     };
-    assert_told("directories", &paths, deep, || remove(sub.clone()));
-    assert_told("a link", &paths, || symlink("..", &sub).unwrap(), || remove(sub.clone()));
-    assert_told(
+    assert_change_detected("directories", &paths, deep, || remove(sub.clone()));
+    assert_change_detected(
+        "a link",
+        &paths,
+        || symlink("..", &sub).unwrap(),
+        || remove(sub.clone()),
+    );
+    assert_change_detected(
         "a file for a directory",
         &paths,
         || drop(write(sub.clone(), "")),
@@ -133,7 +148,9 @@ fn watched_entries_created_and_removed_detected() {
     );
     let other = temp.join("other");
     let away = || std::fs::rename(&dir, &other).unwrap();
-    assert_told("the directory's name", &paths, away, || std::fs::rename(&other, &dir).unwrap());
+    assert_change_detected("the directory's name", &paths, away, || {
+        std::fs::rename(&other, &dir).unwrap()
+    });
     let swap = || {
         std::fs::rename(&dir, temp.join("kept")).unwrap();
         make_dir(dir.clone());
@@ -143,9 +160,9 @@ fn watched_entries_created_and_removed_detected() {
         remove(dir.clone());
         std::fs::rename(temp.join("kept"), &dir).unwrap();
     };
-    assert_told("another directory", &paths, swap, back);
+    assert_change_detected("another directory", &paths, swap, back);
     let gone = || remove(dir.clone());
-    assert_told("no directory", &paths, gone, || drop(make_dir(dir.clone())));
+    assert_change_detected("no directory", &paths, gone, || drop(make_dir(dir.clone())));
 }
 
 #[test]
@@ -174,11 +191,11 @@ fn watched_changes_in_path_detected() {
         std::fs::remove_file(&link).unwrap();
         symlink(to, &link).unwrap();
     };
-    assert_told("a link's target", &paths, || lead("two"), || lead("one"));
-    assert_told("a dangling link", &paths, || lead("nowhere"), || lead("one"));
-    assert_told("a loop", &paths, || lead("link"), || lead("one"));
+    assert_change_detected("a link's target", &paths, || lead("two"), || lead("one"));
+    assert_change_detected("a dangling link", &paths, || lead("nowhere"), || lead("one"));
+    assert_change_detected("a loop", &paths, || lead("link"), || lead("one"));
     let rename = |from: &str, to: &str| std::fs::rename(temp.join(from), temp.join(to)).unwrap();
-    assert_told(
+    assert_change_detected(
         "a parent's name",
         &paths,
         || rename("one/a", "one/z"),
@@ -189,7 +206,7 @@ fn watched_changes_in_path_detected() {
         rename("two", "one");
         rename("three", "two");
     };
-    assert_told("two parents", &paths, exchange, exchange);
+    assert_change_detected("two parents", &paths, exchange, exchange);
 }
 
 #[test]
