@@ -125,7 +125,7 @@ fn assert_read_completely(options: &ScanOptions, largest: usize, expected: &Coun
 }
 
 /// Some file systems return listings that leave room in the buffer before the last one.
-fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
+fn assert_wide_directory_counted(parent: &Path) {
     let temp = TempDir::below(parent);
     let expected = trees::very_wide(temp.path(), 100_000);
     assert_eq!(expected.apparent_size, 100);
@@ -141,7 +141,7 @@ fn a_very_wide_directory_is_counted_exactly(parent: &Path) {
 
 #[test]
 fn wide_directory_hundred_thousand_files_counted() {
-    a_very_wide_directory_is_counted_exactly(&std::env::temp_dir());
+    assert_wide_directory_counted(&std::env::temp_dir());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn wide_directory_in_memory_file_system_counted() {
     if !memory.is_dir() {
         return loudly_skip("a_hundred_thousand_files_in_memory", "no /dev/shm here");
     }
-    a_very_wide_directory_is_counted_exactly(memory);
+    assert_wide_directory_counted(memory);
 }
 
 /// Names of every length make records end at every offset of the buffer.
