@@ -130,7 +130,7 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 	exit "$$status"
 
 # Tests of whole programs and trees that `make quick` runs: parts of their names.
-QUICK ?= matrix::a_basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
+QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
 # The same features as in `make test`, so that neither builds anew what the other built.
 quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in about a minute
 	@$(OWN_TMPDIR)
