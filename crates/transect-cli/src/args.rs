@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_line_is_split_as_by_a_shell() {
+    fn shell_line_split_like_shell() {
         let words = shell_commands("find . -print0 | transect list --glob '*.rs a' >out");
         assert_eq!(words.len(), 3);
         assert_eq!(words[1], ["transect", "list", "--glob", "*.rs a"]);

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_line_of_a_command_that_has_ended_writes_nothing() {
+    fn progress_line_after_end_writes_nothing() {
         // Also if the thread starts late.
         let (end, ended) = channel();
         drop(end);

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_attribute_has_a_column() {
+    fn columns_exist_for_every_attribute() {
         let fields: FieldMask = Column::ATTRIBUTES.iter().map(|column| column.field()).collect();
         assert_eq!(FieldMask::all() - fields, FieldMask::SHORT_NAME);
         assert_eq!(Column::ATTRIBUTES[0], Column::Type);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_shown() {
+    fn columns_unknown_value_not_shown() {
         let nothing = Attributes::default();
         let columns = Columns::new(Column::ALL);
         for column in columns.iter().filter(|&column| column != Column::Type) {
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_are_shown_as_ls_shows_them() {
+    fn permissions_equal_ls() {
         for (mode, file_type, text) in [
             (0o755, FileType::Directory, "drwxr-xr-x"),
             (0o644, FileType::File, "-rw-r--r--"),

@@ -212,7 +212,7 @@ mod tests {
     ];
 
     #[test]
-    fn hostile_bytes_reach_a_terminal_as_escapes() {
+    fn sanitizer_hostile_bytes_escaped() {
         for (bytes, expected) in HOSTILE {
             assert_eq!(shown([*bytes], Styles::Ours), *expected);
         }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_shown_as_it_is_in_whatever_pieces_it_comes() {
+    fn sanitizer_text_unchanged_in_any_pieces() {
         let plain = "plain\ttext\n日本語 \u{200d}é\u{a0}\x1b[1mbold\x1b[0m";
         let all = HOSTILE.iter().map(|(bytes, _)| *bytes).chain([plain.as_bytes()]);
         for bytes in all {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_of_our_own_pass() {
+    fn sanitizer_own_styles_pass() {
         let ours = [output::BOLD, output::DIM, output::ERROR, output::GOOD, output::WARN];
         let of_clap = clap::builder::Styles::styled();
         let of_clap = [
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn any_style_passes_where_names_are_quoted_and_nothing_else_does() {
+    fn sanitizer_any_style_passes_if_allowed() {
         let painted = b"\x1b[1;38;2;255;128;0;48;5;17mname\x1b[0m";
         assert_eq!(shown([painted.as_slice()], Styles::Any).as_bytes(), painted);
         assert_eq!(shown([b"\x1b[2J\x1b]0;t\x07".as_slice()], Styles::Any), "\\e[2J\\e]0;t\\u{7}");

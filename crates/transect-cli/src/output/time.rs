@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn times_equal_calendar() {
         let times = TimeFormatter(TimeZone::UTC);
         for (nanoseconds, text) in [
             (0, "1970-01-01 00:00:00"),

@@ -69,7 +69,7 @@ fn list_matches_find() {
 }
 
 #[test]
-fn list_without_a_path_lists_the_current_directory() {
+fn list_without_path_lists_current_directory() {
     let env = TestEnv::new();
     env.mkdir("a/b");
     let listed = env.transect(["list"]).exits(0).quiet();
@@ -151,7 +151,7 @@ fn list_globs_match_names_or_paths() {
 
 /// The root was printed whatever the filters were, and `xargs rm -rf` removed all of it.
 #[test]
-fn list_root_that_filters_do_not_match_is_not_printed() {
+fn list_root_not_matching_filters_not_printed() {
     let env = TestEnv::new();
     env.mkdir("victim/sub");
     for file in ["victim/a.tmp", "victim/b", "victim/sub/c.tmp", "other.tmp", "other"] {
@@ -198,7 +198,7 @@ fn list_root_that_filters_do_not_match_is_not_printed() {
 /// What names no entry, such as `.`, is read whatever the globs are, and never printed because a
 /// glob matches it.
 #[test]
-fn list_current_directory_is_read_and_not_matched_by_globs() {
+fn list_current_directory_read_despite_globs() {
     let env = TestEnv::new();
     env.mkdir("dir/.hidden");
     env.text("dir/.hidden/x", "");

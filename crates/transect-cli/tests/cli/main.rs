@@ -44,7 +44,7 @@ mod wine;
 
 /// A file that is not declared is never compiled: its tests would never run.
 #[test]
-fn every_file_in_this_directory_is_a_module() {
+fn test_files_all_declared_as_modules() {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
     let mut modules = 0;
     for entry in std::fs::read_dir(&here).unwrap() {

@@ -40,7 +40,7 @@ fn sorted(text: String) -> String {
 }
 
 /// An object says that it is complete where the exit code does.
-fn says_whether_complete(ended: &Ended<'_>) -> Result<(), String> {
+fn reports_whether_complete(ended: &Ended<'_>) -> Result<(), String> {
     let Ok(Value::Object(object)) = serde_json::from_str(ended.stdout) else {
         return if ended.code == 0 { Err("it is not an object".to_owned()) } else { Ok(()) };
     };
@@ -62,31 +62,31 @@ fn without_time(text: String) -> String {
 }
 
 #[test]
-fn scan_is_complete_or_says_that_it_is_not() {
+fn scan_complete_or_reported_incomplete() {
     torture(&Scenario {
         name: "scan --json",
         build: tree,
         program: Program::Transect(&["scan", "--json", "."]),
         normalize: without_time,
-        also: says_whether_complete,
+        also: reports_whether_complete,
         ..PLAIN
     });
 }
 
 #[test]
-fn scan_by_portable_reader_is_complete_or_says_that_it_is_not() {
+fn scan_portable_reader_complete_or_reported_incomplete() {
     torture(&Scenario {
         name: "scan --json, portable",
         build: tree,
         program: Program::Transect(&["scan", "--json", "--reader", "portable", "-j1", "."]),
         normalize: without_time,
-        also: says_whether_complete,
+        also: reports_whether_complete,
         ..PLAIN
     });
 }
 
 #[test]
-fn list_misses_nothing_with_exit_code_zero() {
+fn list_exit_code_zero_complete() {
     torture(&Scenario {
         name: "list",
         build: tree,
@@ -97,7 +97,7 @@ fn list_misses_nothing_with_exit_code_zero() {
 }
 
 #[test]
-fn list_with_attributes_misses_nothing_with_exit_code_zero() {
+fn list_with_attributes_exit_code_zero_complete() {
     torture(&Scenario {
         name: "list --csv -x, with attributes",
         build: tree,
@@ -128,7 +128,7 @@ fn list_into_full_device_fails() {
 }
 
 #[test]
-fn usage_sums_are_whole() {
+fn usage_exit_code_zero_complete() {
     torture(&Scenario {
         name: "usage --json",
         build: tree,
@@ -139,7 +139,7 @@ fn usage_sums_are_whole() {
 }
 
 #[test]
-fn attributes_are_true_or_refused() {
+fn attributes_correct_or_error() {
     torture(&Scenario {
         name: "attributes --from -",
         build: tree,
@@ -157,7 +157,7 @@ fn attributes_are_true_or_refused() {
 }
 
 #[test]
-fn verify_finds_no_false_match() {
+fn verify_never_reports_false_match() {
     torture(&Scenario {
         name: "verify",
         build: |work| {
@@ -172,7 +172,7 @@ fn verify_finds_no_false_match() {
 }
 
 #[test]
-fn ncdu_export_is_old_or_new() {
+fn ncdu_export_old_or_new() {
     torture(&Scenario {
         name: "usage --export-ncdu",
         build: |work| {
@@ -188,7 +188,7 @@ fn ncdu_export_is_old_or_new() {
 }
 
 #[test]
-fn map_is_old_or_new() {
+fn map_old_or_new() {
     torture(&Scenario {
         name: "map --html",
         build: |work| {
@@ -221,7 +221,7 @@ pub(crate) fn is_old_or_ends_with(ended: &Ended<'_>, name: &str, end: &str) -> R
 }
 
 #[test]
-fn lab_session_can_be_continued() {
+fn lab_session_resumable() {
     torture(&Scenario {
         name: "lab run: the session's log",
         build: |work| {

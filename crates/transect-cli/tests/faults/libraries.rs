@@ -37,7 +37,7 @@ pub(crate) fn ask_cache(level: Level) -> i32 {
 }
 
 /// Files reported as missing do not exist; the others have the reported size.
-fn is_true_or_refused(ended: &Ended<'_>) -> Result<(), String> {
+fn is_correct_or_error(ended: &Ended<'_>) -> Result<(), String> {
     for line in ended.stdout.lines() {
         let size = |path: &str| match ended.before.get(Path::new(path)).map(|node| &node.content) {
             Some(Content::File(bytes)) => Some(bytes.len()),
@@ -73,18 +73,18 @@ fn cache(name: &'static str, role: &'static str) {
                 |line: &&str| line.starts_with("there ") || line.starts_with("missing ");
             text.lines().filter(is_answer).map(|line| format!("{line}\n")).collect()
         },
-        also: is_true_or_refused,
+        also: is_correct_or_error,
         ..PLAIN
     });
 }
 
 #[test]
-fn frozen_cache_answers_truly_or_not_at_all() {
+fn cache_frozen_correct_or_error() {
     cache("attribute cache, frozen", "cache-frozen");
 }
 
 #[test]
-fn checked_cache_answers_truly_or_not_at_all() {
+fn cache_checked_correct_or_error() {
     cache("attribute cache, checked", "cache-checked");
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn store_profile() -> i32 {
 }
 
 #[test]
-fn profile_stored_is_old_or_new() {
+fn profile_old_or_new() {
     torture(&Scenario {
         name: "lab profile stored",
         build: |work| {

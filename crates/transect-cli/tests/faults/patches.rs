@@ -69,7 +69,7 @@ fn is_whole_or_has_journal(ended: &Ended<'_>) -> Result<(), String> {
 const ON_THE_WAY: &[&str] = &["f", JOURNAL];
 
 #[test]
-fn patch_in_place_can_go_back_or_on() {
+fn patch_in_place_can_be_undone_or_resumed() {
     torture(&Scenario {
         name: "patch in place",
         build: file,
@@ -122,7 +122,7 @@ fn patch_through_link_keeps_journal_beside_file() {
 }
 
 #[test]
-fn patch_undone_goes_back_whatever_fails() {
+fn patch_undo_repeatable_after_any_fault() {
     torture(&Scenario {
         name: "patch undone",
         build: half_patched,
@@ -135,7 +135,7 @@ fn patch_undone_goes_back_whatever_fails() {
 }
 
 #[test]
-fn patch_resumed_goes_on_whatever_fails() {
+fn patch_resume_repeatable_after_any_fault() {
     torture(&Scenario {
         name: "patch resumed",
         build: half_patched,
@@ -148,7 +148,7 @@ fn patch_resumed_goes_on_whatever_fails() {
 }
 
 #[test]
-fn patch_into_another_file_is_whole() {
+fn patch_other_file_old_or_new() {
     torture(&Scenario {
         name: "patch into another file",
         build: file,
@@ -159,7 +159,7 @@ fn patch_into_another_file_is_whole() {
 }
 
 #[test]
-fn split_leaves_no_half_part() {
+fn split_leaves_no_partial_part() {
     torture(&Scenario {
         name: "split",
         build: file,
@@ -170,7 +170,7 @@ fn split_leaves_no_half_part() {
 }
 
 #[test]
-fn join_leaves_no_half_file() {
+fn join_leaves_no_partial_file() {
     torture(&Scenario {
         name: "join",
         build: |work| {

@@ -81,7 +81,7 @@ fn is_reported(ended: &Ended<'_>) -> Result<(), String> {
 }
 
 #[test]
-fn delete_touches_only_what_was_chosen_and_reports_the_rest() {
+fn delete_touches_only_chosen_entries_reports_kept() {
     torture(&Scenario {
         name: "delete",
         build: tree,

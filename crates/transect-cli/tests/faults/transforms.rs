@@ -62,7 +62,7 @@ fn transform_in_place_synced_keeps_old_or_new() {
 }
 
 #[test]
-fn transform_in_place_with_journal_can_be_continued() {
+fn transform_in_place_with_journal_resumable() {
     in_place(
         "transform in place, synced together, with journal",
         &[
@@ -83,7 +83,7 @@ fn transform_in_place_with_journal_can_be_continued() {
 }
 
 #[test]
-fn transform_into_folder_leaves_nothing_half_made() {
+fn transform_into_folder_no_partial_results() {
     torture(&Scenario {
         name: "transform into a folder",
         build: |work| {
@@ -98,7 +98,7 @@ fn transform_into_folder_leaves_nothing_half_made() {
 }
 
 #[test]
-fn transform_into_folder_with_journal_can_be_continued() {
+fn transform_into_folder_with_journal_resumable() {
     torture(&Scenario {
         name: "transform into a folder, with journal",
         build: |work| {
@@ -165,7 +165,7 @@ by_method! {
 }
 
 #[test]
-fn spared_cache_keeps_old_or_new() {
+fn transform_spare_cache_keeps_old_or_new() {
     torture(&Scenario {
         name: "one file past the cache",
         build: large,
@@ -187,7 +187,7 @@ fn spared_cache_keeps_old_or_new() {
 }
 
 #[test]
-fn compressed_result_is_whole() {
+fn transform_compressed_result_complete() {
     torture(&Scenario {
         name: "compression of standard input to a file",
         build: large,
@@ -224,7 +224,7 @@ fn stopped(work: &Path) {
 }
 
 #[test]
-fn transform_continued_skips_nothing_that_was_not_done() {
+fn transform_resumed_skips_only_finished_inputs() {
     torture(&Scenario {
         name: "transform continued by its journal",
         always: &[("statx", "/attributed")],

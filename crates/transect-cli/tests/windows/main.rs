@@ -169,7 +169,7 @@ fn assert_tree(object: &Value) {
 }
 
 #[test]
-fn every_reader_counts_a_tree() {
+fn scan_every_reader_counts_tree() {
     let env = TestEnv::with_tree();
     let (here, elsewhere) = env.readers();
     assert!(here.contains(&"portable".to_owned()) && here.contains(&"nt-query".to_owned()));
@@ -186,7 +186,7 @@ fn every_reader_counts_a_tree() {
 }
 
 #[test]
-fn a_root_is_counted_however_it_is_written() {
+fn scan_root_every_spelling_counted() {
     let env = TestEnv::with_tree();
     let absolute = env.dir.join("tree");
     let canonical = absolute.canonicalize().expect("our own directory");
@@ -201,7 +201,7 @@ fn a_root_is_counted_however_it_is_written() {
 }
 
 #[test]
-fn a_file_as_root_is_counted() {
+fn scan_file_root_counted() {
     let env = TestEnv::with_tree();
     let scan = env.transect(["--json", r"tree\plain"]).exits(0).quiet().json();
     assert_eq!((&scan["files"], &scan["directories"]), (&1.into(), &0.into()));
@@ -209,7 +209,7 @@ fn a_file_as_root_is_counted() {
 }
 
 #[test]
-fn a_missing_drive_is_named_in_one_line() {
+fn missing_drive_named_in_one_line() {
     let env = TestEnv::new();
     let drive = missing_drive();
     for command in ["scan", "list", "doctor"] {
@@ -220,7 +220,7 @@ fn a_missing_drive_is_named_in_one_line() {
 }
 
 #[test]
-fn a_pattern_is_no_path() {
+fn pattern_as_path_rejected() {
     let env = TestEnv::with_tree();
     for command in ["scan", "list"] {
         let output = env.transect([command, r"tree\*"]).exits(2);
@@ -230,7 +230,7 @@ fn a_pattern_is_no_path() {
 }
 
 #[test]
-fn a_list_has_backslashes() {
+fn list_paths_have_backslashes() {
     let env = TestEnv::with_tree();
     for reader in env.readers().0 {
         let list = |flag| env.transect(["list", flag, "tree", "--reader", &reader]);
@@ -243,7 +243,7 @@ fn a_list_has_backslashes() {
 }
 
 #[test]
-fn globs_have_slashes() {
+fn globs_with_slashes_match() {
     let env = TestEnv::with_tree();
     let args = ["list", "--min-depth", "1", "-g", "sub/**/leaf", "tree"];
     let list = env.transect(args).exits(0).quiet();
@@ -251,14 +251,14 @@ fn globs_have_slashes() {
 }
 
 #[test]
-fn names_that_are_no_text_lose_nothing_in_a_pipe() {
+fn list_unpaired_surrogates_unchanged_in_pipe() {
     let env = TestEnv::with_tree();
     let name = OsString::from_wide(&[u16::from(b'a'), 0xd800, u16::from(b'b')]);
     let made = fs::write(env.dir.join("tree").join(&name), b"x");
     let mut entries = fs::read_dir(env.dir.join("tree")).expect("our own directory");
     let is_kept = entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() == name));
     if made.is_err() || !is_kept {
-        let test = "names_that_are_no_text_lose_nothing_in_a_pipe";
+        let test = "list_unpaired_surrogates_unchanged_in_pipe";
         // Not by eprintln!, which the test harness keeps for failures.
         let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: names have to be text here");
         return;
@@ -271,7 +271,7 @@ fn names_that_are_no_text_lose_nothing_in_a_pipe() {
 }
 
 #[test]
-fn a_buffer_size_is_for_readers_that_take_one() {
+fn buffer_size_unsupported_by_reader_rejected() {
     let env = TestEnv::with_tree();
     for (reader, size) in [("nt-query", "4K"), ("nt-query", "4MiB"), ("by-handle", "65536")] {
         let args = ["--json", "--reader", reader, "--buffer-size", size, "tree"];
@@ -287,7 +287,7 @@ fn a_buffer_size_is_for_readers_that_take_one() {
 }
 
 #[test]
-fn a_stat_order_is_refused_where_attributes_come_with_the_listing() {
+fn stat_order_with_attribute_listing_rejected() {
     let env = TestEnv::with_tree();
     for reader in ["nt-query", "find-first-file"] {
         let args = ["scan", "--reader", reader, "--stat-order", "inode", "tree"];
@@ -298,7 +298,7 @@ fn a_stat_order_is_refused_where_attributes_come_with_the_listing() {
 }
 
 #[test]
-fn doctor_knows_the_system_the_volume_and_the_readers() {
+fn doctor_shows_system_volume_and_readers() {
     let env = TestEnv::with_tree();
     let object = env.transect(["doctor", "--json", "tree"]).exits(0).quiet().json();
     assert_eq!(object["schema"], "transect.doctor/1");
@@ -331,7 +331,7 @@ fn doctor_knows_the_system_the_volume_and_the_readers() {
 }
 
 #[test]
-fn a_summary_has_no_colours_in_a_pipe() {
+fn summary_in_pipe_without_colours() {
     let env = TestEnv::with_tree();
     let text = env.transect(["--apparent", "tree"]).exits(0).quiet().text();
     assert!(text.starts_with("tree\n  entries     3 files, 4 directories\n"), "{text}");
@@ -340,7 +340,7 @@ fn a_summary_has_no_colours_in_a_pipe() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_the_list_quietly() {
+fn list_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
     let tree = env.dir.join("tree");
     fs::create_dir(&tree).expect("a new directory");
@@ -361,7 +361,7 @@ fn a_reader_that_has_seen_enough_ends_the_list_quietly() {
 }
 
 #[test]
-fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
+fn cache_drop_without_residency_not_confirmed() {
     let env = TestEnv::with_tree();
     let status = env.transect(["cache", "status", r"tree\plain"]).exits(1).stderr;
     assert!(status.contains("this system does not tell what is in memory"), "{status}");
@@ -383,7 +383,7 @@ fn files_leave_the_cache_and_nobody_says_that_it_is_proved() {
 const METHODS: [&str; 6] = ["buffered", "streams", "pipeline", "mapped-read", "mapped", "direct"];
 
 #[test]
-fn every_method_that_is_here_makes_the_same_and_the_others_say_why_not() {
+fn transform_every_method_same_result_others_rejected() {
     let env = TestEnv::new();
     let text = b"Some text, in lines.\r\n".repeat(20_000);
     fs::write(env.dir.join("input"), &text).expect("a new file");
@@ -408,7 +408,7 @@ fn every_method_that_is_here_makes_the_same_and_the_others_say_why_not() {
 }
 
 #[test]
-fn the_lab_passes_over_files_with_every_method_that_is_here() {
+fn lab_transform_every_method_measured() {
     let env = TestEnv::new();
     let methods = METHODS.map(|method| format!("--methods={method}"));
     let run = ["lab", "run", "transform", "--preset", "full", "--dir", ".", "--sizes", "64K"];
@@ -426,7 +426,7 @@ fn the_lab_passes_over_files_with_every_method_that_is_here() {
 }
 
 #[test]
-fn attributes_of_many_paths_are_told_and_there_is_no_service() {
+fn attributes_many_paths_shown_service_rejected() {
     let env = TestEnv::with_tree();
     fs::write(env.dir.join("list"), "tree\\plain\r\ntree\\missing\r\ntree/sub")
         .expect("a new file");
