@@ -130,9 +130,9 @@ Examples:
 /// The heading of options that change speed, but not results.
 const TUNING: &str = "Tuning";
 
-// The arguments of a command are defined when it is asked for (`defer`): those of all commands take
-// a twentieth of a start. What is deferred comes last and has the last word, so the structs of
-// arguments bear no doc comments: help would show them for the command's.
+// Arguments are defined when their command is used (`defer`): defining those of all commands takes
+// a twentieth of a start. Deferred definitions are applied last and override earlier ones. The
+// structs of arguments have no doc comments, because help would show them instead of the command's.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {

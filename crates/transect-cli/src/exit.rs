@@ -7,7 +7,7 @@
 //! | 2 | wrong usage, or nothing could be done |
 //! | 130 | interrupted |
 //!
-//! A closed pipe at standard output counts as success: the reader has seen enough, as with `head`.
+//! A closed pipe at standard output counts as success: the reader needed no more, as with `head`.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first stops the walk and shows what there is, the second ends the program at once.
+//! Ctrl-C: the first stops the walk and shows the result so far, the second ends the program at
+//! once.
 
 use std::io;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ impl<'a> InterruptibleStdin<'a> {
 }
 
 impl io::Read for InterruptibleStdin<'_> {
-    /// As of any reader; [`io::ErrorKind::Interrupted`] once cancelled.
+    /// Reads as any reader does; returns [`io::ErrorKind::Interrupted`] once cancelled.
     fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
         while !is_ready(&self.input)? {
             if self.cancel.is_cancelled() {

@@ -1,7 +1,7 @@
 //! Stored profiles: the settings that the lab found fastest, used unless an option overrides them.
 //!
-//! Here the lab's files become settings of the engine: commands that only use a profile do not know
-//! the lab.
+//! This module turns the lab's files into settings of the engine, so that commands that only use a
+//! profile do not depend on the lab.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) fn preferences(
     settings.map(TransformSetting::preference).collect()
 }
 
-/// Returns the profile of the file system that all these places lie on.
+/// Returns the profile of the file system that contains all these paths.
 fn shared_profile(paths: &[impl AsRef<Path>]) -> Option<Profile> {
     let (first, others) = paths.split_first()?;
     let profile = load(first.as_ref())?;
@@ -62,8 +62,8 @@ fn shared_profile(paths: &[impl AsRef<Path>]) -> Option<Profile> {
     others.iter().all(|path| same(path.as_ref())).then_some(profile)
 }
 
-/// Returns the profile of a place. One that cannot be read is reported
-/// and ignored: settings are only advice.
+/// Returns the profile of a path. A profile that cannot be read is reported and ignored: settings
+/// are only advice.
 pub(crate) fn load(path: &Path) -> Option<Profile> {
     // No home directory, no profiles.
     profiles().ok()?.load(path).unwrap_or_else(|error| {

@@ -1,8 +1,8 @@
 //! Progress on stderr: on a terminal one line, shown after half a second and erased at the end;
 //! elsewhere only with `--progress`, in whole lines.
 //!
-//! No library draws the line: the usual one loads `libm`, which
-//! took 0.04 of 0.88 ms of every small scan (600 interleaved runs, medians).
+//! The line is drawn without a library: the usual one loads `libm`, which took 0.04 of 0.88 ms of
+//! every small scan (600 interleaved runs, medians).
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::output::{self, quote, stream};
 const INITIAL_DELAY: Duration = Duration::from_millis(500);
 /// The time between redraws of the line.
 pub(crate) const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
-/// The time between lines where they cannot be overwritten.
+/// The time between lines on a stream that is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Shows progress until it is dropped.

@@ -102,7 +102,7 @@ pub(crate) struct UsageArgs {
 /// A key to group entries by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// What follows the last dot of the name.
+    /// The part of the name after the last dot.
     Extension,
     /// The user.
     Owner,

@@ -58,7 +58,7 @@ fn write_pages(command: &Command, dir: &Path) -> Result<(), CliError> {
 
 fn page(command: &Command) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
-    // Man leaves out the help of options that -h hides.
+    // `clap_mangen` omits options that -h hides.
     let man = Man::new(command.clone().mut_args(|arg| arg.hide_short_help(false)));
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;

@@ -117,7 +117,7 @@ fn serve(
             Ok(found.end)
         });
         let served = server.serve(&live);
-        // Without a browser, reading on is useless.
+        // Without a browser, the rest of the tree is not needed.
         cancel.cancel();
         let end = reading.join().expect("BUG: reading does not panic");
         served?;

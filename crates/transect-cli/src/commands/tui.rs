@@ -43,7 +43,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
 }
 
-/// Returns the trash of this user; what is moved there is recorded with the local time.
+/// Returns the trash of this user. Entries in it are recorded with the local time.
 fn trash() -> Result<Trash, String> {
     let variable = |name| std::env::var_os(name);
     let home = Trash::home(variable("XDG_DATA_HOME").as_deref(), variable("HOME").as_deref());

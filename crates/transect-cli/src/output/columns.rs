@@ -196,7 +196,7 @@ impl Value {
     }
 }
 
-/// The columns that are shown, and what they are made of.
+/// The columns to show, with the name caches that they need.
 #[derive(Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
@@ -210,7 +210,7 @@ impl Columns {
         Self { columns: columns.to_vec(), users, groups }
     }
 
-    /// Returns the attributes that the columns tell.
+    /// Returns the attributes that the columns show.
     pub(crate) fn fields(&self) -> FieldMask {
         self.columns.iter().map(|column| column.field()).collect()
     }
@@ -223,8 +223,8 @@ impl Columns {
         self.columns.iter().copied()
     }
 
-    /// Returns what a column says that is made of attributes. They do not know what the entry is
-    /// called, nor where it leads.
+    /// Returns the value of a column that shows an attribute. Attributes contain neither the name
+    /// of an entry nor the target of a link.
     pub(crate) fn value(&self, column: Column, of: &Attributes) -> Value {
         let known = match column {
             Column::Name | Column::Path | Column::Target => None,

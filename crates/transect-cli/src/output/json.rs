@@ -32,7 +32,7 @@ pub(crate) fn line(value: &impl Serialize) -> String {
     String::from_utf8(line).expect("BUG: JSON is UTF-8")
 }
 
-/// Escapes what JSON leaves as it is: DEL, C1 controls, bidirectional marks.
+/// Escapes characters that JSON allows unescaped: DEL, C1 controls, bidirectional marks.
 struct TerminalSafe;
 
 impl Formatter for TerminalSafe {
@@ -47,7 +47,7 @@ impl Formatter for TerminalSafe {
             && let Some((at, hostile)) = rest.char_indices().find(|(_, c)| quote::is_hostile(*c))
         {
             out.write_all(&rest.as_bytes()[..at])?;
-            // All of them are of 16 bits.
+            // All of them fit into 16 bits.
             write!(out, "\\u{:04x}", u32::from(hostile))?;
             rest = &rest[at + hostile.len_utf8()..];
         }
@@ -111,7 +111,7 @@ struct SettingsObject {
     stat_order: Option<&'static str>,
 }
 
-/// One of the largest.
+/// One of the largest entries.
 #[derive(Serialize)]
 struct LargestObject<'a> {
     #[serde(flatten)]

@@ -99,8 +99,8 @@ fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
     let _ = stream::stderr().write_all(&line.into_inner());
 }
 
-/// Prints what `clap` returns instead of arguments: help, the version or an error. Returns the exit
-/// code.
+/// Prints the help, the version or the error that `clap` returns in place of arguments. Returns the
+/// exit code.
 pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     let is_wrong = instead.use_stderr();
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
@@ -115,7 +115,7 @@ pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     if is_wrong { 2 } else { 0 }
 }
 
-/// Makes panics print like other errors: their messages may quote names, too.
+/// Makes panics print like other errors, because their messages may quote names, too.
 pub(crate) fn install_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!(" at {place}")).unwrap_or_default();

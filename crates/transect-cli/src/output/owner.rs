@@ -35,7 +35,7 @@ pub(crate) fn gid_by_name(name: &str) -> Option<u32> {
     Some(get_group_by_name(name)?.gid())
 }
 
-/// Elsewhere users and groups have no numbers.
+/// Users and groups have no numbers on other systems.
 #[cfg(not(unix))]
 mod none {
     pub(crate) fn user_name(_: u32) -> Option<String> {

@@ -1,18 +1,18 @@
 //! Filters what a terminal receives.
 //!
-//! File names, file contents and arguments can hold escape sequences that move the cursor, set the
-//! window title, answer as if the user had typed, or reverse the direction of text. Callers quote
-//! names ([`for_terminal`](transect_text::quote::for_terminal)), but a caller can forget to.
-//! [`Sanitizer`] is therefore the last step before every terminal ([`super::stream`]), and it trusts
-//! no caller: it passes printable text, newlines and tabs, and shows everything else as a visible
-//! escape.
+//! File names, file contents and arguments can contain escape sequences that move the cursor, set
+//! the window title, send input as if the user had typed it, or reverse the direction of text.
+//! Callers quote names ([`for_terminal`](transect_text::quote::for_terminal)), but a caller can
+//! forget to. [`Sanitizer`] is therefore the last step before every terminal ([`super::stream`])
+//! and trusts no caller: it passes printable text, newlines and tabs, and shows everything else as
+//! a visible escape.
 //!
-//! The only exceptions are sequences that select a text style (SGR, `ESC [ … m`), because our own
-//! styles arrive as bytes among the text. Only the few styles that this program uses pass
-//! ([`Styles::Ours`]): a forgotten name can at worst become bold or red. Concealed text, colours of
-//! the background and everything else that could hide text do not pass. `list` paints names in the
-//! colours of `LS_COLORS`, which may be any; it quotes every name before it paints it, and is the
-//! only user of [`Styles::Any`].
+//! The only exceptions are sequences that select a text style (SGR, `ESC [ … m`), because the
+//! program's own styles arrive as bytes among the text. Only the few styles that this program uses
+//! pass ([`Styles::Ours`]): an unquoted name can at worst become bold or red. Concealed text,
+//! background colours and everything else that could hide text do not pass. `list` paints names in
+//! the colours of `LS_COLORS`, which may be any. It quotes every name before painting it, and is
+//! the only user of [`Styles::Any`].
 
 use std::io::{self, Write};
 use std::str;
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::output;
 
-    /// Returns what reaches the terminal of bytes that are written in these pieces.
+    /// Returns the text that a terminal receives for bytes written in these pieces.
     fn shown<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, styles: Styles) -> String {
         let mut terminal = Vec::new();
         let mut sanitizer = Sanitizer::new(&mut terminal, styles);
@@ -191,7 +191,7 @@ mod tests {
         String::from_utf8(terminal).expect("a terminal gets UTF-8 only")
     }
 
-    /// Names and contents that steer terminals, and what is shown of them.
+    /// Bytes that control terminals, and the text shown for them.
     const HOSTILE: &[(&[u8], &str)] = &[
         (b"\x1b]0;title\x07", "\\e]0;title\\u{7}"),
         (b"\x1b[2J\x1b[H", "\\e[2J\\e[H"),
@@ -200,12 +200,12 @@ mod tests {
         (b"a\x9b2J\x90", "a\\x9b2J\\x90"),
         (b"\x7f\x08\r\0", "\\u{7f}\\u{8}\\r\\0"),
         ("\u{202e}gpj\u{200f}\u{2066}\u{61c}".as_bytes(), "\\u{202e}gpj\\u{200f}\\u{2066}\\u{61c}"),
-        // Cut off in the middle of a character, of a style.
+        // Truncated within a character, and within a style.
         (b"caf\xc3", "caf\\xc3"),
         (b"caf\xc3\x1b[1", "caf\\xc3\\e[1"),
         (b"\x1b", "\\e"),
         (b"\x1b[", "\\e["),
-        // Styles that hide text, or are none of ours.
+        // Styles that hide text, or that the program does not use.
         (b"\x1b[8mhidden\x1b[1;30;40m\x1b[7m", "\\e[8mhidden\\e[1;30;40m\\e[7m"),
         (b"\x1b[?25l\x1b[>4m\x1b[1 m", "\\e[?25l\\e[>4m\\e[1 m"),
         ("\x1b[1\u{9b}m".as_bytes(), "\\e[1\\u{9b}m"),

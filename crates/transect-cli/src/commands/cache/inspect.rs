@@ -35,7 +35,7 @@ pub(super) struct Inspected<T> {
 
 impl<T> Inspected<T> {
     /// Prints errors, unless the JSON object will list them. Returns whether there are results to
-    /// show: not if none of the paths could be read.
+    /// show: false if none of the paths could be read.
     pub(super) fn show_errors(&self, args: &CacheFilesArgs, json: bool) -> bool {
         let is_more = self.diagnostics.failed_roots < args.paths.len() as u64;
         if !(json && args.errors && is_more) {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use transect_transform::chain::{Chain, ParseError};
 use transect_transform::steps::STEPS;
 
-/// The word for no step.
+/// The step that changes nothing.
 const COPY: &str = "copy";
 
-/// What separates steps within one word, as in `'decode=auto | eol=lf'`.
+/// Separates steps within one word, as in `'decode=auto | eol=lf'`.
 const PIPE: &str = " | ";
 
 /// The positional arguments.

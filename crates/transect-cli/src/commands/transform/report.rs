@@ -26,7 +26,7 @@ use crate::output::{self, quote, stream};
 enum Detail {
     /// Errors and digests.
     Quiet,
-    /// What changed, as well.
+    /// Changes, too.
     Changes,
     /// Every file.
     Everything,

@@ -25,7 +25,7 @@ pub(super) struct Limits {
 pub(super) struct Line {
     pub(super) row: Row,
     pub(super) size: u64,
-    /// For each step below the root, whether what is there is the last of its neighbours.
+    /// For each step below the root, whether the entry is the last of its siblings.
     pub(super) last: Vec<bool>,
 }
 
@@ -74,7 +74,7 @@ fn append(
 ) {
     let mut waiting = vec![(root, Vec::new())];
     while let Some((row, last)) = waiting.pop() {
-        // They were shown in the order of their sizes.
+        // Children are stored in the order of their sizes.
         let children = below.get(&Some(row)).map(Vec::as_slice).unwrap_or_default();
         for (place, &child) in children.iter().enumerate().rev() {
             let mut last = last.clone();

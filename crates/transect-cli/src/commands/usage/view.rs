@@ -1,4 +1,4 @@
-//! What the command shows, in whatever format.
+//! The table and the rows that the command shows, in any format.
 
 use std::time::Duration;
 
