@@ -1,4 +1,4 @@
-//! `transect attributes`: many paths at once, answered as the system answers each.
+//! `transect attributes`: compares the results for many paths with those of the system.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -28,7 +28,7 @@ pub(crate) fn asked(env: &TestEnv, args: &[&str], list: &[u8]) -> Output {
     output
 }
 
-/// Returns a list of paths that end with NUL: names may hold newlines.
+/// Returns a list of paths that end with NUL, because names may contain newlines.
 pub(crate) fn list(paths: &[Vec<u8>]) -> Vec<u8> {
     paths.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect()
 }
@@ -40,7 +40,7 @@ pub(crate) fn lines(output: &Output) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("one object in a line")).collect()
 }
 
-/// Returns the bytes of the path that a line is about.
+/// Returns the path of a line as bytes.
 pub(crate) fn path_of(line: &Value) -> OsString {
     match line["path_raw"].as_str() {
         Some(raw) => OsString::from_vec(
@@ -77,7 +77,8 @@ fn expected(env: &TestEnv, path: &Path, follow: bool) -> Value {
     }
 }
 
-/// Returns the paths of a tree, links, pipes, and names of all kinds in it, with some that are none.
+/// Returns the paths of files, links, pipes and unusual names in a tree, and some that do not
+/// exist.
 pub(crate) fn many(env: &TestEnv) -> Vec<Vec<u8>> {
     tree::everything(env, "tree");
     symlink("nowhere", env.path("tree/dangling")).expect("a symbolic link");
@@ -97,7 +98,8 @@ fn attributes_every_path_matches_system_in_order() {
     let mut paths = many(&env);
     paths.reverse();
     for args in [&["-0", "--json"][..], &["-0", "--json", "--follow"]] {
-        // A name that is too long, and links that go round, are neither there nor missing.
+        // A name that is too long and a loop of links are errors: they neither exist nor are
+        // missing.
         let lines = lines(&asked(&env, args, &list(&paths)).exits(1).quiet());
         assert_eq!(lines.len(), paths.len());
         for (line, path) in lines.iter().zip(&paths) {

@@ -1,4 +1,4 @@
-//! `transect cache`: what it says of files in memory, and that they leave.
+//! `transect cache`: reports how much of a file is in memory, and drops it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -15,7 +15,8 @@ use crate::terminal::on_terminal;
 /// Not a whole number of pages.
 const SIZE: usize = (3 << 20) + 100;
 
-/// Returns whether files of tests can be dropped from memory; reports a skip if not.
+/// Returns whether test files can be dropped from memory; otherwise reports that the test is
+/// skipped.
 fn can_drop(env: &TestEnv, test: &str) -> bool {
     env.write("probe", 1);
     let dropped = env.transect(["cache", "drop", "--json", "probe"]).quiet();
@@ -122,11 +123,11 @@ fn cache_drop_reports_mapped_pages() {
     if !can_drop(&env, test) {
         return;
     }
-    // By another process: see `transect_unprivileged`.
+    // Copied by another process: see `transect_unprivileged`.
     let _ = env.sh(r#"cp "$(command -v sleep)" program"#).exits(0);
     let mut running = Command::new(env.path("program")).arg("100").spawn().unwrap();
     let mut dropped = env.transect(["cache", "drop", "program"]);
-    // It may not have come as far as its first page.
+    // The program may not have loaded its first page yet.
     for _ in 0..100 {
         if dropped.code == Some(1) {
             break;

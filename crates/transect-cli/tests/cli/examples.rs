@@ -99,10 +99,10 @@ fn prepare(env: &TestEnv) {
     let _ = env.sh(digests).exits(0);
 }
 
-/// Creates what one command needs in addition.
+/// Creates the additional files that one command needs.
 fn prepare_for(env: &TestEnv, command: &str) {
     match command {
-        // It creates the parts itself.
+        // `split` creates the parts itself.
         "split" => {
             let _ = env.sh("rm backup.img.*; rm usb/*").exits(0);
         }

@@ -1,4 +1,4 @@
-//! Where the program keeps files of its own, and which folders it refuses.
+//! The program's own directories, and which existing directories it rejects.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -11,7 +11,7 @@ use crate::harness::{TestEnv, skip};
 /// A user id without an account, and so without a home.
 const UNKNOWN: u32 = 54_321;
 
-/// Returns the program, without any of the variables that name folders.
+/// Returns a command without the variables that set directories.
 fn bare(env: &TestEnv, program: &Path) -> Command {
     let mut command = env.command(program);
     for variable in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"] {
@@ -28,7 +28,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Demands that nothing is built, and returns why not.
+/// Asserts that nothing is built, and returns the error message.
 #[track_caller]
 fn refusal(command: &mut Command) -> String {
     let output = command.args(["lab", "list"]).output().expect("a program that starts");
@@ -63,7 +63,8 @@ fn cache_dir_of_user_without_home_not_shared() {
     if !env.is_root() {
         return skip(test, "only root can become somebody else").unwrap_or_default();
     }
-    // By another process: a file that is open for writing in a child elsewhere cannot be run.
+    // Copied by another process: a file that a child process has open for writing cannot be
+    // executed.
     let _ = env.sh(r#"cp "$TRANSECT" transect"#).exits(0);
     let copy = env.path("transect");
     env.chmod(&copy, 0o755);
@@ -104,7 +105,7 @@ fn planted_cache_dir_rejected() {
         command.env("XDG_CACHE_HOME", env.path(cache));
         command
     };
-    // Both the folder of this program and the one in it that programs are run from.
+    // Both the program's own directory and the subdirectory with the contenders.
     for (kind, below) in [("own", ""), ("part", "/contenders")] {
         let folder = env.mkdir(format!("open-{kind}/transect{below}"));
         env.chmod(&folder, 0o775);

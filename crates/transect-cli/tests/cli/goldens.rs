@@ -112,8 +112,8 @@ fn json_objects_have_the_keys_reviewed() {
     assert_golden("json-keys", &objects);
 }
 
-/// Returns the keys of a value; of an array, those of its elements, each once. Types are left out: what one
-/// system has, another reports as null.
+/// Returns the keys of a value; for an array, the distinct keys of its elements. Types are omitted,
+/// because a value that one system reports is null on another.
 fn keys_of(value: &Value) -> String {
     match value {
         Value::Array(values) => {

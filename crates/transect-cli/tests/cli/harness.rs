@@ -1,4 +1,4 @@
-//! A place of its own for every test, and the program run in it.
+//! An environment for each test, in which the program runs.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use transect_testkit::{WATCHDOG, wait_until};
 
-/// Wide enough that nothing is wrapped by chance.
+/// Wide enough that no line wraps by accident.
 const WIDTH: &str = "100";
 
 /// The user and the group that own nothing.
 const NOBODY: u32 = 65534;
 
-/// A temporary directory, and an environment without surprises. Programs run in its part `work`.
+/// A temporary directory, and a clean environment. Programs run in the subdirectory `work`.
 pub(crate) struct TestEnv {
     dir: PathBuf,
 }
@@ -44,7 +44,7 @@ impl TestEnv {
         env
     }
 
-    /// Returns the directory for temporary files. Killed programs may leave some.
+    /// Returns the directory for temporary files. Killed programs may leave files there.
     pub(crate) fn temporary(&self) -> PathBuf {
         self.dir.join("temporary")
     }
@@ -54,7 +54,7 @@ impl TestEnv {
         self.dir.join("work").join(path)
     }
 
-    /// Creates a directory and its parents, with mode 755 whatever the umask is.
+    /// Creates a directory and its parents, with mode 755 regardless of the umask.
     pub(crate) fn mkdir(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = self.path(path);
         let mut missing: Vec<&Path> = path.ancestors().take_while(|dir| !dir.exists()).collect();
@@ -65,7 +65,7 @@ impl TestEnv {
         path
     }
 
-    /// Writes a file of so many bytes, none of which can be compressed away.
+    /// Writes a file of this many incompressible bytes.
     pub(crate) fn write(&self, path: impl AsRef<Path>, bytes: usize) -> PathBuf {
         let path = self.path(path);
         let mut state = 88_172_645_463_325_252_u64;
@@ -77,7 +77,7 @@ impl TestEnv {
         });
         let mut file = fs::File::create(&path).expect("a new file");
         file.write_all(&noise.collect::<Vec<u8>>()).expect("space for a file");
-        // Some file systems tell the blocks of a file only when it has been written out.
+        // Some file systems report the blocks of a file only after it is synced.
         file.sync_all().expect("a file can be written out");
         path
     }
@@ -96,7 +96,7 @@ impl TestEnv {
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear();
-        // Where programs are found, and where measurements of coverage go.
+        // The path of programs, and the target of coverage data.
         for key in ["PATH", "LLVM_PROFILE_FILE"] {
             if let Some(value) = std::env::var_os(key) {
                 command.env(key, value);
@@ -107,7 +107,7 @@ impl TestEnv {
             .env("TZ", "UTC")
             .env("COLUMNS", WIDTH)
             .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
-            // No profiles of the user; but a shared cache, so that contenders are built once.
+            // Profiles are isolated. The cache is shared, so that contenders are built once.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
             .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
             .env("TMPDIR", self.temporary())
@@ -116,7 +116,7 @@ impl TestEnv {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // So that a guard can end it together with all that it started.
+            // Lets a guard end the program together with its children.
             .process_group(0);
         command
     }
@@ -145,8 +145,8 @@ impl TestEnv {
         self.sh(&format!("command -v {program}")).code == Some(0)
     }
 
-    /// Runs the program as a user who is bound by permissions: `nobody`, if the tests run as root.
-    /// `None`, and a word about it, where that is not possible.
+    /// Runs the program as an unprivileged user: `nobody`, if the tests run as root. Reports a skip
+    /// and returns `None` where that is not possible.
     pub(crate) fn transect_unprivileged<A: AsRef<OsStr>>(
         &self,
         test: &str,
@@ -154,8 +154,8 @@ impl TestEnv {
     ) -> Option<Output> {
         let program = self.dir.join("transect");
         if !program.exists() {
-            // By another process: a file that is open for writing, even in a child that has just
-            // been forked elsewhere, cannot be run.
+            // Copied by another process: a file that is open for writing, even in a child that
+            // another test has just forked, cannot be executed.
             let copied = self.sh(r#"cp "$TRANSECT" ../transect"#);
             let _ = copied.exits(0);
             self.chmod(&program, 0o755);
@@ -189,13 +189,13 @@ impl TestEnv {
         Some(run(program.as_ref(), args.collect()).expect("it could be started before"))
     }
 
-    /// Returns whether what we make belongs to root.
+    /// Returns whether the tests run as root.
     pub(crate) fn is_root(&self) -> bool {
         fs::metadata(&self.dir).expect("our own directory").uid() == 0
     }
 
-    /// Returns the settings for snapshots: everything that differs from run to run, or from
-    /// machine to machine, is replaced here.
+    /// Returns the settings for snapshots. They replace everything that differs between runs or
+    /// machines.
     pub(crate) fn settings(&self) -> insta::Settings {
         let mut settings = insta::Settings::clone_current();
         settings.set_prepend_module_to_snapshot(false);
@@ -228,7 +228,7 @@ impl Drop for TestEnv {
     }
 }
 
-/// Removes a tree, also where directories are locked or paths are longer than the system takes.
+/// Removes a tree, even with locked directories or with paths longer than the system accepts.
 fn remove(dir: &Path) {
     let mut pending = vec![dir.to_owned()];
     while let Some(dir) = pending.pop() {
@@ -260,13 +260,13 @@ fn escape(text: &str) -> String {
     pattern
 }
 
-/// Says loudly that a test cannot be done here.
+/// Reports that a test cannot run here.
 pub(crate) fn skip<T>(test: &str, reason: &str) -> Option<T> {
     transect_testkit::loudly_skip(test, reason);
     None
 }
 
-/// A program that runs.
+/// A running program.
 pub(crate) struct Running {
     pub(crate) child: Child,
     what: String,
@@ -288,9 +288,9 @@ impl Running {
         Self { child, what }
     }
 
-    /// Sends a signal. No other program is started for that: it would come late on a busy machine.
+    /// Sends a signal. Sends it directly: a helper program would be late on a busy machine.
     pub(crate) fn signal(&self, signal: Signal) {
-        // A process that has ended takes no signal.
+        // Fails if the process has ended.
         let _ = kill_process(self.pid(), signal);
     }
 
@@ -298,8 +298,8 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
-    /// Returns a set of signals from the kernel's account of the process, such as `SigCgt` (those
-    /// that are handled) or `ShdPnd` (those that wait); bit n-1 is signal n.
+    /// Returns a set of signals from the kernel's status of the process, such as `SigCgt` (handled)
+    /// or `ShdPnd` (pending); bit n-1 is signal n.
     pub(crate) fn signals(&self, set: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(set))?;
@@ -311,7 +311,7 @@ impl Running {
         /// Signals 2 and 15.
         const HANDLED: u64 = 1 << 1 | 1 << 14;
         wait_until("signals are handled, or the end", || {
-            // A process that has ended handles nothing.
+            // A process that has ended handles no signals.
             self.signals("SigCgt").is_none_or(|set| set & HANDLED == HANDLED) || self.is_dead()
         });
     }
@@ -321,7 +321,7 @@ impl Running {
         stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
     }
 
-    /// Returns whether the process sleeps, and can be woken by a signal.
+    /// Returns whether the process is in an interruptible sleep.
     pub(crate) fn is_asleep(&self) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         status.is_ok_and(|status| status.lines().any(|line| line.starts_with("State:\tS")))
@@ -381,7 +381,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Demands an exit code.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "exit code of {}\n{}", self.what, self.text());
@@ -403,7 +403,7 @@ impl Output {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 
-    /// Returns what was listed, sorted.
+    /// Returns the listed paths, sorted.
     #[track_caller]
     pub(crate) fn paths(&self, terminator: u8) -> Vec<Vec<u8>> {
         let mut paths: Vec<Vec<u8>> =
@@ -413,14 +413,14 @@ impl Output {
         paths
     }
 
-    /// Returns the one JSON object that was printed.
+    /// Parses the only JSON object on stdout.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         let object = serde_json::from_slice(&self.stdout);
         object.unwrap_or_else(|error| panic!("{} : {error}\n{}", self.what, self.text()))
     }
 
-    /// Returns everything, for snapshots and messages.
+    /// Returns the exit code and both streams, for snapshots and messages.
     pub(crate) fn text(&self) -> String {
         let mut text = match (self.code, self.signal) {
             (Some(code), _) => format!("exit code: {code}\n"),

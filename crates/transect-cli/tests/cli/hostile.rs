@@ -1,5 +1,5 @@
-//! Names, contents and arguments that would steer a terminal: none of it reaches one, whichever
-//! command prints it. `script` plays the terminal.
+//! Names, contents and arguments with control sequences: no command prints one to a terminal.
+//! `script` provides the terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use crate::harness::TestEnv;
 use crate::terminal::on_terminal;
 
-/// What would set the title, clear the screen, hide text, reverse it. Each begins with a word that
-/// is still to be seen.
+/// Sequences that set the title, clear the screen, hide text or reverse it, after a word that must
+/// stay visible.
 const STEERS: &str = "hostile\x1b]0;title\x07\x1b[2J\x1b[8m\u{9b}31m\u{90}q\u{9d}\x7f\x08\r\u{202e}\u{2066}\u{200f}\u{61c}";
 
-/// For every command what makes it print names, contents or arguments. In these lines `$N` is a name
-/// that is not UTF-8, `$U` one that is; folders, files and links of these names are there.
+/// Commands that print names, contents or arguments. `$N` is a name that is not UTF-8, `$U` one
+/// that is; directories, files and links of these names exist.
 const CASES: &[(&str, &str)] = &[
     (
         "",
@@ -29,7 +29,8 @@ const CASES: &[(&str, &str)] = &[
         $T usage --import-ncdu "exported$U" --files; $T usage --import-ncdu "exported$U" --files --csv
         $T usage --import-ncdu "missing$N"; $T usage --import-ncdu "$N/$N""#,
     ),
-    // What it draws are cells, none of which holds what steers (transect-tui); here it cannot draw.
+    // The view draws cells, and no cell contains control sequences (transect-tui). Here it cannot
+    // draw.
     ("tui", r#"TERM=dumb $T tui "missing$N"; $T tui "--$U""#),
     (
         "map",
@@ -156,7 +157,7 @@ const CASES: &[(&str, &str)] = &[
         "lab corpus verify",
         r#"$T lab corpus verify "$U" new; $T lab corpus verify tiny "$N"; $T lab corpus verify tiny "missing$N""#,
     ),
-    // These are hidden: the lab starts them, and reads what they print.
+    // Hidden commands: the lab starts them, and parses their output.
     ("lab method", r#"$T lab method "$U" "$N"; $T lab method getdents-statx/queue "missing$N""#),
     ("lab pass", r#"$T lab pass "$U" "$N" x; $T lab pass copy "missing$N" "x$N""#),
     (
@@ -167,7 +168,7 @@ const CASES: &[(&str, &str)] = &[
     ("man", r#"$T man; $T man "$U""#),
 ];
 
-/// Makes what the cases are about, and returns the line of the shell that names it.
+/// Creates the files for the cases, and returns the shell line that defines the names.
 fn hostile(env: &TestEnv) -> Vec<u8> {
     let utf8 = STEERS.as_bytes().to_vec();
     let raw = [STEERS.as_bytes(), b"\x9b2J"].concat();
@@ -185,7 +186,7 @@ fn hostile(env: &TestEnv) -> Vec<u8> {
     }
     for (folder, key) in [("good", "contract = []"), ("bad", STEERS)] {
         env.mkdir(format!("contenders/{folder}"));
-        // TOML escapes as JSON does.
+        // TOML and JSON have the same escapes.
         let text = serde_json::to_string(STEERS).expect("a text");
         let raw_key = if folder == "bad" { format!("{key} = 1\n") } else { String::new() };
         let description = format!(
@@ -202,7 +203,7 @@ fn hostile(env: &TestEnv) -> Vec<u8> {
         .concat()
 }
 
-/// Returns all commands that take no other command, as `--help` lists them, and those that it hides.
+/// Returns all commands without subcommands: those in `--help`, and the hidden ones.
 fn commands(env: &TestEnv) -> BTreeSet<String> {
     let mut commands: BTreeSet<String> =
         ["", "lab method", "lab pass", "lab attributes-method"].map(str::to_owned).into();
@@ -244,12 +245,12 @@ fn forbidden(shown: &[u8]) -> Option<String> {
     }) {
         let from = &rest[at..];
         let allowed = match from.strip_prefix("\x1b[") {
-            // A style, but none that hides text.
+            // Styles are allowed, except those that hide text.
             Some(style) => style
                 .find(|c: char| !c.is_ascii_digit() && c != ';')
                 .filter(|&end| style[end..].starts_with('m') && &style[..end] != "8")
                 .map(|end| 2 + end + 1),
-            // The line of progress is written over itself and erased.
+            // The progress line is overwritten and erased.
             None => from.strip_prefix('\r').and_then(|line| {
                 let end = line.find(|c: char| c.is_control())?;
                 line[end..].starts_with("\x1b[K").then_some(1 + end + 3)
@@ -281,7 +282,7 @@ fn terminal_hostile_bytes_escaped_by_every_command() {
         let env = TestEnv::new();
         let mut script = hostile(&env);
         script.extend_from_slice(lines.as_bytes());
-        // And all commands with an unknown option.
+        // All commands with an unknown option.
         script.extend_from_slice(format!("\n$T {command} \"--bogus$U\"\n").as_bytes());
         fs::write(env.path("case"), script).unwrap();
         let Some(output) = on_terminal(&env, test, "", "sh case") else {

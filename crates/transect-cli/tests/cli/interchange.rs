@@ -1,4 +1,4 @@
-//! `transect usage` and exports of ncdu, held against ncdu and gdu themselves.
+//! `transect usage` and exports of ncdu, compared with ncdu and gdu.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use transect_testkit::Mount;
 use crate::harness::{TestEnv, skip};
 use crate::tree;
 
-/// Returns what `usage --json` says of an export: the sums, and every directory.
+/// Returns the totals and all directories of an export, as `usage --json` prints them.
 fn imported(env: &TestEnv, file: &str) -> Value {
     let shown = env.transect(["usage", "--import-ncdu", file, "--json", "-n", "10000"]);
     let mut object = shown.exits(0).quiet().json();
@@ -33,12 +33,13 @@ fn usage_export_matches_ncdu() {
     let (ours, theirs) = (imported(&env, "ours.json"), imported(&env, "theirs.json"));
     assert!(ours["entries"].as_array().unwrap().len() > 300, "{ours}");
     assert_eq!(ours, theirs);
-    // What ncdu makes of our export, and writes again, is the same.
+    // ncdu imports our export, and exports the same again.
     let _ = env.sh("ncdu -0 -f ours.json -o again.json").exits(0);
     assert_eq!(imported(&env, "again.json"), ours);
 }
 
-/// Returns owner, group, mode and the second of the last change of all that is in an export, by path.
+/// Returns owner, group, mode and time of the last change in seconds of every entry of an export,
+/// by path.
 fn extended(env: &TestEnv, file: &str) -> BTreeMap<String, [Value; 4]> {
     let text = fs::read_to_string(env.path(file)).expect("an export");
     let export: Value = serde_json::from_str(&text).expect("JSON");
@@ -92,7 +93,7 @@ fn usage_extended_export_matches_ncdu() {
             let shown = env.transect(["usage", "--json", "--by", key].iter().chain(args));
             let mut groups = shown.exits(0).quiet().json()["groups"].take();
             for group in groups.as_array_mut().expect("groups") {
-                // ncdu tells whole seconds.
+                // ncdu stores whole seconds.
                 let time = &mut group["newest_mtime"];
                 *time = time.as_i64().map(|time| time.div_euclid(1_000_000_000)).into();
             }
@@ -210,8 +211,8 @@ fn usage_export_interrupted_writes_nothing() {
     let _ = env.transect(["usage", "-o", "to/out.json", "tree"]).exits(0).quiet();
     let whole = imported(&env, "to/out.json");
     let mut interrupted = 0;
-    // While it walks, while it writes, and when it is done, wherever that is on this machine; and
-    // again until one is caught.
+    // Delays that hit the walk, the writing and the end, depending on the speed of the machine;
+    // then again until one export was interrupted.
     let delays = (0..40).chain(std::iter::repeat(0)).map(Duration::from_millis);
     for (number, delay) in delays.enumerate() {
         if number >= 40 && interrupted > 0 {

@@ -1,4 +1,4 @@
-//! Where the system gives little: few file descriptors, closed streams.
+//! Scarce resources: few file descriptors, closed streams.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::TestEnv;
 use crate::scan::readers_and_orders;
 use crate::tree;
 
-/// Makes a tree that would need thousands of descriptors if all its directories were kept open.
+/// Creates a tree that would need thousands of descriptors if all its directories stayed open.
 fn wide_and_deep(env: &TestEnv) {
     for outer in 0..40 {
         for inner in 0..10 {
@@ -103,7 +103,7 @@ fn closed_streams_are_ignored() {
         }
         for closed in [">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"] {
             let output = env.sh(&format!(r#""$TRANSECT" {command} {closed}"#));
-            // Whether a closed output is an error is left open: an end without a crash is not.
+            // A closed output may or may not be an error, but must not crash the program.
             assert!(
                 [Some(expected_code), Some(2)].contains(&output.code),
                 "{command} {closed}\n{}",

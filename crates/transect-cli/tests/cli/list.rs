@@ -7,7 +7,7 @@ use crate::harness::{TestEnv, skip};
 use crate::terminal::on_terminal;
 use crate::tree;
 
-/// Returns paths as text, for messages that can be read.
+/// Returns paths as text, for messages.
 fn readable(paths: &[Vec<u8>]) -> Vec<String> {
     paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
 }
@@ -149,7 +149,8 @@ fn list_globs_match_names_or_paths() {
     }
 }
 
-/// The root was printed whatever the filters were, and `xargs rm -rf` removed all of it.
+/// Regression: the root was printed whatever the filters were, and `xargs rm -rf` removed all of
+/// it.
 #[test]
 fn list_root_not_matching_filters_not_printed() {
     let env = TestEnv::new();
@@ -195,7 +196,7 @@ fn list_root_not_matching_filters_not_printed() {
     assert!(!env.path("victim/a.tmp").exists() && !env.path("victim/sub/c.tmp").exists());
 }
 
-/// What names no entry, such as `.`, is read whatever the globs are, and never printed because a
+/// A root without a name, such as `.`, is read whatever the globs are, and is not printed because a
 /// glob matches it.
 #[test]
 fn list_current_directory_read_despite_globs() {
@@ -239,7 +240,7 @@ fn list_gitignore_excludes_files() {
         .map(|path| format!("tree/{path}"));
     assert_eq!(readable(&listed.paths(b'\n')), expected);
 
-    // The rules of the repository hold for a root inside it, too.
+    // The rules of the repository apply to a root inside it, too.
     let inside = env.transect(["list", "--gitignore", "tree/src/gen"]).exits(0).quiet();
     let expected = ["tree/src/gen", "tree/src/gen/.gitignore", "tree/src/gen/keep.o"];
     assert_eq!(readable(&inside.paths(b'\n')), expected);
@@ -257,7 +258,7 @@ fn list_gitignore_named_pipe_ignored() {
 #[test]
 fn list_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
-    // Far more than a pipe holds, so that the end is noticed.
+    // Far more than a pipe holds, so that the closed pipe is noticed.
     tree::many_files(&env, &env.path("tree"), 4000, &"x".repeat(240));
     let script = r#"{ "$TRANSECT" list tree; echo $? >code; } | head -n 1"#;
     let first = env.sh(script).exits(0).quiet();
@@ -273,7 +274,7 @@ fn list_slow_reader_gets_everything() {
     let mut first = [0; 5];
     let mut stdout = running.child.stdout.take().unwrap();
     stdout.read_exact(&mut first).unwrap();
-    // The pipe is full long before the end: ending now would lose paths.
+    // The pipe is full long before the last path; ending now would lose paths.
     assert!(running.child.try_wait().unwrap().is_none(), "the list did not wait");
     let mut rest = first.to_vec();
     stdout.read_to_end(&mut rest).unwrap();
@@ -329,7 +330,7 @@ fn list_roots_keep_their_spelling() {
 
 // ---- columns, filters, order ----
 
-/// Returns the objects that `list --json` prints, one a line.
+/// Returns the objects that `list --json` prints, one per line.
 fn objects(env: &TestEnv, args: &[&str]) -> Vec<serde_json::Value> {
     let listed = env.transect(["list", "--json"].iter().chain(args)).exits(0).quiet();
     let lines = listed.stdout.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
@@ -361,7 +362,7 @@ fn list_json_matches_system() {
             }
         };
         let path = std::path::Path::new(std::ffi::OsStr::from_bytes(&path)).to_owned();
-        // Too long for one system call.
+        // The path is too long for one system call.
         if path.as_os_str().len() > 1000 {
             continue;
         }
@@ -434,7 +435,7 @@ fn list_long_matches_ls() {
         let line = listed.lines().find(is_about).expect("a line of its own");
         assert_eq!(line.trim_end(), line);
         let line: Vec<&str> = line.split_whitespace().collect();
-        // Mode, links, owner, group; the size has a unit; date, time, path.
+        // Mode, links, owner, group; then the size with a unit, the date, the time and the path.
         assert_eq!(line[..4], shown[..4], "{path}");
         assert_eq!(line[6..], shown[5..], "{path}");
     }

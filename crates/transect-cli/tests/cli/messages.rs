@@ -2,7 +2,7 @@
 
 use crate::harness::{TestEnv, assert_output};
 
-/// Makes a small tree whose parts differ in size on every file system.
+/// Creates a small tree whose parts differ in size on every file system.
 fn small(env: &TestEnv) {
     for (directory, file, bytes) in [
         ("tree/large", "film", 1_000_000),
@@ -440,7 +440,7 @@ fn root_link_counted_as_link_with_hint() {
     ");
 }
 
-/// Makes a tree with directories that only root can read.
+/// Creates a tree with directories that only root can read.
 fn locked(env: &TestEnv, directories: usize) {
     env.mkdir("tree");
     env.write("tree/readable", 10);

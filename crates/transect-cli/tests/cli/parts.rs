@@ -1,4 +1,4 @@
-//! `split`, `join` and `patch`: files cut, put together, and changed by a few bytes.
+//! `split`, `join` and `patch`.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn patch_in_place_and_undo() {
     assert_eq!(fs::read(env.path("file")).unwrap(), b"012X4Y`789");
     let journal = "hint: an earlier patch left this journal; --undo restores the old bytes, --resume completes it";
     assert!(patch(&["3:33:58", "-i"]).exits(2).stderr_text().contains(journal));
-    // What others may have written is not advised.
+    // The hint is not printed for a journal that other users may have written.
     env.chmod(&env.path(".file.transect-undo"), 0o620);
     let planted = patch(&["3:33:58", "-i"]).exits(2).stderr_text();
     assert!(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::{Output, TestEnv, skip};
 use crate::tree;
 
-/// What `scan --json` says in every run.
+/// The keys that `scan --json` prints in every run.
 const KEYS: [&str; 24] = [
     "allocated_size",
     "apparent_size",
@@ -39,7 +39,7 @@ const KEYS: [&str; 24] = [
     "vanished",
 ];
 
-/// Returns the object without what differs from run to run.
+/// Returns the object without the keys that differ between runs.
 fn steady(output: &Output) -> Value {
     let mut object = output.json();
     let keys = object.as_object_mut().expect("an object");
@@ -59,7 +59,7 @@ fn text<'a>(object: &'a Value, key: &str) -> &'a str {
     object[key].as_str().expect("a text")
 }
 
-/// Returns the readers that can be used here and all orders, each with the option for them.
+/// Returns the available readers and all orders, each with its option.
 pub(crate) fn readers_and_orders(env: &TestEnv) -> [(&'static str, Vec<String>); 2] {
     let doctor = env.transect(["doctor", "--json"]).exits(0).json();
     let names = |list: &str, usable: fn(&Value) -> bool| -> Vec<String> {
@@ -232,7 +232,7 @@ fn scan_disk_usage_matches_du() {
         assert_eq!(usage(&object).to_string(), total, "{roots}");
     }
 
-    // And that of every directory, where a hard link into another one counts in both.
+    // The usage of every directory, too: a hard link into another one counts in both.
     let object = env.transect(["--json", "--top", "1000", "tree"]).exits(0).quiet().json();
     let largest = object["largest_directories"].as_array().unwrap();
     let directories = object["directories"].as_u64().unwrap();
@@ -567,7 +567,7 @@ fn scan_one_file_system_excludes_mounts() {
         assert_eq!(one["skipped"], json!({"mount_boundary": 1}), "{args}");
         assert_eq!(one["complete"], true, "exclusion is not an error");
     }
-    // The root's file system is the one to stay on, not that of the current directory.
+    // The walk stays on the file system of the root, not of the current directory.
     let script = format!("{scan} -x tree/mounted");
     let Some(inside) = with_mounts(&env, test, mount, &script) else {
         return;

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use crate::attributes::{asked, lines, list, many};
 use crate::harness::{Running, TestEnv};
 
-/// All that a service tells.
+/// All columns that a service provides.
 const COLUMNS: &str = "type,size,allocated,mtime,ctime,btime,mode,uid,gid,nlink,inode,device";
 
 /// Returns the default socket.
@@ -20,7 +20,7 @@ fn usual(env: &TestEnv) -> PathBuf {
     env.path("../runtime/transect/cache.sock")
 }
 
-/// A service that answers already, and what it says.
+/// A running service that accepts requests, and its stderr.
 struct Service {
     running: Running,
     said: BufReader<std::process::ChildStderr>,
@@ -39,7 +39,7 @@ impl Service {
         Self { running, said, first }
     }
 
-    /// Ends it with a signal, and returns its stderr.
+    /// Ends the service with a signal, and returns its stderr.
     fn end(mut self, signal: Signal) -> String {
         self.running.signal(signal);
         let mut text = self.first;
@@ -49,7 +49,7 @@ impl Service {
         text
     }
 
-    /// Kills it.
+    /// Kills the service.
     fn kill(mut self) {
         self.running.signal(Signal::KILL);
         self.running.wait();
@@ -127,7 +127,7 @@ fn service_death_reported_to_client() {
     command.args(["attributes", "--json", "--service", "--from", "-"]).stdin(Stdio::piped());
     let mut client = Running::start(&mut command);
     let mut stdin = client.child.stdin.take().unwrap();
-    // So much that some of it is answered.
+    // Long enough that some answers arrive before the rest is written.
     stdin.write_all(&b"/\n".repeat(70_000)).unwrap();
     let mut first = [0; 1];
     client.child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
@@ -181,12 +181,13 @@ fn service_other_user_rejected() {
         return;
     };
     assert!(refused.exits(2).stderr_text().ends_with("Permission denied\n"));
-    // As if another program had changed its mode.
+    // Simulates another program that changes the mode.
     env.chmod(&socket, 0o666);
     let foreign = env.transect_unprivileged(test, ask).unwrap().exits(2);
     assert!(foreign.stderr_text().ends_with("is that of user 0\n"), "{}", foreign.text());
     let _ = env.transect(ask).exits(0).quiet();
-    // The client left before it said anything; the service had not taken it for its own.
+    // The client closed the connection before sending a request, because the service belongs to
+    // another user.
     let said = service.end(Signal::TERM);
     assert!(said.contains("transect: rejected user 65534\n"), "{said}");
 }
@@ -254,7 +255,7 @@ fn service_few_descriptors_answers_despite_half_open_connections() {
     let service = Service::of(Running::start(&mut command));
     let half = |_| {
         let mut stream = UnixStream::connect(usual(&env)).expect("a connection");
-        // Half a length. The connection may have made room already.
+        // Half a length. The server may already have closed the connection to make room.
         let _ = stream.write_all(&[9, 0]);
         stream
     };

@@ -8,14 +8,14 @@ use transect_testkit::{wait_for, wait_until};
 use crate::harness::{Running, TestEnv};
 use crate::tree;
 
-/// Its bit in the kernel's sets of signals.
+/// The bit of `SIGINT` in the kernel's sets of signals.
 const INT: u64 = 1 << 1;
 
-/// Names as long as names can be fill a pipe soonest.
+/// The length of names: long names fill a pipe fastest.
 const LONG: usize = 240;
 
-/// Starts a list that cannot end before it is read: far more than a pipe holds is to be written.
-/// One thread, so that the signal finds the one that writes.
+/// Starts a list that cannot end before it is read: it writes far more than a pipe holds. It has
+/// one thread, so that the signal reaches the thread that writes.
 fn blocked_list(env: &TestEnv) -> Running {
     tree::many_files(env, &env.path("tree"), 4000, &"x".repeat(LONG));
     let mut list = env.start(["list", "--order", "queue", "tree"]);
@@ -24,7 +24,7 @@ fn blocked_list(env: &TestEnv) -> Running {
     let stdout = list.child.stdout.as_mut().expect("a pipe");
     stdout.read_exact(&mut first).expect("the first path");
     assert_eq!(&first, b"tree\n");
-    // A list on one thread sleeps in nothing but a full pipe.
+    // A list on one thread sleeps only on a full pipe.
     wait_until("the pipe is full", || list.is_asleep());
     list
 }
@@ -56,12 +56,12 @@ fn interrupt_twice_ends_at_once() {
     // Still blocked: the pipe is full, and the first signal only requests a stop.
     assert!(list.child.try_wait().unwrap().is_none());
     list.signal(Signal::INT);
-    // Nothing is read before the end.
+    // The output is not read before the program ends.
     let status = list.wait();
     assert_eq!(status.code(), Some(130));
 }
 
-/// Interrupts scans until one of them is caught in the middle of its work.
+/// Interrupts scans until one of them is still running when the signal arrives.
 fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
     wait_for("a scan that is interrupted", || {
         let scan = env.start(["scan", "--order", "queue", "--threads", "1"].iter().chain(args));
@@ -70,7 +70,7 @@ fn interrupted_scan(env: &TestEnv, args: &[&str]) -> crate::harness::Output {
         let output = scan.finish();
         match output.code {
             Some(130) => Some(output),
-            // It was faster than the signal.
+            // The scan ended before the signal.
             Some(0) => None,
             _ => panic!("neither complete nor interrupted\n{}", output.text()),
         }

@@ -1,8 +1,8 @@
 //! Programs that are stopped and continued (Ctrl-Z and `fg`, suspend, a debugger, a paused
-//! container) answer as if they had not been, on every kind of file system.
+//! container) give the same results as without interruption, on every kind of file system.
 //!
-//! The kernel ends a listing early when a signal arrives, so that a reader can take a part of a
-//! directory for all of it. `TRANSECT_TORTURE_RUNS` says how often each command is run on each file
+//! The kernel ends a listing early when a signal arrives, so a reader can take a part of a
+//! directory for all of it. `TRANSECT_TORTURE_RUNS` sets how often each command runs on each file
 //! system; `make torture` runs them 1,000 times and prints a table.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
@@ -23,7 +23,7 @@ const DIRECTORIES: usize = 40;
 const FILES: usize = 60;
 const MANY: usize = 3_000;
 
-/// Makes a tree of small directories and a large one. Every file holds a line.
+/// Creates a tree of small directories and a large one. Every file contains a line.
 fn make_tree(root: &Path) {
     let make = |directory: &Path, count: usize| {
         std::fs::create_dir_all(directory).unwrap();
@@ -36,7 +36,7 @@ fn make_tree(root: &Path) {
     make(&root.join("many"), MANY);
 }
 
-/// The file systems that are tried: those whose end of a listing is recognised, and some others.
+/// The tested file systems: those whose end of a listing is detected, and some others.
 fn file_systems(temp: &TempDir) -> Vec<(&'static str, Result<Vec<Mount>, String>)> {
     let image = |name: &str, make: &[&str]| {
         let (image, at) = (temp.join(format!("{name}.image")), temp.join(name));
@@ -67,7 +67,7 @@ fn file_systems(temp: &TempDir) -> Vec<(&'static str, Result<Vec<Mount>, String>
     ]
 }
 
-/// Ends the bursts also when a test fails.
+/// Ends the bursts even if a test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -76,7 +76,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Runs `body` while a process is stopped and continued again and again; counts how often.
+/// Runs `body` while a process is repeatedly stopped and continued; counts the stops.
 fn under_bursts<T>(process: &OwnedFd, stops: &AtomicU64, body: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn under_bursts<T>(process: &OwnedFd, stops: &AtomicU64, body: impl FnOnce() -> 
             let send = |signal| pidfd_send_signal(process, signal).is_ok();
             while !stop.load(Ordering::Relaxed) && send(Signal::STOP) && send(Signal::CONT) {
                 stops.fetch_add(1, Ordering::Relaxed);
-                // The process must get somewhere between two stops.
+                // Lets the process make progress between two stops.
                 std::thread::sleep(Duration::from_micros(50));
             }
         });
@@ -116,7 +116,7 @@ fn without_time(output: &[u8]) -> Vec<u8> {
     object.to_string().into_bytes()
 }
 
-/// Runs a command in peace, then often under bursts. Returns how many of these runs differed.
+/// Runs a command without bursts, then often under bursts. Returns how many of these runs differed.
 fn wrong_answers(
     env: &TestEnv,
     args: &[&str],
@@ -132,7 +132,7 @@ fn wrong_answers(
     (0..runs).filter(differs).count()
 }
 
-/// Changes the line ends of all files under bursts. Returns how many runs left files as they were.
+/// Changes the line ends of all files under bursts. Returns how many runs left files unchanged.
 fn wrong_transforms(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) -> usize {
     let files: Vec<PathBuf> = files_below(root);
     let wrong = |run: &usize| {
@@ -160,8 +160,8 @@ fn files_below(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Queries a cache service that is stopped and continued about existing files. Returns how many runs
-/// were answered wrongly. Every run has a new service, which lists the directories anew.
+/// Queries a cache service that is stopped and continued about existing files. Returns how many
+/// runs got wrong answers. Every run has a new service, which lists the directories anew.
 fn wrong_services(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) -> usize {
     let list: Vec<u8> = files_below(root)
         .iter()

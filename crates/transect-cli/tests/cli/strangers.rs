@@ -1,5 +1,5 @@
-//! The server of `transect map` among strangers: they can connect, but do not know the token. Whatever
-//! they send, the page is served, and Ctrl-C ends the program.
+//! Clients of `transect map` without the token. Whatever they send, the page is served, and Ctrl-C
+//! ends the program.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use transect_testkit::{in_own_process, raise_descriptor_limit};
 
 use crate::harness::{Running, TestEnv, skip};
 
-/// The largest head that the server reads is 64 KiB, and it keeps 64 connections.
+/// The memory limit. The server reads heads of at most 64 KiB, and keeps 64 connections.
 const MEMORY: u64 = 32 << 20;
 
-/// So long that only an answer that never comes exceeds it.
+/// Only an answer that never comes takes longer.
 const HANG: Duration = Duration::from_secs(60);
 
 /// A program that serves the map of a small tree.
@@ -77,7 +77,7 @@ impl Served {
         assert_page(&self.get(&self.token, ""));
     }
 
-    /// Ends it by Ctrl-C.
+    /// Ends the program by Ctrl-C.
     #[track_caller]
     fn interrupt(mut self) {
         self.running.signal(Signal::INT);
@@ -85,7 +85,7 @@ impl Served {
         assert_eq!(ended.code(), Some(0), "{ended}");
     }
 
-    /// Returns the most memory that it has used, in bytes.
+    /// Returns the peak memory of the program in bytes.
     fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id()));
         let status = status.expect("it runs");
@@ -93,7 +93,7 @@ impl Served {
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
     }
 
-    /// Lets it have as many descriptors as it may.
+    /// Raises the program's descriptor limit to its maximum.
     fn allow_descriptors(&self) {
         let pid = Pid::from_child(&self.running.child);
         let maximum = getrlimit(Resource::Nofile).maximum;
@@ -101,14 +101,14 @@ impl Served {
         prlimit(Some(pid), Resource::Nofile, limit).expect("a child of ours");
     }
 
-    /// Lets it have so many descriptors more than it has without connections.
+    /// Limits the program to this many descriptors beyond those it has without connections.
     fn limit_descriptors(&self, more: u64) {
         let folder = format!("/proc/{}/fd", self.running.child.id());
         let open = || -> BTreeMap<u64, PathBuf> {
             let open = fs::read_dir(&folder).expect("it runs").flatten();
             let of = |entry: fs::DirEntry| {
                 let number = entry.file_name().to_str().expect("a number").parse();
-                // It may be closed by now.
+                // The descriptor may be closed by now.
                 Some((number.expect("a number"), fs::read_link(entry.path()).ok()?))
             };
             open.filter_map(of).collect()
@@ -116,7 +116,7 @@ impl Served {
         let is_socket = |open: &&PathBuf| open.to_string_lossy().starts_with("socket:");
         while open().values().filter(is_socket).count() > 1 {}
         let open = open();
-        // The limit is one of numbers.
+        // The limit applies to descriptor numbers, so count the free ones.
         let mut free = (0..).filter(|number| !open.contains_key(number));
         let pid = Pid::from_child(&self.running.child);
         let current = free.nth(more as usize);
@@ -126,15 +126,15 @@ impl Served {
 }
 
 impl Drop for Served {
-    /// Nothing is left behind by a test that failed.
+    /// Kills the program, even if the test fails.
     fn drop(&mut self) {
         let _ = self.running.child.kill();
         let _ = self.running.child.wait();
     }
 }
 
-/// Writes until nothing more is taken: the server has closed the connection, or does not read.
-/// Returns how much was taken.
+/// Writes until the connection accepts no more: the server has closed it, or does not read. Returns
+/// the number of bytes accepted.
 fn flood(stream: &mut TcpStream, block: &[u8], most: usize) -> usize {
     stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a limit");
     let mut sent = 0;
@@ -175,7 +175,7 @@ fn map_request_bodies_rejected() {
         let mut stream = served.connect();
         let request = format!("{}{header}\r\n\r\n", served.head(token, ""));
         stream.write_all(request.as_bytes()).expect("a request is taken");
-        // Nothing of the body is sent, and the answer comes all the same.
+        // The body is not sent, and the answer still comes.
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap_or_else(|error| panic!("{header}: {error}"));
         assert!(answer.starts_with("HTTP/1.1 4"), "{header}: {answer}");
@@ -221,7 +221,7 @@ fn map_endless_line_takes_little_memory() {
         open.push(stream);
         served.assert_serves();
     }
-    // Many short lines are no better than a long one.
+    // Many short lines are limited like a long one.
     let mut stream = served.connect();
     stream.write_all(b"GET / HTTP/1.1\r\n").expect("a start is taken");
     flood(&mut stream, "a: b\r\n".repeat(100_000).as_bytes(), 256 << 20);
@@ -242,7 +242,7 @@ fn map_without_descriptors_recovers() {
         stream
     };
     let open: Vec<TcpStream> = (0..20).map(half).collect();
-    // There is one descriptor for connections, and the oldest stranger gives it back.
+    // One descriptor is left for connections, and the oldest stranger is closed to free it.
     served.assert_serves();
     drop(open);
 
@@ -268,7 +268,7 @@ fn map_without_descriptors_recovers() {
 #[test]
 fn map_ten_thousand_half_open_connections_do_not_block() {
     let test = "map_ten_thousand_half_open_connections_do_not_block";
-    // The limit of descriptors is that of the whole process.
+    // The descriptor limit applies to the whole process.
     in_own_process(&format!("strangers::{test}"), || {
         const CONNECTIONS: u64 = 10_000;
         let limit = raise_descriptor_limit();
@@ -282,7 +282,8 @@ fn map_ten_thousand_half_open_connections_do_not_block() {
         let mut open = Vec::new();
         for number in 0..CONNECTIONS {
             let mut stream = served.connect();
-            // Some say nothing at all. A connection may have made room already.
+            // Some send nothing at all. The server may already have closed a connection to make
+            // room.
             if number % 2 == 0 {
                 let _ = stream.write_all(b"GET / HT");
             }
@@ -301,7 +302,7 @@ fn map_browser_served_during_connection_flood() {
     let served = Served::start(&env);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        /// Whatever becomes of the check, the strangers stop.
+        /// Stops the strangers even if the check fails.
         struct Stop<'s>(&'s AtomicBool);
         impl Drop for Stop<'_> {
             fn drop(&mut self) {

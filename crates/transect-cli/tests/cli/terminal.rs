@@ -1,19 +1,19 @@
-//! What differs when a person looks on: colours, progress, and names that would steer the
-//! terminal. `script` plays the terminal.
+//! Output that differs on a terminal: colours, progress, and names with control sequences. `script`
+//! provides the terminal.
 
 use crate::harness::{Output, TestEnv, skip};
 use crate::tree;
 
 const ESCAPE: u8 = 0x1b;
 
-/// Runs a shell command on a terminal of its own; `None` where there is no `script`.
+/// Runs a shell command on a terminal of its own; `None` without `script`.
 pub(crate) fn on_terminal(
     env: &TestEnv,
     test: &str,
     variables: &str,
     command: &str,
 ) -> Option<Output> {
-    // BSD has a script, too, with other options.
+    // BSD's `script` has other options.
     if env.sh("script --version | grep -q util-linux").code != Some(0) {
         return skip(test, "there is no script of util-linux");
     }
@@ -104,7 +104,7 @@ fn terminal_hostile_names_quoted() {
         assert!(controls.is_empty(), "{command}: {controls:?} in {text:?}");
         assert!(!text.contains("b\nc"), "{command}: a name makes a line of its own: {text:?}");
     }
-    // In a pipe they are what they are.
+    // A pipe receives the names unchanged.
     let piped = env.transect(["list", "-0", "tree"]).exits(0).quiet();
     assert_eq!(piped.paths(b'\0'), tree::paths(&env, "tree"));
 }
@@ -129,15 +129,15 @@ fn terminal_non_ascii_controls_escaped() {
     }
 }
 
-/// Returns what stays on a terminal: of each line, what was written over the rest of it.
+/// Returns the final content of a terminal: the last text written to each line.
 fn visible(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace("\x1b[K", "");
     let lines = text.split('\n').map(|line| line.rsplit('\r').next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether it is short or not: on a busy machine nothing is. (That a short one shows none at any time
-/// is tested with the progress line itself.)
+/// Holds for short and long scans: on a busy machine every scan is long. (A unit test of the
+/// progress line checks that short commands never show it.)
 #[test]
 fn terminal_progress_erased_after_scan() {
     let env = TestEnv::new();
@@ -148,7 +148,7 @@ fn terminal_progress_erased_after_scan() {
         let Some(output) = on_terminal(&env, test, "NO_COLOR=1", &run) else { return };
         let text = visible(&output.exits(0).stdout_text());
         assert!(!text.contains('\x1b') && !text.contains(" entries/s  "), "{text:?}");
-        // The paths of the list are elsewhere.
+        // The paths of the list are on stdout, not here.
         assert_eq!(text.contains("  entries "), command == "tree", "{text:?}");
         assert_eq!(text.is_empty(), command != "tree", "{text:?}");
     }
@@ -188,7 +188,7 @@ fn progress_of_sorted_list_not_in_output() {
     let output = output.exits(0);
     let text = output.stdout_text();
     assert!(text.contains(" entries  ") && text.contains("/s"), "{text:?}");
-    // What was shown last is wiped: after the last carriage return nothing is visible.
+    // The last progress line is erased: nothing visible follows the last carriage return.
     let visible = text.rsplit('\r').next().unwrap();
     assert!(!visible.contains("entries"), "progress stays: {text:?}");
     let listed = std::fs::read(env.path("listed")).unwrap();

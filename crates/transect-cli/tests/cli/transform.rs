@@ -1,5 +1,4 @@
-//! `transform` and `verify`: what becomes of files, what is said of it, and what is left of them when
-//! something goes wrong.
+//! `transform` and `verify`: the changed files, the output, and the files left after a failure.
 
 use std::fs;
 use std::io::Write;
@@ -139,7 +138,7 @@ fn verify_exchanges_lists_with_sum_programs() {
         assert!(list.stdout_text().lines().count() >= 4, "{}", list.text());
         let verified = env.transect(["verify", "list"]).exits(0);
         assert!(!verified.stdout_text().contains("DIFFERS"));
-        // The link is listed as well, by what it leads to.
+        // The link is listed, too, by its target.
         let lines = list.stdout_text().lines().count();
         assert_eq!(verified.stdout_text().lines().count(), lines);
     }
@@ -169,7 +168,7 @@ fn transform_between_pipes() {
     let script = r#"seq 200000 >numbers; "$TRANSECT" transform zstd <numbers -o numbers.zst &&
         "$TRANSECT" transform unzstd numbers.zst -o - | cmp - numbers"#;
     let _ = env.sh(script).exits(0).quiet();
-    // Not all of it: nothing is published.
+    // A truncated file is not published.
     let script = r#"head -c 1000 numbers.zst | "$TRANSECT" transform unzstd -o broken"#;
     assert_output!(env, env.sh(script), @r"
     exit code: 2
@@ -181,7 +180,8 @@ fn transform_between_pipes() {
     assert_eq!(closed.exits(0).quiet().stdout_text(), "Y\n");
 }
 
-/// `'a | b'` after `--` was taken for two paths, and a file named `case=upper` for a step.
+/// Regression: `'a | b'` after `--` was taken for two paths, and a file named `case=upper` for a
+/// step.
 #[test]
 fn transform_paths_like_steps_after_separator() {
     let env = TestEnv::new();
@@ -206,7 +206,7 @@ fn transform_paths_like_steps_after_separator() {
     }
 }
 
-/// Files that a shell names are left out by globs as those found in a directory are.
+/// Globs exclude files that the shell names, like those found in a directory.
 #[test]
 fn transform_filters_apply_to_roots() {
     let env = TestEnv::new();
@@ -218,7 +218,7 @@ fn transform_filters_apply_to_roots() {
     assert_eq!(files.map(|file| content(&env, file)), ["one\n", "one\r\n", "one\r\n"]);
 }
 
-/// A shell expands `*` to the names of files, of which the first may look like a step.
+/// A shell expands `*` to the names of files, and the first may look like a step.
 #[test]
 fn transform_step_with_name_of_file_needs_separator() {
     let env = TestEnv::new();
@@ -417,7 +417,7 @@ fn transform_journal_resumes() {
     assert!(
         other.exits(2).stderr_text().contains("it is a journal of 'replace=o/oo', not of 'trim'")
     );
-    // Once emptied.
+    // An empty file is accepted as a journal.
     env.text("notes", "precious");
     let notes = env.transect(["transform", "trim", "src", "-i", "--journal", "notes"]).exits(2);
     assert!(notes.stderr_text().contains("it is not a journal of `transform`"));
@@ -437,7 +437,7 @@ fn transform_steps_listed() {
     }
 }
 
-/// Starts to write from a pipe into `target`, and returns when the temporary file is there.
+/// Starts to write from a pipe into `target`, and returns when the temporary file exists.
 fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
     env.text("target", "old");
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
@@ -455,7 +455,7 @@ fn transform_interrupted_keeps_old_file() {
     for signal in [Signal::INT, Signal::TERM] {
         let (running, input) = half_written(&env);
         running.signal(signal);
-        // Nothing comes any more, and nothing ends.
+        // No more input comes, and the pipe stays open.
         let _ = running.finish().exits(130).quiet();
         drop(input);
         assert_eq!(names(&env, ""), ["target"]);

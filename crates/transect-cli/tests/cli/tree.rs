@@ -1,4 +1,4 @@
-//! Trees for tests, and what plain `std::fs` says about them.
+//! Trees for tests, and their content as plain `std::fs` reports it.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ use crate::harness::{TestEnv, skip};
 /// Levels of the deep part of the tree `everything`.
 pub(crate) const LEVELS: usize = 300;
 
-/// Makes `name`: a tree with one of everything.
+/// Creates the tree `name` with entries of every kind.
 pub(crate) fn everything(env: &TestEnv, name: &str) -> PathBuf {
     let root = env.mkdir(name);
     let inner = env.mkdir(root.join("sub/inner"));
@@ -43,7 +43,7 @@ pub(crate) fn everything(env: &TestEnv, name: &str) -> PathBuf {
     }
     mkfifo(env, &root.join("fifo"));
     if let Err(error) = UnixListener::bind(root.join("socket")) {
-        // The paths of sockets are short by law.
+        // The paths of sockets are limited to about 100 bytes.
         let _: Option<()> = skip("sockets in the tree of everything", &error.to_string());
     }
 
@@ -62,14 +62,14 @@ pub(crate) fn everything(env: &TestEnv, name: &str) -> PathBuf {
     root
 }
 
-/// Makes a named pipe.
+/// Creates a named pipe.
 pub(crate) fn mkfifo(env: &TestEnv, path: &Path) {
     let mut command = env.command("mkfifo");
     let status = command.arg(path).status().expect("mkfifo, which POSIX demands");
     assert!(status.success(), "cannot make a named pipe");
 }
 
-/// Makes a directory of empty files whose names end with `suffix`.
+/// Creates a directory of empty files whose names end with `suffix`.
 pub(crate) fn many_files(env: &TestEnv, directory: &Path, files: usize, suffix: &str) {
     env.mkdir(directory);
     for number in 0..files {
@@ -77,14 +77,14 @@ pub(crate) fn many_files(env: &TestEnv, directory: &Path, files: usize, suffix: 
     }
 }
 
-/// Makes a chain of directories `blocks` × 250 levels deep, whose paths are longer than the
-/// system takes in one call.
+/// Creates a chain of directories `blocks` × 250 levels deep, whose paths are longer than one
+/// system call accepts.
 pub(crate) fn abyss(env: &TestEnv, name: &str, blocks: usize) -> usize {
     const BLOCK: usize = 250;
     let chain = || (0..BLOCK).map(|_| "ten__bytes").collect::<PathBuf>();
     let done = env.mkdir("abyss in the making");
     for _ in 0..blocks {
-        // What is finished is hung below a new chain: every path stays short.
+        // The finished part is moved below a new chain, so every path stays short.
         let above = env.mkdir("abyss above");
         let bottom = env.mkdir(above.join(chain()));
         fs::rename(&done, bottom.join("turn")).expect("a directory can be moved");
@@ -111,7 +111,7 @@ impl Entry {
     }
 }
 
-/// Returns the entries of a tree, the root included; `shown` is the root as the user gives it.
+/// Returns the entries of a tree, the root included; `shown` is the root as the user types it.
 pub(crate) fn entries(env: &TestEnv, shown: impl AsRef<OsStr>) -> Vec<Entry> {
     let shown = Path::new(shown.as_ref());
     let mut pending = vec![(shown.to_owned(), 0)];
@@ -137,7 +137,8 @@ pub(crate) fn paths(env: &TestEnv, shown: impl AsRef<OsStr>) -> Vec<Vec<u8>> {
     paths
 }
 
-/// Returns what `scan --json` must say about some entries, as far as `std::fs` knows it.
+/// Returns the values that `scan --json` must print for some entries, as far as `std::fs` provides
+/// them.
 pub(crate) fn counts(entries: &[Entry]) -> Value {
     let (mut files, mut directories, mut symlinks, mut others) = (0, 0, 0, 0);
     let (mut apparent, mut allocated, mut directories_allocated) = (0, 0, 0);
@@ -178,7 +179,7 @@ pub(crate) fn counts(entries: &[Entry]) -> Value {
     })
 }
 
-/// Returns the part of a `scan --json` object that [`counts`] knows.
+/// Returns the part of a `scan --json` object that [`counts`] covers.
 pub(crate) fn counted(object: &Value) -> Value {
     let keys = [
         "files",

@@ -1,4 +1,4 @@
-//! Looking around in a terminal. `tmux` plays it: keys go in, the screen comes out.
+//! The terminal view in `tmux`: the tests send keys and read the screen.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, read_to_string};
@@ -14,20 +14,20 @@ use transect_testkit::wait_for_ok;
 
 use crate::harness::{TestEnv, assert_output, skip};
 
-/// A terminal with a shell in it.
+/// A terminal that runs a shell.
 struct Terminal<'e> {
     env: &'e TestEnv,
 }
 
 impl<'e> Terminal<'e> {
-    /// Opens a terminal of so many columns and lines; `None`, and a word about it, where there is no
-    /// `tmux`.
+    /// Opens a terminal of this many columns and lines; without `tmux`, reports a skip and returns
+    /// `None`.
     fn open(env: &'e TestEnv, test: &str, width: u16, height: u16) -> Option<Self> {
         if !env.has("tmux") {
             return skip(test, "there is no tmux");
         }
         let terminal = Self { env };
-        // No settings of the user, and a shell that reads none either.
+        // Without the user's settings, and with a shell that reads none either.
         let size = format!("-x {width} -y {height}");
         terminal.tmux(&format!("-f /dev/null new-session -d {size} 'PS1=\"$ \" exec sh -i'"));
         terminal.shows("$");
@@ -35,7 +35,8 @@ impl<'e> Terminal<'e> {
     }
 
     fn tmux(&self, command: &str) -> String {
-        // Beside the trees that are looked at. A path from here: that of a socket is to be short.
+        // The socket lies beside the viewed trees. Its path is relative, because socket paths must
+        // be short.
         let output = self.env.sh(&format!("LC_ALL=C.UTF-8 tmux -S ../tmux -u {command}"));
         output.exits(0).stdout_text()
     }
@@ -102,7 +103,7 @@ fn tui_browse_mark_and_delete() {
     let screen = terminal.shows("name ▲");
     assert!(screen.find(" folder/") < screen.find(" large"), "{screen}");
     terminal.press("/ l a r Enter d");
-    // No confirmation before the sizes are known.
+    // The confirmation is not shown before the sizes are known.
     assert!(terminal.shows("cannot be undone").contains("Delete 1 entry for good?"));
     assert!(env.path("tree/large").exists());
     terminal.press("y");
@@ -153,7 +154,7 @@ fn tui_any_terminal_size() {
     for (width, height) in [(1, 1), (40, 10), (2, 50), (300, 100), (300, 1), (80, 24)] {
         terminal.resize(width, height);
         terminal.press("j Space i i d n");
-        // It has taken all keys when it has drawn what another one asks for.
+        // All keys were handled when the screen shows the result of another one.
         terminal.resize(80, 24);
         terminal.press("?");
         terminal.shows("Keys");
@@ -186,11 +187,11 @@ fn tui_errors_listed_at_end() {
     env.mkdir("tree");
     let test = "tui_errors_listed_at_end";
     let Some(terminal) = Terminal::open(&env, test, 80, 24) else { return };
-    // Nothing to look at: it does not wait for a key.
+    // Without a tree, the view does not wait for a key.
     terminal.run(r#""$TRANSECT" tui nowhere; echo "ended with $?""#);
     let screen = terminal.shows("ended with 2");
     assert!(screen.contains("cannot access 'nowhere'"), "{screen}");
-    // One of several: there is something to look at.
+    // One of two roots exists, so the view is shown.
     terminal.run(r#"clear; "$TRANSECT" tui nowhere tree; echo "ended with $?""#);
     terminal.shows("partial");
     terminal.press("e");
@@ -211,13 +212,13 @@ fn tui_without_terminal_fails() {
     ");
 }
 
-/// The view waits for a terminal that takes no more output. Meanwhile the window is resized, and then a key
-/// is pressed: both are reported at once, and the key must not wait for the next one.
+/// While the view waits for a terminal that accepts no more output, the window is resized, and then
+/// a key is pressed. Both are reported at once, and the key must not wait for the next one.
 #[test]
 fn tui_key_pressed_after_resize_taken() {
     let env = TestEnv::new();
     env.mkdir("tree");
-    // One screen is more than a terminal stores for its reader.
+    // One screen is more output than a terminal buffers.
     for number in 0..400 {
         env.write(format!("tree/{number:03}{}", "n".repeat(240)), 0);
     }

@@ -128,7 +128,7 @@ fn usage_groups_include_empty_files() {
     };
     assert_eq!(keys(&[]), ["(directories)", "(no extension)", ".c", ".h"]);
     assert_eq!(keys(&["-n", "3"]), ["(directories)", "(no extension)", ".c", "(1 other)"]);
-    // Beside what has a size, it is too small.
+    // Too small beside an entry that has a size.
     env.write("tree/five.rs", 100);
     assert_eq!(keys(&[]), [".rs", "(4 others)"]);
 }
@@ -166,7 +166,7 @@ fn usage_empty_single_and_sparse() {
     assert_eq!(entries(&file).len(), 1);
     env.mkdir("holes");
     let huge = fs::File::create(env.path("holes/huge")).unwrap();
-    // As large as this file system takes.
+    // The largest size that this file system supports.
     let length =
         (20..63).rev().map(|bits| 1_u64 << bits).find(|&length| huge.set_len(length).is_ok());
     let apparent = usage(&env, &["holes", "--apparent", "--files"]);

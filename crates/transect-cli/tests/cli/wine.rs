@@ -1,4 +1,4 @@
-//! The program for Windows, run under Wine, compared with the one for Linux: both read the same
+//! The program for Windows under Wine, compared with the program for Linux: both read the same
 //! trees, one of them through the drive `Z:`, which is `/`.
 //!
 //! `TRANSECT_EXE` names the program, `TRANSECT_WINE` the command that runs it, such as `wine64`.
@@ -25,7 +25,7 @@ struct Exe {
 }
 
 impl Exe {
-    /// Returns the program, and says loudly if there is none.
+    /// Returns the program; reports a skip if there is none.
     fn find(test: &str) -> Option<Self> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let (Some(program), Some(wine)) = (set("TRANSECT_EXE"), set("TRANSECT_WINE")) else {
@@ -42,9 +42,9 @@ impl Exe {
         let mut command = Command::new(wine);
         command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
         let mut output = command.output().expect("Wine can be started");
-        // Now and then Wine 8 itself crashes while the threads of a program end (tools/windows), or
-        // its server kills what it takes for a broken client. What goes wrong in the program is an
-        // exception, and never a signal.
+        // Occasionally Wine 8 crashes while the threads of a program end (tools/windows), or its
+        // server kills a client that it considers broken. A failure of the program itself is an
+        // exception, never a signal.
         for _ in 0..3 {
             if matches!(output.status.signal(), Some(SIGKILL | SIGSEGV))
                 || output.status.code() == Some(128 + SIGSEGV)
@@ -79,13 +79,13 @@ fn on_drive(path: &Path) -> String {
     format!("Z:{}", path.to_str().expect("a plain path").replace('/', r"\"))
 }
 
-/// Returns the counts that both systems agree on. (Directories have no size of their own there.)
+/// Returns the counts that both systems agree on. (Directories have no size on Windows.)
 fn counts(object: &Value, keys: &[&str]) -> Vec<(String, Value)> {
     assert_eq!(object["errors"], 0, "{object}");
     keys.iter().map(|&key| (key.to_owned(), object[key].clone())).collect()
 }
 
-/// Returns what was listed, sorted.
+/// Returns the listed paths, sorted.
 fn listed(bytes: &[u8]) -> Vec<String> {
     let text = str::from_utf8(bytes).expect("names that are text");
     let mut paths: Vec<String> = text.split_terminator('\0').map(str::to_owned).collect();
@@ -93,7 +93,7 @@ fn listed(bytes: &[u8]) -> Vec<String> {
     paths
 }
 
-/// Demands that both programs find the same in a tree, whatever reader is used under Wine.
+/// Asserts that both programs find the same entries in a tree, with every reader under Wine.
 fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[&str]) {
     let root = tree.to_str().expect("a plain path");
     let drive = on_drive(tree);
@@ -126,10 +126,10 @@ fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[
 const SIZES: [&str; 7] =
     ["files", "directories", "symlinks", "others", "apparent_size", "allocated_size", "hard_links"];
 
-/// Makes a tree without what Windows has not: links, pipes, names that Wine spells otherwise.
+/// Creates a tree without links, pipes, and names that Wine spells differently.
 fn built(env: &TestEnv, name: &str) -> PathBuf {
     let build = trees::ALL.iter().find(|(tree, _)| *tree == name).expect("a tree of that name").1;
-    // Some trees have names beside them.
+    // Some trees create names in their parent directory.
     let tree = env.mkdir(format!("{name}/tree"));
     build(&tree);
     for path in below(&tree) {
@@ -183,7 +183,7 @@ fn wine_and_linux_agree_on_weird_names() {
     assert_same(&env, &exe, &tree, &SIZES, &[]);
 }
 
-/// Returns whether Windows has names like that: others Wine shows by a short name of its own making.
+/// Returns whether Windows allows such names. Wine shows others by generated short names.
 fn is_valid_on_windows(name: &[u8]) -> bool {
     str::from_utf8(name).is_ok_and(|name| {
         !name.contains(['<', '>', ':', '"', '/', '\\', '|', '?', '*'])
@@ -212,7 +212,8 @@ fn wine_and_linux_agree_following_links() {
         env.write(file, bytes);
     }
     for (target, link) in [
-        // Out of the tree, into what is read anyway, up, and to files: inside and outside.
+        // Out of the tree, to a directory inside it, to its parent, and to files inside and
+        // outside.
         ("../elsewhere", "tree/to_elsewhere"),
         ("../real", "tree/other/to_real"),
         ("..", "tree/real/below/up"),
@@ -224,7 +225,7 @@ fn wine_and_linux_agree_following_links() {
     assert_same(&env, &exe, &tree, &["files", "directories", "apparent_size"], &["--follow"]);
 }
 
-/// Wine gives what is mounted apart a serial number of its own.
+/// Wine gives each mounted file system its own serial number.
 #[test]
 fn wine_link_to_other_volume_respects_one_file_system() {
     let test = "wine_link_to_other_volume_respects_one_file_system";

@@ -1,4 +1,4 @@
-//! Output under faults: with exit code 0 it is true, and output files are complete.
+//! Output under faults: with exit code 0 it is correct, and output files are complete.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::torture::{Ended, PLAIN, Program, Scenario, torture};
 
-/// Directories that take several calls to list where the room for a listing is small.
+/// Creates directories that take several listing calls with a small buffer.
 fn tree(work: &Path) {
     for directory in ["a", "a/b", "c", "empty"] {
         std::fs::create_dir(work.join(directory)).unwrap();
@@ -19,7 +19,7 @@ fn tree(work: &Path) {
     std::fs::write(work.join("c/alone"), vec![0; 5000]).unwrap();
     std::fs::hard_link(work.join("c/alone"), work.join("a/alone")).unwrap();
     std::os::unix::fs::symlink("alone", work.join("c/link")).unwrap();
-    // From run to run the same.
+    // Sets fixed times, so that all runs are equal.
     for directory in ["a/b", "a", "c", "empty", "."] {
         for entry in std::fs::read_dir(work.join(directory)).unwrap() {
             old(&entry.unwrap().path());
@@ -39,7 +39,7 @@ fn sorted(text: String) -> String {
     lines.join("\n")
 }
 
-/// An object says that it is complete where the exit code does.
+/// Checks that `complete` in the object agrees with the exit code.
 fn reports_whether_complete(ended: &Ended<'_>) -> Result<(), String> {
     let Ok(Value::Object(object)) = serde_json::from_str(ended.stdout) else {
         return if ended.code == 0 { Err("it is not an object".to_owned()) } else { Ok(()) };
@@ -54,7 +54,8 @@ fn without_time(text: String) -> String {
     let Ok(Value::Object(mut object)) = serde_json::from_str(&text) else {
         return text;
     };
-    // How it was found out is not what was found; of files of one size any may be the largest.
+    // Removes how the result was found, and the largest files: among files of one size, any may be
+    // listed.
     for key in ["elapsed_ns", "threads", "reader", "order", "largest_files"] {
         object.remove(key);
     }
@@ -203,7 +204,7 @@ fn map_old_or_new() {
     });
 }
 
-/// What has a time in it is not the same twice: it has its end if it is whole.
+/// Checks a file whose content contains times and differs between runs: a complete one has its end.
 pub(crate) fn is_old_or_ends_with(ended: &Ended<'_>, name: &str, end: &str) -> Result<(), String> {
     let path = Path::new(name);
     let node = ended.found.get(path).ok_or_else(|| format!("'{name}' is missing"))?;
@@ -214,7 +215,7 @@ pub(crate) fn is_old_or_ends_with(ended: &Ended<'_>, name: &str, end: &str) -> R
             Err(format!("'{name}' was written over, and not replaced"))
         }
         (true, _) => Ok(()),
-        // What could not be read at all is not written.
+        // After a failed read, nothing is written.
         (_, true) if ended.code != 0 => Ok(()),
         _ => Err(format!("'{name}' is neither old nor new")),
     }
@@ -246,7 +247,7 @@ fn lab_session_resumable() {
         ]),
         ignored: &["log.jsonl", "log.html"],
         always: &[("write", "/log.jsonl")],
-        // Before it, contenders are prepared: each run takes long.
+        // The contenders are prepared before the log is created: each run takes long.
         begins_at: Some("/log.jsonl"),
         sample: 4,
         normalize: |_| String::new(),

@@ -1,4 +1,5 @@
-//! What has no command of its own: the attribute cache, and the profiles that the lab stores.
+//! Libraries without a command of their own: the attribute cache, and the profiles that the lab
+//! stores.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +11,11 @@ use crate::answers::is_old_or_ends_with;
 use crate::snapshot::Content;
 use crate::torture::{Ended, PLAIN, Program, Scenario, torture};
 
-/// Asks a cache three times about files that are there and files that are not, often enough that
-/// directories are listed. Returns 1 if an answer was refused.
+/// Queries a cache three times about existing and missing files, often enough that directories are
+/// listed. Returns 1 if a query failed.
 pub(crate) fn ask_cache(level: Level) -> i32 {
     let cache = CacheOptions::new(level).base(std::env::current_dir().unwrap()).open().unwrap();
-    // From here on calls count.
+    // Calls count from this one on.
     let _ = std::fs::metadata("begin");
     let mut refused = 0;
     for _ in 0..3 {
@@ -88,7 +89,7 @@ fn cache_checked_correct_or_error() {
     cache("attribute cache, checked", "cache-checked");
 }
 
-/// Stores a profile where one is stored already.
+/// Replaces a stored profile.
 pub(crate) fn store_profile() -> i32 {
     let file_system = FileSystem::of(Path::new("."));
     let profile = Profile::new("x".to_owned(), file_system, PathBuf::from("here"));

@@ -1,9 +1,10 @@
-//! Faults in system calls: every file stays old or becomes new, whatever fails, and the exit code
-//! tells which.
+//! Faults in system calls: whatever fails, every file stays old or becomes new, and the exit code
+//! shows which.
 //!
-//! Where not everything is tested (`make torture` does), each scenario meets a sample of its faults.
+//! By default, each scenario is tested with a sample of its faults; `make torture` tests all of
+//! them.
 //!
-//! A test program of its own: it is itself one of the programs that are traced, and `make torture`
+//! This is a separate test program, because it traces copies of itself, and because `make torture`
 //! runs it alone.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -21,7 +22,7 @@ mod transforms;
 
 use transect_cache::Level;
 
-/// What processes are started for that run a part of a library: not a test of its own.
+/// Runs a part of a library in a process started for that. It tests nothing by itself.
 #[test]
 #[expect(clippy::exit, reason = "its exit code tells whether anything was kept")]
 fn library() {

@@ -1,4 +1,4 @@
-//! Patches, where the file lies and into another one; files in parts.
+//! Patches, in place and to another file; splitting and joining.
 
 use std::path::Path;
 use std::process::Command;
@@ -39,13 +39,13 @@ fn shell(work: &Path, script: &str) {
     assert!(status.unwrap().success(), "{script}");
 }
 
-/// A file that was patched, with its journal.
+/// Creates a patched file with its journal.
 fn patched(work: &Path) {
     file(work);
     shell(work, &format!("{PATCH} -k"));
 }
 
-/// A file of which a part was patched, with its journal.
+/// Creates a partly patched file with its journal.
 fn half_patched(work: &Path) {
     use std::os::unix::fs::FileExt;
     patched(work);
@@ -53,7 +53,7 @@ fn half_patched(work: &Path) {
     f.write_all_at(b"one", 0).unwrap();
 }
 
-/// The file is whole, or the journal is there to go back by.
+/// Checks that the file is old or new, or that the journal exists to restore it.
 fn is_whole_or_has_journal(ended: &Ended<'_>) -> Result<(), String> {
     let content = |name: &str| ended.found.get(Path::new(name)).map(|node| &node.content);
     let is = |bytes: Vec<u8>| content("f") == Some(&Content::File(bytes));
@@ -65,7 +65,7 @@ fn is_whole_or_has_journal(ended: &Ended<'_>) -> Result<(), String> {
     }
 }
 
-/// The temporary files of a patch in place; the file itself is checked with its journal.
+/// The files that a patch in place changes; the file itself is checked with its journal.
 const ON_THE_WAY: &[&str] = &["f", JOURNAL];
 
 #[test]

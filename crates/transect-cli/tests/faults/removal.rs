@@ -1,4 +1,4 @@
-//! Removals, by the library: what stays is reported, and nothing else is touched.
+//! Removals by the library: kept entries are reported, and no other entry is touched.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use transect_testkit::Mount;
 use crate::snapshot::Content;
 use crate::torture::{Ended, PLAIN, Program, Scenario, torture};
 
-/// Entries to be removed, among others that stay.
+/// Creates entries to remove, among others to keep.
 fn tree(work: &Path) {
     for directory in ["tree/a/inner/deep", "tree/b", "tree/stays"] {
         std::fs::create_dir_all(work.join(directory)).unwrap();
@@ -34,7 +34,7 @@ pub(crate) fn remove(to_trash: bool) -> i32 {
     let rows =
         CHOSEN.map(|path| Path::new(path).iter().try_fold(top, |row, name| table.child(row, name)));
     let removal = Removal::new(&table, rows.into_iter().flatten()).unwrap();
-    // From here on calls count.
+    // Calls count from this one on.
     let _ = std::fs::metadata("begin");
     let cancel = Cancel::new();
     let report = match to_trash {
@@ -57,7 +57,7 @@ pub(crate) fn remove(to_trash: bool) -> i32 {
     i32::from(!report.is_complete())
 }
 
-/// Entries reported as removed are gone; all others are reported as kept.
+/// Checks that entries reported as removed are gone, and that all others are reported as kept.
 fn is_reported(ended: &Ended<'_>) -> Result<(), String> {
     let paths = |text: &str, word: &str| -> Vec<PathBuf> {
         text.lines().filter_map(|line| line.strip_prefix(word)).map(PathBuf::from).collect()
@@ -95,14 +95,14 @@ fn delete_touches_only_chosen_entries_reports_kept() {
     });
 }
 
-/// The test harness says how long it took.
+/// Removes the lines of the test harness, which contain the time.
 fn said(text: String) -> String {
     let mut gone: Vec<&str> = text.lines().filter(|line| line.starts_with("gone ")).collect();
     gone.sort_unstable();
     gone.join("\n")
 }
 
-/// Every chosen entry is at one place, and has a note where that is the trash.
+/// Checks that every chosen entry exists once, and has an info file if it is in the trash.
 fn is_in_one_place(ended: &Ended<'_>) -> Result<(), String> {
     is_reported(ended)?;
     for chosen in CHOSEN {
@@ -134,7 +134,7 @@ fn is_in_one_place(ended: &Ended<'_>) -> Result<(), String> {
 fn trash_leaves_every_entry_in_one_place() {
     let name = "trash";
     let temp = transect_testkit::TempDir::new();
-    // At the top of its own file system: there is another trash.
+    // The trash at the top of its own file system, not the one in the home.
     if let Err(reason) = Mount::tmpfs("4M", &temp.join("try")) {
         return transect_testkit::loudly_skip(name, reason);
     }

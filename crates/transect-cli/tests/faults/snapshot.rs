@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// An entry, with all that a transform promises to keep or to change.
+/// An entry, with everything that a transform must preserve or change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) content: Content,
@@ -13,7 +13,7 @@ pub(crate) struct Node {
     note: Option<Vec<u8>>,
     /// The first path of the same file in this folder.
     same_as: PathBuf,
-    /// What tells an untouched file from another one of the same content.
+    /// Distinguishes an untouched file from a new one with the same content.
     state: (u64, i64, i64),
 }
 
@@ -30,7 +30,7 @@ impl Node {
     pub(crate) fn is_untouched(&self, before: &Self) -> bool {
         match self.content {
             Content::Directory => before.content == Content::Directory,
-            // Further names come and go one after the other.
+            // `same_as` is ignored: further names are replaced one after the other.
             _ => {
                 self.content == before.content
                     && self.mode == before.mode
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// Returns whether it is the same file, with whatever content.
+    /// Returns whether it is the same file, with any content.
     pub(crate) fn is_same_file(&self, before: &Self) -> bool {
         self.state.0 == before.state.0
     }

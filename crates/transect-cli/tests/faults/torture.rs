@@ -1,4 +1,4 @@
-//! One scenario, with every fault in every call; and what must hold whatever goes wrong.
+//! Runs a scenario with every fault in every call, and checks the guarantees.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -13,53 +13,54 @@ use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::snapshot::{Content, Snapshot, snapshot};
 
-/// Tests nothing less than everything, and prints a line of a table for each scenario.
+/// The variable that requests all faults, and a table row for each scenario.
 const WHOLE: &str = "TRANSECT_TORTURE";
 
-/// Names, in a process started for it, what part of a library it is to run.
+/// The variable that selects the part of a library to run in a process started for it.
 pub(crate) const ROLE: &str = "TRANSECT_FAULTS_ROLE";
 
-/// A scenario.
+/// The program of a scenario.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Program {
     /// `transect` with these arguments.
     Transect(&'static [&'static str]),
-    /// A part of a library: this test binary once more, in the role of this name.
+    /// A part of a library: this test binary, started in the role of this name.
     Library(&'static str),
 }
 
-/// Something that is done, and what it promises.
+/// An operation, and its guarantees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Makes the files, in an empty folder that is the working directory then.
+    /// Creates the files in an empty folder, which then is the working directory.
     pub(crate) build: fn(&Path),
     pub(crate) program: Program,
     pub(crate) input: &'static [u8],
-    /// The file in the folder that its standard output goes to.
+    /// The file in the folder that receives standard output.
     pub(crate) stdout: Option<&'static str>,
-    /// Files that are judged by `again` alone.
+    /// Files that only `again` checks.
     pub(crate) ignored: &'static [&'static str],
-    /// Run by a shell after a failure, without a fault: then all is as after a run without one.
+    /// A shell script to run after a failure, without a fault. The result must then equal that of a
+    /// run without faults.
     pub(crate) again: Option<&'static str>,
-    /// Makes what differs from run to run the same.
+    /// Removes differences between runs from the output.
     pub(crate) normalize: fn(String) -> String,
-    /// What must hold besides.
+    /// Checks additional guarantees.
     pub(crate) also: fn(&Ended<'_>) -> Result<(), String>,
-    /// Only calls on files of the folder count.
+    /// Counts only calls on files of the folder.
     pub(crate) inside_only: bool,
-    /// Calls count from one on about a path that ends so.
+    /// Starts to count at the first call on a path with this end.
     pub(crate) begins_at: Option<&'static str>,
-    /// How many runs it has where not everything is tested.
+    /// The number of runs in a sample.
     pub(crate) sample: usize,
-    /// Calls that meet all their faults also where not everything is tested, because a defect was
-    /// found there: their names, and what the paths they are about end with.
+    /// Calls that are tested with all their faults even in a sample, because a defect was found
+    /// there: their names, and the ends of their paths.
     pub(crate) always: &'static [(&'static str, &'static str)],
-    /// The folder is the top of a file system of its own.
+    /// Mounts a file system of its own on the folder.
     pub(crate) mounts: bool,
 }
 
-/// A scenario that promises what most do.
+/// A scenario with the usual guarantees.
 pub(crate) const PLAIN: Scenario = Scenario {
     name: "",
     build: |_| {},
@@ -86,10 +87,10 @@ pub(crate) struct Ended<'a> {
     pub(crate) found: &'a Snapshot,
 }
 
-/// Runs a scenario with faults: with every one, or a sample that is always the same.
+/// Runs a scenario with every fault, or with a fixed sample.
 ///
 /// # Panics
-/// If a promise is broken.
+/// If a guarantee is broken.
 pub(crate) fn torture(scenario: &Scenario) {
     if std::env::var_os(ROLE).is_some() {
         return;
@@ -141,16 +142,16 @@ pub(crate) fn torture(scenario: &Scenario) {
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
-    /// The result and the exit code of a run without a fault.
+    /// The same result and exit code as without a fault.
     AsWithout,
     /// An error was reported, and all files are old or new.
     Reported,
-    /// The call was not made this time.
+    /// The call was not made in this run.
     NotReached,
     Defect,
 }
 
-/// Returns every fault of every call; those of a device also as ones that last.
+/// Returns every fault of every call; device faults also as persistent ones.
 fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<FaultPoint> {
     let lasting = [Errno::EIO, Errno::EMFILE, Errno::ENOSPC].map(Fault::Error);
     let mut points = Vec::new();
@@ -166,7 +167,7 @@ fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<FaultPoint> {
     points
 }
 
-/// Returns a few points that lie anywhere, the same ones on every machine.
+/// Returns a sample of points, the same on every machine.
 fn sample(calls: &[Call], scenario: &Scenario) -> Vec<FaultPoint> {
     let is_chosen = |call: &&Call| {
         scenario.always.iter().any(|(name, end)| call.name == *name && call.subject.ends_with(end))
@@ -175,7 +176,7 @@ fn sample(calls: &[Call], scenario: &Scenario) -> Vec<FaultPoint> {
     let mut points = points(others);
     let key = |point: &FaultPoint| {
         let text = format!("{}{}{}{}", point.name, point.nth, point.fault.name(), point.persists);
-        // FNV-1a: as good as any, and it stays what it is.
+        // FNV-1a, because its values never change.
         text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })
@@ -186,7 +187,7 @@ fn sample(calls: &[Call], scenario: &Scenario) -> Vec<FaultPoint> {
     points
 }
 
-/// One run, and what it left.
+/// One run, and its outcome.
 struct Run {
     _mount: Option<Mount>,
     arena: TempDir,
@@ -346,7 +347,7 @@ impl Run {
             }
             return Ok(Verdict::AsWithout);
         }
-        // In an object for each question, an error is an answer.
+        // In the output of queries, an error object counts as a message.
         let is_answered = stdout.contains("\"error\":{");
         if !(is_answered || stderr.contains("cannot ") || stderr.contains("kept ")) {
             return Err("no message says what could not be done".to_owned());
@@ -355,7 +356,7 @@ impl Run {
         Ok(Verdict::Reported)
     }
 
-    /// Every file is what it was or what it is to be, and after a success the latter.
+    /// Checks that every file is old or new; after a success, new.
     fn judge_files(
         &self,
         scenario: &Scenario,
@@ -407,7 +408,8 @@ impl Run {
         Ok(())
     }
 
-    /// What failed once can be done again, and then all is as if nothing had failed.
+    /// Repeats a failed run without a fault, and checks that the result is the same as if nothing
+    /// had failed.
     fn try_again(&self, scenario: &Scenario, reference: &Self) -> Result<(), String> {
         let Some(script) = scenario.again else {
             return Ok(());
@@ -431,7 +433,7 @@ impl Run {
             return Err(format!("after the next run there are {there:?}, not {wanted:?}"));
         }
         for path in wanted {
-            // Attributes that were lost in the run that failed do not come back.
+            // Attributes that the failed run lost are not restored.
             if !found[path].has_content_of(&reference.found[path]) {
                 return Err(format!("the next run made something else of '{}'", path.display()));
             }
@@ -440,7 +442,7 @@ impl Run {
     }
 }
 
-/// Returns the lines that only one of two texts has.
+/// Returns the lines that occur in only one of two texts.
 fn difference(expected: &str, said: &str) -> String {
     let only = |sign: char, one: &str, other: &str| {
         let lines = one.lines().filter(|line| !other.lines().any(|there| there == *line)).take(12);
@@ -449,10 +451,10 @@ fn difference(expected: &str, said: &str) -> String {
     only('-', expected, said) + &only('+', said, expected)
 }
 
-/// Gives a command a place of its own, and an environment without surprises.
+/// Gives a command its own directories, and a clean environment.
 ///
-/// Without the library path of Cargo, which makes the loader search a dozen folders at every start: more
-/// system calls than most scenarios have of their own.
+/// Removes the library path of Cargo, which makes the loader search a dozen folders at every start:
+/// more system calls than most scenarios have of their own.
 fn surround(command: &mut Command, arena: &Path) {
     let removed =
         ["LD_LIBRARY_PATH", "LS_COLORS", "RUST_BACKTRACE", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
@@ -470,7 +472,7 @@ fn surround(command: &mut Command, arena: &Path) {
         .env("TMPDIR", arena);
 }
 
-/// `.NAME.PID.N.transect`
+/// Returns whether a path is a temporary file: `.NAME.PID.N.transect`.
 fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.starts_with('.') && name.ends_with(".transect")

@@ -1,4 +1,4 @@
-//! Transforms: whole trees in place and into folders, single files by every method.
+//! Transforms: whole trees in place and into folders, single files with every method.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use transect_testkit::faults::{self, Errno, Fault, FaultPoint};
 
 use crate::torture::{PLAIN, Program, Scenario, torture};
 
-/// A tree with a file of each kind: to be changed, in order already, not text, with two names, with
+/// Creates a file of each kind: to be changed, already right, binary, with two names, with
 /// attributes to keep, in a directory.
 fn tree(work: &Path) {
     std::fs::create_dir(work.join("inner")).unwrap();
@@ -36,7 +36,7 @@ fn in_place(name: &'static str, arguments: &'static [&'static str], again: &'sta
     });
 }
 
-/// Several threads, and several file systems, have no order.
+/// Sorts the lines: with several threads or file systems, their order varies.
 fn sorted(text: String) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
@@ -124,7 +124,7 @@ fn transform_into_folder_with_journal_resumable() {
     });
 }
 
-/// A file of several blocks, of which one is a hole, and a target that is there.
+/// Creates a file of several blocks, one of them a hole, and an existing target.
 fn large(work: &Path) {
     use std::os::unix::fs::FileExt;
     let lines: String = (0..60_000).map(|line| format!("line {line}\r\n")).collect();
@@ -197,7 +197,7 @@ fn transform_compressed_result_complete() {
     });
 }
 
-/// A run that stopped before the first file, and its journal.
+/// Creates the journal of a run that stopped before the first file.
 fn stopped(work: &Path) {
     tree(work);
     let mut command = faults::command(env!("CARGO_BIN_EXE_transect"));

@@ -1,8 +1,8 @@
-//! The program as its users meet it on Windows: paths with backslashes, drives, messages with the
-//! system's number. Elsewhere they run under Wine, if `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER`
-//! names it.
+//! The program on Windows: paths with backslashes, drives, messages with the system's error number.
+//! On other systems the tests run under Wine, if `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER` is
+//! set.
 //!
-//! A test program of its own: of this one and `cli` either is empty, whatever the system.
+//! This is a separate test program: on every system, either it or `cli` is empty.
 
 #![cfg(windows)]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
@@ -34,7 +34,7 @@ impl TestEnv {
         Self { dir }
     }
 
-    /// Makes a tree of 3 files and 4 directories.
+    /// Creates a tree of 3 files and 4 directories.
     fn with_tree() -> Self {
         let env = Self::new();
         for directory in [r"tree\sub\inner", r"tree\hollow"] {
@@ -49,7 +49,7 @@ impl TestEnv {
     fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Child {
         Command::new(env!("CARGO_BIN_EXE_transect"))
             .args(args)
-            // No profiles of the user.
+            // Without the user's profiles.
             .env("APPDATA", self.dir.join("config"))
             .current_dir(&self.dir)
             .stdin(Stdio::null())
@@ -64,7 +64,7 @@ impl TestEnv {
         Output::of(self.start(args))
     }
 
-    /// Returns the readers that `doctor` says can be used here, and those that cannot.
+    /// Returns the readers that `doctor` lists as available, and the others.
     fn readers(&self) -> (Vec<String>, Vec<String>) {
         let doctor = self.transect(["doctor", "--json"]).exits(0).json();
         let rows = doctor["readers"].as_array().expect("a list").clone();
@@ -83,7 +83,7 @@ impl Drop for TestEnv {
     }
 }
 
-/// What the program wrote, and how it ended.
+/// The output of the program, and its exit code.
 struct Output {
     stdout: Vec<u8>,
     stderr: String,
@@ -119,7 +119,7 @@ impl Output {
         serde_json::from_slice(&self.stdout).expect("one JSON object")
     }
 
-    /// Returns what was listed, sorted.
+    /// Returns the listed paths, sorted.
     #[track_caller]
     fn paths(&self, terminator: char) -> Vec<String> {
         let text = self.text();
@@ -140,7 +140,7 @@ const TREE: [&str; 7] = [
     r"tree\sub\inner\leaf",
 ];
 
-/// Demands one line that ends with the system's number.
+/// Asserts that the message is one line that ends with the system's error number.
 #[track_caller]
 fn assert_one_line(message: &str, beginning: &str) {
     assert_eq!(message.lines().count(), 1, "{message}");
@@ -152,7 +152,7 @@ fn assert_one_line(message: &str, beginning: &str) {
     assert!(!words.is_empty() && !words.ends_with('.'), "{message}");
 }
 
-/// Returns a drive that is not there.
+/// Returns a drive that does not exist.
 fn missing_drive() -> String {
     let drives = ('A'..='Z').rev().map(|letter| format!(r"{letter}:\"));
     drives.into_iter().find(|drive| !Path::new(drive).exists()).expect("26 drives are many")
@@ -259,7 +259,7 @@ fn list_unpaired_surrogates_unchanged_in_pipe() {
     let is_kept = entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() == name));
     if made.is_err() || !is_kept {
         let test = "list_unpaired_surrogates_unchanged_in_pipe";
-        // Not by eprintln!, which the test harness keeps for failures.
+        // Not `eprintln!`, which the test harness captures.
         let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: names have to be text here");
         return;
     }
@@ -319,7 +319,7 @@ fn doctor_shows_system_volume_and_readers() {
     }
     assert!(text.contains("\n  not available (only on Linux): getdents-statx, getdents-fstatat\n"));
     assert!(!text.contains("open files"), "{text}");
-    // A column is as wide as its longest word: what readers are begins below each other.
+    // Columns are as wide as their longest word, so all descriptions start in the same column.
     let starts: Vec<Option<usize>> = text
         .lines()
         .skip_while(|line| *line != "readers")
@@ -344,7 +344,7 @@ fn list_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
     let tree = env.dir.join("tree");
     fs::create_dir(&tree).expect("a new directory");
-    // Far more than a pipe holds, so that the end is noticed.
+    // Far more than a pipe holds, so that the closed pipe is noticed.
     for number in 0..3000 {
         let name = format!("{number:0>100}");
         fs::File::create(tree.join(name)).expect("a new file");
@@ -379,7 +379,7 @@ fn cache_drop_without_residency_not_confirmed() {
     assert_eq!(fs::read(env.dir.join(r"tree\plain")).expect("it is there"), [b'x'; 10]);
 }
 
-/// The methods that Windows has, and takes with steps.
+/// The methods that Windows supports with steps.
 const METHODS: [&str; 6] = ["buffered", "streams", "pipeline", "mapped-read", "mapped", "direct"];
 
 #[test]
