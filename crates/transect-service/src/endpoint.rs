@@ -225,7 +225,7 @@ mod tests {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         drop(UnixListener::bind(&socket).unwrap());
-        assert!(exists(&socket), "nobody removed it");
+        assert!(exists(&socket), "it was not removed");
         drop(Endpoint::bind(&socket).unwrap());
 
         fs::write(&socket, "precious").unwrap();

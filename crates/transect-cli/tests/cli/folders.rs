@@ -61,7 +61,7 @@ fn cache_dir_of_user_without_home_not_shared() {
     let test = "cache_dir_of_user_without_home_not_shared";
     let env = TestEnv::new();
     if !env.is_root() {
-        return skip(test, "only root can become somebody else").unwrap_or_default();
+        return skip(test, "only root can change its user").unwrap_or_default();
     }
     // Copied by another process: a file that a child process has open for writing cannot be
     // executed.

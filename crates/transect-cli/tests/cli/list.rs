@@ -381,7 +381,7 @@ fn list_json_matches_system() {
         assert_eq!(object["type"] == "directory", is.is_dir(), "{path:?}");
         assert_eq!(object["type"] == "symlink", is.is_symlink(), "{path:?}");
     }
-    assert!(not_text > 1, "names that are no text");
+    assert!(not_text > 1, "names that are not UTF-8");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn service_other_user_rejected() {
     let service = Service::start(&env, &["-v", "--socket", socket_text]);
     let ask = ["attributes", &format!("--service={socket_text}"), "/"];
     if !env.is_root() {
-        crate::harness::skip::<()>(test, "only root can become somebody else");
+        crate::harness::skip::<()>(test, "only root can change its user");
         service.end(Signal::TERM);
         return;
     }

@@ -155,7 +155,7 @@ pub(crate) fn counts(entries: &[Entry]) -> Value {
             t if t.is_symlink() => symlinks += 1,
             t => {
                 let known = t.is_fifo() || t.is_socket() || t.is_char_device();
-                assert!(known || t.is_block_device(), "a type that nobody knows");
+                assert!(known || t.is_block_device(), "an unknown type");
                 others += 1;
             }
         }

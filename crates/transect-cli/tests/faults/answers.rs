@@ -212,7 +212,7 @@ pub(crate) fn is_old_or_ends_with(ended: &Ended<'_>, name: &str, end: &str) -> R
     let is_old = node.is_untouched(&ended.before[path]);
     match (is_new, is_old) {
         (true, _) if node.is_same_file(&ended.before[path]) => {
-            Err(format!("'{name}' was written over, and not replaced"))
+            Err(format!("'{name}' was overwritten in place"))
         }
         (true, _) => Ok(()),
         // After a failed read, nothing is written.

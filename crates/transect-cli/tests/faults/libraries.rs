@@ -27,7 +27,7 @@ pub(crate) fn ask_cache(level: Level) -> i32 {
                     Ok(attributes) => println!("there {path} {:?}", attributes.size()),
                     Err(refusal) if refusal.is_missing() => println!("missing {path}"),
                     Err(refusal) => {
-                        eprintln!("cannot ask about '{path}': {refusal:?}");
+                        eprintln!("cannot query '{path}': {refusal:?}");
                         refused = 1;
                     }
                 }
@@ -50,7 +50,7 @@ fn is_correct_or_error(ended: &Ended<'_>) -> Result<(), String> {
             _ => true,
         };
         if !is_true {
-            return Err(format!("'{line}' is not true"));
+            return Err(format!("'{line}' is wrong"));
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ use transect_cache::Level;
 
 /// Runs a part of a library in a process started for that. It tests nothing by itself.
 #[test]
-#[expect(clippy::exit, reason = "its exit code tells whether anything was kept")]
+#[expect(clippy::exit, reason = "its exit code reports whether anything was kept")]
 fn library() {
     let code = match std::env::var(torture::ROLE).as_deref() {
         Ok("cache-checked") => libraries::ask_cache(Level::Checked),

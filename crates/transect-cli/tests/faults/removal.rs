@@ -65,16 +65,16 @@ fn is_reported(ended: &Ended<'_>) -> Result<(), String> {
     let (gone, kept) = (paths(ended.stdout, "gone "), paths(ended.stderr, "kept "));
     for path in &gone {
         if ended.found.contains_key(path) {
-            return Err(format!("'{}' is said to be gone, and is there", path.display()));
+            return Err(format!("'{}' is reported as removed, but exists", path.display()));
         }
     }
     for path in CHOSEN.map(|chosen| Path::new("tree").join(chosen)) {
         let is_near = |kept: &PathBuf| kept.starts_with(&path);
         if ended.found.contains_key(&path) && !kept.iter().any(is_near) {
-            return Err(format!("'{}' is there, and not said to be kept", path.display()));
+            return Err(format!("'{}' exists, but is not reported as kept", path.display()));
         }
         if !ended.found.contains_key(&path) && !gone.contains(&path) {
-            return Err(format!("'{}' is gone, and not said to be", path.display()));
+            return Err(format!("'{}' is gone, but not reported as removed", path.display()));
         }
     }
     Ok(())
@@ -123,7 +123,7 @@ fn is_in_one_place(ended: &Ended<'_>) -> Result<(), String> {
             match ended.found.get(Path::new(&note)).map(|node| &node.content) {
                 Some(Content::File(text))
                     if text.ends_with(b"\nDeletionDate=2026-11-21T19:07:37\n") => {}
-                other => return Err(format!("'{chosen}' has not a whole note: {other:?}")),
+                other => return Err(format!("'{chosen}' has no complete info file: {other:?}")),
             }
         }
     }

@@ -341,7 +341,7 @@ impl Run {
             let expected = reference.stdout(scenario);
             if stdout != expected {
                 return Err(format!(
-                    "exit 0, but it is not true:\n{}",
+                    "exit 0, but the output is wrong:\n{}",
                     difference(&expected, &stdout)
                 ));
             }
@@ -350,7 +350,7 @@ impl Run {
         // In the output of queries, an error object counts as a message.
         let is_answered = stdout.contains("\"error\":{");
         if !(is_answered || stderr.contains("cannot ") || stderr.contains("kept ")) {
-            return Err("no message says what could not be done".to_owned());
+            return Err("no message reports the failure".to_owned());
         }
         self.try_again(scenario, reference)?;
         Ok(Verdict::Reported)

@@ -260,7 +260,8 @@ fn list_unpaired_surrogates_unchanged_in_pipe() {
     if made.is_err() || !is_kept {
         let test = "list_unpaired_surrogates_unchanged_in_pipe";
         // Not `eprintln!`, which the test harness captures.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: names have to be text here");
+        let _ =
+            writeln!(std::io::stderr(), "SKIPPED: {test}: this system stores only Unicode names");
         return;
     }
     let list = env.transect(["list", "-0", "tree"]).exits(0).quiet();

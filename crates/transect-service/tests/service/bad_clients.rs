@@ -117,7 +117,7 @@ fn client_killed_in_frame_dropped() {
         let mut stream = connect(&served);
         stream.write_all(&out[..cut]).unwrap();
     }
-    served.wait_for("somebody is gone", |event| matches!(event, Event::Broken { .. }));
+    served.wait_for("a client is gone", |event| matches!(event, Event::Broken { .. }));
     assert!(served.client().attributes(&["/"], CACHED_FIELDS, false).unwrap()[0].is_ok());
 }
 

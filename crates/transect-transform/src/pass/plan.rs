@@ -146,7 +146,7 @@ mod tests {
         let copy = Task { shape: None, ..SMALL };
         assert_eq!(method(None, None, copy), IoMethod::KernelCopy);
         assert_eq!(method(Some(IoMethod::Streams), None, copy), IoMethod::Streams);
-        let seen = Task { kernel_copy_obstacle: Some("somebody looks"), ..copy };
+        let seen = Task { kernel_copy_obstacle: Some("progress is shown"), ..copy };
         assert_eq!(method(None, Some(IoMethod::KernelCopy), seen), IoMethod::Buffered);
         assert!(Plan::new(&options(Some(IoMethod::KernelCopy), None), seen).is_err());
         let nowhere = Task { output: OutputMode::Discard, ..copy };

@@ -23,7 +23,7 @@ const NOBODY: u32 = 65534;
 /// is impossible.
 pub(crate) fn as_nobody(test: &str, what: &Path) -> bool {
     if !rustix::process::geteuid().is_root() {
-        loudly_skip(test, "only root can become somebody else");
+        loudly_skip(test, "only root can change its user");
         return false;
     }
     // An unprivileged user cannot read the build directory.

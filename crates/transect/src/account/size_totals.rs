@@ -68,7 +68,7 @@ mod tests {
             assert_eq!(all, sum(expected));
         }
         all -= sum(1);
-        assert_eq!(all, sum(u64::MAX), "how much more it was nobody knows");
+        assert_eq!(all, sum(u64::MAX), "the excess is unknown");
         let large = SizeTotals { allocated: u64::MAX - 1, directories_allocated: 2, ..sum(0) };
         assert_eq!(large.disk_usage(), u64::MAX);
     }

@@ -356,7 +356,7 @@ mod tests {
         let publisher = publishers.publisher().unwrap();
         begin(&publisher, 0, Directory::TOP, "");
         drop(partial_table);
-        publisher.publish(|_| unreachable!("nobody looks"));
+        publisher.publish(|_| unreachable!("the view was dropped"));
         assert!(publishers.publisher().is_none());
     }
 }

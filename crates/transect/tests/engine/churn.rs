@@ -159,7 +159,7 @@ fn assert_walks_end(follow: bool) {
             (walks, entries)
         })
     };
-    let mut mutator = changing.end().expect("nobody ended it before");
+    let mut mutator = changing.end().expect("it was not ended before");
     assert!(walked.1 > 100, "{walked:?}");
     // Compare a tree of some size at the end.
     while oracle(&root).counts.directories < 20 {

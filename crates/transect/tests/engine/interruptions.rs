@@ -119,7 +119,7 @@ fn sink_quit_stops_all_threads() {
             // Each of the other threads may be in the middle of a batch.
             let others = if order.is_parallel() { threads as u64 - 1 } else { 0 };
             assert!((at..=at + others).contains(&batches), "{context}: {batches} batches");
-            assert!(!interrupted, "{context}: nobody cancelled");
+            assert!(!interrupted, "{context}: the walk was not cancelled");
             assert!(got.directories < 156, "{context}");
         }
     }
