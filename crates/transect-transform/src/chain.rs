@@ -202,9 +202,9 @@ fn finish(steps: &mut [ChainedStep], out: &mut OutputBuffer<'_>) -> Result<(), S
     finish(rest, out)
 }
 
-/// Calls the first step, and feeds all its output through the others. Output kept until the next
-/// block arrives would be too late for comparing it with the input, and for a reader at the other
-/// end of a pipe.
+/// Calls the first step, and feeds all its output through the others. Output must not wait for the
+/// next block: it could no longer be compared with its input, and a reader at the other end of a
+/// pipe would wait, too.
 fn feed_rest(
     first: &mut ChainedStep,
     rest: &mut [ChainedStep],

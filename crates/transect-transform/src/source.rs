@@ -101,7 +101,7 @@ impl Source {
     /// Fills a block with the next bytes. A partly filled block means the end.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system reports an error.
     pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < block.len() {
@@ -120,7 +120,7 @@ impl Source {
     /// Returns whether the file has `bytes` at `offset`. Does not move the read position.
     ///
     /// # Errors
-    /// Those of the system. A file that ends earlier is not an error.
+    /// The system reports an error. A file that ends earlier is not an error.
     pub(crate) fn contains_at(&self, bytes: &[u8], offset: u64) -> Result<bool, Error> {
         let mut piece = [0; 16 << 10];
         let mut at = offset;
@@ -203,7 +203,7 @@ impl Source {
         &self.file
     }
 
-    /// Counts bytes that were read by other means than [`Source::fill`].
+    /// Counts bytes that were read without [`Source::fill`].
     pub(crate) fn add_consumed(&self, bytes: u64) {
         self.consumed.fetch_add(bytes, Ordering::Relaxed);
     }

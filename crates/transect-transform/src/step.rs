@@ -95,10 +95,9 @@ impl Stage {
 /// A value that a step computes in addition to its result, such as a digest or a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The step, as typed. A chain fills this in; the step itself does not know how it was typed.
+    /// The step, as typed. Set by the chain; a single step leaves it empty.
     pub step: String,
-    /// Which bytes it describes. A chain fills this in; the step itself does not know what precedes
-    /// it.
+    /// The bytes that it describes. Set by the chain, which depends on the steps before.
     pub stage: Stage,
     /// What was computed, such as `blake3` or `lines`.
     pub name: &'static str,
@@ -165,7 +164,7 @@ pub trait Step: Send {
     /// Processes `input`, for which [`Step::leaves_unchanged`] has just returned `true`.
     ///
     /// # Errors
-    /// Those of [`Step::feed`].
+    /// The errors of [`Step::feed`].
     fn accept_unchanged(&mut self, input: &[u8]) -> Result<(), InvalidData> {
         let _ = input;
         Ok(())

@@ -1,4 +1,4 @@
-//! Which files are text.
+//! Distinguishes text files from binary files.
 
 /// Number of bytes at the beginning of a file that decide whether it is text.
 pub const PREFIX: usize = 8 << 10;
@@ -16,7 +16,7 @@ pub const PREFIX: usize = 8 << 10;
 pub fn is_binary(prefix: &[u8]) -> bool {
     let prefix = &prefix[..prefix.len().min(PREFIX)];
     let is_utf16 = match prefix {
-        // The byte order mark of UTF-32, which no step reads.
+        // The byte order mark of UTF-32, which no step decodes.
         [0xff, 0xfe, 0, 0, ..] => false,
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
         _ => false,

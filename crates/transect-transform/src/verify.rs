@@ -14,7 +14,7 @@ use crate::tree::{Input, Job, OutputTarget};
 /// file has its digest. Lines of the same algorithm are reported in order. After a cancellation
 /// ([`PassOptions::cancel`]), the remaining lines are not reported.
 ///
-/// A plain line may be any digest of its length; one match is enough.
+/// A plain line matches if any digest of its length does.
 pub fn verify(
     lines: &[Line],
     passes: &PassOptions,

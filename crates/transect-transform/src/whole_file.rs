@@ -11,7 +11,7 @@ use crate::step::Step;
 /// The report for one file.
 #[derive(Debug)]
 pub struct FileReport {
-    /// What was read and computed.
+    /// The report of the pass.
     pub pass: PassReport,
     /// The published result; `None` if none was requested, or if it waits in a batch.
     pub published: Option<PublishReport>,
@@ -22,7 +22,7 @@ pub struct FileReport {
 /// In place ([`Existing::InPlace`](crate::publish::Existing::InPlace)), the target is the input.
 ///
 /// # Errors
-/// Those of [`PassRunner::open`], [`Replacement::begin`], [`PassRunner::run`] and
+/// The errors of [`PassRunner::open`], [`Replacement::begin`], [`PassRunner::run`] and
 /// [`Replacement::publish`]. The target is then unchanged, and no temporary file is left.
 pub fn transform(
     input: &Path,
@@ -40,7 +40,7 @@ pub fn transform(
 /// Transforms a file as [`transform`] does, but adds the result to a batch.
 ///
 /// # Errors
-/// Those of [`transform`] and [`Batch::add`].
+/// The errors of [`transform`] and [`Batch::add`].
 pub fn transform_into(
     batch: &mut Batch,
     input: &Path,

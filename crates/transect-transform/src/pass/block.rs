@@ -1,6 +1,6 @@
 //! Memory for reads and writes by the kernel.
 
-/// Page size: copies between equally aligned pages are fastest.
+/// Page size, because copies between equally aligned pages are fastest.
 pub(super) const ALIGNMENT: usize = 4096;
 
 /// Block size for large files. Larger blocks are not faster, and do not fit into the processor's

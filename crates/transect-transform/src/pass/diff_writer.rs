@@ -37,7 +37,7 @@ enum Mode {
     Comparing,
     /// Everything is to be written, and no bytes have arrived yet.
     NotStarted,
-    /// They differ, or are not compared.
+    /// The result differs from the input, or is not compared with it.
     Writing,
 }
 

@@ -6,8 +6,8 @@
 //!                                      └ in place: compares, and writes from the first difference
 //! ```
 //!
-//! Methods differ in how blocks are read and written. What happens to a block is the same loop for
-//! all (`step_runner.rs`).
+//! Methods differ in how blocks are read and written. All share the loop over the blocks
+//! (`step_runner.rs`).
 
 mod block;
 mod copy;
@@ -96,7 +96,7 @@ impl PassRunner {
     /// Opens a file for a pass with these options.
     ///
     /// # Errors
-    /// Those of [`Source::open`].
+    /// The errors of [`Source::open`].
     pub fn open(&self, path: &Path) -> Result<Source, Error> {
         self.open_as(path, false)
     }
@@ -106,7 +106,7 @@ impl PassRunner {
     /// effects.
     ///
     /// # Errors
-    /// Those of [`Source::open`].
+    /// The errors of [`Source::open`].
     pub fn open_listed(&self, path: &Path) -> Result<Source, Error> {
         self.open_as(path, true)
     }
@@ -240,7 +240,7 @@ impl PassRunner {
         if task.output != OutputMode::Discard || !is_large {
             return Ok(None);
         }
-        // For pseudo files, the end is only found by reading to it.
+        // The end of a pseudo file is found only by reading to it.
         let Some(slot) = step.blake3_slot().filter(|_| !system::is_pseudo_file(source.path()))
         else {
             return Ok(None);
@@ -345,9 +345,9 @@ fn without_send<'a>(
     writer.map(|writer| writer as &mut dyn BlockWriter)
 }
 
-/// Returns whether the report says nothing about the file's content except that it need not change,
-/// which was true of the bytes that were read. A digest could be one of no file at all if the file
-/// changed meanwhile.
+/// Returns whether the whole file was read and no digest was computed. The report then states only
+/// that the bytes read need no change, which stays true. If the file changed meanwhile, a digest
+/// could belong to no version of it.
 fn reports_no_digest(source: &Source, findings: &[Finding]) -> bool {
     let is_whole = source.consumed() == source.size();
     is_whole && findings.iter().all(|finding| finding.algorithm().is_none())
@@ -361,7 +361,7 @@ fn reborrow<'a>(step: &'a mut Option<&mut dyn Step>) -> Option<&'a mut dyn Step>
     }
 }
 
-/// Returns how many bytes to read at once if the options do not say.
+/// Returns the default number of bytes to read at once.
 fn default_block_size(source: &Source, method: IoMethod) -> usize {
     if matches!(method, IoMethod::Direct | IoMethod::DirectUring) {
         return direct::BLOCK;

@@ -197,7 +197,7 @@ mod tests {
         assert_eq!((plan.method, plan.block), (IoMethod::Streams, Some(1 << 20)));
         assert_eq!(plan.reason, MEASURED);
 
-        // A preferred method that cannot do the task is skipped, and the reason says so.
+        // A preferred method that cannot do the task is skipped, and the reason reports that.
         let wanted = Preference::from(IoMethod::KernelCopy);
         let options = PassOptions { preferred: [wanted].into(), ..PassOptions::default() };
         let plan = Plan::new(&options, SMALL).unwrap();

@@ -138,8 +138,8 @@ impl StepRunner<'_, '_> {
     }
 }
 
-/// Runs a step on the content of `path`, and passes on everything it produces. Output kept until
-/// the next block is read would have to be compared with an input block that is no longer in
+/// Runs a step on the content of `path`, and passes on everything it produces. Output held back
+/// until the next block is read would have to be compared with an input block that is no longer in
 /// memory.
 pub(crate) fn run_step(
     path: &Path,

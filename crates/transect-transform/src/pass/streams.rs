@@ -39,7 +39,7 @@ impl<'a> StreamWriter<'a> {
         Self(BufWriter::new(IoAdapter { writer, failed: None }))
     }
 
-    /// Returns the error of the underlying writer, which the buffer replaces by a system error.
+    /// Returns the error of the underlying writer. The buffer replaces it by a system error.
     fn restore_error(&mut self, answer: std::io::Result<()>) -> Result<(), Error> {
         match answer {
             Ok(()) => Ok(()),

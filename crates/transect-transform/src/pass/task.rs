@@ -1,9 +1,9 @@
-//! What a pass has to do, as far as it matters for the choice of a method.
+//! The properties of a pass that the choice of a method depends on.
 
 use super::method::{IoMethod, OutputMode};
 use crate::step::{Cost, Shape};
 
-/// Size from which preferences apply: the time for smaller files is not spent reading and writing.
+/// Size from which preferences apply. Reading and writing take little of the time of smaller files.
 const MIDDLE: u64 = 1 << 20;
 
 /// Size from which files are large.
@@ -34,7 +34,7 @@ impl Task {
     }
 }
 
-/// How much work the steps do, as far as it matters for the choice of a method.
+/// The work that the steps do, as far as it matters for the choice of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// None.

@@ -28,7 +28,7 @@ pub(super) struct Bps {
     actions: Vec<u8>,
 }
 
-/// Where the next bytes of the result come from.
+/// The source of the next bytes of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action<'a> {
     /// From the input.

@@ -17,7 +17,7 @@ impl Change {
     }
 }
 
-/// What a patch specifies about the files before and after it.
+/// The sizes and checksums that a patch specifies for the files before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KnownFiles {
     pub(super) size: u64,

@@ -128,7 +128,7 @@ pub fn undo(path: &Path) -> Result<PatchReport, Error> {
 /// Completes an in-place patch that was interrupted.
 ///
 /// # Errors
-/// Those of [`undo`].
+/// The errors of [`undo`].
 pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<PatchReport, Error> {
     recover(path, |edit| &edit.new, options.keep_journal)
 }

@@ -157,8 +157,8 @@ pub(super) fn remove(path: &Path) -> std::io::Result<()> {
     system::sync_directory(parent_dir(path))
 }
 
-/// Opens a journal. In a directory where others can write, anyone could create a journal that fits
-/// the file as it is, with bytes of their choice as the old ones. Only files that no other user can
+/// Opens a journal. In a directory where other users can write, anyone could create a journal that
+/// fits the current file and has any bytes as the old ones. So only files that no other user can
 /// have written are trusted.
 fn open_trusted(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Read, path);

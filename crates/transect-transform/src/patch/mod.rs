@@ -105,7 +105,7 @@ impl Patch {
     /// [`Existing::InPlace`](crate::publish::Existing::InPlace), the input is replaced as a whole.
     ///
     /// # Errors
-    /// The patch is for another file; otherwise, those of [`transform`].
+    /// The patch is for another file; also the errors of [`transform`].
     pub fn apply(
         &self,
         input: &Path,

@@ -80,7 +80,7 @@ impl<'a> ChangeOverlay<'a> {
         Ok(())
     }
 
-    /// Checks that the patch was for this file, and made the right result.
+    /// Checks that the patch was for this file, and produced the right result.
     fn verify(&self) -> Result<(), InvalidData> {
         let (Some(known), Some((before, after))) = (self.changes.known, &self.sums) else {
             return Ok(());

@@ -61,7 +61,7 @@ impl Batch {
     /// Adds a complete result. Closes its file: a batch may be larger than the limit on open files.
     ///
     /// # Errors
-    /// Those of the system; the target is unchanged.
+    /// The system reports an error; the target is unchanged.
     pub fn add(&mut self, mut result: Replacement) -> Result<(), Error> {
         result.options.durability = Durability::Batch;
         if result.is_unwritten() {

@@ -15,7 +15,7 @@
 //!   ID only delays the removal.
 //!
 //! All other files are kept: those of other users, on shared file systems, of other PID namespaces,
-//! of other versions. No lock is needed, so a complete file can be closed while it waits in a
+//! and of other versions. No lock is needed, so a complete file can be closed while it waits in a
 //! batch.
 
 use std::ffi::OsStr;
@@ -134,7 +134,7 @@ impl fmt::Display for KeepReason {
 /// Returns why a temporary file must be kept; `None` if it is abandoned.
 ///
 /// # Errors
-/// Those of the system; `NotFound` if the file has vanished.
+/// The system reports an error; `NotFound` if the file has vanished.
 pub fn keep_reason(leftover: &Path) -> io::Result<Option<KeepReason>> {
     let Some(creator) = leftover.file_name().and_then(CreatorProcess::parse) else {
         return Ok(Some(KeepReason::UnknownCreator));

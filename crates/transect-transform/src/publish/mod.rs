@@ -62,7 +62,7 @@ pub struct PublishReport {
     pub lost_metadata: Vec<LostMetadata>,
 }
 
-/// A result that will be put in place of its target.
+/// A result that will replace its target.
 ///
 /// A new file gets the permissions of the input, less the process's umask. A file that replaces
 /// another gets its owner, permissions and extended attributes. On Windows, a file gets the
@@ -128,7 +128,7 @@ impl Replacement {
         Self { private: true, ..self }
     }
 
-    /// Returns where the result will be; if the target is a link, the file at its end.
+    /// Returns the path of the result; if the target is a link, the file at its end.
     pub fn path(&self) -> &Path {
         &self.target.path
     }
@@ -148,7 +148,7 @@ impl Replacement {
         self.options.existing == Existing::InPlace
     }
 
-    /// Returns how many bytes of the result there are so far.
+    /// Returns the current length of the result.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -170,7 +170,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Discards what was written.
+    /// Discards the written data.
     pub(crate) fn discard(&mut self) {
         self.temporary = None;
         (self.length, self.reserved, self.skipped_to) = (0, 0, 0);
@@ -210,7 +210,7 @@ impl Replacement {
     /// holes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system reports an error.
     pub fn hole(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 && !self.may_have_holes {
             self.start()?;
@@ -220,10 +220,10 @@ impl Replacement {
         self.skip(length)
     }
 
-    /// Skips `length` bytes that were written by other means.
+    /// Skips `length` bytes that were written without [`Replacement::append`].
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system reports an error.
     pub fn skip(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 {
             self.start()?;
@@ -238,7 +238,7 @@ impl Replacement {
     /// Appends bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system reports an error.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.start()?;
         let written = self.put(bytes);
@@ -260,7 +260,7 @@ impl Replacement {
         self.spares_cache = true;
     }
 
-    /// Sets the digest of the whole result. Before publishing, what the device holds is compared
+    /// Sets the digest of the whole result. Before publishing, the bytes on the device are compared
     /// with it.
     pub(crate) fn expect_digest(&mut self, digest: Option<Digest>) {
         self.expected = digest;
@@ -295,8 +295,8 @@ impl Replacement {
     /// On Windows, the target must not be open: drop the [`Source`] first.
     ///
     /// # Errors
-    /// Those of the system. The target is then unchanged, unless the sync of its directory failed,
-    /// which comes last.
+    /// The system reports an error. The target is then unchanged, unless the sync of its directory
+    /// failed, which comes last.
     pub fn publish(mut self) -> Result<PublishReport, Error> {
         if self.options.durability == Durability::Batch {
             self.options.durability = Durability::File;
@@ -364,20 +364,19 @@ impl Replacement {
     }
 }
 
-/// Writes bytes to a target, replacing it if it exists, and syncs them before the rename. For files
-/// that programs write for themselves. Other names of the same file (hard links) keep the old
-/// content.
+/// Writes bytes to a target, replacing it if it exists, and syncs them before the rename. For
+/// programs' own files. Other names of the same file (hard links) keep the old content.
 ///
 /// # Errors
-/// Those of [`Replacement::begin`] and [`Replacement::publish`]. The target is then unchanged.
+/// The errors of [`Replacement::begin`] and [`Replacement::publish`]. The target is then unchanged.
 pub fn put(target: &Path, bytes: &[u8]) -> Result<PublishReport, Error> {
     put_with(target, |out| out.write_all(bytes))
 }
 
-/// Writes what `write` produces to a target, as [`put`] does, without holding all of it in memory.
+/// Writes the output of `write` to a target, as [`put`] does, without holding all of it in memory.
 ///
 /// # Errors
-/// Those of [`put`] and of `write`. The target is then unchanged.
+/// The errors of [`put`] and of `write`. The target is then unchanged.
 pub fn put_with(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -12,7 +12,7 @@ pub enum Existing {
     InPlace,
 }
 
-/// What must be on the device before a result counts as published.
+/// The data that must be on the device before a result counts as published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Nothing: after a system crash the target may be old, new, or on some file systems empty.
@@ -20,8 +20,8 @@ pub enum Durability {
     None,
     /// Each file, before it is renamed, and then its name.
     File,
-    /// All files of a [`Batch`](super::Batch) at once, before the first is renamed. Outside a batch,
-    /// the same as [`Durability::File`].
+    /// All files of a [`Batch`](super::Batch) at once, before the first is renamed. Outside a
+    /// batch, the same as [`Durability::File`].
     Batch,
 }
 
@@ -32,7 +32,7 @@ pub struct ReplaceOptions {
     pub existing: Existing,
     /// Replace targets with several names (hard links), too. The other names keep the old content.
     pub break_links: bool,
-    /// What must be on the device at the end.
+    /// The data that must be on the device at the end.
     pub durability: Durability,
     /// Give the result the times of the input.
     pub keep_times: bool,

@@ -10,7 +10,7 @@ use crate::source::{PositionedReader, fill};
 /// The digest of a result: collision-resistant, and faster than reading.
 pub(crate) type Digest = blake3::Hash;
 
-/// Computes it.
+/// Computes the digest.
 pub(crate) type Digester = blake3::Hasher;
 
 /// Bytes to read at once.

@@ -59,7 +59,7 @@ impl TemporaryFile {
         if let (Some(file), None) = (&self.file, &self.name) {
             match system::link_unnamed(file, target) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
-                    // Something appeared that may be replaced, and only a rename can replace it.
+                    // A target that may be replaced appeared, and only a rename can replace it.
                     let ((), name) =
                         with_unused_name(target, |name| system::link_unnamed(file, name))?;
                     self.name = Some(name);
@@ -68,8 +68,8 @@ impl TemporaryFile {
                 answer => return answer,
             }
         }
-        // Close before the rename: a file whose write errors appear on close must not replace
-        // anything.
+        // Close before the rename: a file system may report write errors only on close, and such a
+        // file must not replace anything.
         self.close()?;
         let name = self.name.as_deref().expect("BUG: it was given a name above");
         if replace {

@@ -6,9 +6,9 @@
 //! NAME.blake3    af1349b9...  NAME
 //! ```
 //!
-//! `b3sum --check` reads both files, and accepts no other lines: the parts can be checked anywhere,
-//! and the joined file, too, whichever program joined it. That is why the digest of the whole has a
-//! file of its own. It also proves that no line of the manifest is missing.
+//! `b3sum --check` reads both files and accepts no other lines, so it can check the parts anywhere,
+//! and also a file that another program joined. That is why the digest of the whole has a file of
+//! its own. It also proves that no line of the manifest is missing.
 //!
 //! The first form had everything in one file, in lines that `b3sum` does not accept:
 //!

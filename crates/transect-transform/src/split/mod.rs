@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Parts are published when all are complete, then the digest of the whole, and the manifest last:
-//! without a manifest, the split is incomplete. Joining reads every part once, and publishes only a
-//! file that matches, part by part and as a whole, what was split.
+//! without a manifest, the split is incomplete. Joining reads every part once. It publishes a file
+//! only if each part and the whole match the digests.
 
 mod join;
 mod manifest;
@@ -34,7 +34,8 @@ pub const DIGEST_SUFFIX: &str = ".blake3";
 /// Digits in the number of a part, so that names sort in the order of the parts.
 const DIGITS: usize = 6;
 
-/// Maximum number of parts, limited by the digits in its number. Information about each part is held in memory.
+/// Maximum number of parts, limited by the digits in its number. Information about each part is
+/// held in memory.
 pub const MAX_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// The report of splitting a file.
@@ -94,7 +95,7 @@ pub fn split(
 /// Writes the parts of a file.
 struct PartWriter<'a> {
     source: &'a Source,
-    /// Each with its length.
+    /// Results with their lengths.
     results: Vec<(Replacement, u64)>,
     durability: Durability,
     lines: Vec<Line>,

@@ -5,7 +5,7 @@ use std::fmt;
 /// Why a step cannot process its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidData {
-    /// The step, as typed. A chain fills this in; the step itself does not know how it was typed.
+    /// The step, as typed. Set by the chain; a single step leaves it empty.
     pub step: String,
     /// Byte offset in the step's input; `None` if the error concerns its end or the whole input.
     pub position: Option<u64>,
@@ -44,7 +44,7 @@ impl std::error::Error for InvalidData {}
 pub enum StepError {
     /// The step cannot process its input.
     Invalid(InvalidData),
-    /// The consumer of the result accepts no more, and has the reason: the device is full, or the
+    /// The consumer of the result accepts no more and keeps the reason: the device is full, or the
     /// user cancelled.
     Closed,
 }

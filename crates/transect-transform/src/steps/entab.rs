@@ -9,7 +9,7 @@ use crate::steps::line_ends::LF;
 use crate::steps::tabs::{MAX_TAB_WIDTH, TAB, stops};
 
 /// Replaces leading blanks by tabs up to the last tab stop, and spaces for the rest. Blanks inside
-/// a line are kept: only leading blanks are certain to be indentation.
+/// a line are kept, because only leading blanks are certain to be indentation.
 struct Entab {
     /// Columns between two tab stops.
     every: usize,

@@ -10,15 +10,16 @@ pub(super) type StepResult = Result<Box<dyn Step>, String>;
 pub struct StepInfo {
     /// The name, as typed.
     pub name: &'static str,
-    /// What follows the name, such as `=lf|crlf`; optional parts are in brackets.
+    /// The parameter as shown in help, such as `=lf|crlf`; optional parts are in brackets.
     pub parameter: &'static str,
-    /// What it does, in one line.
+    /// A description of the step in one line.
     pub about: &'static str,
-    /// How it affects the length.
+    /// How the step affects the length.
     pub shape: Shape,
-    /// It is for text: in binary files it would change bytes that only look like text.
+    /// Whether the step is for text: in binary files it would change bytes that only look like
+    /// text.
     pub text: bool,
-    /// Creates the step from what follows the `=`, or returns what is wrong with it.
+    /// Creates the step from the text after the `=`, or returns the error in that text.
     pub(super) make: fn(Option<&str>) -> StepResult,
 }
 
@@ -28,7 +29,7 @@ impl StepInfo {
         format!("{}{}", self.name, self.parameter)
     }
 
-    /// Creates the step from what follows the `=`.
+    /// Creates the step from the text after the `=`.
     pub(crate) fn make(&self, parameter: Option<&str>) -> StepResult {
         (self.make)(parameter)
     }

@@ -120,8 +120,8 @@ pub(crate) fn distrust_reason(there: &transect_sys::Attributes) -> Option<&'stat
     None
 }
 
-/// Returns `None`: on Windows, a new file gets the permissions of its directory, which do not tell
-/// who wrote it.
+/// Returns `None`: on Windows, a new file gets the permissions of its directory, which do not
+/// identify the user who wrote it.
 #[cfg(windows)]
 pub(crate) fn distrust_reason(_: &transect_sys::Attributes) -> Option<&'static str> {
     None

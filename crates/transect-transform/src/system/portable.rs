@@ -1,4 +1,4 @@
-//! What the standard library supports everywhere, and stubs for what only Linux has.
+//! Implementations with the standard library for every system, and stubs for features of Linux.
 
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};

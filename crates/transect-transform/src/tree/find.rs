@@ -66,7 +66,7 @@ pub fn find_inputs(options: ScanOptions, sizes: bool) -> Result<InputSet, transe
 /// Walks, and returns only the temporary files of other runs ([`InputSet::leftovers`]).
 ///
 /// # Errors
-/// Those of [`find_inputs`].
+/// The errors of [`find_inputs`].
 pub fn find_leftovers(options: ScanOptions) -> Result<InputSet, transect::Error> {
     run(options, || InputSink::new(false, false))
 }

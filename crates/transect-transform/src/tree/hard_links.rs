@@ -1,4 +1,4 @@
-//! Inputs that are the same file: hard links, and paths given twice.
+//! Inputs that refer to the same file: hard links, and paths given twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use transect_sys::{Attributes, FileId};
 
 use super::Input;
 
-/// Which inputs are other names of an earlier input. The first name in input order stands for the
+/// Inputs that are other names of an earlier input. The first name in input order stands for the
 /// file, independent of the number of threads.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks {

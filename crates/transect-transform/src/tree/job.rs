@@ -24,7 +24,7 @@ use crate::step::{Shape, Step};
 use crate::system;
 use crate::whole_file::pass;
 
-/// Results per thread that wait for a common sync. Enough that the wait per file is negligible, and
+/// Results per thread that wait for a common sync: enough that the wait per file is negligible, and
 /// few enough that the temporary files need little extra space.
 const SYNC_BATCH: usize = 256;
 
@@ -34,20 +34,20 @@ const SEND_BATCH: usize = 64;
 /// How long a thread collects outcomes while it has more to do.
 const SEND_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where to write results.
+/// The target of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputTarget {
-    /// Nowhere: only compute findings, and what would change.
+    /// Discards results: only computes findings, and what would change.
     Discard,
-    /// In place of each input, if anything changes.
+    /// Replaces each input that changes.
     InPlace,
-    /// To one file; for a single input.
+    /// Writes to one file; for a single input.
     File(PathBuf),
-    /// To a directory, by the paths relative to the roots.
+    /// Writes to a directory, by the paths relative to the roots.
     Directory(PathBuf),
 }
 
-/// What to do with a list of files.
+/// A job: steps to run on a list of files.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Where to write the results.
@@ -60,11 +60,11 @@ pub struct Job {
     /// Number of threads. Each processes a file of its own; threads without one help with the
     /// digest of a large file. [`PassOptions::idle`] is ignored.
     pub threads: usize,
-    /// Records finished inputs, and skips those that an earlier run recorded.
+    /// A journal that records finished inputs; inputs that an earlier run recorded are skipped.
     pub journal: Option<Arc<JobJournal>>,
 }
 
-/// What happened to a file.
+/// The outcome for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStatus {
     /// Not written: the result equals the input.
@@ -73,7 +73,7 @@ pub enum FileStatus {
     Changed,
     /// Would be replaced if the output were not discarded.
     WouldChange,
-    /// The result was written elsewhere.
+    /// Written to another file.
     Written,
     /// Read only: the steps produce no result.
     Inspected,
@@ -103,14 +103,14 @@ impl Skip {
     }
 }
 
-/// The outcome for one file.
+/// The complete outcome for one file.
 #[derive(Debug)]
 pub struct FileOutcome {
     /// The path of its result, if one was requested.
     pub target: Option<PathBuf>,
     /// The report of the pass; `None` if it did not complete.
     pub pass: Option<PassReport>,
-    /// What happened to the file.
+    /// The status of the file, or its error.
     pub status: Result<FileStatus, Error>,
     /// Metadata of the replaced file that could not be preserved.
     pub lost_metadata: Vec<LostMetadata>,
@@ -395,8 +395,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Publishes a result, and records it in the journal: before publishing if that replaces the
-    /// input.
+    /// Publishes a result, and records it in the journal; if the input is replaced, the record
+    /// comes first.
     fn publish_one(&self, input: &Input, result: Replacement) -> Result<PublishReport, Error> {
         let before = result.input_attributes().copied().filter(|_| !result.is_unwritten());
         let (Some(journal), Some(before)) = (&self.job.journal, before) else {
@@ -421,7 +421,7 @@ impl<'a> Worker<'a> {
     ) -> Result<(PassReport, Option<Replacement>), Error> {
         let input = &self.inputs[index];
         let mut options = self.job.replace_options();
-        // The other names are linked to the new file.
+        // The other names will be linked to the new file.
         options.break_links |= self.links.group(index).is_some_and(|group| group.is_whole);
         self.chain.reset();
         let is_copy = self.chain.words().next().is_none();

@@ -9,9 +9,9 @@
 //! (identity, size, times), and its path.
 //!
 //! In place, the line is written before publishing. If the file still has that state, its result
-//! was not published; if it does not, it was, or someone else changed the file, and in both cases
-//! the next run skips it. For other outputs, where the input keeps its state, the line is written
-//! after publishing.
+//! was not published. If it does not, the result was published, or someone else changed the file;
+//! in both cases the next run skips it. For other outputs, where the input keeps its state, the
+//! line is written after publishing.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};

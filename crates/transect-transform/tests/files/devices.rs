@@ -43,15 +43,15 @@ fn leave(at: &Path, bytes: u64) {
     ballast.sync_all().unwrap();
 }
 
-/// `None`, which lets the planner choose, and these methods.
+/// These methods, and `None`, which lets the planner choose.
 fn with_none(
     methods: impl IntoIterator<Item = IoMethod>,
 ) -> impl Iterator<Item = Option<IoMethod>> {
     std::iter::once(None).chain(methods.into_iter().map(Some))
 }
 
-/// Returns whether a method can be used on a device. Otherwise checks that it says so, and creates
-/// nothing.
+/// Returns whether a method can be used on a device. Otherwise checks that it returns the reason,
+/// and creates nothing.
 fn is_at(method: IoMethod, device: &Path) -> bool {
     let input = device.join("input");
     std::fs::write(&input, "text").unwrap();
@@ -107,7 +107,7 @@ fn full_device_keeps_old_file_only() {
                 assert_eq!(std::fs::read(&target).unwrap(), b"old");
             }
         }
-        // In place, the difference is at the end, after most was copied.
+        // In place, the difference is at the end, after most of the file was copied.
         let mine = device.path().join("mine");
         std::fs::remove_file(device.path().join("ballast")).unwrap();
         let mut big = text(3 << 20).to_ascii_uppercase();
@@ -270,7 +270,7 @@ fn direct_io_leaves_nothing_in_cache() {
     let bytes = text((3 << 20) + 1000);
     std::fs::write(&input, &bytes).unwrap();
     let past = [IoMethod::Direct, IoMethod::DirectUring].map(Some);
-    // Without a method, this is what bypassing the cache means.
+    // With `None`, the planner bypasses the cache.
     for method in [Some(IoMethod::Buffered)].into_iter().chain(past).chain([None]) {
         if !at_hand().contains(&method.unwrap_or(IoMethod::Direct)) {
             return loudly_skip(TEST, "this file system has no way past the cache");
@@ -294,7 +294,7 @@ fn direct_io_leaves_nothing_in_cache() {
     }
 }
 
-/// The path through the cache that leaves nothing there except what was there before.
+/// Reads through the cache, and leaves only pages there that were cached before.
 #[test]
 fn spare_cache_leaves_nothing_in_cache() {
     const TEST: &str = "spare_cache_leaves_nothing_in_cache";
@@ -443,7 +443,7 @@ fn holes_kept() {
     assert_eq!(names(temp.path()), ["input"]);
 }
 
-/// Changes nothing, but does not announce it.
+/// Changes nothing, but does not report that beforehand.
 struct Nothing;
 
 impl Step for Nothing {

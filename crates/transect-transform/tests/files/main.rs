@@ -1,4 +1,4 @@
-//! Transforming files, and everything that can get in the way.
+//! Transforming files, and the failures that can occur.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 #[cfg(target_os = "linux")]

@@ -33,7 +33,7 @@ impl Step for Upper {
     fn reset(&mut self) {}
 }
 
-/// Removes carriage returns, and adds a newline at the end. Holds back a byte; its result may be
+/// Removes carriage returns, and adds a newline at the end. Holds back a byte. The result may be
 /// shorter or longer. Rejects NUL.
 #[derive(Default)]
 pub(crate) struct Lines {
@@ -151,7 +151,7 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
 pub(crate) const EVERYWHERE: [IoMethod; 3] =
     [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
 
-/// Methods that support steps and are available here. Others must say why not.
+/// Methods that support steps and are available here. All others must return a reason.
 pub(crate) fn with_steps() -> Vec<IoMethod> {
     let steps = |method: &IoMethod| *method != IoMethod::KernelCopy && is_at_hand(*method);
     IoMethod::ALL.iter().copied().filter(steps).collect()
@@ -181,8 +181,8 @@ fn is_at_hand(method: IoMethod) -> bool {
     }
 }
 
-/// Returns whether a method does not support a step. Checks that it then says so, and creates
-/// nothing.
+/// Returns whether a method does not support a step. Checks that it then returns the reason, and
+/// creates nothing.
 pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
     if method != IoMethod::Mapped || step.shape() != Shape::Resizing {
         return false;

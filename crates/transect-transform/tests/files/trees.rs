@@ -1,4 +1,4 @@
-//! Jobs over many files: each is completed, whatever happens to the others.
+//! Jobs over many files: each file is completed, even if others fail.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,7 +206,7 @@ fn leftovers_of_ended_processes_removed() {
         let file = Path::new(&directory).join("file");
         let mut out = Replacement::begin(&file, None, options).unwrap();
         out.append(b"text").unwrap();
-        // As if killed: nothing is dropped.
+        // Simulates a kill: nothing is dropped.
         std::mem::forget(out);
         return;
     }

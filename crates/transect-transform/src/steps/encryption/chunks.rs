@@ -2,8 +2,8 @@
 
 use crate::step::StepError;
 
-/// Collects the input into chunks of equal length. A chunk is passed on when more input follows, as
-/// only the end of the input tells which is the last.
+/// Collects the input into chunks of equal length. A chunk is passed on only when more input
+/// follows, because the last chunk is known only at the end of the input.
 pub(super) struct Chunks {
     length: usize,
     kept: Vec<u8>,

@@ -100,9 +100,9 @@ fn access_warning(path: &Path, file: &File) -> Option<Arc<str>> {
     is_file.then(|| format!("the key file '{path}' is open to others (mode {mode:03o})").into())
 }
 
-/// Creates a key file with a new random key that only its owner can read (on Windows: those who can
-/// read the directory). Never replaces a file. When this returns, the key is on the device: without
-/// it, what it encrypts could not be read.
+/// Creates a key file with a new random key that only its owner can read (on Windows: all users who
+/// can read the directory). Never replaces a file. On return the key is on the device, because
+/// files encrypted with a lost key cannot be read.
 ///
 /// # Errors
 /// The file exists, or the system reports an error; then no file is left.

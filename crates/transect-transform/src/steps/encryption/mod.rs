@@ -41,7 +41,8 @@ const SALT: usize = 32;
 /// Bytes before the first chunk.
 const HEADER: usize = MAGIC.len() + 1 + SALT;
 
-/// Bytes of a chunk before encryption: as many as must be held back until they are authenticated.
+/// Bytes of a chunk before encryption: decryption holds back this many until they are
+/// authenticated.
 const CHUNK: usize = 64 << 10;
 
 /// Bytes that encryption adds to a chunk.
