@@ -29,7 +29,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser with a window of so many pixels. Waits until no other one runs.
+    /// Starts a browser with a window of `width` × `height` pixels. Waits until no other one runs.
     ///
     /// # Errors
     /// Chromium or its driver is not installed.
@@ -44,7 +44,7 @@ impl Browser {
             }
         }
         let profile = TempDir::new();
-        // It chooses a free port, and prints it once it listens.
+        // The driver chooses a free port, and prints it once it listens.
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .env("TMPDIR", profile.path())
@@ -83,7 +83,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Resizes the window to so many pixels, also below the minimum of desktop windows.
+    /// Resizes the window to `width` × `height` pixels, also below the minimum of desktop windows.
     pub fn resize(&self, width: u32, height: u32) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
@@ -124,7 +124,7 @@ impl Browser {
     /// Waits until the body of a function in the page returns the expected value.
     ///
     /// # Panics
-    /// If it never does.
+    /// If the function never returns it.
     #[track_caller]
     pub fn wait_for(&self, script: &str, expected: &Value) {
         wait_for_ok(&expected.to_string(), || match self.run(script) {
@@ -143,7 +143,7 @@ impl Browser {
         self.wait_for("return window.drawn_", &json!(true));
     }
 
-    /// Clicks on the first element that matches a selector, as a user would: it must be visible.
+    /// Clicks the first element that matches a selector, as a user would: it must be visible.
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/click"), &json!({}));

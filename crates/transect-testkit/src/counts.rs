@@ -21,7 +21,7 @@ pub struct Counts {
     pub allocated_size: u64,
     /// Allocated bytes of directories.
     pub directories_allocated_size: u64,
-    /// Allocated bytes are unknown: the two fields above are not compared.
+    /// Allocated bytes are unknown, so the two fields above are not compared.
     pub allocation_unknown: bool,
 }
 

@@ -13,7 +13,7 @@ pub fn raise_descriptor_limit() -> Option<u64> {
     maximum
 }
 
-/// Allows this process descriptors below `limit` only. Use it in a process of its own: see
+/// Limits this process to descriptors below `limit`. Use it in a process of its own: see
 /// [`in_own_process`](crate::in_own_process()).
 ///
 /// # Panics

@@ -5,12 +5,12 @@
 //!
 //! * [`TempDir`]: a directory that is removed when dropped, whatever it contains.
 //! * [`trees`]: trees by name, one for everything that has ever broken a walker.
-//! * [`oracle`]: what a plain recursion over `std::fs` finds in a tree.
+//! * [`oracle`]: the content of a tree, by a plain recursion over `std::fs`.
 //! * [`Counts`]: counts to compare, with a readable difference.
 //! * `Browser`: a page in a real browser.
 //! * `faults`: faults in the system calls of a program.
-//! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: how a test runs and
-//!   waits.
+//! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: run and skip tests, and
+//!   wait.
 
 #[cfg(unix)]
 mod browser;

@@ -11,7 +11,7 @@ impl Mount {
     /// Mounts on a directory with these arguments of `mount`. Creates the directory.
     ///
     /// # Errors
-    /// Why it could not be mounted.
+    /// The error of `mount`.
     ///
     /// # Panics
     /// If the directory cannot be created.
@@ -24,7 +24,7 @@ impl Mount {
     /// Mounts a tmpfs of this size, as `mount` writes sizes.
     ///
     /// # Errors
-    /// Why it could not be mounted.
+    /// The error of `mount`.
     pub fn tmpfs(size: &str, at: &Path) -> Result<Self, String> {
         Self::new(&["-t", "tmpfs", "-o", &format!("size={size}"), "transect"], at)
     }
@@ -33,7 +33,7 @@ impl Mount {
     /// image is appended, and mounts it.
     ///
     /// # Errors
-    /// Why it could not be created or mounted.
+    /// The file system could not be created or mounted.
     ///
     /// # Panics
     /// If the image cannot be created.
@@ -48,7 +48,7 @@ impl Mount {
     /// mounts it.
     ///
     /// # Errors
-    /// Why it could not be created or mounted.
+    /// The file system could not be created or mounted.
     ///
     /// # Panics
     /// If the image cannot be created.
@@ -61,7 +61,7 @@ impl Mount {
     /// through FUSE, which every kernel supports.
     ///
     /// # Errors
-    /// Why it could not be created or mounted.
+    /// The file system could not be created or mounted.
     ///
     /// # Panics
     /// If the image or the directory cannot be created.

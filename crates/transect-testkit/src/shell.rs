@@ -1,4 +1,4 @@
-//! Runs Unix programs under Wine, to create what Windows programs cannot.
+//! Runs Unix programs under Wine, to create files that Windows programs cannot.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::watchdog::wait_for;
 
-/// The path where Wine, and only Wine, shows the files of the system below it.
+/// The path where Wine, and only Wine, shows the root of the Unix file system.
 const SHELL: &str = r"\\?\unix\bin\sh";
 
-/// The last output of a script.
+/// The last line of a script's output.
 const ENDED: &str = "\nended\n";
 
 /// Returns whether Unix programs can be started, because the tests run under Wine.

@@ -1,12 +1,12 @@
-//! Tests that cannot run here report it, and fail where they have to run.
+//! Reports tests that cannot run, and fails them where all tests must run.
 
 use std::io::Write;
 
 /// Reports that a test cannot run here.
 ///
 /// # Panics
-/// If the environment variable `TRANSECT_NO_SKIP` is set: where everything is installed, no test
-/// may be skipped.
+/// If the environment variable `TRANSECT_NO_SKIP` is set. It is set where everything is installed,
+/// so that no test is skipped.
 pub fn loudly_skip(test: &str, reason: impl std::fmt::Display) {
     if std::env::var_os("TRANSECT_NO_SKIP").is_some() {
         panic!("{test} was not to be skipped: {reason}");

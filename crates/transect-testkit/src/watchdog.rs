@@ -1,5 +1,5 @@
-//! Waiting in tests: for conditions, not for a time. The one time limit is so long that only a hang
-//! exceeds it, even on a slow and busy machine.
+//! Waiting in tests: for conditions, not for fixed times. The only time limit is so long that only
+//! a hang exceeds it, even on a slow and busy machine.
 
 use std::fmt::Display;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -34,7 +34,7 @@ pub fn within<T: Send + 'static>(what: &str, body: impl FnOnce() -> T + Send + '
 /// Waits until a condition holds.
 ///
 /// # Panics
-/// If it never does.
+/// If the condition never holds.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
@@ -43,7 +43,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 /// Waits until `look` returns a value, and returns it.
 ///
 /// # Panics
-/// If it never does.
+/// If `look` never returns a value.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     wait_for_ok(what, || look().ok_or("nothing"))
@@ -52,7 +52,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// Waits until `look` succeeds, and returns its value.
 ///
 /// # Panics
-/// If it never does; the message contains the last error.
+/// If `look` never succeeds; the message contains the last error.
 #[track_caller]
 pub fn wait_for_ok<T, E: Display>(what: &str, mut look: impl FnMut() -> Result<T, E>) -> T {
     let began = Instant::now();

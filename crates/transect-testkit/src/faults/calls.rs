@@ -12,7 +12,7 @@ pub enum Fault {
     Error(Errno),
     /// The call does less than requested, and reports how much.
     Short,
-    /// The same, and the next write fails with `ENOSPC`: the last block of a device.
+    /// The same, but the next write fails with `ENOSPC`, as on the last block of a device.
     Torn,
 }
 
@@ -50,10 +50,10 @@ pub(super) enum Subject {
     Mapping(usize),
 }
 
-/// How to make a call do less.
+/// How to shorten a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shorten {
-    /// Not possible.
+    /// The call cannot be shortened.
     Not,
     /// The argument with the number of bytes.
     Length(usize),
@@ -70,7 +70,7 @@ pub(super) struct CallKind {
     pub(super) subject: Subject,
     pub(super) shorten: Shorten,
     errors: &'static [Errno],
-    /// A signal can interrupt it, by its manual page or by the kernel on some file system: the
+    /// A signal can interrupt it, by its manual page or by the kernel on some file system, so the
     /// caller must call again.
     pub(super) is_restartable: bool,
 }

@@ -45,7 +45,7 @@ pub struct FaultPoint {
     pub nth: usize,
     /// The fault.
     pub fault: Fault,
-    /// Inject it from then on, into every call that can report it: a full or broken device.
+    /// Inject the fault into every later call that can report it, too: a full or broken device.
     pub persists: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct FaultPoint {
 /// standard input.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("/bin/sh");
-    // It waits until the tracer is attached.
+    // The shell waits until the tracer is attached.
     command.args(["-c", r#"read _; exec "$0" "$@""#]).arg(program);
     command
 }

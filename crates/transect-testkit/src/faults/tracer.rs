@@ -20,7 +20,7 @@ use nix::unistd::Pid;
 use super::calls::{CallKind, Fault, Shorten, Subject, kind_of_call};
 use super::{Call, FaultPoint};
 
-/// A program that runs longer hangs. Far more than the slowest machine needs.
+/// A program that runs longer hangs. The slowest machine needs far less.
 const HANG_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How a program ended.
@@ -34,14 +34,14 @@ pub enum End {
     Hung,
 }
 
-/// What a traced program did.
+/// The result of tracing a program.
 #[derive(Debug)]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What it wrote to its standard output.
+    /// The data it wrote to its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to its standard error.
+    /// The data it wrote to its standard error.
     pub stderr: Vec<u8>,
     /// The calls that touched files, up to the first fault.
     pub calls: Vec<Call>,
@@ -220,7 +220,7 @@ impl Tracer<'_> {
             return Ok(ExitAction::Nothing);
         }
         if kind.closes() && is_directory(pid, arguments[0]) {
-            // No file system can make that fail.
+            // No file system can make that call fail.
             return Ok(ExitAction::Nothing);
         }
         let seen = self.seen.entry(kind.name).or_default();

@@ -1,4 +1,4 @@
-//! The oracle on Unix: everything is from `lstat`.
+//! The oracle on Unix: everything comes from `lstat`.
 
 use std::fs::{DirEntry, Metadata};
 use std::io::Result;

@@ -1,6 +1,6 @@
-//! The oracle on Windows: the type is from the listing, size and file id from an open handle.
-//! Allocated bytes are unknown: `std` cannot query them, and the oracle shares no code with the
-//! readers.
+//! The oracle on Windows: the type comes from the listing, size and file id come from an open
+//! handle. Allocated bytes are unknown: `std` cannot query them, and the oracle shares no code with
+//! the readers.
 
 use std::fs::{DirEntry, Metadata, OpenOptions};
 use std::io::Result;
@@ -27,7 +27,7 @@ pub(super) fn listed(entry: &DirEntry) -> Result<Entry> {
     self::entry(&entry.path(), &entry.metadata()?)
 }
 
-/// `metadata` is from the listing: under Wine, opening a link always opens its target.
+/// `metadata` comes from the listing: under Wine, opening a link always opens its target.
 fn entry(path: &Path, metadata: &Metadata) -> Result<Entry> {
     // Wine presents links as directories with tag 0, which are directories to `std`. No test
     // creates other tags that are not links (of cloud files).

@@ -55,7 +55,7 @@ fn remove_files(here: BorrowedFd<'_>) -> Result<Option<CString>, Errno> {
 }
 
 fn enter(above: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    // It may have been made unreadable.
+    // The directory may be unreadable.
     rustix::fs::chmodat(above, name, Mode::from_raw_mode(0o700 as RawMode), AtFlags::empty())?;
     rustix::fs::openat(above, name, DIRECTORY, Mode::empty())
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::unix_shell;
 
-/// The length in bytes from which a path is shortened. Windows accepts 32,767 characters; under
-/// Wine the limit is 4,096 bytes, of another path that is longer than ours.
+/// The length in bytes from which a path is shortened. Windows accepts 32,767 characters. Under
+/// Wine the limit is 4,096 bytes, but of the Unix path, which is longer.
 const LONG: usize = 2000;
 
 /// Removes a directory and its content.
@@ -59,8 +59,8 @@ fn remove_files(here: &Path) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// Clears the read-only attribute, which prevents the removal of files. (Directories are removed in
-/// spite of it: it means something else there.)
+/// Clears the read-only attribute, which prevents the removal of files. (On directories it has
+/// another meaning and does not prevent removal.)
 #[expect(clippy::permissions_set_readonly_false, reason = "on Windows it is one attribute")]
 fn make_writable(entry: &DirEntry) {
     if let Ok(metadata) = entry.metadata()
@@ -68,13 +68,13 @@ fn make_writable(entry: &DirEntry) {
     {
         let mut permissions = metadata.permissions();
         permissions.set_readonly(false);
-        // If this fails, so does the removal.
+        // If this fails, the removal fails, too.
         let _ = std::fs::set_permissions(entry.path(), permissions);
     }
 }
 
-/// Removes through Unix what only Unix programs can remove under Wine: names with `*`, pipes, and
-/// links that are followed.
+/// Removes entries that only Unix programs can remove under Wine: names with `*`, pipes, and links
+/// that are followed.
 fn remove_through_unix(path: &Path, error: Error) -> Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(error);

@@ -213,7 +213,7 @@ pub fn very_deep(at: &Path) -> Counts {
     chain_of_levels(at, 10_000)
 }
 
-/// The same with another number of levels.
+/// The same with any number of levels.
 pub fn chain_of_levels(at: &Path, levels: u64) -> Counts {
     chain(at, levels, |_| "d".to_owned())
 }

@@ -59,7 +59,7 @@ pub fn sparse(at: &Path) {
     ] {
         let path = at.join(name);
         let mut file = File::create(&path).expect("a file can be made");
-        // NTFS requires it; on Unix, below Wine, there is no such program, and no need.
+        // NTFS requires this; under Wine there is no such program, and it is not needed.
         let _ = Command::new("fsutil").args(["sparse", "setflag"]).arg(&path).output();
         write_sparse(&mut file, length, written);
     }
@@ -105,8 +105,8 @@ pub const WEIRD_NAMES: &[&str] = &[
     "bom\u{feff}",
 ];
 
-/// Returns those names and the longest ones: 255 characters, and as many other characters as the
-/// file system below Wine has bytes for.
+/// Returns those names and the longest ones: 255 characters, and as many non-ASCII characters as
+/// the file system below Wine has bytes for.
 fn weird_names() -> Vec<OsString> {
     let mut names: Vec<OsString> = WEIRD_NAMES.iter().map(OsString::from).collect();
     names.extend(["n".repeat(255), "\u{e8}".repeat(127), "\u{1f980}".repeat(63)].map(Into::into));

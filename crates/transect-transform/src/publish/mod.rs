@@ -62,7 +62,7 @@ pub struct PublishReport {
     pub lost_metadata: Vec<LostMetadata>,
 }
 
-/// A result that will replace its target.
+/// A result to be published at its target.
 ///
 /// A new file gets the permissions of the input, less the process's umask. A file that replaces
 /// another gets its owner, permissions and extended attributes. On Windows, a file gets the
