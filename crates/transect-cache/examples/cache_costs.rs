@@ -1,6 +1,5 @@
-//! Measures on this machine what the attribute cache decides by: the costs of system calls
+//! Measures on this machine the costs that the attribute cache uses for its decisions: system calls
 //! (`CacheCosts`), the time of a lookup in memory next to one `statx`, and the memory per entry.
-//!
 //! ```text
 //! cargo run --release -p transect-cache --example cache_costs [FOLDER]
 //! ```
@@ -142,8 +141,8 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
             reader.list(&handle, &mut batch, &Want::default()).is_ok()
         })
     });
-    // The cache itself makes these listings, so that storing the names is included. What any
-    // listing costs is the cost of an empty one.
+    // The cache itself makes these listings, so that storing the names is included. The cost of
+    // an empty listing is the fixed cost of any listing.
     let list = |dir: &Path| {
         let options = CacheOptions::new(Level::Frozen).costs(ONE_NAME_LISTS);
         let cache = options.open().expect("these options hold");
@@ -155,7 +154,7 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
         query: query as u64,
         open: opening as u64,
         query_open: ((in_open - opening) / FILES as f64) as u64,
-        // With the check that nothing changed meanwhile.
+        // Includes the check that nothing changed meanwhile.
         listing: (nothing - opening).max(kept_nothing - opening) as u64,
         name: ((kept - kept_nothing) / FILES as f64) as u64,
     }
@@ -176,8 +175,8 @@ fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {
     begun.elapsed().as_nanos() as f64 / units as f64
 }
 
-/// Returns the median time over all things, each measured several times. Each measurement is so
-/// short that few are interrupted by other processes.
+/// Returns the median time over all items, each measured several times. Each measurement is so
+/// short that other processes interrupt few of them.
 fn of_each<T>(things: &[T], mut measure: impl FnMut(&T) -> f64) -> f64 {
     let mut times: Vec<f64> =
         (0..ROUNDS).flat_map(|_| things.iter().map(&mut measure).collect::<Vec<_>>()).collect();

@@ -15,7 +15,8 @@ use super::revalidation::{LookupKind, Revalidation};
 use super::split_path::{is_entry_name, split};
 use super::system::QueryInDir;
 
-/// After so many lookups in one directory, few more are expected, and reserved memory is released.
+/// After this many lookups in one directory, few more are expected, and reserved memory is
+/// released.
 const SHRINK_AFTER: usize = 16;
 
 /// Placeholder until a path is answered.

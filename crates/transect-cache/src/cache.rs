@@ -75,7 +75,7 @@ impl AttributeCache {
         self.frozen.store(true, Ordering::Release);
     }
 
-    /// Drops what notifications do not cover.
+    /// Drops entries whose changes no notification reports.
     fn forget_unwatched(&self, cached_dir: &CachedDir) {
         let mut directory = cached_dir.write();
         match directory.watch {

@@ -38,20 +38,19 @@ const BYTES_PER_NAME: u64 = 24;
 const UNINFORMATIVE_SIZE: u64 = 4096;
 
 impl CacheCosts {
-    /// Returns the cost of listing a directory with so many names.
+    /// Returns the cost of listing a directory with `names` names.
     fn listing_of(&self, names: u64) -> u64 {
         self.open + self.listing + names.saturating_mul(self.name)
     }
 
-    /// Returns whether so many names are cheaper to query in the open directory than by their
-    /// paths.
+    /// Returns whether querying `names` names in the open directory is cheaper than by their paths.
     pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
         self.open + names * self.query_open < names * self.query
     }
 }
 
-/// What was spent in one directory on names that do not exist, and the price of a listing that
+/// The amount spent in one directory on names that do not exist, and the price of a listing that
 /// would have answered all of them.
 ///
 /// This is the ski rental problem: while the number of remaining days is unknown, rent until the
@@ -79,8 +78,8 @@ impl ListingBudget {
         self.spent = self.spent.saturating_add(costs.query.saturating_mul(names as u64));
     }
 
-    /// Returns what a listing may cost when `wanted` names are about to be queried: what was spent
-    /// without one, and what would be spent next.
+    /// Returns the budget of a listing when `wanted` names are about to be queried: the amount
+    /// spent so far, and the cost of these queries.
     pub(super) fn budget(&self, costs: &CacheCosts, wanted: usize) -> u64 {
         self.spent.saturating_add(costs.query_open.saturating_mul(wanted as u64))
     }
@@ -113,8 +112,8 @@ impl ListingBudget {
         (2 * budget).saturating_sub(costs.open + costs.listing) / costs.name.max(1)
     }
 
-    /// Records that a listing was given up after so many names. The next is tried when twice as
-    /// many could have been listed.
+    /// Records that a listing was given up after `names` names. The next is tried when the budget
+    /// allows twice as many.
     pub(super) fn record_given_up(&mut self, costs: &CacheCosts, names: u64) {
         self.price = Some(costs.listing_of(names.saturating_mul(2)));
     }

@@ -12,7 +12,7 @@ use super::cached_dir::CachedDir;
 use super::name_table::Hasher;
 use super::split_path;
 
-/// Enough locks that threads seldom compete for one.
+/// Enough locks that threads seldom wait for one.
 const SHARDS: usize = 64;
 
 type Shard = HashTable<Arc<CachedDir>>;

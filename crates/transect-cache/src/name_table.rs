@@ -1,4 +1,4 @@
-//! The names of one directory, with what is known of each.
+//! The names of one directory, with their known attributes.
 
 use std::hash::BuildHasher;
 
@@ -8,7 +8,7 @@ use transect_sys::{Attributes, FileType};
 use super::lookup_error::LookupError;
 use super::record::{RecordLayout, file_type};
 
-/// What is known of a name.
+/// The known facts about a name.
 #[derive(Clone, Copy, Debug)]
 enum EntryState {
     /// A listing contained it, with this type.
@@ -17,11 +17,11 @@ enum EntryState {
     Recorded(u32),
     /// The error of its query.
     Failed(LookupError),
-    /// It changed: nothing is known any more.
+    /// It changed: nothing is known.
     Changed,
 }
 
-/// A name: its position in the buffer of names, and what is known of it.
+/// A name: its position in the buffer of names, and its state.
 #[derive(Debug)]
 struct Entry {
     start: u32,
@@ -37,7 +37,7 @@ impl Entry {
     }
 }
 
-/// What is known of the target of a link.
+/// The known facts about the target of a link.
 #[derive(Clone, Copy, Debug)]
 enum LinkTarget {
     Recorded(u32),
@@ -59,8 +59,8 @@ pub(super) enum TableLookup {
     Absent,
 }
 
-/// The names of one directory in one buffer, with what is known of them. A name takes its length,
-/// 20 bytes, 6 to 11 for the index, and the size of its record.
+/// The names of one directory in one buffer, with their states. A name takes its length, 20 bytes,
+/// 6 to 11 for the index, and the size of its record.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     names: Vec<u8>,
@@ -85,7 +85,7 @@ impl NameTable {
         &self.records[start..start + layout.words()]
     }
 
-    /// Returns what is known of a name, or of its target if it is a link and `follow` is set.
+    /// Returns the state of a name, or of its target if it is a link and `follow` is set.
     #[inline]
     pub(super) fn find(
         &self,
@@ -158,7 +158,7 @@ impl NameTable {
         layout: RecordLayout,
         answer: &Result<Attributes, LookupError>,
     ) {
-        // No system accepts such a name; it is queried again.
+        // No system accepts such a name. It is not stored, and queried again.
         if name.bytes.len() > usize::from(u16::MAX) {
             return;
         }
@@ -190,7 +190,7 @@ impl NameTable {
         self.targets.insert(number, targets);
     }
 
-    /// Drops what is known of a name, including that it does not exist.
+    /// Drops the state of a name, including that it does not exist.
     pub(super) fn mark_changed(&mut self, name: HashedName<'_>) {
         match self.entry(name.hash, name.bytes) {
             None => self.add(name, EntryState::Changed),
@@ -201,7 +201,8 @@ impl NameTable {
         }
     }
 
-    /// Drops what no notification reports: the targets of links, and the attributes of directories.
+    /// Drops facts that no notification reports: the targets of links, and the attributes of
+    /// directories.
     pub(super) fn forget_unwatched(&mut self, layout: RecordLayout) {
         self.targets.clear();
         let Self { entries, records, .. } = self;

@@ -10,7 +10,7 @@ use super::split_path::split;
 /// The number of paths examined to see whether they are sorted. Fewer paths are not worth sorting.
 const SAMPLE: usize = 256;
 
-/// If on average so many consecutive paths share a directory, sorting gains nothing.
+/// If this many consecutive paths share a directory on average, sorting gains nothing.
 const MIN_RUN: usize = 4;
 
 /// Returns the indexes of paths in an order that groups them by directory; `None` if there are few

@@ -27,7 +27,7 @@ pub struct Revalidation<'a> {
     pub(super) number: u64,
 }
 
-/// What a lookup asks for.
+/// The kind of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LookupKind {
     /// The attributes of a path, or of the target of a link.
@@ -290,8 +290,8 @@ impl Revalidation<'_> {
         }
     }
 
-    /// Watches, checks or lists a directory, whatever is due before `wanted` names in it are
-    /// queried one by one. Returns whether another look in memory is worthwhile.
+    /// Watches, checks or lists a directory, as needed before `wanted` names in it are queried one
+    /// by one. Returns whether another lookup in memory is worthwhile.
     pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
         cached_dir.write().renew(self.epoch);
         let watched = self.cache.watch(cached_dir);
@@ -578,7 +578,7 @@ impl ListedNames {
     }
 }
 
-/// Two changes within so many nanoseconds may get the same time: a tick of the slowest kernel's
+/// Two changes within this many nanoseconds may get the same time: a tick of the slowest kernel's
 /// clock is 10 ms.
 const TICK: i64 = 20_000_000;
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::lookup_error::LookupError;
 
-/// Returns what precedes the last separator, and what follows it.
+/// Returns the parts before and after the last separator.
 #[inline]
 pub(super) fn split(path: &Path) -> Option<(&[u8], &[u8])> {
     let bytes = path.as_os_str().as_encoded_bytes();

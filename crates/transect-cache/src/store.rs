@@ -5,7 +5,7 @@ use super::dir_map::DirMap;
 use super::name_table::Hasher;
 use super::record::RecordLayout;
 
-/// The cached directories, with what reading and changing them requires.
+/// The cached directories, with the data for reading and changing them.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) layout: RecordLayout,

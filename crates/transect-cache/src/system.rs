@@ -9,7 +9,7 @@ use transect_sys::{
     SystemReader, Want,
 };
 
-/// What identifies a directory, and when it last changed.
+/// The identity of a directory, and the times of its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DirIdentity {
     id: Option<FileId>,

@@ -34,7 +34,7 @@ use super::name_table::HashedName;
 use super::store::Store;
 use super::system;
 
-/// With more events waiting to be applied, they count as lost.
+/// If more events than this wait to be applied, they count as lost.
 const MAX_EVENTS: usize = 1 << 16;
 
 /// A path with more links than the kernel follows is not watched.
@@ -95,7 +95,7 @@ impl Watches {
             state.lose(&self.queue, store);
             return false;
         }
-        // Includes what the thread has not read yet.
+        // Includes events that the thread has not read yet.
         self.queue.fetch();
         state.apply(&self.queue, store)
     }
@@ -258,7 +258,7 @@ struct Watched {
     exact_names: bool,
 }
 
-/// What is watched, and for which cached directories. These paths contain no links.
+/// The watched directories, and their cached directories. These paths contain no links.
 #[derive(Debug, Default)]
 struct WatchTables {
     watched: HashMap<PathBuf, Watched>,

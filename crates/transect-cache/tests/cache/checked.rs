@@ -23,7 +23,7 @@ fn checked_valid_listing_answers_missing_names() {
     }
     let counts = cache.counts();
     assert_eq!((counts.listings, counts.queries, counts.checks), (1, 0, 0), "{counts:?}");
-    // The next passes check it once each.
+    // Each of the next revalidations checks the directory once.
     for passes in 1..4 {
         let revalidation = cache.revalidation();
         for number in 0..100 {
@@ -62,7 +62,7 @@ fn checked_names_created_removed_renamed_detected() {
         &|| std::fs::hard_link(temp.join("three"), temp.join("one")).unwrap(),
         &|| std::os::unix::fs::symlink("nowhere", temp.join("two")).unwrap(),
     ];
-    // Both at once, while listings are racy, and later.
+    // Every other change waits until listings are not racy.
     for (step, change) in changes.iter().enumerate() {
         for path in &names {
             assert_eq!(seen_exists(&cache, path), oracle_exists(path), "before {step}");

@@ -1,4 +1,5 @@
-//! One listing or single queries, with the default costs, seen from the counters.
+//! The choice between one listing and single queries with the default costs, observed by the
+//! counters.
 
 use std::path::PathBuf;
 
@@ -29,7 +30,7 @@ fn huge_directory_one_lookup_one_query() {
         }
         assert_eq!(cache.counts().listings, 0, "{:?}", cache.counts());
         assert!(cache.counts().listings_given_up <= 2, "{:?}", cache.counts());
-        // As many names as the directory holds are.
+        // As many names as the directory contains are enough for a listing.
         assert!(cache.get_many(&files).iter().all(Result::is_ok));
         assert_eq!(cache.counts().listings, 1, "{:?}", cache.counts());
     }

@@ -84,7 +84,7 @@ fn memory_reported_matches_process() {
         let (taken, said) = (resident() - before, cache.memory() - said_before);
         let names = cache.counts().names as usize;
         assert_eq!(names, paths.len());
-        // An allocator rounds up, and keeps what tables released when they grew.
+        // An allocator rounds up, and keeps memory that tables released when they grew.
         assert!(taken < said * 2 && said < taken * 2, "{said} said, {taken} taken");
         assert!(said / names < 200, "{} bytes a name", said / names);
     });

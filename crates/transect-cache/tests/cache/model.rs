@@ -12,7 +12,7 @@ use transect_testkit::TempDir;
 
 use crate::support::{EAGER, NEVER, Seen, let_time_pass, oracle, oracle_exists, seen, seen_exists};
 
-/// So few names that every change can meet every entry.
+/// Few names, so that every change can affect every entry.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// The targets of links.
@@ -90,7 +90,7 @@ fn apply(root: &Path, change: &Change) {
             std::fs::File::open(path)?.set_modified(back)
         }),
     };
-    // A change that is not possible is part of the test.
+    // Impossible changes are part of the test.
     let _ = done;
 }
 
@@ -117,7 +117,8 @@ type Question = (OsString, bool);
 /// The guarantee of a level, and the data to verify it.
 struct Promise {
     cache: AttributeCache,
-    /// Frozen: the first result of each lookup, and every result that was true since the last thaw.
+    /// Frozen: the first result of each lookup, and every result that was correct since the last
+    /// thaw.
     first: HashMap<Question, Seen>,
     truths: HashMap<Question, Vec<Seen>>,
 }
@@ -149,8 +150,8 @@ impl Promise {
         }
     }
 
-    /// Records what is true now for all paths: a listing or an error of a directory may store it
-    /// now, for a later lookup.
+    /// Records the current results for all paths: a listing or an error of a directory may store
+    /// them now, for a later lookup.
     fn witness(&mut self, all: &[PathBuf]) {
         if self.cache.level() == Level::Frozen {
             for path in all {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use transect_cache::{AttributeCache, CacheCosts, CacheOptions, Level, LookupResult};
 
-/// What is compared: type and permissions, size, times, identity; or the system's error number.
+/// The compared fields: type and permissions, size, times, identity; or the system's error number.
 pub(crate) type Seen = Result<(u32, u64, i64, i64, u64, u64), Option<i32>>;
 
 /// Queries the standard library.
