@@ -44,8 +44,8 @@ fn find(table: &Table, request: RequestId, text: &str, measure: Measure) -> Mess
     Message::Found { request, rows, total }
 }
 
-/// Returns the files that occupy the most space. A file with several names counts at the name it is
-/// charged to.
+/// Returns the files that occupy the most space. A file with several names counts under the name
+/// that it is charged to.
 fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
     let files = tree::entries(table, below)
         .into_iter()

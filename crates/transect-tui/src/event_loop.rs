@@ -77,7 +77,8 @@ pub struct BrowseOutcome {
 /// `stop` is cancelled.
 ///
 /// # Errors
-/// Standard input or output is not a terminal, a terminal operation fails, or the options are invalid.
+/// Standard input or output is not a terminal, a terminal operation fails, or the options are
+/// invalid.
 pub fn browse(
     options: &ScanOptions,
     view: &ViewOptions,

@@ -85,7 +85,7 @@ impl RequestId {
     }
 }
 
-/// A question to a table.
+/// A job on a table.
 #[derive(Debug)]
 pub(crate) enum Job {
     Sort {
@@ -102,7 +102,7 @@ pub(crate) enum Job {
         request: RequestId,
         below: Option<Row>,
     },
-    /// What removing rows would free.
+    /// Adds up the space that removing rows would free.
     Summarize {
         request: RequestId,
         rows: Vec<Row>,

@@ -111,7 +111,7 @@ pub(crate) struct TestApp {
     pub(crate) state: App,
     pub(crate) view: ViewOptions,
     pub(crate) terminal: Terminal<TestBackend>,
-    /// Requested effects that the test app does not perform.
+    /// Effects that the test app does not perform.
     pub(crate) effects: Vec<Effect>,
     /// The root of the tree on the disk, if there is one.
     disk: Option<PathBuf>,
@@ -125,7 +125,7 @@ impl TestApp {
         app
     }
 
-    /// Starts before anything is known of the tree.
+    /// Starts with an empty table.
     pub(crate) fn empty() -> Self {
         Self::with(view_options(), 80, 24)
     }

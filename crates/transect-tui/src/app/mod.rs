@@ -45,7 +45,7 @@ pub(crate) enum ReadState {
     Done,
 }
 
-/// What is shown above the directory.
+/// An overlay above the directory.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     None,

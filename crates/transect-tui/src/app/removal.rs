@@ -22,7 +22,7 @@ use transect_text::units::{bytes, counted};
 pub(crate) struct Confirmation {
     pub(crate) kind: RemovalKind,
     pub(crate) rows: Vec<Row>,
-    /// What the removal would free; `None` while it is being added up.
+    /// The space that the removal would free; `None` while it is being added up.
     pub(crate) summary: Option<Summary>,
     /// The answer that Enter gives: no, unless the user selects yes.
     pub(crate) yes: bool,
@@ -52,7 +52,7 @@ pub(crate) struct KeptEntries {
 }
 
 impl App {
-    /// Asks whether to remove the marked entries, or the selected one.
+    /// Opens the confirmation to remove the marked entries, or the selected one.
     pub(super) fn confirm_removal(&mut self, kind: RemovalKind) {
         if self.read_only {
             return self.note("cannot delete: --read-only");
@@ -89,7 +89,7 @@ impl App {
         }
     }
 
-    /// Asks again for a new table, in which sizes may differ and entries may be gone.
+    /// Updates the confirmation for a new table, in which sizes may differ and entries may be gone.
     pub(super) fn refresh_confirmation(&mut self, old: &Table) {
         let Overlay::Confirmation(confirmation) = &self.overlay else { return };
         let (kind, yes) = (confirmation.kind, confirmation.yes);

@@ -33,12 +33,12 @@ pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }
 
-/// Has the terminal report again that there is input.
+/// Makes the terminal report again that there is input.
 ///
-/// crossterm 0.29 waits with an edge-triggered epoll. If the window is resized and then a key is pressed
-/// between two waits, it returns the resize and drops the report of the key, which would be read together
-/// with the next key. Setting the attributes of a terminal, even to the same ones, wakes up all who wait
-/// for it (`n_tty_set_termios` in Linux' `drivers/tty/n_tty.c`).
+/// crossterm 0.29 waits with an edge-triggered epoll. If the window is resized and then a key is
+/// pressed between two waits, it returns the resize and drops the report of the key, which would be
+/// read together with the next key. Setting the attributes of a terminal, even to the same ones, wakes
+/// up all its waiters (`n_tty_set_termios` in Linux' `drivers/tty/n_tty.c`).
 pub(crate) fn report_input_again() {
     // Without a terminal there is no input that could be late.
     if let Ok(attributes) = tcgetattr(stdin()) {

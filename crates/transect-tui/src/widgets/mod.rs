@@ -1,5 +1,5 @@
-//! Drawing: title bar, entries, panel, status line, and overlays. Each is a widget that copies what
-//! it shows from the state.
+//! Drawing: title bar, entries, panel, status line, and overlays. Each is a widget that copies the
+//! data it shows from the state.
 
 mod entries;
 mod help;

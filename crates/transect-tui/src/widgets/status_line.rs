@@ -107,7 +107,7 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
         Context::List => &[(Action::GoTo, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Confirmation | Context::Removal => &[],
     };
-    // Some lists have nothing to go to.
+    // Some lists have no entries to jump to.
     let skipped = usize::from(matches!(app.overlay, Overlay::Help(_) | Overlay::KeptEntries(_)));
     let actions = actions.iter().skip(skipped);
     actions.map(|&(action, help)| (keys::key_for(context, action), help)).collect()

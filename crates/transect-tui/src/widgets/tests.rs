@@ -245,7 +245,7 @@ fn selected_bar_not_reversed() {
     let buffer = app.terminal.backend().buffer();
     let is_reversed = |x: u16| buffer[(x, 2)].modifier.contains(Modifier::REVERSED);
     for x in 0..80 {
-        // Only where the bars are.
+        // All columns except the bar are reversed.
         assert_eq!(is_reversed(x), !(16..32).contains(&x), "{x} in\n{}", app.screen());
     }
 }

@@ -169,7 +169,7 @@ fn removal_outcome_of_old_table_applied() {
     let mut app = TestApp::with_table(old.clone());
     app.press("d y");
     app.send(Message::Table(tree(&[("r/0", 1, 0), ("r/a", 1, 0), ("r/b", 1, 0)])));
-    // Rows are removed from the table they belong to.
+    // Rows are removed from the table that they belong to.
     let Some(Effect::Remove { table, rows, .. }) = app.effects.pop() else { panic!() };
     assert!(Arc::ptr_eq(&table, &old));
     assert_eq!(table.name(rows[0]), "a");
