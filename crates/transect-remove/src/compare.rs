@@ -1,4 +1,4 @@
-//! Compares an entry with what the scan found.
+//! Compares an entry with the scan.
 
 use transect_sys::{Attributes, FileType};
 

@@ -1,8 +1,8 @@
 //! Deletes an entry with everything below it: from the deepest entry upwards, relative to open
 //! directories, without recursion.
 //!
-//! The table lists the entries to delete. A directory is listed only if it is not empty once these
-//! are gone; whatever is left was not scanned.
+//! The table lists the entries to delete. A directory is listed only if it is not empty after that;
+//! the remaining entries were not scanned.
 
 use std::ffi::OsStr;
 use std::io;
@@ -143,7 +143,7 @@ fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64,
 fn leave_dir(run: &mut Run<'_>, stack: &mut DirStack<'_>) {
     let Some(entered_dir) = stack.entered.pop() else { return };
     if let Err(error) = stack.reopen(&entered_dir) {
-        // Moved away: nothing above can be reached, and all of it is kept.
+        // The directory was moved away: the directories above cannot be reached, and are kept.
         run.record(entered_dir.row, run.report.gone.len(), Err(error));
         return stack.entered.clear();
     }

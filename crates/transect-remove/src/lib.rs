@@ -1,8 +1,8 @@
 //! Removes entries of a scanned tree: deletes them, or moves them to the trash.
 //!
-//! A [`Removal`] holds entries chosen in a [`Table`]. [`Removal::summary`] reports what removing
-//! them would free before anything is touched. A removal then removes what the scan found, and
-//! nothing else:
+//! A [`Removal`] holds entries chosen in a [`Table`]. [`Removal::summary`] reports the space that
+//! removing them would free before anything is touched. A removal then removes only entries that
+//! the scan found:
 //!
 //! * **Every entry is compared with the table before it is removed**: its type; size and
 //!   modification time, except for directories; device and inode if the table has these columns
@@ -28,7 +28,7 @@
 //! because no system removes by handle. Nothing outside that directory can be affected, whatever is
 //! moved or linked meanwhile, and a directory is removed only if it is empty. Anyone who can write
 //! to a directory can replace entries in it anyway. An entry in the trash is queried once more, and
-//! moved back if it is not the one that was meant.
+//! moved back if it is the wrong one.
 //!
 //! A file that changed but kept its size, modification time and inode cannot be distinguished from
 //! an unchanged one. [`Counts::freed`] counts the bytes of files whose last name was removed: they

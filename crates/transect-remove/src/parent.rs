@@ -37,8 +37,8 @@ impl From<io::Error> for EntryError {
 }
 
 impl EntryError {
-    /// Returns the meaning of an error about a directory that existed a moment ago: that it is
-    /// elsewhere now does not mean that an entry is gone.
+    /// Returns the meaning of an error about a directory that existed a moment ago. If the
+    /// directory has moved, its entries are not gone.
     pub(super) fn of_known_dir(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Kept(KeepReason::Changed, Some(error)),

@@ -13,7 +13,7 @@ use transect::table::Row;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KeepReason {
-    /// It is not what the scan found under this name: another type, size, time or file.
+    /// It differs from the scanned entry of this name: another type, size, time or file.
     Changed,
     /// The scan has no entry for it: it is new, was filtered out, or is in a directory that was not
     /// read.

@@ -5,7 +5,7 @@ use crate::report::{Counts, Report};
 use transect::Cancel;
 use transect::table::{Row, Table};
 
-/// A running removal: what all of its parts need, and the report so far.
+/// A running removal: the data that all of its parts need, and the report so far.
 pub(super) struct Run<'a> {
     pub(super) table: &'a Table,
     /// Rows of mount points, sorted.

@@ -1,10 +1,10 @@
-//! What a removal would remove, before anything is touched.
+//! The result that a removal would have, before anything is touched.
 
 use std::path::Path;
 
 use transect::table::{Row, Table};
 
-/// What would be removed, as the scan found it.
+/// The result that a removal would have, as the scan found the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Names of regular files.
@@ -23,7 +23,7 @@ pub struct Summary {
     pub shared_files: u64,
     /// Directories that contain a mount point: they are kept.
     pub above_mounts: u64,
-    /// Mount points. What is mounted there is not counted above, and kept.
+    /// Mount points. They are kept, and the mounted files are not counted above.
     pub mounts: u64,
     /// Directories that the scan did not read, or not completely. Their entries are unknown, and
     /// kept.

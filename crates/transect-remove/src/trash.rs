@@ -87,7 +87,7 @@ fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), EntryE
     if mounts.iter().any(lies_in) { Err(KeepReason::MountBoundary.into()) } else { Ok(()) }
 }
 
-/// An entry that is what the scan found, on its way to the trash.
+/// An entry that equals the scanned one, on its way to the trash.
 struct TrashMove<'a> {
     parent: &'a DirHandle,
     name: &'a OsStr,
@@ -189,13 +189,13 @@ impl<'a> TrashMove<'a> {
         }
     }
 
-    /// Moves an entry back if it is not the one that was meant. Returns whether it did.
+    /// Moves an entry back if it is the wrong one. Returns whether it did.
     fn put_back(&self, files: &DirHandle, name: &OsStr) -> io::Result<bool> {
         match files.entry_attributes(name) {
             Ok(moved) if moved.file_id() != self.now.file_id() => {
                 files.rename_no_replace(name, self.parent, self.name).map(|()| true)
             }
-            // It was moved, even if the trash was emptied meanwhile.
+            // The entry was moved, even if the trash was emptied meanwhile.
             _ => Ok(false),
         }
     }
@@ -274,7 +274,7 @@ fn open_own_dir(dir: &DirHandle, name: &str, user: u32) -> io::Result<DirHandle>
     let trash_dir = open_or_create_dir(dir, name.as_ref())?;
     match trash_dir.attributes()?.uid() {
         Some(owner) if owner == user => Ok(trash_dir),
-        // Another user has created it, and could read what is put there.
+        // Another user has created the directory, and could read the entries in it.
         _ => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Mount points and what is mounted there are kept, whenever it was mounted.
+//! Mount points and mounted files are kept, whenever they were mounted.
 
 use transect::table::Table;
 use transect::{FieldMask, ScanOptions};

@@ -27,7 +27,7 @@ fn build(at: &Path) {
     }
 }
 
-/// What the thread that changes trees and the one that removes them share.
+/// The state shared by the thread that changes trees and the one that removes them.
 #[derive(Debug, Default)]
 struct Meeting {
     /// The number of the current tree.
@@ -55,7 +55,7 @@ fn exchange(at: &Path, meeting: &Meeting) {
             std::thread::yield_now();
             let _ = std::fs::remove_file(&place);
         }
-        // What lay above it may have been removed meanwhile: then it stays aside.
+        // The parent may have been removed meanwhile: then the directory stays aside.
         let _ = std::fs::rename(&aside, &place);
     }
 }

@@ -38,7 +38,7 @@ fn trash_same_file_system_goes_to_home() {
     write(temp.join("tree/100% sure"), "1");
     symlink("nowhere", temp.join("tree/link")).unwrap();
     let table = scanned(temp.join("tree"));
-    // A new entry goes along: nothing of it is lost.
+    // A new entry moves along, and nothing in it is lost.
     write(temp.join("tree/a/new"), "new");
     let home = temp.join("data/home/Trash");
     let report = trash_at(&table, &home, ["a", "b/file", "100% sure", "link"]);
@@ -165,7 +165,7 @@ fn trash_unsafe_shared_directory_not_used() {
     std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o777)).unwrap();
     assert!(trash_at(&table, &there.home, ["b/file"]).is_complete());
     assert_eq!((names(&shared), names(own.join("files"))), (vec![], vec!["file".to_owned()]));
-    // A link to one that has it.
+    // A link to a directory with the sticky bit.
     std::fs::rename(&shared, top.join("sticky")).unwrap();
     let sticky = std::fs::Permissions::from_mode(0o1777);
     std::fs::set_permissions(top.join("sticky"), sticky).unwrap();
@@ -180,7 +180,7 @@ fn trash_unavailable_entries_kept() {
     let Some(there) = elsewhere("trash_unavailable_entries_kept") else { return };
     let top = there.mount.path();
     let table = scanned(top.join("a"));
-    // That of another user, and a link: neither is used.
+    // A directory of another user, and a link: neither is used.
     let own = top.join(format!(".Trash-{}", user()));
     std::fs::create_dir(&own).unwrap();
     std::os::unix::fs::chown(&own, Some(user() + 1), None).unwrap();
