@@ -49,7 +49,7 @@ impl LiveMap {
         Ok(())
     }
 
-    /// Ends the server if the complete table will never come.
+    /// Ends the server if there will be no complete table.
     pub fn abandon(&self) {
         let mut state = self.state();
         if matches!(*state, LiveState::Reading(_)) {

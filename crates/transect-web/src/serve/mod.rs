@@ -16,7 +16,7 @@
 //! Other users must not learn the names of files. The server listens on loopback only, on a port
 //! chosen by the system, and accepts only requests whose path contains the token: a random number
 //! of 128 bits, new in every run. A page of another site in the same browser may guess the port;
-//! its Origin and Host headers reveal it.
+//! its requests are rejected by their Origin and Host headers.
 //!
 //! Every user of the machine can connect, so requests without the token are limited: they can
 //! neither stop the server nor block a browser with the token.
@@ -74,7 +74,7 @@ pub trait PageSource {
     fn has_ended(&self) -> bool;
 }
 
-/// A server for browsers that know its address.
+/// A server for browsers that have its address.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,

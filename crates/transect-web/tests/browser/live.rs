@@ -15,7 +15,7 @@ use transect_testkit::{Browser, loudly_skip};
 use transect_web::map::{LiveMap, Measure, Settings};
 use transect_web::serve::Server;
 
-/// A name that would run if it were not text.
+/// A name that would run a script if it were markup.
 const EVIL: &str = "<img src=x onerror=\"window.ran = 1\">";
 
 /// The path of the current directory.

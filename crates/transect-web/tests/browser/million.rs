@@ -1,4 +1,4 @@
-//! A map of a million entries in a real browser. Times are printed for the reader to judge, because
+//! A map of a million entries in a real browser. Times are printed for a reader to assess, because
 //! they depend on the machine.
 
 #![cfg(target_os = "linux")]
