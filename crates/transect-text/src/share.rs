@@ -1,6 +1,6 @@
 //! Parts of a whole: percentages and bars.
 
-/// Returns a share in percent. Only nothing is `0%`, and only all of it is `100%`.
+/// Returns a share in percent: `0%` only for nothing, `100%` only for everything.
 pub fn percent(share: f64) -> String {
     let rounded = (share * 100.0).round();
     match rounded {
