@@ -26,7 +26,7 @@ pub struct Dir<T> {
     pub(crate) volume: Volume,
     /// Its identity, if it was requested.
     pub(crate) id: Option<FileId>,
-    /// The gitignore rules in force in it, set by its first listing.
+    /// The gitignore rules that apply in it, set by its first listing.
     pub(crate) ignore_rules: OnceLock<IgnoreRules>,
     /// Whether it was reached through a symbolic link.
     pub(crate) followed: bool,
@@ -96,7 +96,7 @@ impl<T> Dir<T> {
         self.parent.as_ref()
     }
 
-    /// Returns the name; of a root, the path as given.
+    /// Returns the name; for a root, the path as given.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
@@ -181,7 +181,8 @@ impl<T> Dir<T> {
 
     /// Finishes one part of the work, and returns whether it was the last one.
     ///
-    /// Release and acquire: the thread that finishes the last part sees what all others attached.
+    /// Release and acquire: the thread that finishes the last part sees the values that all others
+    /// attached.
     pub(crate) fn release_pending(&self) -> bool {
         self.pending.fetch_sub(1, Ordering::AcqRel) == 1
     }

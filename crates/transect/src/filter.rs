@@ -107,7 +107,7 @@ impl CompiledFilters {
     }
 
     /// Returns the rules for the entries of a directory, and an error in reading them.
-    /// `holds_rules` says whether the directory may hold a file of rules.
+    /// `holds_rules` is whether the directory may contain a file of rules.
     pub(crate) fn load_rules<T>(
         &self,
         dir: &Dir<T>,
@@ -199,7 +199,7 @@ impl CompiledFilters {
     }
 
     /// Judges an entry by type. Other types are dropped before they are queried, except directories
-    /// and what may be one: the walk descends into them.
+    /// and entries of unknown type, which may be directories: the walk descends into them.
     fn judge_type(&self, file_type: FileType) -> Verdict {
         match file_type {
             _ if self.types.contain(file_type) => Verdict::Keep,

@@ -1,4 +1,4 @@
-//! Walks directory trees as fast as the kernel allows and counts what they hold.
+//! Walks directory trees as fast as the kernel allows, and counts their entries.
 //!
 //! ```text
 //! kernel → READER → Batch → WALKER → Visit → SINK → Totals, list, table → your program

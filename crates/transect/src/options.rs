@@ -1,7 +1,7 @@
 //! The options of a walk.
 //!
-//! `options.rs` and `plan.rs` are a builder pair: [`ScanOptions::plan`] makes the [`ScanPlan`], and
-//! the plan is made of the options. They name each other on purpose.
+//! `options.rs` and `plan.rs` are a builder pair: [`ScanOptions::plan`] creates the [`ScanPlan`],
+//! and the plan contains the options. They refer to each other on purpose.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct ScanOptions {
     pub max_depth: Option<u32>,
     /// Which entries to deliver.
     pub filters: Filters,
-    /// The maximum number of open descriptors; by default what the process limit leaves.
+    /// The maximum number of open descriptors; by default as many as the process limit leaves.
     pub max_open: Option<usize>,
     /// A request to stop, shared with other threads.
     pub cancel: Cancel,

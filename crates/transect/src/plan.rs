@@ -1,6 +1,6 @@
 //! A validated walk: checked options, compiled filters, thread and descriptor limits.
 //!
-//! Builder pair with `options.rs`, see there.
+//! Builder pair with `options.rs`; see there.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The settings of walks that were measured to be fastest on a file system.
 //!
-//! Measuring and storing them is the task of other crates.
+//! Other crates measure and store them.
 
 use transect_sys::{ReaderKind, StatOrder};
 

@@ -42,7 +42,7 @@ impl ScanPlan {
     /// attributes.
     ///
     /// # Errors
-    /// Only what prevents the walk from starting. The sink receives errors inside a tree.
+    /// An error that prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
         self.run_with(make, || self.system_reader())
     }
@@ -55,7 +55,7 @@ impl ScanPlan {
     /// Walks with readers made by `reader`, such as the fake reader of tests.
     ///
     /// # Errors
-    /// As [`ScanPlan::run`].
+    /// The errors of [`ScanPlan::run`].
     pub fn run_with<S: Sink, R: Reader>(
         &self,
         make: impl Fn() -> S + Sync,

@@ -22,7 +22,7 @@ pub(super) const REPOSITORY_DIR: &str = ".git";
 /// The maximum size of a file of rules.
 const MAX_RULES_BYTES: u64 = 16 << 20;
 
-/// The gitignore rules in force in a directory.
+/// The gitignore rules that apply in a directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 
@@ -168,7 +168,7 @@ fn is_not_found(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Each directory had rules of its own, with its path: 30,000 levels took 12 GB.
+    /// Regression: each directory had its own rules with its path, so 30,000 levels took 12 GB.
     #[test]
     fn ignore_rules_directory_without_file_shares_parent() {
         let mut builder = GitignoreBuilder::new(".");

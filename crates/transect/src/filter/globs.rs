@@ -93,8 +93,8 @@ fn is_name_only(glob: &str) -> bool {
     !glob.strip_suffix('/').unwrap_or(glob).contains('/')
 }
 
-/// Escapes what is special in a gitignore file only: a leading `#`, and trailing blanks. Unescaped,
-/// both would match more than was typed; a comment matches everything.
+/// Escapes characters that are special only in a gitignore file: a leading `#`, and trailing
+/// blanks. Unescaped, both would match more than the user typed; a comment matches everything.
 fn escape_gitignore(glob: &str) -> Cow<'_, str> {
     let mut line = Cow::Borrowed(glob);
     if glob.starts_with('#') {

@@ -100,7 +100,8 @@ impl<R: BufRead> JsonReader<R> {
         Ok(time.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
     }
 
-    /// Reads all characters that a number may hold, and returns its offset with them.
+    /// Reads all characters that a number may contain, and returns them with the offset of the
+    /// first.
     fn digits(&mut self) -> Result<(u64, String), Error> {
         self.peek()?;
         let start = self.offset;
@@ -222,7 +223,7 @@ impl<R: BufRead> JsonReader<R> {
         Ok(())
     }
 
-    /// Reads what follows `\u`: a character, or a surrogate pair.
+    /// Reads the digits after `\u`: a character, or a surrogate pair.
     fn character(&mut self) -> Result<char, Error> {
         let first = self.hex_digits()?;
         let number = match first {

@@ -15,8 +15,8 @@ use crate::table::{Table, TableImporter};
 /// names; nesting may be arbitrarily deep. Names that lead elsewhere (`.`, `..`, paths) and entries
 /// with a duplicate key are rejected.
 ///
-/// Some attributes are not in every export: without the mode, the type of what is neither a file
-/// nor a directory is unknown; without `nlink`, so is the number of names of a file.
+/// Some attributes are not in every export: without the mode, the type of an entry that is neither
+/// a file nor a directory is unknown; without `nlink`, so is the number of names of a file.
 ///
 /// # Errors
 /// I/O errors, and the offset of the first byte that is not valid.
@@ -186,7 +186,7 @@ impl Keys {
         b"mtime",
     ];
 
-    /// Returns false if the key is known and was there already.
+    /// Returns false if the key is known and a duplicate.
     fn add(&mut self, key: &[u8]) -> bool {
         let Some(index) = Self::KNOWN.iter().position(|known| *known == key) else { return true };
         let new = self.0 & (1 << index) == 0;

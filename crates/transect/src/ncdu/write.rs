@@ -53,13 +53,14 @@ pub fn write(
     out.write_all(b"]\n")
 }
 
-/// What to write next. Kept in a list, not on the call stack: a tree may be too deep for that.
+/// The next item to write. Items are kept in a list, not on the call stack, which a deep tree would
+/// overflow.
 enum Step {
     Enter(Row),
     Leave,
 }
 
-/// Returns the word of ncdu for a directory that was not read on purpose.
+/// Returns ncdu's word for a directory that was not read on purpose.
 fn excluded(table: &Table, row: Row) -> Option<&'static str> {
     match table.unread_reason(row) {
         Some(UnreadReason::Skipped(SkipReason::PseudoFileSystem)) => Some("kernfs"),

@@ -56,7 +56,7 @@ impl Diagnostics {
     pub(crate) fn count_error(&mut self, error: &ScanError) {
         self.errors += 1;
         *self.errors_by.entry((error.operation(), error.kind())).or_default() += 1;
-        // A root whose listing breaks off has been read in part.
+        // A root whose listing failed midway was read in part.
         let unread = error.operation() != Operation::ReadDirectory;
         self.failed_roots += u64::from(error.depth() == 0 && unread);
     }

@@ -15,8 +15,8 @@ use crate::error::ScanError;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
-/// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: with more, its
-/// reader would wait; with less, there are more calls.
+/// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: a larger buffer
+/// makes its reader wait, and a smaller one needs more calls.
 const FLUSH_BYTES: usize = 32 * 1024;
 
 /// The maximum time that a line stays in a buffer while other entries are found.
@@ -111,8 +111,8 @@ impl<W: Write> ListOutput<W> {
         self
     }
 
-    /// Sorts the list: all lines are kept in memory, up to the limit, and written when the walk has
-    /// ended.
+    /// Sorts the list: all lines are kept in memory, up to the limit, and written at the end of the
+    /// walk.
     pub fn sorted_by(mut self, key: SortKey, reverse: bool) -> Self {
         self.sort_spec = Some(SortSpec { key, reverse, limit: None });
         self
@@ -168,7 +168,7 @@ pub struct ListSink<W: Write> {
     flushed: Instant,
     /// The number of entries written.
     pub entries: u64,
-    /// What is not in the list.
+    /// Errors, and counts of entries that are not in the list.
     pub diagnostics: Diagnostics,
 }
 
@@ -186,7 +186,7 @@ impl<W: Write> ListSink<W> {
         }
     }
 
-    /// Writes the remaining lines, and returns what is not in the list.
+    /// Writes the remaining lines, and returns the diagnostics.
     pub fn into_diagnostics(mut self) -> Diagnostics {
         for line in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
             self.buffer.extend_from_slice(&line);

@@ -103,7 +103,7 @@ pub struct Entering<'a, T> {
     pub listed: bool,
 }
 
-/// Receives what a walk finds, on one thread, without locks.
+/// Receives the entries of a walk, on one thread, without locks.
 ///
 /// A walk makes one sink per thread and merges them at the end. Per directory, the calls are:
 /// [`enter`](Sink::enter); [`visit`](Sink::visit) for each batch, on the same thread; and after

@@ -25,7 +25,7 @@ pub struct Totals {
     pub hard_links: u64,
     /// The sizes.
     pub sizes: SizeTotals,
-    /// What is not in the counts.
+    /// Errors, and counts of entries that are not in the totals.
     pub diagnostics: Diagnostics,
     rank_by: RankBy,
     largest_files: Ranking,

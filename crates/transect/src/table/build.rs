@@ -30,8 +30,8 @@ impl TableBuilder {
         Self { columns, directories: Arc::default(), publishers: PublisherSource::default() }
     }
 
-    /// Publishes the table to `partial_table` while it is filled. Whatever `partial_table` showed
-    /// before is dropped.
+    /// Publishes the table to `partial_table` while it is filled. Drops the earlier content of
+    /// `partial_table`.
     pub fn partial_table(mut self, partial_table: &PartialTable) -> Self {
         self.publishers = partial_table.start(self.columns);
         self
@@ -129,8 +129,8 @@ impl TableSink {
         number
     }
 
-    /// Moves the buffered entries into the rows. They are all of their directory: no other is
-    /// visited in between.
+    /// Moves the buffered entries into the rows. They are all entries of their directory, because
+    /// no other is visited in between.
     fn flush_buffer(&mut self) {
         let Some(current) = self.current.take() else { return };
         if self.publisher.is_some() {
@@ -166,7 +166,7 @@ impl TableSink {
     }
 }
 
-/// Makes the table of what all threads found.
+/// Makes the table of the entries that all threads found.
 fn assemble(sink: TableSink) -> Table {
     let TableSink {
         mut rows, own_rows, mut entered, links, unread, errors, mut diagnostics, ..

@@ -1,7 +1,7 @@
 //! Columns: one array per attribute, in chunks of 65,536 rows.
 //!
 //! A chunk never moves and never grows beyond its size. So filling a table copies nothing, merging
-//! the tables of threads moves chunks, and memory that no row has reached is not taken. The arrays
+//! the tables of threads moves chunks, and memory beyond the last row is not touched. The arrays
 //! match Arrow's record batches: fixed-width values in the types of a snapshot, and names as bytes
 //! with the offsets of their ends ([`NameBuffer`]).
 
@@ -21,7 +21,7 @@ const NAME_BYTES: usize = 32;
 /// The columns of every table, besides names and types.
 pub(super) const BASE_COLUMNS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
-/// Expands to everything that is the same for each column of plain values.
+/// Expands to the code that is the same for each column of plain values.
 macro_rules! columns {
     ($($flag:ident $get:ident $set:ident: $type:ty;)*) => {
         /// A part of the rows, column by column.

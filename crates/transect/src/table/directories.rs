@@ -205,8 +205,7 @@ pub(super) struct Directories {
     /// The first rows of directories with entries, and the index of the directory of each.
     pub(super) firsts: RankBitmap,
     pub(super) owners: Vec<u32>,
-    /// Directories not read, or not completely, for another reason than that they were never
-    /// reached.
+    /// Directories that were not read, or not completely, except those that were never reached.
     pub(super) unread: HashMap<u32, UnreadReason, FixedState>,
     /// Errors in and below the directories that have any.
     pub(super) errors: HashMap<u32, u64, FixedState>,

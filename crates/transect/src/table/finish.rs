@@ -41,7 +41,7 @@ pub(super) fn assign_rows(
         let parent = entered[directory.parent as usize].directory;
         let mut row =
             parent.lower_bound(rows, name).expect("BUG: a directory is not among the entries").0;
-        // A directory that changes during its listing may show a name twice; then it was also
+        // A directory that changes during its listing may list a name twice. Then it was also
         // entered twice.
         while !taken.insert(row) {
             row += 1;

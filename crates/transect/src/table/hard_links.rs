@@ -1,9 +1,9 @@
-//! Hard links: the name that a file is charged to, and what directories share.
+//! Hard links: the name that a file is charged to, and the bytes that directories share.
 //!
 //! A file is charged to the first of its names, in the preorder of the directories that hold them.
 //! That depends on the tree alone, so the totals of sibling directories can be added.
 //!
-//! What a directory *shares* would stay occupied if it were removed: files named in it and
+//! The *shared* bytes of a directory would stay occupied if it were removed: files named in it and
 //! elsewhere. Both are computed without checking all directories for each file. In preorder, the
 //! names of a file in one directory are neighbours. So every name adds the file to its directory,
 //! and the common ancestor of two neighbours subtracts it once; then each directory counts it once:
@@ -112,7 +112,7 @@ fn saturate(sum: i128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// Subtracts what directories counted more than once, and computes what they share.
+/// Subtracts bytes that directories counted more than once, and computes the bytes that they share.
 pub(super) fn charge(
     mut links: Vec<LinkedName>,
     rows: &Rows,
@@ -222,7 +222,7 @@ impl HardLinkIndex {
     }
 
     fn add(&mut self, index: u32, add: impl FnOnce(&mut DirectoryShares)) {
-        // What all roots share together is never needed.
+        // The bytes shared by all roots together are never needed.
         if let Some(shares) = self.directories.get_mut(index as usize) {
             add(shares);
         }

@@ -72,7 +72,7 @@ use columns::Rows;
 use directories::{Directories, Directory};
 use hard_links::HardLinkIndex;
 
-/// What a walk found, as columns.
+/// The entries of a walk, as columns.
 #[derive(Debug)]
 pub struct Table {
     rows: Rows,

@@ -8,7 +8,7 @@
 //!
 //! Each thread writes into an update of its own. A reader takes those of all threads; a thread
 //! waits only while its own is taken, which is an exchange of two pointers. The known tree keeps
-//! what was taken, so that the next table costs a copy of the directories, not another walk.
+//! the updates taken so far, so the next table costs a copy of the directories, not another walk.
 
 use std::ffi::OsStr;
 use std::mem;
@@ -54,7 +54,7 @@ impl PartialTable {
         Self::default()
     }
 
-    /// Returns what is known so far, as a table.
+    /// Returns the directories known so far, as a table.
     ///
     /// It has rows for directories only, from the moment they are entered. Their totals include the
     /// other entries once all of a directory have been read; [`Table::unlisted`] returns those
@@ -82,7 +82,7 @@ impl PartialTable {
         PublisherSource(Arc::downgrade(&self.0))
     }
 
-    /// Takes what all threads have found since the last call.
+    /// Takes the updates of all threads since the last call.
     fn take_updates(&self) -> Vec<Update> {
         let mut updates = lock(&self.0.updates);
         let taken = updates.iter().map(|update| mem::take(&mut *lock(update))).collect();
@@ -104,7 +104,7 @@ struct PartialState {
 pub(super) struct PublisherSource(Weak<PartialState>);
 
 impl PublisherSource {
-    /// Returns a publisher for a new thread; `None` if there is no partial table (any more).
+    /// Returns a publisher for a new thread; `None` without a partial table.
     pub(super) fn publisher(&self) -> Option<Publisher> {
         let state = self.0.upgrade()?;
         let update = Arc::default();
@@ -127,7 +127,7 @@ impl Publisher {
     }
 }
 
-/// What one thread has found since the last call of [`PartialTable::table`].
+/// The directories that one thread has found since the last call of [`PartialTable::table`].
 #[derive(Debug, Default)]
 pub(super) struct Update {
     /// The names and own attributes of directories that were entered.
@@ -187,7 +187,7 @@ impl Update {
     }
 }
 
-/// What was taken from all threads, by the numbers of directories.
+/// The updates taken from all threads, by the numbers of directories.
 #[derive(Debug, Default)]
 struct KnownTree {
     /// The names and own attributes of directories, in the order in which they became known.

@@ -61,7 +61,7 @@ impl Table {
         self.group(rows, |row| Some(self.attributes(row).uid()))
     }
 
-    /// Returns the totals of an entry without what is below it.
+    /// Returns the totals of an entry without the entries below it.
     pub fn own_totals(&self, row: Row) -> SubtreeTotals {
         match self.directories.get(row) {
             Some(_) => SubtreeTotals::of_entry(&self.attributes(row)),

@@ -45,8 +45,8 @@ impl Table {
         rows
     }
 
-    /// Returns the totals of `rows` with everything below them, except what is in or below
-    /// `without`. Neither list may hold a row twice, or one row below another: see
+    /// Returns the totals of `rows` with everything below them, except entries in or below
+    /// `without`. Neither list may contain a row twice, or one row below another: see
     /// [`Table::outermost`].
     ///
     /// Checks every file with several names in the table, and every directory, but no other

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! [`worker`] reads one directory, independently of all others. The orders (`sequential`,
-//! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in what they do with the tasks
+//! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in how they schedule the tasks
 //! that a directory yields. All orders produce the same result.
 
 mod budget;

@@ -1,8 +1,8 @@
 //! The names of mount points.
 //!
 //! Only its device number shows that a directory is a mount point. A walk that needs no attributes
-//! of directories would have to query every one; the mount table limits that to the names listed
-//! there.
+//! of directories would have to query every one; the mount table limits the queries to the names
+//! listed there.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};

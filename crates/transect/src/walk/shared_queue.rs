@@ -34,7 +34,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     let state = QueueState { pending: tasks.len(), tasks: tasks.into(), aborted: false };
     let queue = &TaskQueue { state: Mutex::new(state), changed: Condvar::new() };
     std::thread::scope(|scope| {
-        // A thread that fails to start is not needed: the first one always works.
+        // The walk continues if a thread fails to start: the first one always works.
         let others: Vec<_> = (1..shared.plan.threads.busy())
             .map_while(|id| Builder::new().spawn_scoped(scope, move || queue.work(spawn(id))).ok())
             .collect();

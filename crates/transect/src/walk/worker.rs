@@ -71,7 +71,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// its entries.
     ///
     /// After the walk was stopped, nothing is read, but every directory is still finished, so that
-    /// what was counted below it reaches the top.
+    /// the counts below it reach the top.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
         let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
         match entered {
@@ -171,8 +171,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Returns whether a filter must know more than the listing says: whether an entry is a
-    /// directory, or where a followed link leads.
+    /// Returns whether a filter needs more than the listing contains: whether an entry is a
+    /// directory, or the target of a followed link.
     fn must_ask_first(&self) -> bool {
         let plan = self.shared.plan;
         plan.filter.is_some()
@@ -331,7 +331,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.sink.skipped(dir, reason);
     }
 
-    /// Adds what was counted since the last call to the progress; returns the number of entries.
+    /// Adds the counts since the last call to the progress; returns the number of entries.
     fn report_progress(&mut self) -> u32 {
         let bytes = self.sink.bytes();
         self.counts.bytes = bytes - self.bytes_reported;

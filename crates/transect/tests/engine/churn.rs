@@ -130,7 +130,7 @@ impl Drop for Changing {
 const WALKS: usize = 200;
 const CHANGES: u64 = 5000;
 
-/// Walks repeatedly while the tree changes; entries may vanish, and nothing else may happen.
+/// Walks repeatedly while the tree changes. Entries may vanish, but no error may occur.
 ///
 /// No kind of error is expected: an entry replaced by another type between listing and reading
 /// (`ENOTDIR`, `ELOOP`) has vanished, too.

@@ -50,7 +50,7 @@ pub(crate) fn options() -> ScanOptions {
     scan("/")
 }
 
-// ---- nothing wrong ----
+// ---- no faults ----
 
 /// Windows marks directories whose content a cloud service has not downloaded yet.
 #[test]
@@ -164,8 +164,8 @@ fn filters_types_hidden_same_result() {
     }
 }
 
-/// While a file grows or shrinks, its names are met with different sizes. Whichever size counts,
-/// others must not be subtracted from what was never added.
+/// While a file grows or shrinks, its names are listed with different sizes. Only a size that was
+/// added may be subtracted.
 #[test]
 fn totals_hard_link_shrinking_during_walk_consistent() {
     for (order, threads) in schedules() {

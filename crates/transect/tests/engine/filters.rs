@@ -1,4 +1,4 @@
-//! Filters, seen through the paths that are listed.
+//! Filters, observed through the listed paths.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -25,8 +25,8 @@ fn build(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// Returns what is listed below the root, without the root's own path, with slashes, sorted. All
-/// readers and orders must list the same.
+/// Returns the paths listed below the root, without the root's own path, with slashes, sorted. All
+/// readers and orders must list the same paths.
 fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String> {
     let mut first: Option<Vec<String>> = None;
     for reader in readers() {
@@ -272,7 +272,8 @@ fn root_ignored_by_rules_above_left_out() {
     assert_eq!((got.entries(), skipped(&got.diagnostics, SkipReason::Gitignore)), (0, 1));
 }
 
-/// As a line of a gitignore file, such a glob would be a comment, or empty, and match everything.
+/// As a line of a gitignore file, such a glob would be a comment, or empty, and would match
+/// everything.
 #[test]
 fn globs_gitignore_special_characters_match_literally() {
     let temp = TempDir::new();

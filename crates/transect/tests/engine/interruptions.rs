@@ -16,7 +16,7 @@ use transect_testkit::{wait_until, within};
 use crate::faults::{forest, forest_counts, options};
 use crate::support::{counts, run_fake, schedules};
 
-/// What a [`Watched`] sink does at its n-th batch, counted over all threads.
+/// The action of a [`Watched`] sink at its n-th batch, counted over all threads.
 #[derive(Clone, Debug)]
 enum Interruption {
     Nothing,
@@ -24,7 +24,7 @@ enum Interruption {
     Cancel(u64, Cancel),
 }
 
-/// What the sinks of one walk received.
+/// The calls that the sinks of one walk received.
 #[derive(Debug, Default)]
 struct Seen {
     batches: AtomicU64,
@@ -33,7 +33,7 @@ struct Seen {
     left: AtomicU64,
 }
 
-/// Totals that also count what they receive.
+/// Totals that also count their calls.
 struct Watched {
     inner: Totals,
     seen: Arc<Seen>,
@@ -89,8 +89,8 @@ impl Sink for Watched {
     }
 }
 
-/// Walks a forest with a watched sink. However the walk ends, the totals must equal what was
-/// delivered, and every directory entered must have been left.
+/// Walks a forest with a watched sink. However the walk ends, the totals must equal the delivered
+/// entries, and every entered directory must have been left.
 fn walk_watched(options: ScanOptions, interruption: &Interruption) -> (Totals, Arc<Seen>, bool) {
     let tree = Arc::new(forest());
     let seen = Arc::new(Seen::default());
@@ -168,12 +168,12 @@ fn cancel_during_walk_keeps_delivered_entries() {
             assert!(seen.batches.load(Ordering::Relaxed) >= at, "{context}");
         }
     }
-    // The other extreme: the walk is not stopped.
+    // Without an interruption, the walk is complete.
     let (got, ..) = walk_watched(options(), &Interruption::Nothing);
     counts(&got).assert_are(&forest_counts(), "nothing was done");
 }
 
-/// When a [`Bomb`] panics.
+/// The call at which a [`Bomb`] panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fuse {
     Enter,

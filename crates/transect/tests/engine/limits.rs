@@ -124,7 +124,7 @@ fn assert_read_completely(options: &ScanOptions, largest: usize, expected: &Coun
     counts(&got).assert_are(expected, &context);
 }
 
-/// Some file systems return listings that leave room in the buffer before the last one.
+/// Some file systems return listings that do not fill the buffer before the last one.
 fn assert_wide_directory_counted(parent: &Path) {
     let temp = TempDir::below(parent);
     let expected = trees::very_wide(temp.path(), 100_000);

@@ -36,8 +36,8 @@ fn assert_equals_oracle(tree: &str) {
             first_difference(&listed, &expected.paths)
         );
 
-        // All walks must also agree on what the oracle does not know everywhere, such as allocated
-        // sizes.
+        // All walks must also agree on values that the oracle does not provide everywhere, such as
+        // allocated sizes.
         let same = (got.sizes, got.largest_files().to_vec(), got.largest_directories().to_vec());
         assert_eq!(first.get_or_insert_with(|| same.clone()), &same, "{context}");
 
@@ -64,7 +64,7 @@ fn assert_equals_oracle(tree: &str) {
     assert!(walks >= least, "only {walks} combinations");
 }
 
-/// Returns what is in one list and not in the other, and vice versa.
+/// Returns the elements that are in only one of two lists.
 fn first_difference(got: &[Vec<u8>], expected: &[Vec<u8>]) -> (Vec<String>, Vec<String>) {
     let only = |a: &[Vec<u8>], b: &[Vec<u8>]| {
         let lost = a.iter().filter(|path| !b.contains(path)).take(3).cloned();

@@ -409,8 +409,8 @@ fn import_huge_hard_link_counted_once() {
 }
 
 proptest! {
-    /// A changed export is read or rejected. What is read has valid names, and stays the same when
-    /// it is written and read again.
+    /// A changed export is read or rejected. If it is read, it has valid names, and stays the same
+    /// when it is written and read again.
     #[test]
     fn import_changed_export_valid_or_rejected(changes in prop::collection::vec(Change::any(), 1..12)) {
         let mut text = real_export().to_vec();

@@ -1,4 +1,4 @@
-//! Partial tables: always a part of the finished table, and at the end all its directories.
+//! Partial tables: always a part of the finished table, and finally all its directories.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +19,7 @@ use crate::properties::{build, forest};
 use crate::support::{run_fake, scan};
 use crate::table::{columns, is_well_formed};
 
-/// Observes a walk, and keeps what it saw.
+/// Observes a walk, and stores the last totals.
 #[derive(Default)]
 struct Watch {
     partial_table: PartialTable,
@@ -27,7 +27,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Checks that everything seen before is still there, and not smaller.
+    /// Checks that everything seen before still exists, and is not smaller.
     fn check_growth(&self) {
         let mut before = self.before.lock().unwrap();
         let table = self.partial_table.table().unwrap();
@@ -110,7 +110,7 @@ fn observe(tree: &Arc<FakeTree>, options: ScanOptions) -> (Table, Table) {
     (watch.partial_table.table().unwrap(), finished)
 }
 
-/// What a table says about a directory.
+/// The facts that a table contains about a directory.
 type Described = (PathBuf, FieldMask, Option<FileId>, SubtreeTotals, Option<UnreadReason>, u64);
 
 fn directories(table: &Table, sums: impl Fn(Row) -> SubtreeTotals) -> Vec<Described> {

@@ -14,7 +14,7 @@ pub(crate) enum Node {
     File(u64),
     Symlink(u64),
     Socket,
-    /// Another name of a file made before, if there is one.
+    /// Another name of an existing file, if there is one.
     Name(prop::sample::Index),
     Directory(Vec<Node>),
 }

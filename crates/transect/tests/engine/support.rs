@@ -58,7 +58,7 @@ pub(crate) fn run_totals(options: ScanOptions) -> Outcome<Totals> {
     plan.run(|| Totals::new(20)).expect("the walk begins")
 }
 
-/// Returns the paths that a walk lists, sorted as bytes, and what is not among them.
+/// Returns the paths that a walk lists, sorted as bytes, and the diagnostics.
 pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Diagnostics) {
     let plan = options.plan().expect("the options are right");
     listed(|output| plan.run(|| ListSink::new(Arc::clone(&output), 100)).expect("the walk begins"))

@@ -32,11 +32,11 @@ fn fake_table(tree: &Arc<FakeTree>, options: ScanOptions) -> Table {
     run_fake(tree, options, || builder.sink()).sink.into_table().expect("a small tree")
 }
 
-/// What a table says about an entry: path, type, size, totals; standalone, shared, exclusive,
-/// errors.
+/// The facts that a table contains about an entry: path, type, size, totals; standalone, shared,
+/// exclusive, errors.
 type Described = (PathBuf, FileType, Option<u64>, SubtreeTotals, [u64; 4]);
 
-/// Everything that a table says, without row numbers.
+/// Returns all facts in a table, without row numbers.
 fn all_of(table: &Table) -> Vec<Described> {
     let said = |row| {
         let sizes = [

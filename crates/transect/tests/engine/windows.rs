@@ -1,7 +1,7 @@
 //! Windows specifics: spellings of paths, names with a special meaning, sharing.
 //!
-//! The tests also run under Wine. Where the two differ in what they can create, a test checks
-//! something else instead, and a comment says what.
+//! The tests also run under Wine. Where Windows and Wine can create different files, a test checks
+//! something else instead, and a comment describes it.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -40,7 +40,7 @@ fn verbatim(root: &Path, name: &str) -> PathBuf {
     PathBuf::from(format!(r"{}\{name}", root.display()))
 }
 
-// ---- how a root is written ----
+// ---- spellings of a root ----
 
 #[test]
 fn root_every_spelling_read() {

@@ -154,8 +154,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 
     /// Returns whether a directory is one of its own ancestors, bind-mounted below itself: reading
-    /// it would count everything again. A walk that needs no attributes of directories learns the
-    /// identities of the ancestors only here.
+    /// it would count everything again. If the walk needs no attributes of directories, the
+    /// identities of the ancestors are queried only here.
     fn is_mounted_ancestor(&mut self, task: &TaskOf<R, S>, id: Option<FileId>) -> bool {
         let Some(id) = id else { return false };
         task.parent.ancestors().any(|dir| match dir.id {
