@@ -167,8 +167,8 @@ impl Batch {
         let name = &bytes[name.start as usize..=name.end as usize];
         debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
         // SAFETY: the range is that of an entry of this batch (the one caller passes both from the
-        // same batch). Entries come from `push`, which refuses a NUL within a name and puts one
-        // behind it, or from the listing, whose parser ends a name at its first NUL.
+        // same batch). Entries come from `push`, which refuses a NUL within a name and appends one,
+        // or from the listing, whose parser ends a name at its first NUL.
         unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
     }
 

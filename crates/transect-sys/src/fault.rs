@@ -21,7 +21,8 @@ impl From<Fault> for io::Error {
     }
 }
 
-/// The error for an entry that its directory always lists and the file system never finds.
+/// The error for an entry that its directory lists repeatedly although the file system never finds
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Inconsistent;
 

@@ -75,7 +75,7 @@ pub fn effective_user_id() -> Option<u32> {
     None
 }
 
-/// Returns which conclusions from a listing of `directory` remain valid afterwards; none if it
+/// Returns which conclusions from a listing of `directory` remain valid afterwards: none if it
 /// cannot be opened.
 ///
 /// On Windows a name has several spellings, and the system that owns a directory reports all

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What other users may do with a private directory.
+/// The access of other users to a private directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherUsers {
     /// Nothing.
@@ -61,7 +61,7 @@ pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
 /// Like [`create`], but also creates missing parents. Parents are not checked.
 ///
 /// # Errors
-/// As [`create`], or a parent cannot be created.
+/// The errors of [`create`], or a parent cannot be created.
 pub fn create_all(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
     let above = path.parent().unwrap_or(Path::new("/"));
     builder(true)

@@ -13,9 +13,9 @@ use crate::volume::Volume;
 pub struct Want {
     /// Fields of entries that are not directories, needed when they are listed.
     pub entries: FieldMask,
-    /// Fields of the same entries that are taken if they come free, but are not worth a query.
-    /// (Windows directory records have no link count; querying it for every file would cost more
-    /// than the rest of the scan.)
+    /// Fields of the same entries that are stored if the listing contains them, but are not worth a
+    /// query. (Windows directory records have no link count; querying it for every file would cost
+    /// more than the rest of the scan.)
     pub opportunistic: FieldMask,
     /// Fields of directories, needed when they are listed in their parent.
     pub directories: FieldMask,
@@ -99,8 +99,8 @@ pub trait Reader: Send + 'static {
         follow: bool,
     ) -> Result<Attributes, Fault>;
 
-    /// Replaces the content of `batch` by the next entries of the directory, with the attributes
-    /// that come free. Where a system has several kinds of listing, `want` selects one.
+    /// Replaces the content of `batch` by the next entries of the directory, with the attributes in
+    /// the listing. Where a system has several kinds of listing, `want` selects one.
     ///
     /// # Errors
     /// Entries listed before the error remain valid; the rest of the directory is lost.
@@ -111,7 +111,8 @@ pub trait Reader: Send + 'static {
         want: &Want,
     ) -> Result<ListStatus, Fault>;
 
-    /// Queries the wanted fields that did not come free. Failures are stored in the batch: see
+    /// Queries the wanted fields that the listing did not contain. Failures are stored in the
+    /// batch: see
     /// [`Batch::drain_faults`].
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
 

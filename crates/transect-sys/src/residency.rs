@@ -62,7 +62,7 @@ pub fn residency(file: &File) -> io::Result<Residency> {
 /// equal numbers of whole pages as possible. A small file has fewer parts, an empty one none.
 ///
 /// # Errors
-/// As [`residency`].
+/// The errors of [`residency`].
 pub fn residency_of_parts(file: &File, parts: usize) -> io::Result<Vec<Residency>> {
     let size = regular_size(&attributes_of(file)?)?;
     let pages = size.div_ceil(system::page_size());
@@ -119,7 +119,7 @@ mod portable {
         File::open(path)
     }
 
-    /// Only numbers of pages depend on it, and none is reported.
+    /// Used only to count pages, which are never reported here.
     pub(super) fn page_size() -> u64 {
         4096
     }

@@ -15,7 +15,7 @@ pub struct ProcessUsage {
     pub peak_memory: u64,
 }
 
-/// Returns what all threads of this process used so far; `None` if there is no such call.
+/// Returns the usage of all threads of this process so far; `None` if there is no such call.
 pub fn usage_of_self() -> Option<ProcessUsage> {
     #[cfg(target_os = "linux")]
     return Some(usage(libc::RUSAGE_SELF));
@@ -23,7 +23,7 @@ pub fn usage_of_self() -> Option<ProcessUsage> {
     None
 }
 
-/// Returns what all children used that were waited for so far, including the children that they
+/// Returns the usage of all children that were waited for so far, including the children that they
 /// waited for; `None` if there is no such call.
 pub fn usage_of_children() -> Option<ProcessUsage> {
     #[cfg(target_os = "linux")]

@@ -1,8 +1,8 @@
 //! Change notifications for directories, used by the attribute cache.
 //!
-//! A [`Watcher`] watches single directories, not what is below them. One thread calls
+//! A [`Watcher`] watches single directories, not the entries below them. One thread calls
 //! [`Watcher::wait`] and [`Watcher::read`] alternately. Reading a file is not a change: the kernel
-//! is not asked to report it, so reads wake no thread.
+//! is not requested to report it, so reads wake no thread.
 
 use std::ffi::OsStr;
 

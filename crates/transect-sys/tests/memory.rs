@@ -1,6 +1,6 @@
-//! What a program does when it runs out of memory: each test runs in a child process.
+//! Programs that run out of memory: each test runs in a child process.
 //!
-//! A test program of its own: its allocator would be that of all tests.
+//! This is a separate test program, because its allocator would apply to all tests.
 
 #![cfg(target_os = "linux")]
 

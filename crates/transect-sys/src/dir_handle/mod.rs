@@ -1,8 +1,8 @@
 //! Handles of open directories, for changing a tree safely.
 //!
 //! A [`DirHandle`] stays the same directory whatever happens to its path. Its methods take the name
-//! of one entry and never follow links. A mount point is entered only on request. What may be
-//! removed is the caller's decision.
+//! of one entry and never follow links. A mount point is entered only on request. The caller
+//! decides what may be removed.
 //!
 //! On Linux every call is relative to a descriptor. Elsewhere a handle is a path, which may mean
 //! another directory by the time it is used.

@@ -16,7 +16,7 @@ use crate::volume::EndDetection;
 /// Calls `getdents64(2)`: replaces the content of `buffer` by records, up to its capacity. An empty
 /// buffer means the end of the directory; a partly filled one does not.
 ///
-/// The buffer is not cleared first: of 64 KiB a small directory touches one page.
+/// The buffer is not cleared first: a small directory touches one page of 64 KiB.
 fn getdents64(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     buffer.clear();
     loop {

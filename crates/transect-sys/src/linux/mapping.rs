@@ -268,8 +268,8 @@ extern "C" fn handle_signal(signal: c_int, info: *mut libc::siginfo_t, context: 
     }
 }
 
-/// Replaces a page of ours, and the pages behind it, which are missing, too, by zeros. Returns
-/// whether it was ours.
+/// Replaces a page of a mapping, and the pages after it, which are missing, too, by zeros. Returns
+/// whether the page belonged to a mapping.
 fn replace(address: usize) -> bool {
     let find = |watched: &'static Watched| Some((watched, watched.end_of_pages(address)?));
     let Some((watched, end)) = WATCHED.iter().find_map(find) else {
@@ -297,11 +297,11 @@ fn replace(address: usize) -> bool {
     zeros != libc::MAP_FAILED
 }
 
-/// Does what would happen without this handler.
+/// Runs the handler before this one, or the default action.
 fn pass_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(before) = BEFORE.get() else { return };
     match before.sa_sigaction {
-        // A fault cannot be ignored: the access would fault again for ever.
+        // Ignoring a fault would repeat the access and the fault endlessly.
         libc::SIG_IGN if !is_fault => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             // SAFETY: all zeros are the default action, which ends the process: when the access is

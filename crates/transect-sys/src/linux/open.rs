@@ -24,8 +24,8 @@ const MAX_PIECE: usize = 4000;
 /// Opens directories for listing, and remembers refused flags.
 #[derive(Debug)]
 pub(super) struct Opener {
-    /// Whether to ask the kernel not to update the time of last access. Only the owner may do so
-    /// (`O_NOATIME`, `open(2)`); it is not tried again after the first refusal.
+    /// Whether to open with `O_NOATIME`, so that the kernel does not update the time of last
+    /// access. Only the owner may do so (`open(2)`); it is not tried again after the first refusal.
     no_atime: bool,
 }
 

@@ -106,7 +106,7 @@ impl GetdentsReader {
         }
     }
 
-    /// Queries the wanted fields of one entry that did not come free.
+    /// Queries the wanted fields of one entry that the listing did not contain.
     #[inline(always)]
     fn fill_entry(
         &self,

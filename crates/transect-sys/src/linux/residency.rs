@@ -62,8 +62,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// the end of the file.
 pub(crate) fn residency(file: &File, range: Range<u64>) -> io::Result<Residency> {
     match measure(range.clone(), |part| cachestat(file, part)) {
-        // Unknown to the kernel; refused by a sandbox, or for another user's file, which `mincore`
-        // handles below; or not supported for this kind of file.
+        // The kernel does not have the call; a sandbox refuses it, or the file belongs to another
+        // user, which `mincore` handles below; or this kind of file does not support it.
         Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => by_mincore(file, range),
         answer => Ok(answer?),
     }

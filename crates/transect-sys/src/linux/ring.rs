@@ -1,8 +1,8 @@
 //! Concurrent reads and writes with `io_uring`.
 //!
 //! The kernel uses memory after the call that submitted it. So each operation takes ownership of a
-//! [`Buffer`], which comes back with the result. A ring waits for its operations when it is dropped,
-//! also by a panic. If waiting fails, their buffers are leaked.
+//! [`Buffer`], which the result returns. A ring waits for its operations when it is dropped, also
+//! during a panic. If waiting fails, their buffers are leaked.
 
 use std::alloc::Layout;
 use std::fs::File;

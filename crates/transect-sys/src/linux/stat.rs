@@ -140,8 +140,8 @@ pub(crate) fn query_attributes(
     Ok(attributes)
 }
 
-/// Repeats a call that a signal interrupted, and repeats a call once that met a handle which is no
-/// longer valid: on network file systems another client may just have replaced the entry.
+/// Repeats a call that a signal interrupted. Repeats a call once if a handle was no longer valid:
+/// on network file systems another client may just have replaced the entry.
 #[inline]
 pub(super) fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut was_stale = false;

@@ -1,4 +1,4 @@
-//! The kinds of file systems, and what is known of each.
+//! The kinds of file systems, and their known properties.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -50,10 +50,10 @@ const EXT4_END: End =
 /// have it.
 const NUMBERED_END: End = End::Offset(i32::MAX as i64);
 
-/// The known kinds. All others count as storage and are listed until a call returns nothing.
+/// The known kinds. All others count as storage, and are listed until a call returns nothing.
 ///
 /// A kind has an end offset only if the kernel's sources show that no entry has it, and a test
-/// confirmed it by listing directories under a storm of signals. Overlays return the offsets of the
+/// confirmed it by listing directories while many signals arrived. Overlays return the offsets of the
 /// file system below, and FUSE, NFS and SMB those of a server.
 const KINDS: &[Kind] = &[
     storage(0xef53, "ext4", EXT4_END),

@@ -82,8 +82,8 @@ pub(super) fn append_component(units: &mut Vec<u16>, name: &OsStr) -> io::Result
 /// Appends a name that will be opened to the path of its directory.
 ///
 /// # Errors
-/// As [`append_component`], or the path exceeds the system's limit. For such a path the system would
-/// report that nothing exists there.
+/// The errors of [`append_component`], or the path exceeds the system's limit. For such a path the
+/// system would report that nothing exists there.
 pub(super) fn push_component(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()> {
     if path.last() != Some(&SEPARATOR) {
         path.push(SEPARATOR);

@@ -15,7 +15,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_unbuffered(path)
 }
 
-/// Only numbers of pages depend on it, and none is reported.
+/// Used only to count pages, which are never reported here.
 pub(crate) fn page_size() -> u64 {
     4096
 }

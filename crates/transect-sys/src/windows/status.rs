@@ -11,7 +11,7 @@ use crate::fault::{Fault, FaultKind};
 
 /// Returns the Win32 error for a status of the kernel.
 pub(super) fn error_from_status(status: NTSTATUS) -> io::Error {
-    // The system's own table has "access denied" for a file that is being deleted.
+    // The system's own table maps a file that is being deleted to "access denied".
     if status == STATUS_DELETE_PENDING {
         return io::Error::from_raw_os_error(ERROR_DELETE_PENDING as i32);
     }

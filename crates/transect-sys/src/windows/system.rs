@@ -58,8 +58,8 @@ pub fn expose_placeholders() {
     if let Some(function) = ntdll(c"RtlSetProcessPlaceholderCompatibilityMode") {
         // SAFETY: the function is declared so in `ntifs.h`.
         let function = unsafe { transmute::<Function, SetMode>(function) };
-        // SAFETY: takes a number and returns an error for one that it does not know. Then the old
-        // mode stays, and nothing can be done about it.
+        // SAFETY: takes a number and returns an error for an unknown one. Then the old mode stays,
+        // and the program cannot change it.
         unsafe { function(EXPOSE_PLACEHOLDERS) };
     }
 }

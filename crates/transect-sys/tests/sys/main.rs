@@ -1,4 +1,4 @@
-//! The readers as the system changes under them: sandboxes, signals, Windows.
+//! The readers on restricted or disturbed systems: sandboxes, signals, Windows.
 
 mod sandbox;
 mod signals;

@@ -16,11 +16,11 @@ use transect_sys::{
 };
 use transect_testkit::{TempDir, rerun};
 
-/// Some editions of libc lack it.
+/// Some versions of libc lack the constant.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// Makes the kernel answer `statx`, `openat2`, `cachestat` and `io_uring_setup` on this thread with
-/// an error, as the filters of containers do: `EPERM` with older ones, `ENOSYS` with newer ones.
+/// Makes the kernel return an error for `statx`, `openat2`, `cachestat` and `io_uring_setup` on
+/// this thread, as the filters of containers do: `EPERM` in older ones, `ENOSYS` in newer ones.
 fn refuse(errno: i32) {
     const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;

@@ -197,7 +197,7 @@ fn readers_short_names_only_if_wanted() {
     let long = "a name that no 8.3 name can be";
     write(temp.join(long), "1").unwrap();
     write(temp.join("SHORT.TXT"), "1").unwrap();
-    // A volume may be configured not to create any; then no reader returns one.
+    // A volume may be configured to create none; then no reader returns one.
     let mut made: Option<OsString> = None;
     with_every_reader(|name, mut reader| {
         let context = name.as_str();
