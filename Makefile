@@ -1,23 +1,23 @@
-# `make` alone lists what there is. Needs GNU make 4 and a POSIX shell.
+# `make` alone lists the targets. Needs GNU make 4 and a POSIX shell.
 
 CARGO  ?= cargo
 PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# What is installed, packed and measured: with link-time optimization.
+# Installed, packaged and measured: with link-time optimization.
 BINARY := $(TARGET)/dist/transect
-# Gives tests a folder of their own for temporary files. On ext4 it spreads what is made in it over
-# the disk (chattr +T): otherwise every new file has the kernel look through the inodes that other
-# tests have just freed, which took three quarters of the processor time of one. Open to all users as
-# /tmp is, for tests that run as another user. Not removed with what a killed test left in it, which
-# may be a mount.
+# Gives tests a directory of their own for temporary files. On ext4, `chattr +T` spreads its
+# subdirectories over the disk: otherwise, for every new file the kernel searches the inodes that
+# other tests have just freed, which took three quarters of the processor time of one test. All
+# users can write to it, as to /tmp, for tests that run as another user. It is not removed if a
+# killed test left files in it, which may be a mount.
 OWN_TMPDIR = TMPDIR=$$(mktemp -d "$${TMPDIR:-/tmp}/tXXXXXX"); export TMPDIR; \
 	chmod 1777 "$$TMPDIR"; chattr +T "$$TMPDIR" 2>/dev/null || :; trap 'rmdir "$$TMPDIR" 2>/dev/null || :' EXIT
 BUILD = TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --locked
 FUZZ_SECONDS ?= 60
 TORTURE_RUNS ?= 170
-# Explains itself when it is called with nothing.
+# Prints its usage when it is called without arguments.
 WINDOWS := $(CURDIR)/tools/windows
-# Where rustup puts programs, for shells that do not know it.
+# The directory of rustup's programs, for shells that lack it in PATH.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
@@ -37,7 +37,8 @@ build: need-cargo ## Build the program, target/release/transect
 dist: need-cargo ## Build it fully optimized, as for packages: target/dist/transect
 	$(BUILD) --profile dist
 
-# Named, even if it is this machine: else procedural macros would be built without a loader, too.
+# --target is given even for this machine: otherwise procedural macros, too, would be built without
+# a loader.
 static: need-cargo ## Build a program for Linux that needs no libraries, and starts the sooner
 	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
 	export RUSTFLAGS='-C target-feature=+crt-static'
@@ -54,13 +55,13 @@ windows: ## Build transect.exe for Windows (tools/windows brings what that takes
 		echo 'bcryptprimitives.dll beside it is for Wine only, which lacks it: not to be shipped'
 	fi
 
-# First those for Linux, of which some run transect.exe under Wine, then those for Windows. Where
-# there can be no Windows, they are skipped, all as one.
+# Runs the tests for Linux, some of which run transect.exe under Wine, then the tests for Windows.
+# Where Windows cannot be prepared, its tests are skipped as one.
 #
-# Fails if a test fails. The last line is a summary: a test is skipped if it said so (SKIPPED:
-# name: reason) or is marked #[ignore], and then counts as neither passed nor failed. Where CI=true,
-# nothing may say so. A test may say it in its captured output (which --show-output brings into the
-# log), past the capture on stderr, or in the file $TRANSECT_SKIP_LOG.
+# Fails if a test fails. The last line is a summary. A test counts as skipped, neither passed nor
+# failed, if it prints `SKIPPED: name: reason` or is marked #[ignore]. With CI=true, no test may print
+# that. A test may print it to its captured output (which --show-output adds to the log), to stderr
+# past the capture, or to the file $TRANSECT_SKIP_LOG.
 test: need-cargo need-programs ## Run all tests and doc tests; the last line sums them up
 	@mkdir -p '$(TARGET)'
 	$(OWN_TMPDIR)
@@ -69,7 +70,7 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 	rm -f "$$log" "$$log.status"
 	: >"$$TRANSECT_SKIP_LOG"
 	: >"$$TRANSECT_SKIP_LOG.windows"
-	# What is built once is not built for the next time.
+	# CI builds once, so incremental files would be useless.
 	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1 CARGO_INCREMENTAL=0; fi
 	tests='test --workspace --all-features --locked --no-fail-fast'
 	unset TRANSECT_EXE TRANSECT_WINE
@@ -78,8 +79,8 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 	{
 		status=0
 		if [ "$$left_out" = 0 ]; then
-			# Tests and program at once: built alone, the program has fewer features in what it is
-			# made of, and all of it would be built twice.
+			# Builds tests and program at once: built alone, the program has fewer
+			# features in its dependencies, and all of it would be built twice.
 			echo "tools/windows cargo $$tests --tests --no-run"
 			if '$(WINDOWS)' cargo $$tests --tests --no-run 2>&1; then
 				export TRANSECT_EXE="$$('$(WINDOWS)' dir)/debug/transect.exe"
@@ -107,7 +108,7 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 	if [ -n "$$TRANSECT_NO_SKIP" ]; then
 		: >"$$TRANSECT_SKIP_LOG"
 	else
-		# A test that is skipped on both systems is two.
+		# A test that is skipped on both systems counts twice.
 		sed -n 's/^SKIPPED: /&windows /p' "$$TRANSECT_SKIP_LOG.windows" >>"$$TRANSECT_SKIP_LOG"
 		sed -n -e 's/^\(test .* \.\.\. \)\{0,1\}SKIPPED: /SKIPPED: /' -e '/^=== windows: /,$$ s/^SKIPPED: /&windows /' \
 			-e '/^SKIPPED: /p' "$$log" | tr -d '\r' >>"$$TRANSECT_SKIP_LOG"
@@ -115,8 +116,9 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 		cat "$$TRANSECT_SKIP_LOG"
 	fi
 	said=$$(sed 's/^SKIPPED: //; s/: .*//' "$$TRANSECT_SKIP_LOG" | sort -u | wc -l)
-	# A failed test may quote the results of a process it started: the last one of a binary counts.
-	# What said that it was skipped counts as passed until here, except all of Windows.
+	# A failed test may quote the results of a process it started, so the last result of a
+	# binary counts. Until here, skipped tests count as passed, except if all of Windows was
+	# skipped.
 	awk -v said="$$said" -v left_out="$$left_out" -v status="$$status" '
 		function add() { passed += p; failed += f; ignored += i; p = f = i = 0 }
 		/^ *(Running|Doc-tests) / { add() }
@@ -131,7 +133,7 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 
 # Tests of whole programs and trees that `make quick` runs: parts of their names.
 QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
-# The same features as in `make test`, so that neither builds anew what the other built.
+# The same features as for `make test`, so that neither rebuilds the other's crates.
 quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in about a minute
 	@$(OWN_TMPDIR)
 	tests='test --workspace --all-features --locked'
@@ -221,8 +223,8 @@ clean: ## Remove everything that was built
 need-cargo:
 	@command -v $(CARGO) >/dev/null || { echo 'cargo is missing: install Rust with rustup, https://rustup.rs' >&2; exit 1; }
 
-# Linking needs a C compiler. The other programs are what single tests compare with, or set the
-# stage with: without them these tests are skipped.
+# Linking needs a C compiler. The other programs are needed by single tests, as references or to
+# prepare file systems. Without them these tests are skipped.
 need-programs:
 	@PATH="$$PATH:/usr/sbin:/sbin"
 	missing=
