@@ -1,8 +1,8 @@
 //! The parser of `getdents64` records.
 //!
-//! Of arbitrary bytes: it never panics; every name lies within the buffer and ends in a NUL;
-//! names come in order and do not overlap; after an error comes nothing more. Of encoded
-//! records: what goes in comes out, `.` and `..` left out.
+//! With arbitrary bytes, it never panics; every name lies within the buffer and ends with a NUL;
+//! names are in order and do not overlap; nothing follows an error. Encoded records are decoded
+//! unchanged, without `.` and `..`.
 
 #![no_main]
 

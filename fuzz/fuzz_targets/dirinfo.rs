@@ -1,9 +1,9 @@
 //! The parser of Windows directory records.
 //!
-//! Of arbitrary bytes: it never panics; every name lies within the buffer, has whole units and no
-//! NUL; names come in order and do not overlap; after an error comes nothing more. Of encoded
-//! records: what goes in comes out, `.` and `..` left out. Of names: what is UTF-16 becomes UTF-8,
-//! what is not leaves nothing behind.
+//! With arbitrary bytes, it never panics; every name lies within the buffer and has whole units and
+//! no NUL; names are in order and do not overlap; nothing follows an error. Encoded records are
+//! decoded unchanged, without `.` and `..`. Names that are UTF-16 become UTF-8; all others append
+//! nothing.
 
 #![no_main]
 
@@ -76,7 +76,7 @@ fn round_trip(entries: &[Entry], layout: Layout) {
     let mut expected = Vec::new();
     for entry in entries {
         let name: Vec<u16> = entry.name.iter().copied().filter(|&u| u != 0).take(255).collect();
-        // A name of no units, a negative size: not made by any system.
+        // A name without units, and a negative size: no system creates them.
         if name.is_empty() || entry.size < 0 {
             continue;
         }

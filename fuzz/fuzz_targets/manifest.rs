@@ -1,7 +1,7 @@
 //! The parser of lines with digests.
 //!
-//! Of arbitrary bytes: it never panics, and a line that it understands is understood alike when it is
-//! written again.
+//! With arbitrary bytes, it never panics. A parsed line stays the same when it is written and
+//! parsed again.
 
 #![no_main]
 

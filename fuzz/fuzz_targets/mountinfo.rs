@@ -1,7 +1,8 @@
 //! The parser of `/proc/self/mountinfo`.
 //!
-//! Of arbitrary bytes: it never panics and yields at most one mount a line, none longer than its
-//! line. Of a line written as the kernel writes it: the mount point comes out, whatever it holds.
+//! With arbitrary bytes, it never panics, and returns at most one mount per line, none longer than
+//! its line. From a line written as the kernel writes it, it returns the mount point, whatever
+//! bytes that contains.
 
 #![no_main]
 

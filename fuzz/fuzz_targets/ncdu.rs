@@ -1,7 +1,7 @@
 //! The reader of ncdu's exports.
 //!
-//! Of arbitrary bytes: it never panics. The names of what it reads are names that entries can have,
-//! and what it reads is the same when it is written and read again.
+//! With arbitrary bytes, it never panics. A table that it returns contains only valid names, and
+//! stays the same when it is written and read again.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ fuzz_target!(|export: &[u8]| {
     }
     let again = again(&table);
     assert_eq!(again.len(), table.len());
-    // A link whose number of names is missing is written as a file of its own, once.
+    // A link without a link count is written once, as a separate file.
     let twice = self::again(&again);
     assert_eq!(twice.len(), again.len());
     assert_eq!(twice.grand_total(), again.grand_total());

@@ -1,7 +1,7 @@
 //! The parsers of patches.
 //!
-//! Of arbitrary bytes, IPS and BPS: they never panic, and take no more memory than they should. BPS is
-//! given the checksum that it needs to be looked at.
+//! With arbitrary bytes, neither IPS nor BPS panics or takes too much memory. BPS patches get the
+//! right checksum, because the parser rejects any other at once.
 
 #![no_main]
 
@@ -32,7 +32,7 @@ fuzz_target!(|input: Input<'_>| {
     }
 });
 
-/// Puts a head and checksums around actions.
+/// Adds a header and checksums to actions.
 fn bps(sizes: [u8; 2], actions: &[u8]) -> Vec<u8> {
     let [before, after] = sizes.map(|size| size | 0x80);
     let mut patch = [b"BPS1", &[before, after, 0x80][..], actions, &[0; 8]].concat();

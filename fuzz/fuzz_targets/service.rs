@@ -1,6 +1,7 @@
 //! The messages between a service and its clients.
 //!
-//! On arbitrary bytes, no parser of frames, requests or answers panics. Encoded paths are decoded unchanged.
+//! With arbitrary bytes, no parser of frames, requests or answers panics. Encoded paths are decoded
+//! unchanged.
 
 #![no_main]
 
