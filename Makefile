@@ -39,13 +39,13 @@ dist: need-cargo ## Build it fully optimized, as for packages: target/dist/trans
 
 # --target is given even for this machine: otherwise procedural macros, too, would be built without
 # a loader.
-static: need-cargo ## Build a program for Linux that needs no libraries, and starts the sooner
+static: need-cargo ## Build a static program for Linux, which starts faster
 	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
 	export RUSTFLAGS='-C target-feature=+crt-static'
 	$(BUILD) --profile dist --target "$$machine"
 	echo "built $(TARGET)/$$machine/dist/transect"
 
-windows: ## Build transect.exe for Windows (tools/windows brings what that takes)
+windows: ## Build transect.exe for Windows (tools/windows installs the tools)
 	@'$(WINDOWS)' cargo build -p transect-cli --profile dist --locked
 	folder=$$('$(WINDOWS)' dir)/dist
 	'$(WINDOWS)' shim "$$folder"
@@ -185,7 +185,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
 	for source in contenders/*/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
 
-ci: check test ## All that has to hold before a change goes in
+ci: check test ## Run all checks required before a change is merged
 
 fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo 'a nightly compiler is missing: rustup toolchain install nightly' >&2; exit 1; }
