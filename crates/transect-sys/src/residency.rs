@@ -102,7 +102,7 @@ fn regular_size(attributes: &Attributes) -> io::Result<u64> {
 /// Returns the error of systems that do not report residency.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn unsupported() -> io::Error {
-    let reason = "this system does not tell what is in memory of a file";
+    let reason = "this system does not report which parts of a file are in memory";
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 

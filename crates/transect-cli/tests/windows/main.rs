@@ -365,7 +365,10 @@ fn list_closed_pipe_ends_quietly() {
 fn cache_drop_without_residency_not_confirmed() {
     let env = TestEnv::with_tree();
     let status = env.transect(["cache", "status", r"tree\plain"]).exits(1).stderr;
-    assert!(status.contains("this system does not tell what is in memory"), "{status}");
+    assert!(
+        status.contains("this system does not report which parts of a file are in memory"),
+        "{status}"
+    );
 
     let dropped = env.transect(["cache", "drop", "--json", "tree"]).exits(0).json();
     assert_eq!((&dropped["files"], &dropped["complete"]), (&3.into(), &true.into()));
@@ -416,7 +419,10 @@ fn lab_transform_every_method_measured() {
     let few = ["--blocks", "16K", "--rounds", "1", "--seq"];
     // Windows does not report residency: warm and cold cannot be verified.
     let refused = env.transect(run.iter().chain(&few)).exits(2).stderr;
-    assert!(refused.contains("this system does not tell what is in memory"), "{refused}");
+    assert!(
+        refused.contains("this system does not report which parts of a file are in memory"),
+        "{refused}"
+    );
     let as_is = ["--state", "as-is", "-o", "samples.jsonl"];
     let args = run.iter().chain(&few).chain(&as_is).copied();
     let session = env.transect(args.chain(methods.iter().map(String::as_str))).exits(0).text();
