@@ -21,7 +21,7 @@ pub enum RemovalError {
 impl fmt::Display for RemovalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Columns => write!(f, "the scan kept no times: what has changed cannot be told"),
+            Self::Columns => write!(f, "the scan kept no times, so changes cannot be detected"),
             Self::Nameless(path) => {
                 write!(f, "cannot remove '{}': it is not an entry of a directory", path.display())
             }

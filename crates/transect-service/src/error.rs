@@ -61,7 +61,7 @@ impl fmt::Display for Error {
                 write!(f, "a service answers at '{}' already", socket.display())?;
                 process.map_or(Ok(()), |process| write!(f, ": process {process}"))
             }
-            Self::NotASocket(path) => write!(f, "'{}' is no socket", path.display()),
+            Self::NotASocket(path) => write!(f, "'{}' is not a socket", path.display()),
             Self::NotPrivate(error) => f.write_str(&reason(error)),
             Self::LockOfOtherUser(path) => {
                 write!(f, "'{}' belongs to another user", path.display())

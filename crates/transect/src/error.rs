@@ -180,7 +180,7 @@ impl fmt::Display for Error {
                 write!(f, "minimum depth {min} is greater than maximum depth {max}")
             }
             Self::NotAbsolute(path) => write!(f, "'{}' is not an absolute path", path.display()),
-            Self::NoNotifications(why) => write!(f, "cannot be told of changes: {why}"),
+            Self::NoNotifications(why) => write!(f, "cannot watch for changes: {why}"),
             Self::Root(error) => error.fmt(f),
             Self::ThreadStart(error) => write!(f, "cannot start a thread: {}", reason(error)),
             Self::TooManyEntries => write!(f, "there are more entries than a table can hold"),

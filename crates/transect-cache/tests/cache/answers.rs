@@ -288,7 +288,7 @@ fn folding_ext4(temp: &TempDir) -> Result<Mount, String> {
     if said.as_ref().is_ok_and(|said| said.status.success()) {
         return Ok(mount);
     }
-    Err(format!("directories cannot be told to fold: {said:?}"))
+    Err(format!("case folding cannot be enabled: {said:?}"))
 }
 
 fn case_makes_no_difference(folding: &Path) {

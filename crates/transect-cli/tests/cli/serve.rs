@@ -236,14 +236,14 @@ fn service_invalid_arguments_reported() {
         (&["serve", "--cache", "--level", "fast"], "invalid value 'fast'"),
         (&["serve", "--cache", "--idle", "soon"], "invalid value 'soon'"),
         (&["serve", "--cache", "--socket", "no/such/folder"], "cannot lock"),
-        (&["serve", "--cache", "--socket", "."], "'.' is no socket"),
+        (&["serve", "--cache", "--socket", "."], "'.' is not a socket"),
     ] {
         let output = env.transect(args).exits(2);
         assert!(output.stderr_text().contains(what), "{args:?}\n{}", output.text());
     }
     env.write("file", 1);
     let output = env.transect(["serve", "--cache", "--socket", "file"]).exits(2);
-    assert_eq!(output.stderr_text(), "transect: 'file' is no socket\n");
+    assert_eq!(output.stderr_text(), "transect: 'file' is not a socket\n");
     assert!(env.path("file").exists());
 }
 

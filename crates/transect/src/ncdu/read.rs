@@ -250,8 +250,8 @@ impl Importer {
         // A root is named by a path; below it, a path would lead out of the directory.
         let wrong = match item.name.as_slice() {
             _ if self.table.depth() == 0 => return Ok(item),
-            b"." | b".." => "a name that is no entry: '.' or '..'",
-            name if name.contains(&b'/') => "a name that holds a '/'",
+            b"." | b".." => "a name that is not valid: '.' or '..'",
+            name if name.contains(&b'/') => "a name that contains a '/'",
             _ => return Ok(item),
         };
         Err(Error::Format { offset, what: wrong.to_owned() })
