@@ -65,7 +65,7 @@ impl Default for FakeTree {
 }
 
 impl FakeTree {
-    /// Returns a tree with nothing but its root.
+    /// Returns a tree with only its root.
     pub fn new() -> Self {
         let mut tree =
             Self { nodes: Vec::new(), faults: HashMap::new(), batch: 3, hide_types: false };

@@ -40,7 +40,7 @@ pub enum ListStatus {
 ///
 /// A reader belongs to one thread. Between [`Reader::open`] (or [`Reader::open_root`]) and the
 /// [`ListStatus::End`] of that directory, the same reader lists no other directory. Handles of
-/// earlier directories remain usable for opening what is below them, from any thread.
+/// earlier directories remain usable for opening entries below them, from any thread.
 pub trait Reader: Send + 'static {
     /// An open directory. Dropping it closes it.
     type Handle: Send + Sync + 'static;

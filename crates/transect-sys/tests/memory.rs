@@ -14,7 +14,7 @@ static ALLOCATOR: Allocator = Allocator { program: "hungry" };
 /// The environment variable with the child's task.
 const TASK: &str = "TRANSECT_TEST_MEMORY";
 
-/// Limits this process to 64 MiB of address space beyond what it has.
+/// Limits this process to 64 MiB of address space beyond its current size.
 fn limit_memory() {
     let statm = std::fs::read_to_string("/proc/self/statm").expect("/proc is mounted");
     let pages = statm.split(' ').next().and_then(|pages| pages.parse::<u64>().ok());

@@ -34,7 +34,7 @@ use rustix::io::Errno;
 
 /// Distinguishes an entry that is gone since it was listed from an error.
 ///
-/// `ENOTDIR` and `ELOOP` come from opening, without following links, what was listed as a
+/// `ENOTDIR` and `ELOOP` come from opening a name, without following links, that was listed as a
 /// directory: something else now has that name. `ESTALE` is an error: it means that a handle is no
 /// longer valid, not that the name is gone, and after a server's restart every entry reports it.
 fn fault_of_entry(errno: Errno) -> Fault {

@@ -248,7 +248,7 @@ mod tests {
                 .expect("the test runs in the crate's directory");
             attributes
         });
-        // The one field that fstatat lacks, and that statx may return without being asked.
+        // The only field that fstatat lacks; statx may return it without a request.
         answers.iter_mut().for_each(|answer| answer.set_btime(0));
         assert_eq!(format!("{:?}", answers[0]), format!("{:?}", answers[1]));
     }

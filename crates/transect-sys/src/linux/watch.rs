@@ -99,7 +99,7 @@ impl Watcher {
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
-                // The kernel could not return what it removed from its queue.
+                // The kernel removed notifications from its queue that it could not return.
                 Err(_) => return report(Notification::Lost),
             }
         }
