@@ -76,7 +76,7 @@ fn title(confirmation: &Confirmation) -> String {
     }
 }
 
-/// Returns the facts to know before answering, the most important first.
+/// Returns the facts that matter for the decision, the most important first.
 fn facts(confirmation: &Confirmation) -> Vec<String> {
     let Some(summary) = confirmation.summary else { return Vec::new() };
     let Summary { freed, shared, shared_files, mounts, unread, .. } = summary;
