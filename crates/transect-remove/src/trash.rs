@@ -36,7 +36,7 @@ impl Trash {
     /// created when needed, and one at the top of every other file system.
     ///
     /// `date` is recorded with every entry: local date and time, as in `2026-11-21T19:07:37`. The
-    /// caller provides it because the library does not know the time zone.
+    /// caller provides it because the library has no access to the time zone.
     ///
     /// # Errors
     /// [`RemovalError`]: this system has no trash, or the date has the wrong format.
