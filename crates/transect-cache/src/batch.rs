@@ -55,7 +55,8 @@ impl Revalidation<'_> {
         answers
     }
 
-    /// Answers from memory, and returns what is left. Consecutive paths of one directory share one
+    /// Answers from memory, and returns the remaining lookups. Consecutive paths of one directory
+    /// share one
     /// search for the directory, and one lock.
     fn answer_cached<'p, P: AsRef<Path>>(
         &self,

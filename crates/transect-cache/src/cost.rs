@@ -158,7 +158,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the rule with an opponent that knows how many missing names will be looked up.
+        /// Compares the rule with the best choice in hindsight, for any number of missing names.
         #[test]
         fn budget_missing_names_cost_bounded(
             names in 0_u64..5000,

@@ -77,7 +77,7 @@ fn memory_reported_matches_process() {
         let cache = CacheOptions::new(Level::Frozen).open().unwrap();
         drop(cache.get_many(&paths[..500]));
         let (before, said_before) = (resident(), cache.memory());
-        // One by one, so that nothing but the entries is allocated.
+        // One by one, so that only the entries are allocated.
         for path in &paths {
             let _ = cache.get(path);
         }

@@ -205,8 +205,8 @@ proptest! {
         tail in prop::sample::select(vec![EAGER, NEVER, CacheCosts::default()]),
     ) {
         let temp = TempDir::new();
-        // Links and detours lead up to two levels above the root, where other tests change what is
-        // compared here.
+        // Links and detours lead up to two levels above the root, where other tests change entries
+        // that are compared here.
         let root = &temp.path().join("above/above/root");
         std::fs::create_dir_all(root).unwrap();
         let mut promises: Vec<Promise> = Level::ALL
