@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A request to stop, shared between threads.
 ///
-/// A walk checks it before every directory and after every batch, and keeps what it has counted. It
+/// A walk checks it before every directory and after every batch, and keeps the counts so far. It
 /// can be made from the flag that a signal handler sets.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);

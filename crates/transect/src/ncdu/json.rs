@@ -127,7 +127,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    /// Skips a value of any kind. Checks only what is needed to find its end.
+    /// Skips a value of any kind. Checks only as much as is needed to find its end.
     pub(super) fn skip_value(&mut self) -> Result<(), Error> {
         let mut depth = 0_u64;
         loop {

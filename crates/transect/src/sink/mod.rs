@@ -26,7 +26,7 @@ pub use totals::Totals;
 pub enum Flow {
     /// Continue.
     Continue,
-    /// Stop the whole walk; what was counted is kept.
+    /// Stop the whole walk; the counts so far are kept.
     Quit,
 }
 

@@ -100,7 +100,7 @@ impl Table {
         self.rows.columns()
     }
 
-    /// Returns the errors, and counts of what is not in the table.
+    /// Returns the errors, and counts of entries that are not in the table.
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
     }
