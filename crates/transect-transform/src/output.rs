@@ -36,8 +36,8 @@ pub struct OutputBuffer<'a> {
 }
 
 impl<'a> OutputBuffer<'a> {
-    /// Returns a buffer that passes its blocks to `next`. `gathered` holds what was not passed on
-    /// yet: empty at first, and the same vector for all calls about one file.
+    /// Returns a buffer that passes its blocks to `next`. `gathered` holds bytes that were not
+    /// passed on yet: empty at first, and the same vector for all calls about one file.
     pub fn new(
         gathered: &'a mut Vec<u8>,
         next: &'a mut dyn FnMut(&[u8]) -> Result<(), StepError>,
@@ -114,7 +114,7 @@ impl<'a> OutputBuffer<'a> {
         Ok(self.gathered)
     }
 
-    /// Passes on what is collected, even if it does not fill a block.
+    /// Passes on the collected bytes, even if they do not fill a block.
     ///
     /// # Errors
     /// The consumer accepts no more.
@@ -131,8 +131,8 @@ impl<'a> OutputBuffer<'a> {
     }
 
     /// Returns `outcome`, the result of the step that wrote here. If the step failed on its input,
-    /// passes on first what it wrote before: a later step may fail on an earlier byte, and the
-    /// reported error must not depend on how the input was split.
+    /// first passes on the bytes that it wrote before: a later step may fail on an earlier byte,
+    /// and the reported error must not depend on how the input was split.
     pub(crate) fn flush_before_error(
         &mut self,
         outcome: Result<(), StepError>,

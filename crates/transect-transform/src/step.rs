@@ -130,9 +130,8 @@ pub trait Step: Send {
     }
 
     /// Processes the next bytes and writes to `out` every byte of the result that is already
-    /// certain. The step keeps what it cannot decide yet: a few bytes, and never more than a fixed
-    /// limit.
-    ///
+    /// Processes the next bytes, and writes to `out` every byte of the result that is already
+    /// certain. The step keeps undecided bytes: a few, and never more than a fixed limit.
     /// # Errors
     /// The step cannot process the input, or `out` accepts no more. After an error, only another
     /// file may be fed, after [`Step::reset`].

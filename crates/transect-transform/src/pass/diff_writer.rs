@@ -24,7 +24,7 @@ pub(super) trait BlockWriter {
     /// Appends to the result.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Appends what is still buffered.
+    /// Appends the buffered bytes.
     fn flush(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -8,7 +8,7 @@ pub(super) trait PositionedWriter: Send {
     /// Writes bytes at the end of the result. The caller then moves the end behind them.
     fn write_at_end(&mut self, out: &Replacement, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Writes what is still buffered.
+    /// Writes the buffered bytes.
     fn finish(&mut self, out: &Replacement) -> Result<(), Error> {
         let _ = out;
         Ok(())

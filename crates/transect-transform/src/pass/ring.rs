@@ -105,7 +105,7 @@ impl SharedRing {
         (state.method, state.size) == (method, size.next_multiple_of(ALIGNMENT))
     }
 
-    /// Ends a pass: waits for all requests, discards what was read ahead, and closes the files.
+    /// Ends a pass: waits for all requests, discards blocks read ahead, and closes the files.
     pub(super) fn drain(&self) -> io::Result<()> {
         let mut state = self.state();
         while state.ring.in_flight() > 0 {

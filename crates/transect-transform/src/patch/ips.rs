@@ -101,7 +101,7 @@ fn last_wins(records: &[Record<'_>]) -> Vec<Change> {
             at = record.at.end;
         }
         end = end.max(at);
-        // One interval replaces all that it contains, so each is visited only once.
+        // One interval replaces all intervals that it contains, so each is visited only once.
         covered.insert(begin, end);
     }
     changes.sort_by_key(|change| change.offset);

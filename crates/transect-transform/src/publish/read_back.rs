@@ -1,4 +1,4 @@
-//! Compares a result on the device with what was written.
+//! Compares a result on the device with the written bytes.
 
 use std::fs::File;
 use std::io;

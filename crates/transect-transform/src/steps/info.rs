@@ -2,7 +2,7 @@
 
 use crate::step::{Shape, Step};
 
-/// A step, or what is wrong with its parameter.
+/// A step, or the error in its parameter.
 pub(super) type StepResult = Result<Box<dyn Step>, String>;
 
 /// The description of a step in help and lists.

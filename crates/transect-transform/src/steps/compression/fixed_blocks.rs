@@ -45,7 +45,7 @@ impl FixedBlocks {
         &self.kept
     }
 
-    /// Discards what is kept.
+    /// Discards the kept bytes.
     pub(super) fn reset(&mut self) {
         self.kept.clear();
     }

@@ -39,7 +39,7 @@ impl Chunks {
         &mut self.kept
     }
 
-    /// Discards what is kept.
+    /// Discards the kept chunk.
     pub(super) fn reset(&mut self) {
         self.kept.clear();
     }

@@ -94,7 +94,7 @@ impl FileCipher {
         Ok(())
     }
 
-    /// Returns what is wrong with a chunk that is not authentic.
+    /// Returns the error for a chunk that is not authentic.
     fn invalid(&self, chunk: &mut Vec<u8>, last: bool) -> InvalidData {
         let begin = HEADER as u64 + u64::from(self.next) * (CHUNK + TAG) as u64;
         let end = begin + chunk.len() as u64;
