@@ -22,12 +22,18 @@ pub enum Operation {
     Sync,
     /// Renaming the result to its target.
     Replace,
-    /// Comparing the result on the device with what was written.
+    /// Comparing the result on the device with the written bytes.
     ReadBack,
     /// Removing a file that a killed process left behind.
     Remove,
     /// Running the steps.
     Transform,
+    /// Applying or undoing a patch.
+    Patch,
+    /// Splitting a file.
+    Split,
+    /// Joining parts.
+    Join,
 }
 
 impl Operation {
@@ -42,6 +48,9 @@ impl Operation {
             Self::ReadBack => "read back",
             Self::Remove => "remove",
             Self::Transform => "transform",
+            Self::Patch => "patch",
+            Self::Split => "split",
+            Self::Join => "join",
         }
     }
 }
@@ -159,11 +168,15 @@ pub enum Error {
     },
     /// The file changed meanwhile, so that the result matches neither version.
     Changed {
+        /// The operation.
+        operation: Operation,
         /// The file.
         path: PathBuf,
     },
     /// A step cannot process the content.
     Invalid {
+        /// The operation.
+        operation: Operation,
         /// The file.
         path: PathBuf,
         /// Where and why.
@@ -206,12 +219,12 @@ impl Error {
     /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         match self {
-            Self::System { operation, .. } | Self::Rejected { operation, .. } => *operation,
+            Self::System { operation, .. }
+            | Self::Rejected { operation, .. }
+            | Self::Changed { operation, .. }
+            | Self::Invalid { operation, .. } => *operation,
             Self::SameTarget { .. } | Self::NoSpace { .. } => Operation::Write,
-            Self::Changed { .. }
-            | Self::Invalid { .. }
-            | Self::Unsupported(..)
-            | Self::Cancelled { .. } => Operation::Transform,
+            Self::Unsupported(..) | Self::Cancelled { .. } => Operation::Transform,
         }
     }
 
@@ -252,7 +265,25 @@ impl Error {
 
     /// Returns a function that turns a step's error about the content of `path` into an [`Error`].
     pub(crate) fn invalid(path: &Path) -> impl FnOnce(InvalidData) -> Self {
-        move |error| Self::Invalid { path: path.to_owned(), error }
+        move |error| Self::Invalid { operation: Operation::Transform, path: path.to_owned(), error }
+    }
+
+    /// Returns the error for a file that changed while it was read.
+    pub(crate) fn changed(path: &Path) -> Self {
+        Self::Changed { operation: Operation::Transform, path: path.to_owned() }
+    }
+
+    /// Returns a function that makes errors about the content of a file errors of an operation
+    /// other than [`Operation::Transform`].
+    pub(crate) fn during(actual: Operation) -> impl FnOnce(Self) -> Self {
+        move |mut error| {
+            if let Self::Changed { operation, .. } | Self::Invalid { operation, .. } = &mut error
+                && *operation == Operation::Transform
+            {
+                *operation = actual;
+            }
+            error
+        }
     }
 }
 
@@ -271,10 +302,10 @@ impl fmt::Display for Error {
                 cannot(*operation, path, &transect::reason(source))
             }
             Self::Rejected { operation, path, reason } => cannot(*operation, path, reason),
-            Self::Changed { path } => {
-                cannot(Operation::Transform, path, &"it changed while it was read")
+            Self::Changed { operation, path } => {
+                cannot(*operation, path, &"it changed while it was read")
             }
-            Self::Invalid { path, error } => cannot(Operation::Transform, path, error),
+            Self::Invalid { operation, path, error } => cannot(*operation, path, error),
             Self::SameTarget { path, inputs: [one, other] } => {
                 let (one, other) = (one.display(), other.display());
                 cannot(

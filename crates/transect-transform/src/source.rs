@@ -153,7 +153,7 @@ impl Source {
     pub(crate) fn verify_same(&self, file: &File) -> Result<(), Error> {
         let there = attributes_of(file).map_err(Error::system(Operation::Read, &self.path))?;
         if there.file_id() != self.file_id() {
-            return Err(Error::Changed { path: self.path.clone() });
+            return Err(Error::changed(&self.path));
         }
         Ok(())
     }
@@ -161,9 +161,7 @@ impl Source {
     /// Returns [`Error::Changed`] if the file's size has changed; otherwise the system's error.
     pub(crate) fn changed_or(&self, error: io::Error) -> Error {
         match attributes_of(&self.file) {
-            Ok(now) if now.size() != self.before.size() => {
-                Error::Changed { path: self.path.clone() }
-            }
+            Ok(now) if now.size() != self.before.size() => Error::changed(&self.path),
             _ => Error::system(Operation::Read, &self.path)(error),
         }
     }
@@ -176,7 +174,7 @@ impl Source {
     pub fn verify_unchanged(&self) -> Result<(), Error> {
         let after =
             attributes_of(&self.file).map_err(Error::system(Operation::Read, &self.path))?;
-        let changed = || Err(Error::Changed { path: self.path.clone() });
+        let changed = || Err(Error::changed(&self.path));
         if after.size() != self.before.size() {
             return changed();
         }

@@ -99,7 +99,7 @@ mod tests {
         }
         assert_eq!(run("crc32c", b"123456789").unwrap().1.findings[0].value, "e3069283");
         let refused = run("gunzip", b"").unwrap_err().to_string();
-        assert_eq!(refused, "cannot transform 'input': gunzip: no gzip file: it is empty");
+        assert_eq!(refused, "cannot transform 'input': gunzip: not a gzip file: it is empty");
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn patch_in_place_and_undo() {
     assert_eq!(fs::read(env.path("file")).unwrap(), b"0123456789");
     assert!(!env.path(".file.transect-undo").exists());
     for (args, message) in [
-        (&["3:34:58", "-i"][..], "cannot transform 'file': 33 is not the expected 34 at byte 3"),
+        (&["3:34:58", "-i"][..], "cannot patch 'file': 33 is not the expected 34 at byte 3"),
         (&["3:33", "-i"], "3:33: not of the form OFFSET:OLD:NEW"),
         (&["3:33:58"], "no destination given; use --in-place or --output PATH"),
         (&["-i"], "no edits given"),

@@ -300,7 +300,7 @@ fn transform_failed_file_does_not_stop_others() {
     ----- stderr -----
     transect: cannot replace 'src/a.c': it has 2 names (hard links); the others would keep the old content
     transect: hint: use --break-links to replace the given names; the others keep the old content
-    transect: cannot transform 'src/lossy': decode=utf-8: no UTF-8 at byte 0
+    transect: cannot transform 'src/lossy': decode=utf-8: not UTF-8 at byte 0
     transect: 5 files, 1 changed, 1 unchanged, 1 skipped: not text, 2 failed; 11 B in [time]
     ");
     assert_eq!(content(&env, "other-name"), "one\r\ntwo\n");

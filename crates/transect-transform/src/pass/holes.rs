@@ -109,7 +109,7 @@ impl HolePuncher<'_> {
             .map_err(Error::system(Operation::Read, self.source.path()))?;
         let mut rest = &block[..read];
         if rest.is_empty() {
-            return Err(Error::Changed { path: self.source.path().to_owned() });
+            return Err(Error::changed(self.source.path()));
         }
         let mut offset = at;
         while !rest.is_empty() {

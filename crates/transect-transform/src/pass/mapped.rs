@@ -118,8 +118,8 @@ impl MappedWriter {
     ) -> Result<(Range<u64>, Mapping), Error> {
         let failed = || Error::system(Operation::Write, out.path());
         if !system::reserve(out.file(), part.clone()).map_err(failed())? {
-            let why = "this file system makes no room beforehand, and would not say in time that \
-                       it is full";
+            let why = "this file system cannot reserve space, so a full device would not be \
+                       detected in time";
             return Err(Error::Unsupported(method.as_str(), why));
         }
         let mapping = Mapping::map_write(out.file(), part.clone()).map_err(failed())?;

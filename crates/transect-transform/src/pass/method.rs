@@ -83,7 +83,7 @@ impl IoMethod {
                 Some("a file that is cut while it is mapped ends the program on this system")
             }
             Self::Direct | Self::DirectUring if !system::HAS_DIRECT => {
-                Some("no way past the cache of this system is known")
+                Some("this system does not support direct I/O")
             }
             Self::Uring | Self::DirectUring if !system::has_io_uring() => {
                 Some("this system has no io_uring, or does not allow it")

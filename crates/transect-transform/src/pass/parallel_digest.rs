@@ -124,7 +124,7 @@ impl PartQueue<'_> {
             let read = fill(&mut from, block);
             let read = read.map_err(Error::system(Operation::Read, source.path()))?;
             if read < length {
-                return Err(Error::Changed { path: source.path().to_owned() });
+                return Err(Error::changed(source.path()));
             }
             hasher.update(block);
             source.add_consumed(read as u64);

@@ -57,7 +57,7 @@ impl Bps {
         let mut sum = Crc::new();
         sum.update(&patch[..patch.len() - 4]);
         if sum.sum() != crc {
-            return Err(InvalidData::new("its own CRC-32 is not the one it should be"));
+            return Err(InvalidData::new("the patch has the wrong CRC-32"));
         }
         let mut rest = body.strip_prefix(MAGIC).ok_or_else(cut_short)?;
         let mut next = || {

@@ -34,7 +34,7 @@ pub(super) fn apply(
     }
     applier.made.flush()?;
     if applier.sum.sum() != bps.crc_after {
-        let reason = "the patch does not make what it should (CRC-32)";
+        let reason = "the patched file has the wrong CRC-32";
         return Err(Error::invalid(input)(InvalidData::new(reason)));
     }
     source.verify_unchanged()?;
@@ -166,7 +166,7 @@ impl<'a> ReadWindow<'a> {
         let read = fill(&mut there, &mut block[..size]);
         let read = read.map_err(Error::system(Operation::Read, source.path()))?;
         if read == 0 {
-            return Err(Error::Changed { path: source.path().to_owned() });
+            return Err(Error::changed(source.path()));
         }
         (self.start, self.length) = (from, read);
         Ok(())

@@ -122,7 +122,7 @@ fn reject_existing_journal(journal: &Path, source: &Source) -> Result<(), Error>
 /// or the file contains bytes that are neither old nor new. The file is then unchanged. After a
 /// system error, `undo` can be repeated.
 pub fn undo(path: &Path) -> Result<PatchReport, Error> {
-    recover(path, |edit| &edit.old, false)
+    recover(path, |edit| &edit.old, false).map_err(Error::during(Operation::Patch))
 }
 
 /// Completes an in-place patch that was interrupted.
@@ -130,7 +130,7 @@ pub fn undo(path: &Path) -> Result<PatchReport, Error> {
 /// # Errors
 /// The errors of [`undo`].
 pub fn resume(path: &Path, options: &InPlaceOptions) -> Result<PatchReport, Error> {
-    recover(path, |edit| &edit.new, options.keep_journal)
+    recover(path, |edit| &edit.new, options.keep_journal).map_err(Error::during(Operation::Patch))
 }
 
 fn recover(path: &Path, wanted: fn(&UndoEdit) -> &[u8], keep: bool) -> Result<PatchReport, Error> {
@@ -176,7 +176,7 @@ impl PatchedFile {
         let file = File::options().read(true).write(true).open(&path).map_err(failed())?;
         let there = attributes_of(&file).map_err(failed())?;
         if !same_state(source.attributes(), &there) {
-            return Err(Error::Changed { path });
+            return Err(Error::changed(&path));
         }
         Ok(Self { path, source, file })
     }
@@ -203,7 +203,7 @@ impl PatchedFile {
         let read = fill(&mut PositionedReader { file: &self.file, offset }, &mut bytes)
             .map_err(Error::system(Operation::Read, &self.path))?;
         if read < length {
-            return Err(Error::Changed { path: self.path.clone() });
+            return Err(Error::changed(&self.path));
         }
         Ok(bytes)
     }
@@ -391,7 +391,7 @@ mod tests {
             std::fs::write(&journal, &whole[..end]).unwrap();
             for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
                 let expected = format!(
-                    "cannot transform '{}': it is no journal, or damaged",
+                    "cannot read '{}': it is not an undo journal, or it is damaged",
                     journal.display()
                 );
                 assert_eq!(refused.unwrap_err().to_string(), expected);
@@ -474,7 +474,7 @@ mod tests {
         std::fs::write(&file, NEW).unwrap();
         let refuses = || {
             let expected =
-                format!("cannot transform '{}': it belongs to another file", journal.display());
+                format!("cannot read '{}': it belongs to another file", journal.display());
             for refused in [undo(&file), resume(&file, &InPlaceOptions::default())] {
                 assert_eq!(refused.unwrap_err().to_string(), expected);
             }

@@ -79,7 +79,8 @@ impl UndoJournal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Error::system(Operation::Read, path))?;
-        Self::parse(&bytes).ok_or_else(|| invalid(path, "it is no journal, or damaged"))
+        Self::parse(&bytes)
+            .ok_or_else(|| invalid(path, "it is not an undo journal, or it is damaged"))
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -124,7 +125,8 @@ impl UndoJournal {
     pub(super) fn write(&self, mut result: Replacement) -> Result<(), Error> {
         let bytes = self.to_bytes();
         if bytes.len() as u64 > MAX_LENGTH {
-            return Err(invalid(result.path(), "it would be too long to be read again"));
+            let error = InvalidData::new("it would be too long to be read again");
+            return Err(Error::during(Operation::Write)(Error::invalid(result.path())(error)));
         }
         result.append(&bytes)?;
         result.publish()?;
@@ -181,7 +183,7 @@ fn inode_of(source: &Source) -> u64 {
 }
 
 fn invalid(path: &Path, reason: &str) -> Error {
-    Error::invalid(path)(InvalidData::new(reason))
+    Error::during(Operation::Read)(Error::invalid(path)(InvalidData::new(reason)))
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {

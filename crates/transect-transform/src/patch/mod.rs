@@ -78,7 +78,9 @@ impl Patch {
     /// # Errors
     /// The file cannot be read, is not a patch, or is longer than [`MAX_LENGTH`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::parse(&read_patch_file(path)?).map_err(Error::invalid(path))
+        read_patch_file(path)
+            .and_then(|bytes| Self::parse(&bytes).map_err(Error::invalid(path)))
+            .map_err(Error::during(Operation::Read))
     }
 
     /// Returns whether the patch specifies the content of its input. Otherwise it can be applied to
@@ -107,6 +109,16 @@ impl Patch {
     /// # Errors
     /// The patch is for another file; also the errors of [`transform`].
     pub fn apply(
+        &self,
+        input: &Path,
+        target: &Path,
+        pass: &PassOptions,
+        options: ReplaceOptions,
+    ) -> Result<PublishReport, Error> {
+        self.write_patched(input, target, pass, options).map_err(Error::during(Operation::Patch))
+    }
+
+    fn write_patched(
         &self,
         input: &Path,
         target: &Path,
@@ -143,6 +155,7 @@ impl Patch {
         options: &InPlaceOptions,
     ) -> Result<PatchReport, Error> {
         self.apply_in_place_observed(path, options, &mut |_| {})
+            .map_err(Error::during(Operation::Patch))
     }
 
     fn apply_in_place_observed(

@@ -93,7 +93,7 @@ impl<'a> ChangeOverlay<'a> {
             return Err(InvalidData::new("the patch is for another file (CRC-32)"));
         }
         if after.sum() != known.after {
-            return Err(InvalidData::new("the patch does not make what it should (CRC-32)"));
+            return Err(InvalidData::new("the patched file has the wrong CRC-32"));
         }
         Ok(())
     }

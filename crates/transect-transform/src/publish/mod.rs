@@ -278,7 +278,7 @@ impl Replacement {
         let file = File::options().read(true).write(true).open(path).map_err(failed())?;
         let there = attributes_of(&file).map_err(failed())?;
         if !same_state(source.attributes(), &there) {
-            return Err(Error::Changed { path: path.clone() });
+            return Err(Error::changed(path));
         }
         change(&file)?;
         if self.options.keep_times {

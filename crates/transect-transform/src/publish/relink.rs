@@ -32,7 +32,7 @@ pub(crate) fn replace_with_link(
         && now.size() == before.size()
         && now.mtime() == before.mtime();
     if !is_same {
-        return Err(Error::Changed { path: other.to_owned() });
+        return Err(Error::changed(other));
     }
     let linked = with_unused_name(other, |name| std::fs::hard_link(first, name));
     let ((), name) = linked.map_err(failed())?;

@@ -95,17 +95,17 @@ impl Target {
         self.there.is_some()
     }
 
-    /// Checks that an input changed in place is still what was read. Otherwise someone else's
-    /// changes would be lost.
+    /// Checks that an input changed in place is still the file that was read. Otherwise another
+    /// process's changes would be lost.
     pub(super) fn verify_unchanged(&self) -> Result<(), Error> {
         let (true, Some(there)) = (self.is_input, &self.there) else {
             return Ok(());
         };
         match attributes_at(&self.path) {
             Ok(now) if same_state(there, &now) => Ok(()),
-            Ok(_) => Err(Error::Changed { path: self.path.clone() }),
+            Ok(_) => Err(Error::changed(&self.path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Error::Changed { path: self.path.clone() })
+                Err(Error::changed(&self.path))
             }
             Err(error) => Err(Error::system(Operation::Replace, &self.path)(error)),
         }

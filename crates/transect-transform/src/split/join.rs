@@ -42,6 +42,15 @@ pub fn join(
     options: ReplaceOptions,
     cancel: &Cancel,
 ) -> Result<JoinReport, Error> {
+    join_parts(manifest, target, options, cancel).map_err(Error::during(Operation::Join))
+}
+
+fn join_parts(
+    manifest: &Path,
+    target: &Path,
+    options: ReplaceOptions,
+    cancel: &Cancel,
+) -> Result<JoinReport, Error> {
     let source = Source::open(manifest)?;
     let parsed = read(&source, Manifest::read)?;
     let there = attributes_at(target).ok().and_then(|there| there.file_id());
@@ -66,7 +75,7 @@ pub fn join(
     joiner.copy()?;
     let PartJoiner { result, size, whole, .. } = joiner;
     if whole.finalize().to_hex().as_str() != digest {
-        let reason = "its parts are what it says, but make another file than it says";
+        let reason = "its parts match their digests, but not the digest of the whole file";
         return Err(invalid(manifest, reason));
     }
     drop(source);
@@ -79,8 +88,10 @@ fn whole_digest_path(manifest: &Path) -> Result<PathBuf, Error> {
     if manifest.extension().is_some_and(|end| end == &MANIFEST_SUFFIX[1..]) {
         return Ok(manifest.with_extension(&DIGEST_SUFFIX[1..]));
     }
-    let reason =
-        format!("its name does not end with '{MANIFEST_SUFFIX}', and it does not say all itself");
+    let reason = format!(
+        "its name does not end with '{MANIFEST_SUFFIX}', and it does not contain the digest of the \
+         whole file"
+    );
     Err(invalid(manifest, reason))
 }
 
@@ -144,7 +155,7 @@ impl PartJoiner<'_> {
             let digest = self.part(&part, &mut block)?;
             part.verify_unchanged()?;
             if digest.to_hex().as_str() != line.digest {
-                return Err(invalid(part.path(), "its BLAKE3 digest is not the one it should be"));
+                return Err(invalid(part.path(), "its BLAKE3 digest differs from the manifest"));
             }
         }
         Ok(())

@@ -52,7 +52,7 @@ pub(super) struct WholeFile {
 }
 
 impl Manifest {
-    /// Reads and parses a manifest, or returns what is wrong with it.
+    /// Reads and parses a manifest. The inner error describes an invalid manifest.
     pub(super) fn read(from: impl BufRead) -> io::Result<Result<Self, String>> {
         let mut lines = Lines::new(from);
         let (mut parts, mut head) = (Vec::new(), None::<FirstFormHeader>);
@@ -141,7 +141,7 @@ fn parse_part(raw: &RawLine<'_>) -> Result<Option<Line>, String> {
     };
     let name = line.name.display();
     if !is_plain_name(&line.name) {
-        return Err(format!("'{name}' is not beside it"));
+        return Err(format!("'{name}' is a path, not a file name"));
     }
     if !is_blake3(&line) {
         return Err(format!("the digest of '{name}' is none of BLAKE3"));
@@ -178,7 +178,8 @@ impl WholeFile {
     }
 }
 
-/// Reads and parses the file with the digest of the whole, or returns what is wrong with it.
+/// Reads and parses the file with the digest of the whole. The inner error describes an invalid
+/// file.
 pub(super) fn read_whole_digest(from: impl BufRead) -> io::Result<Result<String, String>> {
     let (mut count, mut digest) = (0, Err(String::new()));
     for line in manifest::Reader::new(from) {
@@ -312,13 +313,13 @@ mod tests {
             ("part: 4", "part: -4", "its parts have no length"),
             ("part: 4", "part: 5", "it names 3 parts, and 2 make 10 bytes"),
             ("# blake3: ", "# sha256: ", "there is no '# blake3: '"),
-            ("  b\n", "  ../b\n", "'../b' is not beside it"),
-            ("  b\n", "  /b\n", "'/b' is not beside it"),
-            ("  b\n", "  d/b\n", "'d/b' is not beside it"),
-            ("  b\n", "  ..\n", "'..' is not beside it"),
-            ("  b\n", "  .\n", "'.' is not beside it"),
-            ("  b\n", "  b/\n", "'b/' is not beside it"),
-            ("  b\n", "  ./b\n", "'./b' is not beside it"),
+            ("  b\n", "  ../b\n", "'../b' is a path, not a file name"),
+            ("  b\n", "  /b\n", "'/b' is a path, not a file name"),
+            ("  b\n", "  d/b\n", "'d/b' is a path, not a file name"),
+            ("  b\n", "  ..\n", "'..' is a path, not a file name"),
+            ("  b\n", "  .\n", "'.' is a path, not a file name"),
+            ("  b\n", "  b/\n", "'b/' is a path, not a file name"),
+            ("  b\n", "  ./b\n", "'./b' is a path, not a file name"),
             (
                 "cdcd  b",
                 "cd  b",

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use join::{JoinReport, join};
 use transect::Cancel;
 
-use crate::error::Error;
+use crate::error::{Error, Operation};
 use crate::manifest::Line;
 use crate::pass::{LARGE_BLOCK, append_sparse};
 use crate::publish::{Batch, Durability, Existing, ReplaceOptions, Replacement};
@@ -64,6 +64,16 @@ pub struct SplitReport {
 /// error. New files are removed again, but parts of an earlier split may already have been
 /// replaced.
 pub fn split(
+    input: &Path,
+    target: &Path,
+    part: NonZeroU64,
+    options: ReplaceOptions,
+    cancel: &Cancel,
+) -> Result<SplitReport, Error> {
+    split_file(input, target, part, options, cancel).map_err(Error::during(Operation::Split))
+}
+
+fn split_file(
     input: &Path,
     target: &Path,
     part: NonZeroU64,
@@ -147,7 +157,7 @@ impl<'a> PartWriter<'a> {
         }
         // The file has more bytes than its size: it grows, or is a pseudo file.
         if self.source.fill(&mut block[..1])? > 0 {
-            return Err(Error::Changed { path: self.source.path().to_owned() });
+            return Err(Error::changed(self.source.path()));
         }
         Ok(batch)
     }
@@ -171,7 +181,7 @@ impl<'a> PartWriter<'a> {
             let read = self.source.fill(&mut block[..size])?;
             let bytes = &block[..read];
             if read < size {
-                return Err(Error::Changed { path: self.source.path().to_owned() });
+                return Err(Error::changed(self.source.path()));
             }
             hasher.update(bytes);
             self.whole.update(bytes);
@@ -229,6 +239,5 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Returns an error about the content of a manifest or a part.
 fn invalid(path: &Path, reason: impl Into<String>) -> Error {
-    let error = InvalidData::new(reason);
-    Error::Invalid { path: path.to_owned(), error }
+    Error::invalid(path)(InvalidData::new(reason))
 }

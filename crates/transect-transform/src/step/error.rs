@@ -59,7 +59,7 @@ impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(error) => error.fmt(f),
-            Self::Closed => f.write_str("the result is not taken any more"),
+            Self::Closed => f.write_str("the consumer accepts no more"),
         }
     }
 }
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn invalid_data_display_names_step_and_position() {
-        let mut error = InvalidData::at(7, "no UTF-8");
-        assert_eq!(error.to_string(), "no UTF-8 at byte 7");
+        let mut error = InvalidData::at(7, "not UTF-8");
+        assert_eq!(error.to_string(), "not UTF-8 at byte 7");
         error.step = "decode=utf-8".to_owned();
-        assert_eq!(StepError::from(error).to_string(), "decode=utf-8: no UTF-8 at byte 7");
+        assert_eq!(StepError::from(error).to_string(), "decode=utf-8: not UTF-8 at byte 7");
         assert_eq!(InvalidData::new("ends too early").to_string(), "ends too early");
     }
 }

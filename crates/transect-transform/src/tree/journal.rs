@@ -73,7 +73,7 @@ impl JobJournal {
     /// Opens a journal, or starts one if the file does not exist or is empty. Ignores an incomplete
     /// last line: its input was not replaced.
     ///
-    /// Writes nothing to a file that is not a journal of these steps, and cuts off nothing but an
+    /// Writes nothing to a file that is not a journal of these steps, and truncates only an
     /// incomplete line.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Error> {
 }
 
 fn invalid(path: &Path, reason: String) -> Error {
-    Error::invalid(path)(InvalidData::new(reason))
+    Error::during(Operation::Read)(Error::invalid(path)(InvalidData::new(reason)))
 }
 
 /// The parsed content of a journal.
@@ -199,7 +199,7 @@ impl JournalContents {
                 contents.before.extend(entry.map(|Line { name, digest, .. }| (name, digest)));
             } else if line.is_too_long || !may_be_torn_line(line.text) {
                 let number = line.number;
-                return Err(invalid(path, format!("line {number} is not one of a journal")));
+                return Err(invalid(path, format!("line {number} is not a journal line")));
             }
             if is_finished {
                 contents.whole = contents.length;
@@ -293,8 +293,8 @@ mod tests {
             ("# transect journal: trim", ""),
             ("# transect journal: trimmed", "it is a journal of 'trimmed', not of 'trim'"),
             ("# transect journal: \u{1b}[31m\n", "it is a journal of '\\u{1b}[31m', not of 'trim'"),
-            (&format!("{HEAD_OF_TRIM}precious"), "line 2 is not one of a journal"),
-            (&format!("{HEAD_OF_TRIM}{line}0123 precious"), "line 3 is not one of a journal"),
+            (&format!("{HEAD_OF_TRIM}precious"), "line 2 is not a journal line"),
+            (&format!("{HEAD_OF_TRIM}{line}0123 precious"), "line 3 is not a journal line"),
             (&format!("{HEAD_OF_TRIM}precious\n{line}"), "line 2: neither"),
         ] {
             std::fs::write(&path, content).unwrap();

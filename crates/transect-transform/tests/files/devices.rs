@@ -169,7 +169,7 @@ fn mapped_output_needs_reserved_space() {
             let options = ReplaceOptions::default();
             let made = transform(&input, Some(&target), Some(&mut Upper), &mut passes, options);
             if refused {
-                assert!(message(made).contains("this file system makes no room beforehand"));
+                assert!(message(made).contains("this file system cannot reserve space"));
             } else {
                 made.unwrap();
                 assert!(std::fs::read(&target).unwrap() == bytes.to_ascii_uppercase());
@@ -273,7 +273,7 @@ fn direct_io_leaves_nothing_in_cache() {
     // With `None`, the planner bypasses the cache.
     for method in [Some(IoMethod::Buffered)].into_iter().chain(past).chain([None]) {
         if !at_hand().contains(&method.unwrap_or(IoMethod::Direct)) {
-            return loudly_skip(TEST, "this file system has no way past the cache");
+            return loudly_skip(TEST, "this file system does not support direct I/O");
         }
         let cached = method == Some(IoMethod::Buffered);
         let cached_after = || {

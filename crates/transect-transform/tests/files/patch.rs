@@ -104,7 +104,7 @@ fn words_change_only_their_bytes() {
         (b"012345678", "it ends before byte 9, which is to be changed"),
         (b"", "it ends before byte 9, which is to be changed"),
     ] {
-        let expected = format!("cannot transform 'INPUT': {expected}");
+        let expected = format!("cannot patch 'INPUT': {expected}");
         assert_eq!(both(&patch, before).unwrap_err(), expected);
     }
 }
@@ -127,7 +127,7 @@ fn ips_any_file_and_length() {
     for patch in [&patch, &ips(records, b"\0\0\x02")] {
         assert_eq!(
             in_place(patch, b"0123").unwrap_err(),
-            "cannot transform 'INPUT': the patch changes its length, and so can only make a new file"
+            "cannot patch 'INPUT': the patch changes its length, and so can only make a new file"
         );
     }
 }
@@ -141,20 +141,14 @@ fn bps_without_moves_fits_in_place() {
     assert_eq!(both(&patch, before).unwrap(), after);
     let of = |before: &[u8]| both(&patch, before).unwrap_err();
     // Bytes that the patch does not change are checked, too.
-    assert_eq!(
-        of(b"0123456689"),
-        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
-    );
-    assert_eq!(
-        of(b"01xx45678y"),
-        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
-    );
+    assert_eq!(of(b"0123456689"), "cannot patch 'INPUT': the patch is for another file (CRC-32)");
+    assert_eq!(of(b"01xx45678y"), "cannot patch 'INPUT': the patch is for another file (CRC-32)");
     for other in [&b"012345678"[..], b"01234567890", b""] {
-        let expected = "cannot transform 'INPUT': the patch is for a file of 10 bytes";
+        let expected = "cannot patch 'INPUT': the patch is for a file of 10 bytes";
         assert_eq!(applied(&patch, other).unwrap_err(), expected);
     }
     let wrong = bps(before, b"01xx45678z", &[0x84, 0x85, b'x', b'x', 0x90, 0x81, b'y']);
-    let expected = "cannot transform 'INPUT': the patch does not make what it should (CRC-32)";
+    let expected = "cannot patch 'INPUT': the patched file has the wrong CRC-32";
     assert_eq!(both(&wrong, before).unwrap_err(), expected);
 }
 
@@ -167,16 +161,13 @@ fn bps_with_moves_writes_new_file() {
     assert!(!patch.fits_in_place(10));
     assert_eq!(applied(&patch, before).unwrap(), after);
     let of = |before: &[u8]| applied(&patch, before).unwrap_err();
-    assert_eq!(
-        of(b"0123456788"),
-        "cannot transform 'INPUT': the patch is for another file (CRC-32)"
-    );
-    assert_eq!(of(b"012"), "cannot transform 'INPUT': the patch is for a file of 10 bytes");
-    let expected = "cannot transform 'INPUT': the patch moves parts of it, or changes its length, \
+    assert_eq!(of(b"0123456788"), "cannot patch 'INPUT': the patch is for another file (CRC-32)");
+    assert_eq!(of(b"012"), "cannot patch 'INPUT': the patch is for a file of 10 bytes");
+    let expected = "cannot patch 'INPUT': the patch moves parts of it, or changes its length, \
                     and so can only make a new file";
     assert_eq!(in_place(&patch, before).unwrap_err(), expected);
     let wrong = bps(before, b"5678ababababa02", &actions);
-    let expected = "cannot transform 'INPUT': the patch does not make what it should (CRC-32)";
+    let expected = "cannot patch 'INPUT': the patched file has the wrong CRC-32";
     assert_eq!(applied(&wrong, before).unwrap_err(), expected);
 }
 
@@ -230,7 +221,7 @@ fn patch_unknown_format_rejected() {
         (b"BPS1", "it is cut short"),
     ] {
         std::fs::write(&file, bytes).unwrap();
-        let expected = format!("cannot transform '{}': {expected}", file.display());
+        let expected = format!("cannot read '{}': {expected}", file.display());
         assert_eq!(message(Patch::read(&file)), expected);
     }
 }

@@ -127,17 +127,17 @@ fn join_missing_or_changed_part_named() {
         ("456", "it has 3 bytes, and should have 4"),
         ("45678", "it has 5 bytes, and should have 4"),
         ("", "it has 0 bytes, and should have 4"),
-        ("4568", "its BLAKE3 digest is not the one it should be"),
+        ("4568", "its BLAKE3 digest differs from the manifest"),
     ] {
         std::fs::write(ten.part(2), bytes).unwrap();
         let path = ten.part(2);
-        assert_eq!(ten.join_error(), format!("cannot transform '{}': {expected}", path.display()));
+        assert_eq!(ten.join_error(), format!("cannot join '{}': {expected}", path.display()));
     }
     // Two parts are exchanged.
     std::fs::write(ten.part(2), "0123").unwrap();
     std::fs::write(ten.part(1), "4567").unwrap();
     let why = ten.join_error();
-    assert!(why.contains("file.000001': its BLAKE3 digest is not"), "{why}");
+    assert!(why.contains("file.000001': its BLAKE3 digest differs"), "{why}");
     std::fs::write(ten.part(1), "0123").unwrap();
     std::fs::write(ten.part(2), "4567").unwrap();
     joined(&ten.manifest(), &ten.target).unwrap();
@@ -152,7 +152,7 @@ fn join_reordered_or_foreign_manifest_rejected() {
     lines.swap(0, 1);
     std::fs::write(ten.manifest(), lines.join("\n")).unwrap();
     let expected = format!(
-        "cannot transform '{}': its parts are what it says, but make another file than it says",
+        "cannot join '{}': its parts match their digests, but not the digest of the whole file",
         ten.manifest().display()
     );
     assert_eq!(ten.join_error(), expected);
@@ -171,7 +171,7 @@ fn join_reordered_or_foreign_manifest_rejected() {
     std::fs::write(ten.whole(), whole).unwrap();
     let elsewhere = right.replace("file.000002", "../file.000002");
     std::fs::write(ten.manifest(), elsewhere).unwrap();
-    assert!(ten.join_error().ends_with("'../file.000002' is not beside it"));
+    assert!(ten.join_error().ends_with("'../file.000002' is a path, not a file name"));
     // Other line endings do not change the manifest.
     std::fs::write(ten.manifest(), right.replace('\n', "\r\n")).unwrap();
     joined(&ten.manifest(), &ten.target).unwrap();
@@ -323,7 +323,7 @@ fn join_parts_without_manifest_rejected() {
     let why = ten.join_error();
     assert!(why.starts_with(&format!("cannot read '{}': ", ten.manifest().display())), "{why}");
     std::fs::write(ten.manifest(), "").unwrap();
-    assert!(ten.join_error().ends_with("but make another file than it says"));
+    assert!(ten.join_error().ends_with("but not the digest of the whole file"));
 }
 
 proptest! {

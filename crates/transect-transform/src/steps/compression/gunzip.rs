@@ -217,8 +217,8 @@ impl Gunzip {
 
     fn something_else(&self) -> InvalidData {
         self.invalid(match self.member {
-            0 => "no gzip file: it begins with something else",
-            _ => "something that is no gzip member follows one",
+            0 => "not a gzip file: it begins with something else",
+            _ => "trailing data that is not a gzip member",
         })
     }
 }
@@ -247,7 +247,7 @@ impl Step for Gunzip {
 
     fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
         let error = match self.part {
-            Part::Header if self.position == 0 => InvalidData::new("no gzip file: it is empty"),
+            Part::Header if self.position == 0 => InvalidData::new("not a gzip file: it is empty"),
             Part::Header if self.field.is_empty() => return Ok(()),
             Part::Header if !self.field.iter().zip(MAGIC).all(|(byte, magic)| *byte == magic) => {
                 self.something_else()
@@ -321,17 +321,17 @@ mod tests {
     fn gunzip_other_bytes_rejected_at_offset() {
         let whole = full(b"some text");
         let length = whole.len();
-        assert_eq!(error_of(b""), "gunzip: no gzip file: it is empty");
+        assert_eq!(error_of(b""), "gunzip: not a gzip file: it is empty");
         for text in [&b"x"[..], b"\x1fx", b"some text that is longer"] {
             assert_eq!(
                 error_of(text),
-                "gunzip: no gzip file: it begins with something else at byte 0"
+                "gunzip: not a gzip file: it begins with something else at byte 0"
             );
         }
         for garbage in [&b"x"[..], &[0; 512]] {
             assert_eq!(
                 error_of(&[&whole[..], garbage].concat()),
-                format!("gunzip: something that is no gzip member follows one at byte {length}")
+                format!("gunzip: trailing data that is not a gzip member at byte {length}")
             );
         }
         for cut in 1..length {

@@ -46,7 +46,7 @@ impl Frame {
         if self.header.len() < HEADER { &input[..input.len().min(1)] } else { input }
     }
 
-    /// Records what was read and produced.
+    /// Records the bytes read and produced.
     fn note(&mut self, read: &[u8], made: usize) {
         let header = read.len().min(HEADER - self.header.len());
         self.header.extend_from_slice(&read[..header]);
@@ -84,8 +84,8 @@ pub(in crate::steps) fn unzstd(parameter: Option<&str>) -> StepResult {
 fn invalid(begin: u64, error: &io::Error) -> InvalidData {
     let reason = match error.to_string() {
         unknown if unknown.contains("Unknown frame descriptor") => match begin {
-            0 => "no zstd file: it begins with something else".to_owned(),
-            _ => "something that is no zstd frame follows one".to_owned(),
+            0 => "not a zstd file: it begins with something else".to_owned(),
+            _ => "trailing data that is not a zstd frame".to_owned(),
         },
         memory if memory.contains("too much memory") => {
             format!("a zstd frame that needs more than {} MiB of memory", 1 << (WINDOW - 20))
@@ -137,7 +137,9 @@ impl Step for Unzstd {
             Some(frame) => {
                 Err(InvalidData::at(frame.begin, "the file ends within the zstd frame").into())
             }
-            None if self.position == 0 => Err(InvalidData::new("no zstd file: it is empty").into()),
+            None if self.position == 0 => {
+                Err(InvalidData::new("not a zstd file: it is empty").into())
+            }
             None => Ok(()),
         }
     }
@@ -186,14 +188,14 @@ mod tests {
     fn unzstd_other_bytes_rejected_at_offset() {
         let whole = frame(b"some text");
         let length = whole.len();
-        assert_eq!(error_of(b""), "unzstd: no zstd file: it is empty");
+        assert_eq!(error_of(b""), "unzstd: not a zstd file: it is empty");
         assert_eq!(
             error_of(b"text"),
-            "unzstd: no zstd file: it begins with something else at byte 0"
+            "unzstd: not a zstd file: it begins with something else at byte 0"
         );
         assert_eq!(
             error_of(&[&whole[..], b"x"].concat()),
-            format!("unzstd: something that is no zstd frame follows one at byte {length}")
+            format!("unzstd: trailing data that is not a zstd frame at byte {length}")
         );
         for cut in 1..length {
             assert_eq!(

@@ -53,7 +53,7 @@ pub(in crate::steps) fn decode(parameter: Option<&str>) -> StepResult {
 impl State {
     fn begin(source: Source) -> Self {
         match source {
-            Source::Known(encoding) => Self::decoding(encoding, 0, "no UTF-8"),
+            Source::Known(encoding) => Self::decoding(encoding, 0, "not UTF-8"),
             Source::Auto | Source::Utf16 => Self::Beginning(Vec::with_capacity(MARK)),
         }
     }
@@ -99,8 +99,8 @@ impl Decode {
                 let reason = "no byte order mark: utf-16le or utf-16be would have to be said";
                 return Err(InvalidData::at(0, reason).into());
             }
-            (_, Some(encoding)) => (encoding, encoding.mark().map_or(0, <[u8]>::len), "no UTF-8"),
-            (_, None) => (Encoding::Utf8, 0, "no byte order mark, and no UTF-8"),
+            (_, Some(encoding)) => (encoding, encoding.mark().map_or(0, <[u8]>::len), "not UTF-8"),
+            (_, None) => (Encoding::Utf8, 0, "no byte order mark, and not UTF-8"),
         };
         self.state = State::decoding(encoding, mark as u64, no_utf8);
         self.decode(&beginning[mark..], out)

@@ -38,7 +38,7 @@ pub(in crate::steps) fn encode(parameter: Option<&str>) -> StepResult {
         return Err(format!("{name} has no byte order mark"));
     }
     let writer = Writer { encoding, mark, position: 0 };
-    Ok(Box::new(Encode { utf8: Utf8::at(0, "no UTF-8"), writer }))
+    Ok(Box::new(Encode { utf8: Utf8::at(0, "not UTF-8"), writer }))
 }
 
 impl Writer {
@@ -162,8 +162,8 @@ mod tests {
             ),
             ("encode=cp1252", b"a\xc2\x80", "U+0080, which cp1252 does not have, at byte 1"),
             ("encode=cp1252", b"\xc2\x81", "U+0081, which cp1252 does not have, at byte 0"),
-            ("encode=utf-16le", b"ab\xff", "no UTF-8 at byte 2"),
-            ("encode=utf-8", b"ab\xc3", "no UTF-8 at byte 2"),
+            ("encode=utf-16le", b"ab\xff", "not UTF-8 at byte 2"),
+            ("encode=utf-8", b"ab\xc3", "not UTF-8 at byte 2"),
         ] {
             let refused = StepTester::parse(line).run(input, &[1]).unwrap_err();
             assert_eq!(refused.to_string(), format!("{line}: {error}"));

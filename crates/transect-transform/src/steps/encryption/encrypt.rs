@@ -23,7 +23,7 @@ fn header() -> Result<[u8; HEADER], InvalidData> {
     let mut header = [VERSION; HEADER];
     header[..MAGIC.len()].copy_from_slice(&MAGIC);
     let random = getrandom::fill(&mut header[HEADER - SALT..]);
-    random.map_err(|error| InvalidData::new(format!("there are no random numbers: {error}")))?;
+    random.map_err(|error| InvalidData::new(format!("cannot get random numbers: {error}")))?;
     Ok(header)
 }
 

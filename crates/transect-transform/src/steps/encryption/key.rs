@@ -30,7 +30,7 @@ impl Key {
     /// Reads the key file that a parameter names.
     pub(super) fn from_parameter(parameter: Option<&str>) -> Result<Self, String> {
         let Some(name) = parameter.filter(|name| !name.is_empty()) else {
-            return Err("no key file is named".to_owned());
+            return Err("no key file given".to_owned());
         };
         let path = path(name);
         let unreadable = |error| {
@@ -39,7 +39,7 @@ impl Key {
         let file = File::open(&path).map_err(unreadable)?;
         let text = read(&file).map_err(unreadable)?;
         let key = Self::parse(&text).ok_or_else(|| {
-            format!("the key file '{}' does not hold 64 hexadecimal digits alone", path.display())
+            format!("the key file '{}' does not consist of 64 hexadecimal digits", path.display())
         })?;
         Ok(Self { warning: access_warning(&path, &file), ..key })
     }
@@ -178,14 +178,14 @@ mod tests {
         let file = temp.join("key");
         let name = file.to_str().unwrap();
         let reason = |parameter| Key::from_parameter(parameter).map(drop).unwrap_err();
-        assert_eq!(reason(None), "no key file is named");
-        assert_eq!(reason(Some("")), "no key file is named");
+        assert_eq!(reason(None), "no key file given");
+        assert_eq!(reason(Some("")), "no key file given");
         let missing = reason(Some(name));
         assert!(missing.starts_with(&format!("cannot read the key file '{name}': ")), "{missing}");
         for text in ["secret", &DIGITS.repeat(2)] {
             std::fs::write(&file, text).unwrap();
             let expected =
-                format!("the key file '{name}' does not hold 64 hexadecimal digits alone");
+                format!("the key file '{name}' does not consist of 64 hexadecimal digits");
             assert_eq!(reason(Some(name)), expected);
         }
     }
