@@ -1,9 +1,9 @@
-//! How often a method goes to the system: the article's ProcessMonitor column.
+//! Counts the system calls of a method: the article's ProcessMonitor column.
 //!
-//! Counted by `strace` in a run of its own, which is never timed. What a program does before and
-//! after its walk (a runtime starts with thousands of calls) is counted on an empty directory and
-//! taken off. Counting takes many times as long as walking: a part of a large tree is enough, as
-//! what counts is the number for each entry.
+//! `strace` counts them in a separate run, which is never timed. The calls of a program before and
+//! after its walk (some runtimes make thousands) are counted on an empty directory and subtracted.
+//! Counting takes many times as long as walking, so it uses a sample of a large tree: the result is the
+//! number of calls for each entry.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,20 +17,20 @@ use crate::harness::launch::is_on_path;
 /// System calls of one walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accesses {
-    /// The entries of what was walked, its root included.
+    /// The number of entries in the tree, its root included.
     pub entries: u64,
-    /// All of them: those that take a path or a descriptor.
+    /// All calls that take a path or a descriptor.
     pub calls: u64,
-    /// Those that open something.
+    /// Calls that open a file or directory.
     pub opens: u64,
-    /// Those that list an open directory.
+    /// Calls that list an open directory.
     pub listings: u64,
-    /// Those that ask for attributes.
+    /// Calls that query attributes.
     pub attributes: u64,
 }
 
-/// Those that take a path or a descriptor. The others are not the file system's, and there is no
-/// counting them: threads that wait for each other do so as often as they are slowed down.
+/// The filter of `strace`: calls that take a path or a descriptor. Other calls do not use the file system,
+/// and their number is not repeatable: threads wait for each other more often the slower they run.
 const CALLS: &str = "trace=%file,%desc";
 
 /// The calls of each kind (`syscalls(2)`).
@@ -39,7 +39,7 @@ const LISTINGS: &[&str] = &["getdents", "getdents64"];
 const ATTRIBUTES: &[&str] =
     &["stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
 
-/// Returns why calls cannot be counted here, if they cannot.
+/// Returns why calls cannot be counted on this machine, if they cannot.
 pub fn why_not() -> Option<&'static str> {
     if cfg!(not(target_os = "linux")) {
         return Some("they can be counted on Linux only");
@@ -48,10 +48,10 @@ pub fn why_not() -> Option<&'static str> {
 }
 
 impl Accesses {
-    /// Counts the calls of a process to its end.
+    /// Runs a command to its end, and counts its calls.
     ///
     /// # Errors
-    /// What `strace` said, or what it wrote instead of a table.
+    /// The error message of `strace`, or its output if that is not a table.
     pub fn of(command: &Command, scratch: &Path, limit: Duration) -> Result<Self, String> {
         let table = scratch.join(format!("transect-strace-{}", std::process::id()));
         let mut strace = Command::new("strace");
@@ -64,18 +64,18 @@ impl Accesses {
         strace.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let ran = launch::time(strace, limit).map_err(|failure| failure.to_string());
         let text = std::fs::read_to_string(&table);
-        // It may not be there.
+        // Fails if strace has not created it.
         let _ = std::fs::remove_file(&table);
         ran?;
         Self::parse(&text.map_err(|error| transect::reason(&error))?)
     }
 
-    /// Returns how many of its calls there are for each entry.
+    /// Returns a number of calls for each entry.
     pub fn each(&self, calls: u64) -> f64 {
         calls as f64 / self.entries.max(1) as f64
     }
 
-    /// Parses the table: a count and a name in a line, between rules and titles.
+    /// Parses the table of `strace -c`: lines with a count and a name, between rules and titles.
     fn parse(table: &str) -> Result<Self, String> {
         let mut accesses = Self::default();
         for line in table.lines() {
@@ -99,7 +99,7 @@ impl Accesses {
         if accesses.calls == 0 { Err("strace counted nothing".to_owned()) } else { Ok(accesses) }
     }
 
-    /// Returns what is left when what another run made is taken off.
+    /// Subtracts the calls of another run.
     pub fn without(self, start: Self) -> Self {
         Self {
             entries: self.entries,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_of_strace_is_added_up_by_kind() {
+    fn strace_table_summed_by_kind_of_call() {
         let table = "    calls syscall\n--------- ----------------\n       12 statx\n        3 \
                      openat\n        4 getdents64\n        7 write\n--------- ----------------\n\
                      \x20      26 total\n";

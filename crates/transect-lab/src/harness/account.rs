@@ -1,28 +1,28 @@
-//! What the kernel kept account of while a process ran, beside its times.
+//! The kernel's counters for a process, except its times.
 
 use serde::{Deserialize, Serialize};
 use transect_sys::host::ProcessUsage;
 
-/// What a process did that took time, or made others work.
+/// Counters of a process for events that cost time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Pages that it touched and that were not mapped yet, found in memory or made.
+    /// Page faults without device reads.
     pub minor_faults: u64,
-    /// Pages that had to come from a device.
+    /// Page faults with device reads.
     pub major_faults: u64,
-    /// How often one of its threads waited for something; of its first, in sessions of older versions.
+    /// Voluntary context switches of all its threads; in sessions of older versions, of its first thread.
     pub waits: u64,
-    /// How often one of its threads was made to wait for others.
+    /// Involuntary context switches of all its threads; in sessions of older versions, of its first thread.
     pub preemptions: u64,
     /// Bytes that devices read for it.
     pub read_bytes: u64,
-    /// Bytes that it made the kernel write to devices sooner or later.
+    /// Bytes that it caused the kernel to write to devices, at once or later.
     pub written_bytes: u64,
 }
 
 impl Account {
-    /// Waits until a child ends, and leaves it to be waited for once more. Returns false at once where that
-    /// cannot be done.
+    /// Waits until a child ends, without reaping it. Returns false at once on systems that do not support
+    /// this.
     pub(crate) fn wait_for_end(child: u32) -> bool {
         #[cfg(target_os = "linux")]
         return linux::wait_for_end(child).is_some();
@@ -33,7 +33,7 @@ impl Account {
         }
     }
 
-    /// Returns the account of a child that ended and was not waited for; `None` where there is none.
+    /// Returns the account of a child that has ended and is not reaped; `None` if the system has none.
     pub(crate) fn of_ended(child: u32) -> Option<Self> {
         #[cfg(target_os = "linux")]
         return linux::of_ended(child);
@@ -44,9 +44,9 @@ impl Account {
         }
     }
 
-    /// Returns it with the switches of all threads, those that it started included, from what all
-    /// children had used before it and have used since it was waited for. Its own account tells of its
-    /// first thread alone.
+    /// Returns the account with the context switches of all threads and child processes, which are the
+    /// difference between two usages of all children: before its start and after reaping it. `/proc` has
+    /// only those of its first thread.
     pub(crate) fn with_switches(
         self,
         before: Option<ProcessUsage>,
@@ -78,9 +78,9 @@ mod linux {
         parse(&read("stat")?, &read("status")?, read("io").as_deref().unwrap_or_default())
     }
 
-    /// Parses what `proc_pid_stat(5)` and its neighbours describe.
+    /// Parses `stat`, `status` and `io` in `/proc/PID` (`proc_pid_stat(5)`).
     pub(super) fn parse(stat: &str, status: &str, io: &str) -> Option<Account> {
-        // The name of the program stands in brackets, and may hold anything.
+        // The program's name is in parentheses, and may contain any characters.
         let (_, fields) = stat.rsplit_once(')')?;
         let field = |number: usize| fields.split_whitespace().nth(number - 3)?.parse().ok();
         let line = |list: &str, key: &str| {
@@ -92,7 +92,7 @@ mod linux {
             major_faults: field(12)?,
             waits: line(status, "voluntary_ctxt_switches")?,
             preemptions: line(status, "nonvoluntary_ctxt_switches")?,
-            // Not every kernel counts them.
+            // Some kernels do not count them.
             read_bytes: line(io, "read_bytes").unwrap_or(0),
             written_bytes: line(io, "write_bytes").unwrap_or(0),
         })
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_found_whatever_a_program_is_called() {
+    fn fields_parsed_despite_parentheses_in_program_name() {
         let stat = "7 (a) b (c) Z 1 2 3 4 5 6 70 8 90 10 11 12\n";
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n";
         let io = "rchar: 1\nread_bytes: 4096\nwrite_bytes: 8192\n";
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_ended_has_an_account() {
+    fn ended_child_has_an_account_before_reaping() {
         let mut child = std::process::Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
         assert!(Account::wait_for_end(child.id()));
         let account = Account::of_ended(child.id()).unwrap();

@@ -1,8 +1,7 @@
-//! Cold or warm: asked for, and then proved.
+//! States of the caches: making them, and proving them.
 //!
-//! The proof is what the kernel read from devices while a run went on (`pgpgin` in `/proc/vmstat`,
-//! in KiB, of the whole machine): a warm run reads nothing, a cold one does. A sample that cannot
-//! show it is void.
+//! The proof is the amount that the whole machine reads from devices during a run (`pgpgin` in
+//! `/proc/vmstat`, in KiB): a warm run reads nothing, a cold run does. A sample without proof is void.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,26 +12,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// All that will be read is in memory.
+    /// Everything that the run reads is in memory.
     Warm,
-    /// Nothing of it is.
+    /// Nothing that the run reads is in memory.
     Cold,
-    /// As it happens to be: neither made nor proved.
+    /// Unchanged: neither made nor proved.
     AsIs,
 }
 
-/// What a warm run may read, in KiB: others share the machine.
+/// The limit of device reads during a warm run, in KiB, which allows for other processes.
 const NOISE: u64 = 256;
 
-/// How often a run is repeated that could not prove its state.
+/// The maximum of attempts to prove the state of a run.
 pub(crate) const VOID_RETRIES: usize = 3;
 
-/// What was read from devices while something went on.
+/// Measures the amount read from devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe(Option<u64>);
 
 impl State {
-    /// Returns the word for the state, as it stands in JSON.
+    /// Returns the name of the state in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Warm => "warm",
@@ -41,7 +40,7 @@ impl State {
         }
     }
 
-    /// Returns the word for people.
+    /// Returns the name of the state in reports.
     pub fn label(self) -> &'static str {
         match self {
             Self::AsIs => "as they are",
@@ -49,7 +48,7 @@ impl State {
         }
     }
 
-    /// Returns why this state cannot be had here, if it cannot.
+    /// Returns why this state cannot be made on this machine, if it cannot.
     pub fn why_not(self) -> Option<&'static str> {
         match self {
             Self::Warm | Self::AsIs => None,
@@ -64,10 +63,10 @@ impl State {
         }
     }
 
-    /// Makes the state; warm is made by a run that does not count.
+    /// Makes the cold state. The warm state needs a preceding run that does not count.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The caches cannot be dropped.
     pub fn prepare(self) -> std::io::Result<()> {
         if self == Self::Cold {
             #[cfg(target_os = "linux")]
@@ -78,8 +77,8 @@ impl State {
         Ok(())
     }
 
-    /// Returns whether what was read proves the state; `None` if the system does not tell, or there
-    /// is nothing to prove.
+    /// Returns whether the amount read from devices, in KiB, proves the state; `None` if the amount is
+    /// unknown, or the state needs no proof.
     pub fn is_proved_by(self, read: Option<u64>) -> Option<bool> {
         match self {
             Self::Warm => read.map(|kib| kib <= NOISE),
@@ -88,8 +87,8 @@ impl State {
         }
     }
 
-    /// Returns whether what of a file was in memory just before a run proves the state; `None` if
-    /// there is nothing to prove.
+    /// Returns whether the amount of a file in memory just before a run proves the state; `None` if the
+    /// state needs no proof.
     pub fn is_proved_by_residency(self, resident: u64, bytes: u64) -> Option<bool> {
         match self {
             Self::Warm => Some(resident >= bytes),
@@ -102,12 +101,12 @@ impl State {
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 impl Probe {
-    /// Begins to look.
+    /// Reads the counter before a run.
     pub fn begin() -> Self {
         Self(read_so_far())
     }
 
-    /// Returns the KiB read since; `None` if the system does not tell.
+    /// Returns the KiB read since; `None` if the system does not report them.
     pub fn end(self) -> Option<u64> {
         Some(read_so_far()?.saturating_sub(self.0?))
     }
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_proved_by_what_was_read_or_not_at_all() {
+    fn state_proved_by_device_reads_or_residency() {
         assert_eq!(State::Warm.is_proved_by(Some(0)), Some(true));
         assert_eq!(State::Warm.is_proved_by(Some(100_000)), Some(false));
         assert_eq!(State::Cold.is_proved_by(Some(0)), Some(false));

@@ -1,4 +1,4 @@
-//! The machine, system and program that numbers come from.
+//! The machine, system and programs of a session.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::harness::launch;
 use crate::harness::machine::{Machine, read, value};
 
-/// Set by `make build`. Asking Git here would build everything anew with every commit.
+/// Set by `make build`. A build script that runs Git would rebuild everything after each commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 
-/// How long a program may take to print its version, on a slow and busy machine, too.
+/// The time limit for a program to print its version; generous, for slow and busy machines.
 const TELLING: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// When it began, in seconds since 1970 UTC.
+    /// When the session began, in seconds since 1970 UTC.
     pub began: u64,
     /// The processor, as the system names it.
     pub processor: Option<String>,
@@ -30,65 +30,66 @@ pub struct Environment {
     pub memory: Option<u64>,
     /// The system and its version.
     pub system: String,
-    /// It is a guest of another system, as far as it can detect: the host's caches are out of reach.
+    /// Whether it runs under a hypervisor, as far as it can detect: then the host's caches cannot be
+    /// dropped.
     pub hypervisor: bool,
-    /// Processes that wanted to run, on average over a minute, when the session began.
+    /// The load average of the last minute when the session began.
     pub load: Option<String>,
     /// The version of transect.
     pub version: String,
     /// The commit that it was built from, if the build recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// What of the machine and of its system numbers hang on beyond that.
+    /// Further settings of the machine and its system that affect measurements.
     #[serde(default, skip_serializing_if = "Machine::is_unknown")]
     pub machine: Machine,
-    /// Programs that methods are, or are built by, and what they say of their version.
+    /// The versions that programs report: peers, and the tools that build contenders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
     /// The command line.
     pub command: Vec<String>,
 }
 
-/// What a file system lies on.
+/// The block device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
-    /// What orders its reads and writes.
+    /// Its I/O scheduler.
     pub scheduler: String,
-    /// It has something that turns.
+    /// Whether it is a rotating disk.
     pub rotates: bool,
-    /// What becomes of writes: `write back` if it may keep them, `write through` if not.
+    /// Its write cache: `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// It can be told what is not needed any more.
+    /// Whether it supports discarding unused blocks.
     pub discards: bool,
 }
 
-/// What a tree lies on.
+/// The file system of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSystem {
-    /// Its kind, such as `ext4`; nothing where the system does not tell.
+    /// Its kind, such as `ext4`, if the system reports it.
     pub name: Option<String>,
     /// Its mount options.
     pub options: Option<String>,
-    /// What is mounted: a device or a word.
+    /// The source of the mount: a device or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The device below it; nothing where that is not told.
+    /// The device below it, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// Bytes that the system reads ahead of a sequential reader, if it reports that.
+    /// The read-ahead for sequential readers, in bytes, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<u64>,
 }
 
 impl FileSystem {
-    /// Returns what `root` lies on.
+    /// Returns the file system of `root`.
     pub fn of(root: &Path) -> Self {
         mount(root)
     }
 }
 
 impl FileSystem {
-    /// Returns what is below it, for people; nothing where the system does not tell.
+    /// Describes the device below it; `None` if it is unknown.
     pub fn below(&self) -> Option<String> {
         let Device { scheduler, rotates, write_cache, discards } = self.device.as_ref()?;
         let source = self.source.as_deref().unwrap_or("unknown");
@@ -101,12 +102,12 @@ impl FileSystem {
 }
 
 impl Environment {
-    /// Looks around, for the command line that this process was started with.
+    /// Captures the environment, with the command line of this process.
     pub fn of_this_command() -> Self {
         Self::capture(std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect())
     }
 
-    /// Looks around; `command` is what the user typed.
+    /// Captures the environment; `command` is the command line that the user typed.
     pub fn capture(command: Vec<String>) -> Self {
         let cpuinfo = read("/proc/cpuinfo");
         Self {
@@ -135,7 +136,7 @@ impl Environment {
 }
 
 impl Environment {
-    /// Returns what is known beyond the first look, for people.
+    /// Returns details as pairs of label and value: the commit, settings of the machine, versions of tools.
     pub fn details(&self) -> Vec<(String, String)> {
         let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
         let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
@@ -144,7 +145,7 @@ impl Environment {
     }
 }
 
-/// Returns the first line of what a program says of its version, if it says anything.
+/// Runs a program with `--version`, and returns the first line of its output, if there is one.
 pub fn version_of(program: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version");
@@ -177,7 +178,7 @@ fn mount(root: &Path) -> FileSystem {
     file_system
 }
 
-/// The queue of a block device, as `/sys` shows it. A part of a device has that of the whole.
+/// The queue of a block device in `/sys`. A partition has the queue of its device.
 #[cfg(target_os = "linux")]
 struct Queue([std::path::PathBuf; 2]);
 
@@ -199,7 +200,7 @@ impl Queue {
 
     fn device(&self) -> Option<Device> {
         Some(Device {
-            // The one in brackets is used.
+            // The active one is in brackets.
             scheduler: crate::harness::machine::chosen(&self.told("scheduler")?),
             rotates: self.number("rotational")? != 0,
             write_cache: self.told("write_cache"),
@@ -219,14 +220,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_tells_its_version_or_nothing() {
+    fn version_of_program_is_first_line_of_output() {
         let said = version_of(env!("CARGO")).unwrap();
         assert!(said.starts_with("cargo ") && !said.contains('\n'), "{said}");
         assert_eq!(version_of("nowhere-at-all"), None);
     }
 
     #[test]
-    fn an_environment_of_an_older_version_can_still_be_read() {
+    fn environment_of_older_version_deserializes() {
         let old = r#"{"began":1,"processor":null,"cores":2,"memory":null,"system":"Linux",
                       "hypervisor":false,"load":null,"version":"0.1.0","command":[]}"#;
         let old: Environment = serde_json::from_str(old).unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! Errors of a session.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,11 +7,11 @@ use crate::harness::cache_state::State;
 use crate::harness::log;
 use crate::harness::work::Work;
 
-/// What can go wrong with a session as a whole.
+/// An error that prevents or ends a session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// Its file.
+    /// The file of the session.
     Log(log::Error),
     /// A file or directory of the session cannot be created.
     Scratch(PathBuf, io::Error),
@@ -19,9 +19,9 @@ pub enum Error {
     Remove(PathBuf, io::Error),
     /// A tree cannot be walked.
     Walk(transect::Error),
-    /// The state cannot be made.
+    /// A state of the caches cannot be made.
     State(State, io::Error),
-    /// A tree is no more what it was when the session began.
+    /// A tree has changed since the session began: its path, its work then and now.
     Changed(PathBuf, Work, Work),
 }
 

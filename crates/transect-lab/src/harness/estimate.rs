@@ -1,9 +1,9 @@
-//! How long a session will take, found out before it begins.
+//! Estimates the duration of a session before it begins.
 //!
-//! The base is measured once in every dataset and state, with all that belongs to a sample, and thrown
-//! away. A large file is stood for by a smaller one, as what a sample takes grows with its bytes: that
-//! shows what the device is able to, and costs little beside the session. Methods that are slower than
-//! the base take longer, so it is a lower bound more than a mean, and said to be one.
+//! The base is measured once on every dataset in every state, as a complete sample, and the result is
+//! discarded. A smaller file stands in for a large one, because the time of a sample is proportional to
+//! its bytes: the small file shows the speed of the device at little cost. Methods slower than the base
+//! take longer, so the estimate is a lower bound rather than a mean, and is reported as one.
 
 use std::time::{Duration, Instant};
 
@@ -14,18 +14,18 @@ use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
 use crate::spec::{Dataset, SessionSpec};
 
-/// A session of one cell and one round, which stands for another one.
+/// A session of one cell and one round, from which the duration of the real session is estimated.
 #[derive(Debug)]
 pub struct Estimate {
-    /// What is measured.
+    /// The spec of the estimate.
     pub spec: SessionSpec,
-    /// How many of its samples in a dataset a round of the other takes, all cells together.
+    /// Duration of a round of the real session, in samples of one dataset of the estimate.
     samples: f64,
     rounds: u32,
 }
 
 impl Estimate {
-    /// Returns the estimate of a session, of which a smaller dataset may stand for all.
+    /// Returns the estimate of a session. A smaller dataset can stand in for all datasets.
     pub fn new(spec: &SessionSpec, stand_in: Option<Dataset>) -> Self {
         let datasets = spec.datasets.len();
         let runs: usize = (0..datasets).map(|dataset| spec.cells_in(dataset).count()).sum();
@@ -39,8 +39,8 @@ impl Estimate {
         Self { spec: estimate, samples, rounds: u32::try_from(spec.rounds).unwrap_or(u32::MAX) }
     }
 
-    /// Measures the base once in every dataset and state; returns how long the session will take at
-    /// least, or nothing if the base could not be measured, or the session was interrupted.
+    /// Measures the base once on every dataset in every state, and returns the minimum duration of the
+    /// session; `None` if the base cannot be measured or the user interrupts.
     ///
     /// # Errors
     /// A state cannot be made.
@@ -65,7 +65,7 @@ impl Estimate {
         Ok(Some(self.time(began.elapsed())))
     }
 
-    /// Returns how long a session takes of which one round of one cell took so long.
+    /// Returns the duration of the session if the estimate took `once`.
     fn time(&self, once: Duration) -> Duration {
         let time = once.as_secs_f64() * self.samples * f64::from(self.rounds);
         Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX)
@@ -78,7 +78,7 @@ mod tests {
     use crate::fixtures::with;
 
     #[test]
-    fn a_large_file_is_stood_for_by_a_smaller_one() {
+    fn estimate_scaled_by_cells_rounds_and_bytes() {
         let mut spec = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).spec;
         spec.rounds = 10;
         let walks = Estimate::new(&spec, None);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_base_fails_nothing_is_said() {
+    fn estimate_missing_if_base_fails() {
         struct Fails;
         impl Measure for Fails {
             fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {

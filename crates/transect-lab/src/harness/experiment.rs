@@ -1,4 +1,4 @@
-//! What the harness needs to know of an experiment, and the loop that measures one cell of it.
+//! The interface between the harness and an experiment, and the loop that measures one cell.
 //!
 //! ```text
 //! begin ─► make the state ─► proof of the input ─► the run, watched ─► verify ─► proof by devices ─► end
@@ -19,7 +19,7 @@ use crate::harness::log::{FileEvidence, Instead, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::spec::{Cell, Dataset, SessionSpec};
 
-/// What is measured at once: a cell on a dataset in a state of the caches.
+/// The unit of measurement: a cell on a dataset in a state of the caches.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'s> {
     /// The session.
@@ -28,7 +28,7 @@ pub struct Job<'s> {
     pub cell: &'s Cell,
     /// The dataset.
     pub dataset: &'s Dataset,
-    /// Its index in the spec.
+    /// The index of the dataset in the spec.
     pub index: usize,
     /// The state of the caches.
     pub state: State,
@@ -47,52 +47,53 @@ impl<'s> Job<'s> {
     }
 }
 
-/// What a process that ended well reported.
+/// The output of a process that succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Its runs, in their order.
+    /// Its runs, in order.
     pub runs: Vec<RunLine>,
-    /// What the process used.
+    /// The resources that the process used.
     pub usage: Usage,
-    /// What is wrong with its output, if that was read during the run and speaks another protocol.
+    /// Whether the output of a program without the lab's protocol, read during the run, is correct; if
+    /// not, the reason.
     pub claim: Result<(), String>,
 }
 
 impl Output {
-    /// Returns the output of a process without a clock of its own: its one run took as long as itself.
+    /// Returns the output of a process without a clock of its own: one run, as long as the process.
     pub fn of_a_process(job: &Job<'_>, usage: Usage) -> Self {
         let runs = vec![RunLine::new(job.dataset.expected, usage.wall_ns)];
         Self { runs, usage, claim: Ok(()) }
     }
 }
 
-/// What starts the processes of a session.
+/// The programs that a session starts.
 #[derive(Debug)]
 pub struct Launcher {
-    /// The program `transect`, for the engine's own methods: it has the hidden subcommands of `lab`.
+    /// The program `transect`, which runs the engine's methods by hidden subcommands of `lab`.
     pub program: PathBuf,
-    /// The folder of each contender that was built, by its name.
+    /// The folder of each built contender, by its name.
     pub built: BTreeMap<String, PathBuf>,
-    /// Other processes can disturb a run. Not so where times do not come from a clock.
+    /// Whether other processes can disturb a run. False where times do not come from a clock.
     pub disturbable: bool,
 }
 
-/// The command that is counted.
+/// The part of a command whose calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountPart {
-    /// With nothing to do: what the program does to start.
+    /// The start of the program: a run without work.
     StartUp,
-    /// With the work.
+    /// A run with the work.
     Work,
 }
 
-/// An experiment. The harness makes states, probes, watches, retries, orders and resumes; the
-/// experiment starts the processes and verifies what they did.
+/// An experiment. The harness makes and proves the states of the caches, watches for interference,
+/// retries, orders and resumes; the experiment starts the processes and verifies their work.
 pub trait Experiment {
-    /// Returns what starts the processes.
+    /// Returns the programs to start.
     fn launcher(&self) -> &Launcher;
 
-    /// Returns whether a dataset is there. Trees are there before a session begins.
+    /// Returns whether a dataset exists. Trees exist before a session begins.
     fn is_made(&self, _: &Dataset) -> bool {
         true
     }
@@ -113,19 +114,19 @@ pub trait Experiment {
         Ok(())
     }
 
-    /// Returns a smaller dataset to measure in place of those of a session, for estimating its time; the
-    /// time grows with the bytes.
+    /// Returns a smaller dataset that stands in for those of a session when its duration is estimated;
+    /// the time is proportional to the bytes.
     fn stand_in(&self, _: &SessionSpec) -> Option<Dataset> {
         None
     }
 
-    /// Prepares a cell before its first attempt; returns the outcome of one that cannot be measured.
+    /// Prepares a cell before its first attempt. Returns an outcome if the cell cannot be measured.
     fn begin(&mut self, _: &Job<'_>) -> Option<Outcome> {
         None
     }
 
-    /// Makes the state of the caches. An experiment that does so file by file returns what is in memory
-    /// of them, which proves the state; otherwise what devices read meanwhile has to.
+    /// Makes the state of the caches. An experiment that prepares single files returns how much of them
+    /// is in memory, which proves the state; otherwise the amount read from devices proves it.
     ///
     /// # Errors
     /// The state cannot be made; the inner error is a failure of the cell.
@@ -140,7 +141,7 @@ pub trait Experiment {
     /// Returns the command of a cell.
     ///
     /// # Errors
-    /// The method is not here.
+    /// The method does not exist here.
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure>;
 
     /// Runs a cell in one process.
@@ -151,10 +152,10 @@ pub trait Experiment {
         run(self, job)
     }
 
-    /// Verifies what a run did, and completes what is known of its files.
+    /// Verifies the work of a run, and completes the evidence about its files.
     ///
     /// # Errors
-    /// What it did instead.
+    /// A description of the work, if it is not the expected work.
     fn verify(
         &mut self,
         job: &Job<'_>,
@@ -162,7 +163,7 @@ pub trait Experiment {
         files: Option<&mut FileEvidence>,
     ) -> Result<(), String>;
 
-    /// Tidies up behind a cell.
+    /// Cleans up after a cell.
     ///
     /// # Errors
     /// The system's.
@@ -170,34 +171,33 @@ pub trait Experiment {
         Ok(())
     }
 
-    /// Returns the processor time, in nanoseconds, that a process of the lab has spent so far on behalf
-    /// of the cells: it would be taken for a disturbance otherwise.
+    /// Returns the processor time, in nanoseconds, that helper processes of the lab have used so far, such
+    /// as a service. Without it, their work would count as a disturbance.
     fn helper_ns(&self) -> u64 {
         0
     }
 
-    /// Prepares for counting calls, and returns a folder for what `strace` writes.
+    /// Prepares for counting calls, and returns a folder for the output of `strace`.
     ///
     /// # Errors
     /// The system's.
     fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error>;
 
-    /// Returns a command whose calls are counted, and the number of entries that it works on.
+    /// Returns a command whose calls can be counted, and the number of entries that it processes.
     ///
     /// # Errors
-    /// Why it cannot be counted: one line.
+    /// The reason why the calls cannot be counted, in one line.
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String>;
 
-    /// Returns a command of a cell that reports the time spent in its calls, if the cell can do that.
+    /// Returns a command that reports the time spent in the calls of a cell, if the cell supports that.
     fn timing_command(&mut self, _: &Job<'_>) -> Option<Command> {
         None
     }
 
-    /// Runs a program without a clock of its own with nothing to do, and returns the time it took, in
-    /// nanoseconds.
+    /// Runs a program that has no clock of its own without work, and returns the time, in nanoseconds.
     ///
     /// # Errors
-    /// What it did instead: one line.
+    /// The reason for the failure, in one line.
     fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
         self.run(job).map(|output| output.usage.wall_ns).map_err(|failure| failure.to_string())
     }
@@ -216,12 +216,12 @@ pub fn run(experiment: &mut (impl Experiment + ?Sized), job: &Job<'_>) -> Result
     Ok(Output { runs, usage, claim: Ok(()) })
 }
 
-/// Measures a job. Every [`Experiment`] does; tests may do otherwise.
+/// Measures a job. Every [`Experiment`] implements it; tests have other implementations.
 pub trait Measure {
     /// Measures a job once, and proves the state of the caches.
     ///
     /// # Errors
-    /// The state cannot be made. What goes wrong in a method is an outcome.
+    /// The state cannot be made. A failure of the method is an outcome, not an error.
     fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error>;
 }
 

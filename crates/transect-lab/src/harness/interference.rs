@@ -1,35 +1,34 @@
-//! What went on beside a run: others that worked, a host that took processors away, a processor that
-//! was slowed down.
+//! Interference with a run: other processes that used processors, a hypervisor that took processor time,
+//! a processor that was throttled.
 //!
-//! A sample is disturbed where others had more than they may. What the run caused itself is no
-//! disturbance: pressure on devices and on memory is what a cold run is made of, and threads of one
-//! method wait for each other's processors. So pressure (`PSI`) is kept, to look at, and what is judged
-//! is processor time that was neither the run's nor the lab's, time that a host took away, and a
-//! processor too hot to go on as fast.
+//! A sample is disturbed if the interference exceeds a limit. Effects of the run itself are not
+//! disturbances: a cold run causes pressure on devices and memory, and the threads of one method wait
+//! for each other's processors. Pressure (`PSI`) is therefore only recorded. The limits apply to
+//! processor time used by neither the run nor the lab, to stolen time, and to throttling.
 //!
-//! The kernel counts processor time in ticks of ten milliseconds; some of them are left open, or every
-//! short run would be disturbed by rounding. What is too short for that is judged by how many others
-//! wanted to run just before: as many as there are processors leave none for it. Interrupts are left
-//! out: most are answers to the run.
+//! The kernel counts processor time in ticks of ten milliseconds. The limits allow for some ticks of
+//! rounding, otherwise every short run would count as disturbed. For runs that are too short for ticks,
+//! the number of runnable threads just before the run decides: as many as there are processors leave
+//! none for the run. Interrupt time does not count, as the run itself causes most of it.
 
 use serde::{Deserialize, Serialize};
 use transect_sys::host::{ProcessUsage, usage_of_self};
 
 use crate::harness::launch::{Usage, nanoseconds};
 
-/// What others may have of the processors, as a share of all they had to give.
+/// The limit of processor time used by other processes, as a share of all processor time.
 const MOST_FOREIGN: f64 = 0.05;
 
-/// What a host may take away, likewise.
+/// The limit of time stolen by a hypervisor, as a share of all processor time.
 const MOST_STOLEN: f64 = 0.02;
 
 /// One tick, in nanoseconds: `USER_HZ` is 100 wherever Linux runs.
 pub(crate) const TICK: u64 = 10_000_000;
 
-/// What ticks leave open of processor time, which three numbers are added up to.
+/// The rounding error of foreign processor time: one tick for each of the three numbers in the sum.
 const OPEN: u64 = 3 * TICK;
 
-/// What went on beside a run.
+/// The activity of the rest of the machine during a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
     /// From the start of the run to its end, in nanoseconds.
@@ -38,13 +37,13 @@ pub struct Beside {
     pub processors: u64,
     /// Processor time of neither the run nor the lab, in nanoseconds.
     pub foreign_ns: u64,
-    /// Time that a host gave to others, summed over the processors, in nanoseconds.
+    /// Time stolen by a hypervisor, summed over the processors, in nanoseconds.
     pub stolen_ns: u64,
     /// Processor time of the lab itself, in nanoseconds.
     pub lab_ns: u64,
-    /// Threads that ran or wanted to before the run, the lab's own left out.
+    /// Runnable threads just before the run, except the lab's own.
     pub running: u64,
-    /// Nanoseconds in which some task waited for a processor (`/proc/pressure`), if counted.
+    /// Nanoseconds in which some task waited for a processor (`/proc/pressure`), if the kernel counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_pressure_ns: Option<u64>,
     /// Nanoseconds in which some task waited for a device.
@@ -53,33 +52,33 @@ pub struct Beside {
     /// Nanoseconds in which some task waited for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pressure_ns: Option<u64>,
-    /// The mean frequency of the processors at the end, in kHz; nothing where that is not told.
+    /// The mean frequency of the processors at the end, in kHz, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<u64>,
-    /// How often a processor was throttled because of heat; nothing where that is not told.
+    /// How often a processor was throttled because of heat, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<u64>,
-    /// What of that was more than it may be.
+    /// The limits that were exceeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
 }
 
-/// Why a sample says little of its wall time.
+/// Why the wall time of a sample is unreliable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disturbance {
-    /// Others had more than 5 % of the processors.
+    /// Other processes used more than 5 % of the processor time.
     Foreign,
-    /// A host took away more than 2 % of the processors.
+    /// A hypervisor took more than 2 % of the processor time.
     Stolen,
-    /// Others wanted all processors just before it.
+    /// Other threads were waiting for all processors just before the run.
     Crowded,
-    /// A processor was slowed down for its heat.
+    /// A processor was throttled because of heat.
     Throttled,
 }
 
 impl Disturbance {
-    /// Returns what it is, for people.
+    /// Describes it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Foreign => "other processes used more than 5 % of the processors",
@@ -91,7 +90,7 @@ impl Disturbance {
 }
 
 impl Beside {
-    /// Returns what of it is more than it may be.
+    /// Returns the limits that were exceeded.
     fn judge(&self) -> Vec<Disturbance> {
         let all = self.wall_ns.saturating_mul(self.processors) as f64;
         let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + OPEN as f64;
@@ -108,7 +107,7 @@ impl Beside {
     }
 }
 
-/// Looks at what goes on beside a run, from its start to its end.
+/// Observes the rest of the machine from the start of a run to its end.
 #[derive(Debug)]
 pub struct Watch {
     began: std::time::Instant,
@@ -117,13 +116,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to look.
+    /// Reads the counters before a run.
     pub fn begin() -> Self {
         let before = Counters::read();
         Self { lab: usage_of_self(), began: std::time::Instant::now(), before }
     }
 
-    /// Returns what went on beside a run that used so much; nothing where the system does not tell.
+    /// Returns the activity beside a run with this usage; `None` if the system does not report it.
     pub fn end(self, usage: &Usage) -> Option<Beside> {
         let wall_ns = nanoseconds(self.began.elapsed());
         let lab = usage_of_self()?.cpu_time.saturating_sub(self.lab?.cpu_time);
@@ -142,7 +141,7 @@ impl Watch {
             foreign_ns: ticks(after.busy, before.busy).saturating_sub(ours),
             stolen_ns: ticks(after.stolen, before.stolen),
             lab_ns,
-            // Who asks is running.
+            // The thread that reads the counter is running, too.
             running: before.running.saturating_sub(1),
             processor_pressure_ns: pressure(0),
             device_pressure_ns: pressure(1),
@@ -156,7 +155,7 @@ impl Watch {
     }
 }
 
-/// Returns what cannot be looked at here, for people.
+/// Describes the kinds of interference that cannot be observed on this system.
 pub fn unseen() -> Vec<&'static str> {
     let Some(counters) = Counters::read() else {
         return vec!["the activity of other processes"];
@@ -171,13 +170,13 @@ pub fn unseen() -> Vec<&'static str> {
     .collect()
 }
 
-/// What the kernel has counted so far.
+/// The kernel's counters at one moment.
 #[derive(Debug, PartialEq, Eq)]
 struct Counters {
     processors: u64,
-    /// Ticks of all programs and of the kernel, interrupts left out.
+    /// Ticks spent in programs and in the kernel, without interrupts.
     busy: u64,
-    /// Ticks that a host gave to others.
+    /// Ticks stolen by a hypervisor.
     stolen: u64,
     running: u64,
     /// Microseconds in which some task waited for a processor, a device, memory.
@@ -207,7 +206,7 @@ impl Counters {
         Some(counters)
     }
 
-    /// Parses what `proc_stat(5)` describes.
+    /// Parses `/proc/stat` (`proc_stat(5)`).
     fn parse(stat: &str) -> Option<Self> {
         let line = |key: &str| stat.lines().find_map(|line| line.strip_prefix(key));
         let ticks: Vec<u64> = line("cpu ")?
@@ -220,7 +219,7 @@ impl Counters {
         };
         Some(Self {
             processors: stat.lines().filter(is_processor).count().max(1) as u64,
-            // In programs, in programs of low priority, in the kernel.
+            // user, nice, system
             busy: ticks.get(..3)?.iter().sum(),
             stolen: ticks.get(7).copied().unwrap_or(0),
             running: line("procs_running ").and_then(|it| it.trim().parse().ok()).unwrap_or(0),
@@ -231,7 +230,7 @@ impl Counters {
     }
 }
 
-/// Parses the time in which some waited: `some avg10=… avg60=… avg300=… total=MICROSECONDS`.
+/// Parses the time in which some task waited: `some avg10=… avg60=… avg300=… total=MICROSECONDS`.
 fn parse_pressure(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
@@ -242,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_of_the_kernel_are_understood() {
+    fn kernel_counters_parsed() {
         let stat = "cpu  10 20 30 400 50 60 70 80 0 0\ncpu0 5 10 15 200 25 30 35 40 0 0\n\
                     cpu1 5 10 15 200 25 30 35 40 0 0\nintr 7 0\nctxt 9\nprocs_running 3\n";
         let counters = Counters::parse(stat).unwrap();
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_disturbed_beyond_a_share_and_what_ticks_leave_open() {
+    fn run_disturbed_beyond_share_and_rounding_of_ticks() {
         let second = 1_000_000_000;
         let calm = Beside { wall_ns: second, processors: 2, ..Beside::default() };
         for (beside, expected) in [
@@ -267,9 +266,9 @@ mod tests {
             (Beside { running: 1, ..calm.clone() }, vec![]),
             (Beside { running: 2, ..calm.clone() }, vec![Disturbance::Crowded]),
             (Beside { throttled: Some(1), ..calm.clone() }, vec![Disturbance::Throttled]),
-            // Three ticks too many in a short run are nobody's.
+            // Three ticks may be rounding errors in a short run.
             (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm.clone() }, vec![]),
-            // Others may wait as long as they like: it is the run that they wait for.
+            // Pressure alone is not a disturbance: other tasks may be waiting for the run.
             (Beside { device_pressure_ns: Some(second), ..calm }, vec![]),
         ] {
             assert_eq!(beside.judge(), expected, "{beside:?}");
@@ -278,13 +277,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_works_beside_a_run_is_seen_and_the_run_itself_is_not() {
+    fn other_processes_disturb_a_run_and_the_lab_itself_does_not() {
         let work = |time: std::time::Duration| {
             let before = usage_of_self().unwrap().cpu_time;
             while usage_of_self().unwrap().cpu_time < before + time {}
         };
         let watch = Watch::begin();
-        // As many as there are processors: each is a share of them only.
+        // One process for each processor: fewer could stay below the limit.
         let processors = std::thread::available_parallelism().unwrap().get();
         let mut others: Vec<_> = (0..processors)
             .map(|_| {
@@ -298,7 +297,7 @@ mod tests {
             other.wait().unwrap();
         }
         let beside = watch.end(&Usage::default()).unwrap();
-        // It is not waited for how much it got: on a busy machine somebody else had it.
+        // The bound is low because on a busy machine these processes get less than a full processor.
         assert!(beside.foreign_ns > 100_000_000, "{beside:?}");
         assert!(beside.lab_ns >= 500_000_000, "{beside:?}");
         assert!(beside.disturbed.contains(&Disturbance::Foreign), "{beside:?}");

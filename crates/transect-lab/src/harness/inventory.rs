@@ -1,4 +1,4 @@
-//! The inventory of a tree, by a plain recursion: what methods and peers are compared with.
+//! The inventory of a tree, by a plain recursion: the reference for methods and peers.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -17,11 +17,11 @@ pub struct Inventory {
     pub directories: TypeTotals,
     /// Symbolic links; their lengths are those of their targets' paths.
     pub symlinks: TypeTotals,
-    /// Everything else: pipes, sockets, devices.
+    /// All other types: pipes, sockets, devices.
     pub others: TypeTotals,
     /// Errors as [`Work`] counts them: unreadable directories and entries, and files of unknown length.
     pub errors: u64,
-    /// Directories, links and others of unknown length: an error only for programs that query it.
+    /// Directories, links and others of unknown length: an error only for programs that query lengths.
     pub unasked: u64,
 }
 

@@ -1,4 +1,4 @@
-//! One process, from its start to its end, whatever it does.
+//! Starts a process, and waits for its end within a time limit.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -13,37 +13,37 @@ use wait4::{ResUse, Wait4};
 use crate::harness::account::Account;
 use crate::harness::protocol::RunLine;
 
-/// The most lines, and bytes of a line, that are read of anybody.
+/// The limits of an output: its lines, and the bytes of a line.
 const MOST_LINES: usize = 10_000;
 const LONGEST_LINE: u64 = 4096;
 
-/// What a process used.
+/// The resources that a process used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// From its start to its end, in nanoseconds.
+    /// The time from its start to its end, in nanoseconds.
     pub wall_ns: u64,
     /// Time in the program itself, in nanoseconds.
     pub user_ns: u64,
     /// Time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// The most memory it held, in bytes. 0 if that is unknown: on Windows, and if it held no more than the
-    /// lab, whose memory a process has until its program begins (`getrusage(2)` includes that time).
+    /// The peak of its memory, in bytes. 0 if unknown: on Windows, and if it is not above the lab's, as a
+    /// process has the lab's memory until its program begins (`getrusage(2)` includes that time).
     pub peak_memory: u64,
-    /// What else the system kept account of: on Linux.
+    /// Further counters of the kernel, on Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
 }
 
-/// What went wrong with a process.
+/// Why a process failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]
 pub enum Failure {
     /// It could not be started.
     NotStarted {
-        /// What the system said.
+        /// The error message of the system.
         reason: String,
     },
-    /// It did not end in time, and was killed with all that it had started.
+    /// It exceeded the time limit, and was killed together with the processes that it had started.
     #[serde(rename = "hung")]
     TimedOut {
         /// The limit, in seconds.
@@ -51,28 +51,27 @@ pub enum Failure {
     },
     /// It ended with an error.
     Died {
-        /// How.
+        /// The exit status.
         how: String,
-        /// The end of what it said.
+        /// The end of its standard error.
         said: String,
     },
-    /// It printed something else than the protocol says.
+    /// It violated the protocol.
     #[serde(rename = "garbage")]
     ProtocolError {
         /// The line.
         line: String,
     },
-    /// Its clock cannot be right: it stood still, ran backwards, or told of more time than its
-    /// process had.
+    /// Its clock is wrong: a run took no time, or the runs took longer than the process.
     Clock {
-        /// The time of all its walks by its own clock, in nanoseconds.
+        /// The sum of its runs by its own clock, in nanoseconds.
         own_ns: u64,
-        /// From its start to its end, in nanoseconds.
+        /// The time from its start to its end, in nanoseconds.
         wall_ns: u64,
     },
-    /// It printed fewer or more lines than runs were asked for.
+    /// It printed another number of lines than the number of runs.
     WrongNumber {
-        /// Runs asked for.
+        /// Runs requested.
         asked: usize,
         /// Lines printed.
         printed: usize,
@@ -80,12 +79,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns that of a cell whose method is not there.
+    /// Returns the failure of a cell whose method does not exist here.
     pub(crate) fn unknown() -> Self {
         Self::NotStarted { reason: "no such method here any more".to_owned() }
     }
 
-    /// Returns that of a method whose contender could not be built.
+    /// Returns the failure of a method whose contender could not be built.
     pub(crate) fn not_built() -> Self {
         Self::NotStarted { reason: "it was not built".to_owned() }
     }
@@ -109,10 +108,10 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Starts a process that speaks the protocol, and waits for its end, but not longer than `limit`.
+/// Starts a process that speaks the protocol, and waits for its end, at most for `limit`.
 ///
 /// # Errors
-/// Whatever it did instead.
+/// The process failed, or violated the protocol.
 pub fn launch(
     command: Command,
     runs: usize,
@@ -130,11 +129,11 @@ pub fn launch(
     Ok((lines, usage))
 }
 
-/// Starts a process, lets `read` read what it prints on a thread beside it, and waits for its end,
-/// but not longer than `limit`. The reader must read to the end.
+/// Starts a process, calls `read` with its standard output on another thread, and waits for its end, at
+/// most for `limit`. `read` must read to the end.
 ///
 /// # Errors
-/// Whatever it did instead of ending well.
+/// The process failed.
 pub fn listen<T: Send + 'static>(
     command: Command,
     limit: Duration,
@@ -144,10 +143,10 @@ pub fn listen<T: Send + 'static>(
     run(command, Stdio::piped(), limit, read)
 }
 
-/// The same with a process that prints into the null device.
+/// Starts a process with its standard output discarded, and waits for its end, at most for `limit`.
 ///
 /// # Errors
-/// Whatever it did instead of ending well.
+/// The process failed.
 pub fn time(command: Command, limit: Duration) -> Result<Usage, Failure> {
     run(command, Stdio::null(), limit, drop).map(|((), usage)| usage)
 }
@@ -170,12 +169,12 @@ fn run<T: Send + 'static>(
 
     let (send, ended) = channel();
     let waiting = std::thread::spawn(move || {
-        // Reading the account takes a tenth of a millisecond, which is not the process's.
+        // Reading the account takes a tenth of a millisecond, which must not count.
         let at_end = Account::wait_for_end(group).then(|| start.elapsed());
         let account = Account::of_ended(group);
         let ended = child.wait4();
         let wall = at_end.unwrap_or_else(|| start.elapsed());
-        // Nobody waits any more if it hung.
+        // Fails after a timeout, when the receiver has stopped waiting.
         let _ = send.send(());
         (ended, account, wall)
     });
@@ -183,7 +182,8 @@ fn run<T: Send + 'static>(
     let said = std::thread::spawn(move || tail(stderr));
 
     let hung = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-    // Also what it left behind when it ended: it would disturb the next, and keep our pipes open.
+    // Also kills processes left over after a normal end: they would disturb the next run and keep the
+    // pipes open.
     if hung || cfg!(unix) {
         kill_group(group);
     }
@@ -208,7 +208,7 @@ fn run<T: Send + 'static>(
     Ok((read, usage))
 }
 
-/// Returns the most memory that the lab held, in bytes.
+/// Returns the peak memory of the lab, in bytes.
 fn own_memory() -> u64 {
     usage_of_self().map_or(0, |usage| usage.peak_memory)
 }
@@ -238,7 +238,7 @@ pub fn can_start(program: &str) -> bool {
     file_of_program(program).is_some()
 }
 
-/// Returns a time in nanoseconds, as it stands in samples.
+/// Returns a time in nanoseconds, as samples store it.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -253,7 +253,7 @@ fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
         if !matches!(read, Ok(1..)) {
             break;
         }
-        // Read on to its end in any case: who writes into a closed pipe dies of that.
+        // Read to the end in any case: a process that writes into a closed pipe is killed by SIGPIPE.
         if failure.is_some() {
             continue;
         }
@@ -268,7 +268,7 @@ fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {
     failure.map_or(Ok(lines), Err)
 }
 
-/// Returns the last line of an output.
+/// Returns the last nonempty line of an output.
 fn tail(output: impl Read) -> String {
     let mut said = Vec::new();
     let mut output = BufReader::new(output);
@@ -282,7 +282,7 @@ fn tail(output: impl Read) -> String {
     String::from_utf8_lossy(&said).trim().chars().take(200).collect()
 }
 
-/// What a process starts belongs to it, so that nothing survives it.
+/// Gives a process its own process group, so that [`kill_group`] also kills the processes it starts.
 fn in_a_group_of_its_own(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -290,7 +290,7 @@ fn in_a_group_of_its_own(command: &mut Command) {
     let _ = command;
 }
 
-/// Asks a process to end, so that it can put away what it made. Returns whether it could be asked.
+/// Sends SIGTERM to a process, so that it can clean up. Returns whether the signal could be sent.
 #[cfg(unix)]
 pub(crate) fn ask_to_end(child: &Child) -> bool {
     use rustix::process::{Pid, Signal, kill_process};
@@ -298,7 +298,7 @@ pub(crate) fn ask_to_end(child: &Child) -> bool {
     kill_process(Pid::from_child(child), Signal::TERM).is_ok()
 }
 
-/// Elsewhere there is no way to ask.
+/// Returns false: only Unix has SIGTERM.
 #[cfg(not(unix))]
 pub(crate) fn ask_to_end(_: &Child) -> bool {
     false
@@ -307,16 +307,18 @@ pub(crate) fn ask_to_end(_: &Child) -> bool {
 fn kill_group(group: u32) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
-        // Nobody is left in it: the usual case.
+        // Usually fails, because the group is empty.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     #[cfg(not(unix))]
-    // The system's own way to end a process with all that it started.
+    // Ends the process and all processes that it started.
     let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &group.to_string()]).output();
 }
 
-/// Waits for a process whose output does not matter, such as a compiler; returns what it said if it
-/// failed.
+/// Runs a process whose output does not matter, such as a compiler.
+///
+/// # Errors
+/// The exit status and the last line of standard error.
 pub(crate) fn succeeds(mut command: Command) -> Result<(), String> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child: Child = command.spawn().map_err(|error| error.to_string())?;
@@ -341,14 +343,14 @@ mod tests {
     const LINE: &str = r#"{"files":1,"directories":2,"bytes":3,"errors":0,"elapsed_ns":4}"#;
 
     #[test]
-    fn who_speaks_the_protocol_is_understood() {
+    fn launch_reads_lines_of_the_protocol() {
         let lines = shell(&format!("echo '{LINE}'; echo '{LINE}'"), 2, 1200).unwrap();
         let work = Work { files: 1, directories: 2, bytes: 3, errors: 0 };
         assert_eq!(lines, [RunLine::new(work, 4), RunLine::new(work, 4)]);
     }
 
     #[test]
-    fn who_does_something_else_becomes_a_clear_failure() {
+    fn launch_reports_each_kind_of_failure() {
         let garbage = shell("echo files: many", 1, 1200).unwrap_err();
         assert_eq!(garbage.to_string(), "printed garbage: files: many");
         let few = shell(&format!("echo '{LINE}'"), 2, 1200).unwrap_err();
@@ -364,16 +366,16 @@ mod tests {
     }
 
     #[test]
-    fn who_hangs_is_killed_with_all_that_he_started() {
+    fn hanging_process_killed_with_its_children() {
         let temp = TempDir::new();
         let fifo = temp.join("fifo");
         let made = Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
-        // The child holds the pipe that is read here, and the fifo, as long as it lives.
+        // The child keeps the pipe and the fifo open while it runs.
         let script = format!("sleep 1000000 >'{}' & sleep 1000000", fifo.display());
         let alive = std::thread::spawn(move || std::fs::read(fifo).unwrap());
-        // A machine that does not start the child within the limit has to be given more.
-        let end = within("what hangs", move || {
+        // A busy machine may not start the child within the limit, so the limit grows.
+        let end = within("the hanging process", move || {
             (1..).map(|seconds| (seconds, shell(&script, 1, seconds))).find(|_| alive.is_finished())
         });
         let (seconds, hung) = end.unwrap();
@@ -394,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_output_ends_at_the_limit() {
+    fn endless_output_killed_at_the_limit() {
         assert_eq!(shell("yes", 1, 1), Err(Failure::TimedOut { seconds: 1 }));
     }
 }

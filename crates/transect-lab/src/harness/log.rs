@@ -1,8 +1,8 @@
-//! What is known of a session, and the file that holds it.
+//! The log of a session: its file, and the data in it.
 //!
-//! The file is JSON lines and only ever appended to: the first line says what is measured and where,
-//! each further one what one process came to. A line is written before the next process starts, so
-//! that a session that was killed loses at most the run it was in, and goes on where it stopped.
+//! The file holds JSON lines, and lines are only appended. The first line is the spec; each further line
+//! is one record, usually the result of one process. A record is written before the next process starts:
+//! a killed session loses at most the current run, and can be resumed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -18,7 +18,7 @@ use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::RunLine;
 use crate::spec::{SCHEMA, SessionSpec};
 
-/// What one process came to: a further line of the file.
+/// The result of one process: a record of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The round, from 0.
@@ -31,14 +31,14 @@ pub struct Sample {
     pub cache_state: usize,
     /// The cell.
     pub cell: String,
-    /// From its preparations to the end of its checks, in nanoseconds; nothing in sessions of older
-    /// versions.
+    /// The time from its preparation to the end of its checks, in nanoseconds; `None` in sessions of
+    /// older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ns: Option<u64>,
-    /// How often it was repeated because it was disturbed.
+    /// Number of repetitions because of disturbances.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeated: usize,
-    /// What happened.
+    /// The outcome of the last repetition.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
@@ -47,33 +47,33 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// What happened.
+/// The outcome of a process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It found what is there.
+    /// It did the expected work.
     Right {
-        /// Its walks, in their order.
+        /// Its runs, in order.
         runs: Vec<RunLine>,
-        /// What the process used.
+        /// The resources that the process used.
         usage: Usage,
-        /// KiB read from devices meanwhile, if the system tells.
+        /// KiB read from devices meanwhile, if the system reports it.
         read_kib: Option<u64>,
-        /// What went on beside it, if the system tells.
+        /// The activity of the rest of the machine, if the system reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beside: Option<Box<Beside>>,
-        /// What was observed of its files, if it reads and writes some.
+        /// Evidence about its files, if it transforms files.
         #[serde(rename = "passed", default, skip_serializing_if = "Option::is_none")]
         files: Option<Box<FileEvidence>>,
     },
-    /// It found something else: its time means nothing.
+    /// It did other work than expected: its time means nothing.
     Wrong {
-        /// What it found.
+        /// A description of that work.
         found: String,
     },
-    /// It could not be shown to have been cold, or warm, several times over.
+    /// Every attempt failed to prove the state of the caches.
     Void {
-        /// What was found the last time.
+        /// The observation of the last attempt.
         #[serde(flatten)]
         instead: Instead,
     },
@@ -81,27 +81,28 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// A time below which a ratio of processor times says nothing, in nanoseconds.
+/// The shortest processor time that a ratio is calculated from, in nanoseconds: ticks are too coarse for
+/// shorter ones.
 const COARSE: u64 = 5_000_000;
 
-/// What was observed of the files of a run, before and after it.
+/// Evidence about the files of a run, from before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEvidence {
     /// The length of the input, in bytes.
     pub bytes: u64,
-    /// What of it was in memory just before the run, in bytes; nothing if that was not asked.
+    /// Bytes of the input in memory just before the run; `None` if not checked.
     pub resident: Option<u64>,
-    /// The length of the output, in bytes; nothing if there is none.
+    /// The length of the output, in bytes; `None` without an output.
     pub written: Option<u64>,
-    /// What of the output was not on the device at the end, in bytes, if the system tells.
+    /// Bytes of the output not yet on the device at the end, if the system reports it.
     pub unwritten: Option<u64>,
-    /// What the run before used, which was the same and does not count.
+    /// The resources used by the preceding run, which did the same work and does not count.
     pub primed: Usage,
 }
 
 impl FileEvidence {
-    /// Returns the processor time of the run before over that of the measured one, unless one of them
-    /// is too short to say.
+    /// Returns the processor time of the preceding run divided by that of the measured one, unless one of
+    /// them is too short.
     pub(crate) fn fresh_over(&self, measured: &Usage) -> Option<f64> {
         let [first, second] =
             [&self.primed, measured].map(|usage| usage.user_ns.saturating_add(usage.system_ns));
@@ -109,20 +110,20 @@ impl FileEvidence {
     }
 }
 
-/// What was found where a state was to be proved.
+/// An observation that disproves a state of the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Instead {
-    /// Devices were read, or not.
+    /// The amount read from devices does not fit the state.
     Read {
         /// KiB read from devices.
         read_kib: u64,
     },
-    /// The input was in memory, or not all of it.
+    /// The amount of the input in memory does not fit the state.
     Resident {
-        /// What of it was in memory, in bytes.
+        /// Bytes of the input in memory.
         resident: u64,
-        /// The whole, in bytes.
+        /// The length of the input, in bytes.
         bytes: u64,
     },
 }
@@ -139,8 +140,8 @@ impl std::fmt::Display for Instead {
 }
 
 impl Outcome {
-    /// Returns whether a run that was right proved its state; `None` if the system does not tell, or
-    /// there is nothing to prove.
+    /// Returns whether a correct run proved its state; `None` if the system does not report it, or the
+    /// state needs no proof.
     pub fn is_proved(&self, state: State) -> Option<bool> {
         match self {
             Self::Right { files: Some(files), .. } => {
@@ -151,7 +152,7 @@ impl Outcome {
         }
     }
 
-    /// Returns why its wall time says little, if it does.
+    /// Returns the disturbances that make its wall time unreliable.
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Right { beside: Some(beside), .. } => &beside.disturbed,
@@ -160,7 +161,7 @@ impl Outcome {
     }
 }
 
-/// How often a method goes to the system: a further line of the file, one for each cell and place.
+/// The number of system calls of a method: a record of the file, one for each cell and dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Index into the datasets of the spec.
@@ -168,18 +169,18 @@ pub struct Counted {
     pub dataset: usize,
     /// The cell.
     pub cell: String,
-    /// The calls of its walk.
+    /// The calls of its run.
     pub accesses: Accesses,
 }
 
-/// What a method spends in its calls: a further line of the file, one for each of the engine's
-/// cells, place and pass.
+/// The time that a method spends in its calls: a record of the file, one for each cell of the engine,
+/// dataset and cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timed {
     /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// Index into the cache states of the spec: the state was made, but not proved.
+    /// Index into the cache states of the spec. The state was made, but not proved.
     #[serde(rename = "pass")]
     pub cache_state: usize,
     /// The cell.
@@ -188,38 +189,37 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
-/// What a program takes to start: a further line of the file, one for each cell that has no clock of
-/// its own.
+/// The time that a program takes to start: a record of the file, one for each cell without a clock of its
+/// own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     /// The cell.
     pub cell: String,
-    /// The times of its process with nothing to do, in nanoseconds, one for each run.
+    /// The times of its processes without work, in nanoseconds, one for each run.
     pub times_ns: Vec<u64>,
 }
 
-/// That a session whose rounds were not numbered is over: a further line of the file, the last that
-/// measuring writes.
+/// The end of a session with a time limit: a record of the file, the last that measuring writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds: usize,
-    /// Why there were no more.
+    /// The reason for the end.
     pub by: End,
 }
 
-/// What ended a session whose rounds were not numbered.
+/// Why a session with a time limit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// Every ratio is known well enough.
+    /// Every ratio is precise enough.
     Precision,
-    /// A further round would not have ended in time.
+    /// Another round would have exceeded the time limit.
     Time,
 }
 
 impl End {
-    /// Returns what it is, for people.
+    /// Describes it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Precision => "every ratio is known well enough",
@@ -228,7 +228,7 @@ impl End {
     }
 }
 
-/// A line behind the first.
+/// Any line except the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(crate) enum Record {
@@ -239,25 +239,25 @@ pub(crate) enum Record {
     End(Ended),
 }
 
-/// All that a file holds.
+/// The content of a session's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionData {
-    /// What is measured.
+    /// The first line.
     pub spec: SessionSpec,
-    /// What was measured so far.
+    /// The samples so far.
     pub samples: Vec<Sample>,
-    /// Whose calls were counted so far.
+    /// The counted calls so far.
     pub counted: Vec<Counted>,
-    /// Whose calls were timed so far.
+    /// The timed calls so far.
     pub timed: Vec<Timed>,
-    /// Whose start was timed so far.
+    /// The timed starts so far.
     pub started: Vec<Started>,
-    /// Why it is over, if that was open.
+    /// The end of a session with a time limit.
     pub ended: Option<Ended>,
 }
 
 impl SessionData {
-    /// Returns what the file of a session holds that begins.
+    /// Returns the data of a new session.
     pub fn begin(spec: SessionSpec) -> Self {
         Self {
             spec,
@@ -292,20 +292,20 @@ impl SessionData {
         dataset < datasets.len() && cache_state < cache_states.len() && self.spec.has_cell(cell)
     }
 
-    /// Returns how many rounds it has: those that it was to have, and those that were begun beyond.
+    /// Returns the number of rounds: those of the spec, and further ones that have begun.
     pub fn rounds(&self) -> usize {
         let begun = self.samples.iter().map(|sample| sample.round + 1).max();
         self.spec.rounds.max(begun.unwrap_or(0))
     }
 }
 
-/// What can go wrong with the file of a session.
+/// An error of a session's file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operation, the path, and what the system said.
+    /// An operation failed: its name, the path and the error.
     File(&'static str, PathBuf, io::Error),
-    /// The file is no session, or of another version.
+    /// The file is not a session, or is of another version.
     NoSession(PathBuf, String),
 }
 
@@ -324,43 +324,42 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A session's file, open to be appended to, and all that it holds.
+/// A session's file, open for appending, and its content.
 #[derive(Debug)]
 pub struct SessionLog {
-    /// What it holds.
+    /// The content of the file.
     pub data: SessionData,
     file: File,
     path: PathBuf,
 }
 
 impl SessionLog {
-    /// Begins a new file.
+    /// Creates the file of a new session.
     ///
     /// # Errors
-    /// It is there already, or cannot be written.
+    /// The file exists, or cannot be written.
     pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
         let file = File::options().append(true).create_new(true).open(path);
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
         let mut log = Self { data: SessionData::begin(spec), file, path: path.to_owned() };
         let first = serde_json::to_vec(&log.data.spec);
         if let Err(error) = log.append(first) {
-            // A file without its first line could neither be gone on with nor begun again. What went
-            // wrong first is reported.
+            // A file without its first line could be neither resumed nor created again.
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
         Ok(log)
     }
 
-    /// Opens a file to go on behind its last whole line.
+    /// Opens a file for appending after its last complete line.
     ///
     /// # Errors
-    /// It cannot be read or written, or holds no session.
+    /// The file cannot be read or written, or is not a session.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (data, length) = parse(path)?;
         let failed = |error| Error::File("open", path.to_owned(), error);
         let mut file = File::options().write(true).open(path).map_err(failed)?;
-        // What was being written when the session was killed.
+        // Cut off the line that was being written when the session was killed.
         file.set_len(length).map_err(failed)?;
         file.seek(io::SeekFrom::End(0)).map_err(failed)?;
         Ok(Self { data, file, path: path.to_owned() })
@@ -369,12 +368,12 @@ impl SessionLog {
     /// Reads a file.
     ///
     /// # Errors
-    /// It cannot be read, or holds no session.
+    /// The file cannot be read, or is not a session.
     pub fn read(path: &Path) -> Result<SessionData, Error> {
         parse(path).map(|(data, _)| data)
     }
 
-    /// Returns its path.
+    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.path
     }
@@ -389,7 +388,7 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Appends one line, whole or not at all as far as the system can.
+    /// Appends one line in one write, and syncs the file.
     fn append(&mut self, text: serde_json::Result<Vec<u8>>) -> Result<(), Error> {
         let failed = |error| Error::File("write", self.path.clone(), error);
         let mut text = text.map_err(|error| failed(error.into()))?;
@@ -398,13 +397,13 @@ impl SessionLog {
     }
 }
 
-/// Reads a session, and returns the length of its whole lines in bytes.
+/// Reads a session, and returns the length of its complete lines, in bytes.
 fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
     let mut text = String::new();
     File::open(path)
         .and_then(|mut file| file.read_to_string(&mut text))
         .map_err(|error| Error::File("read", path.to_owned(), error))?;
-    // What is behind the last newline was being written when the session was killed.
+    // Text after the last newline was being written when the session was killed.
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let no_session = |line: usize, why: String| {
         Error::NoSession(path.to_owned(), format!("line {}: {why}", line + 1))
@@ -430,8 +429,8 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
         }
         data.add(record);
     }
-    // It is going to be cut off: only what can be the beginning of a line is. After a crash of the
-    // system it may be zeros.
+    // The caller cuts off the incomplete line, so it must look like one: the beginning of a record, or
+    // zeros after a system crash.
     if !text[whole..].is_empty() && !text[whole..].starts_with(['{', '\0']) {
         let last = text[..whole].lines().count();
         return Err(no_session(last, "it is not a record".to_owned()));

@@ -1,11 +1,11 @@
-//! What of a machine and of its system numbers hang on, beyond what it is called: shown beside them, and
-//! used for nothing else.
+//! Settings of the machine and its system that affect measurements. They are shown next to the results
+//! and used for nothing else.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What bounds how much may wait to be written, and for how long (`proc_sys_vm(5)`).
+/// The kernel's limits on the amount and age of unwritten data (`proc_sys_vm(5)`).
 const DIRTY: &[&str] = &[
     "dirty_ratio",
     "dirty_bytes",
@@ -15,7 +15,7 @@ const DIRTY: &[&str] = &[
     "dirty_writeback_centisecs",
 ];
 
-/// Flaws of processors that the kernel may work against, at a price for every call.
+/// Processor vulnerabilities whose mitigations in the kernel make every system call slower.
 const FLAWS: &[&str] = &[
     "gather_data_sampling",
     "indirect_target_selection",
@@ -36,38 +36,38 @@ const FLAWS: &[&str] = &[
     "vmscape",
 ];
 
-/// What is known of a machine. What the system does not tell is not there.
+/// The settings of a machine. A setting that the system does not report is `None` or missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
     /// The product name: of the host's hypervisor, or of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maker: Option<String>,
-    /// What chooses the processors' frequency.
+    /// The governor of the processors' frequency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// What the kernel does against flaws of the processor that it has.
+    /// The kernel's mitigation for each vulnerability of the processor.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mitigations: BTreeMap<String, String>,
-    /// Where time comes from.
+    /// The kernel's clock source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// When memory is given out in huge pages without being asked.
+    /// When the kernel uses transparent huge pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub huge_pages: Option<String>,
-    /// What bounds how much may wait to be written.
+    /// The limits on unwritten data, by the names of `proc_sys_vm(5)`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub dirty: BTreeMap<String, u64>,
-    /// Memory on devices, in bytes.
+    /// The size of the swap space, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<u64>,
-    /// What this process may have of the memory, in bytes, if that is less than there is.
+    /// The memory limit of this process's control group, in bytes, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<u64>,
 }
 
 impl Machine {
-    /// Looks around.
+    /// Reads the settings of this machine.
     pub fn look() -> Self {
         let line = |path: &str| Some(read(path).trim().to_owned()).filter(|text| !text.is_empty());
         let number = |path: &str| read(path).trim().parse::<u64>().ok();
@@ -94,12 +94,12 @@ impl Machine {
         }
     }
 
-    /// Returns whether nothing is known of it: a session of an older version, or another system.
+    /// Returns whether no setting is known, as in a session of an older version or on another system.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns what is known of it, for people: what it is, and how it is.
+    /// Returns the known settings as pairs of label and value.
     pub fn details(&self) -> Vec<(&'static str, String)> {
         let pairs = |map: &mut dyn Iterator<Item = (&String, String)>| {
             let pairs: Vec<String> = map.map(|(name, value)| format!("{name}: {value}")).collect();
@@ -124,26 +124,26 @@ impl Machine {
     }
 }
 
-/// Returns the control group of this process, as a folder.
+/// Returns the folder of this process's control group.
 fn group() -> Option<String> {
     let groups = read("/proc/self/cgroup");
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     Some(format!("/sys/fs/cgroup{path}"))
 }
 
-/// Returns the word in brackets of a list of words, one of which is chosen: `always [madvise] never`;
-/// or the whole, if none is.
+/// Returns the word in brackets, which marks the chosen one in a list such as `always [madvise] never`; or
+/// the whole text, if there are no brackets.
 pub(crate) fn chosen(words: &str) -> String {
     let in_brackets = |word: &str| Some(word.strip_prefix('[')?.strip_suffix(']')?.to_owned());
     words.split_whitespace().find_map(in_brackets).unwrap_or_else(|| words.to_owned())
 }
 
-/// Returns the content of a file of the kernel; nothing where there is none.
+/// Returns the content of a file of the kernel; empty if it cannot be read.
 pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Returns what follows `key :` in a list of the kernel.
+/// Returns the value after `key:` in a list of the kernel.
 pub(crate) fn value(list: &str, key: &str) -> Option<String> {
     let line = list.lines().find(|line| line.starts_with(key))?;
     Some(line.split_once(':')?.1.trim().to_owned())
@@ -154,14 +154,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_one_stands_in_brackets() {
+    fn chosen_word_in_brackets_or_whole_text() {
         assert_eq!(chosen("always [madvise] never"), "madvise");
         assert_eq!(chosen("none"), "none");
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_linux_tells_is_told() {
+    fn machine_on_linux_has_settings() {
         let machine = Machine::look();
         assert!(!machine.is_unknown() && machine.dirty.contains_key("dirty_ratio"), "{machine:?}");
         let details = machine.details();

@@ -1,29 +1,28 @@
-//! What the process of a method prints: one line of JSON for each run.
+//! The protocol of methods: a process prints one line of JSON for each run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::harness::work::Work;
 
-/// What the process of a method says of one run: the protocol of `contenders/README.md`.
+/// The report of one run, as `contenders/README.md` defines it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLine {
-    /// What it found.
+    /// The work that it did.
     #[serde(flatten)]
     pub work: Work,
-    /// How long it took by its own clock, in nanoseconds.
+    /// Its duration by the method's own clock, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What of that passed in the calls of its reader: of this program's own methods only, and
-    /// only if that was asked for.
+    /// The time inside the calls of its reader. Only the engine's methods report it, on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallTimes>,
-    /// The BLAKE3 digest of what it read, in hexadecimal, if finding it was its work.
+    /// The BLAKE3 digest of its input, in hexadecimal, if the work is to calculate it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The sum of the last write times of all that it found, in nanoseconds since 1970, as far as it
-    /// fits into 64 bits, if asking for them was its work.
+    /// The sum of the last write times of all files found, in nanoseconds since 1970, modulo 2^64, if the
+    /// work is to query them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<u64>,
-    /// What its cache holds at the end, if it has one and reports that.
+    /// The content of its cache at the end, if it has one and reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
 }
@@ -35,39 +34,37 @@ impl RunLine {
     }
 }
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
-    /// The memory that it takes, in bytes.
+    /// Its memory, in bytes.
     pub memory: u64,
-    /// The names of which it knows something.
+    /// The number of cached names.
     pub names: u64,
 }
 
-/// How long the threads of a walk were inside the calls of its reader, and how often.
+/// The time that the threads of a walk spend inside the calls of its reader, and the number of calls.
 ///
-/// Times are thread time: what passed on the clock from a call to its return, summed over all
-/// threads. Waiting for a device, a lock or a core counts, as it does in the third seed article,
-/// so that several threads can spend more than the walk took. What the reader does with an answer
-/// (parsing records) counts with the call; closing a directory counts nowhere, nor does what the
-/// walker and the sink do.
+/// Each time is wall time from call to return, summed over all threads. Waiting for a device, a lock
+/// or a core counts, as in the third seed article, so the sum over several threads can exceed the
+/// duration of the walk. Parsing records in the reader counts as part of the call. Closing a
+/// directory and the work of walker and sink do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTimes {
-    /// Opening directories, in nanoseconds. For the readers of Windows that go by path this is
-    /// `FindFirstFile`, with the question before it whether the path is still a directory.
+    /// Opening directories, in nanoseconds. For the readers of Windows that use paths this is
+    /// `FindFirstFile`, and the preceding check whether the path is still a directory.
     pub opening_ns: u64,
-    /// Directories opened, or tried.
+    /// Attempts to open a directory.
     pub opening_calls: u64,
     /// Listing open directories, in nanoseconds: `getdents64`, `NtQueryDirectoryFile`,
     /// `FindNextFile`.
     pub listing_ns: u64,
-    /// Batches listed, those that only say "no more" included.
+    /// Batches listed, including the empty ones that end a listing.
     pub listing_calls: u64,
-    /// Asking for attributes, in nanoseconds, of roots, of open directories and of entries. Little
-    /// where they come with the listing.
+    /// Querying attributes of roots, open directories and entries, in nanoseconds. Short where the
+    /// listing includes attributes.
     pub attributes_ns: u64,
-    /// Questions for attributes. All that is asked about the entries of one batch counts as one,
-    /// also if it is nothing.
+    /// Attribute queries. All queries for the entries of one batch count as one, even if there are none.
     pub attributes_calls: u64,
     /// The threads over which the times are summed.
     pub threads: u64,

@@ -19,16 +19,16 @@ use crate::spec::{Cell, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
 
-/// How often the start of a program is timed.
+/// Number of timed starts of a program.
 const STARTS: usize = 5;
 
-/// How often a sample is repeated that was disturbed, at most.
+/// The maximum of repetitions of a disturbed sample.
 const PATIENCE: usize = 3;
 
-/// Is told of each cell what came out of it, and how many are left.
+/// Receives the name of each cell, its result, and the number of remaining cells.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
 
-/// A session, and its record.
+/// A session and its log.
 #[derive(Debug)]
 pub struct Session {
     log: SessionLog,
@@ -38,20 +38,20 @@ impl Session {
     /// Begins a session.
     ///
     /// # Errors
-    /// The file is there already, or cannot be written.
+    /// The file exists, or cannot be written.
     pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, Error> {
         Ok(Self { log: SessionLog::create(spec, file)? })
     }
 
-    /// Goes on with a session, behind the last whole line of its file.
+    /// Resumes a session after the last complete line of its file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no session.
+    /// The file cannot be read, or is not a session.
     pub fn resume(file: &Path) -> Result<Self, Error> {
         Ok(Self { log: SessionLog::open(file)? })
     }
 
-    /// Returns what it holds so far.
+    /// Returns its data so far.
     pub fn data(&self) -> &SessionData {
         &self.log.data
     }
@@ -61,7 +61,7 @@ impl Session {
         self.log.file()
     }
 
-    /// Returns how many processes are still to be run, in the rounds that are known of.
+    /// Returns the number of remaining processes in the rounds that are certain.
     pub fn left(&self) -> usize {
         let (out, done) = (self.out(), self.done());
         let spec = &self.data().spec;
@@ -75,21 +75,21 @@ impl Session {
             .count()
     }
 
-    /// Returns the cells that are not run any more, and where: wrong once is wrong, and who hangs
-    /// would hang in every round.
+    /// Returns the cells excluded from further rounds, with their datasets. One wrong result is enough, and
+    /// a method that hangs would do so in every round.
     fn out(&self) -> HashSet<(usize, &str)> {
         let samples = self.data().samples.iter().filter(|sample| is_failed(sample));
         samples.map(|sample| (sample.dataset, sample.cell.as_str())).collect()
     }
 
-    /// Returns whether a cell is not run any more on a dataset.
+    /// Returns whether a cell is excluded from further rounds on a dataset.
     fn is_out(&self, dataset: usize, cell: &str) -> bool {
         let is_it = |sample: &&Sample| (sample.dataset, &*sample.cell) == (dataset, cell);
-        // After a failure there are no more.
+        // A failure is always the last sample.
         self.data().samples.iter().rev().find(is_it).is_some_and(is_failed)
     }
 
-    /// Returns what was not run yet of a round, in its order.
+    /// Returns the remaining runs of a round, in order: dataset, cell, cache state.
     fn rest_of(&self, round: usize) -> Vec<(usize, usize, usize)> {
         let (done, cells) = (self.done(), &self.data().spec.cells);
         let mut order = self.order(round);
@@ -99,17 +99,18 @@ impl Session {
         order
     }
 
-    /// Returns what was run: round, place, pass, cell.
+    /// Returns the completed runs: round, dataset, cache state, cell.
     fn done(&self) -> HashSet<(usize, usize, usize, &str)> {
         let samples = self.data().samples.iter();
         samples.map(|s| (s.round, s.dataset, s.cache_state, s.cell.as_str())).collect()
     }
 
-    /// Runs what is left, and tells `progress` of every sample.
+    /// Runs the remaining processes, and reports every sample to `progress`, with the number of remaining
+    /// processes.
     ///
     /// # Errors
-    /// The state cannot be made, or the file not be written. What goes wrong in a method is a
-    /// sample.
+    /// A state cannot be made, or the file cannot be written. A failure of a method is a sample, not an
+    /// error.
     pub fn run(
         &mut self,
         measure: &mut impl Measure,
@@ -142,7 +143,7 @@ impl Session {
                     repeated += 1;
                 }
                 let (cell, took_ns) = (cell.name.clone(), Some(nanoseconds(began.elapsed())));
-                // A run that Ctrl-C ended says nothing of the method.
+                // Ctrl-C may have ended the run, so its outcome means nothing.
                 if cancel.is_cancelled() {
                     return Ok(());
                 }
@@ -156,17 +157,17 @@ impl Session {
         Ok(())
     }
 
-    /// Returns how often a sample is repeated that was disturbed. Where that did not help the last time,
-    /// it is not tried again until a sample was calm: a machine that never calms would keep all waiting.
+    /// Returns the maximum of repetitions of a disturbed sample: none if the last sample stayed disturbed
+    /// after its repetitions. Otherwise a session on a busy machine would never end.
     fn patience(&self) -> usize {
         let last = self.data().samples.last();
         if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { PATIENCE }
     }
 
-    /// Returns whether a round is not to begin any more; where that was open, it is written down why.
+    /// Returns whether the session ends before a round. With a time limit, it logs the reason.
     fn is_over(&mut self, round: usize) -> Result<bool, Error> {
         let data = self.data();
-        // One that was begun before a stop is run to its end.
+        // Finish a round that was begun before an interruption.
         if round < data.rounds() {
             return Ok(false);
         }
@@ -181,9 +182,9 @@ impl Session {
         Ok(end.is_some())
     }
 
-    /// Returns what is run in a round, and in which order: places one after the other, the cells of
-    /// each in another order every round, the passes of a cell together, so that one makes the
-    /// state of the next. The same whenever the session goes on.
+    /// Returns the runs of a round in order. Datasets follow each other, the cells of each are shuffled
+    /// anew in every round, and the cache states of a cell stay together, as one run prepares the state of
+    /// the next. A resumed session has the same order.
     fn order(&self, round: usize) -> Vec<(usize, usize, usize)> {
         let spec = &self.data().spec;
         let mut random = SplitMix64::new(spec.seed ^ round as u64);
@@ -204,12 +205,12 @@ impl Session {
         order
     }
 
-    /// Counts the calls of every cell that found what is there, each in runs of its own, and reports every
-    /// cell to `progress`. What a program does to start is counted with nothing to do, and subtracted.
+    /// Counts the calls of every cell that did the expected work, in separate runs, and reports every cell
+    /// to `progress`. The calls of a run without work are subtracted: they belong to the program's start.
     ///
     /// # Errors
-    /// The file cannot be written, or nothing can be prepared. A cell that cannot be counted is
-    /// reported and left out.
+    /// The file cannot be written, or the preparation fails. Cells that cannot be counted are reported and
+    /// skipped.
     pub fn count_calls(
         &mut self,
         experiment: &mut impl Experiment,
@@ -239,13 +240,13 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the cells whose calls are still to be counted, and where.
+    /// Returns the cells whose calls are not counted yet, with their datasets.
     fn uncounted(&self) -> Vec<(usize, Cell)> {
         let counted = self.data().counted.iter();
         self.all_but(counted.map(|counted| (counted.dataset, counted.cell.as_str())).collect())
     }
 
-    /// Returns all cells and places but those that are known, and those that were wrong.
+    /// Returns all pairs of dataset and cell except the known and the failed ones.
     fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
         let (spec, out) = (&self.data().spec, self.out());
         let cells = spec.cells.iter().filter(|cell| cell.name != spec.second_base);
@@ -258,10 +259,10 @@ impl Session {
             .collect()
     }
 
-    /// Times the start of every cell that has no clock of its own, and reports every cell to `progress`.
+    /// Times the start of every cell without a clock of its own, and reports every cell to `progress`.
     ///
     /// # Errors
-    /// The file cannot be written. A cell that cannot be timed is reported and left out.
+    /// The file cannot be written. Cells that cannot be timed are reported and skipped.
     pub fn time_starts(
         &mut self,
         experiment: &mut impl Experiment,
@@ -280,7 +281,7 @@ impl Session {
                 return Ok(());
             }
             let job = Job::new(&self.data().spec, cell, 0, 0);
-            // The first finds the program as its last run in the session left it, long ago.
+            // Skip the first start: the program may no longer be in memory.
             let times: Result<Vec<u64>, String> =
                 (0..=STARTS).map(|_| experiment.start_up(&job)).collect();
             let times = times.map(|times| times[1..].to_vec());
@@ -297,8 +298,8 @@ impl Session {
         Ok(())
     }
 
-    /// Times the calls of the engine's cells, each in a run of its own, and tells `progress` of
-    /// every cell. Cells that cannot be timed are reported and skipped.
+    /// Times the calls of the engine's cells in separate runs, and reports every cell to `progress`. Cells
+    /// that cannot be timed are reported and skipped.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -333,7 +334,7 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the cells whose calls are still to be timed, where and in which pass.
+    /// Returns the cells whose calls are not timed yet: dataset, cache state, cell.
     fn untimed(&self) -> Vec<(usize, usize, Cell)> {
         let timed = &self.data().timed;
         (0..self.data().spec.cache_states.len())
@@ -348,12 +349,12 @@ impl Session {
     }
 }
 
-/// Returns whether a cell did not do the work, which excludes it from further rounds.
+/// Returns whether a cell failed or did other work, which excludes it from further rounds.
 fn is_failed(sample: &Sample) -> bool {
     matches!(sample.outcome, Outcome::Wrong { .. } | Outcome::Failed(_))
 }
 
-/// Returns all that is run in a round: place, cell, pass.
+/// Returns the runs of a round, unshuffled: dataset, cell, cache state.
 fn all(spec: &SessionSpec) -> impl Iterator<Item = (usize, usize, usize)> {
     let (cells, cache_states) = (spec.cells.len(), spec.cache_states.len());
     (0..spec.datasets.len()).flat_map(move |dataset| {

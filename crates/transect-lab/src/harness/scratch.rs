@@ -1,16 +1,17 @@
-//! The folder that a session writes to, and nowhere else.
+//! The scratch folder of a session. A session writes nowhere else.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The prefix of its name.
+/// The prefix of the folder's name.
 const PREFIX: &str = "transect-lab-scratch-";
 
-/// A lock held by the process that uses the folder; the system releases it however the process ends.
+/// The name of the lock file. The process that uses the folder holds the lock; the system releases it when
+/// the process ends, even if it is killed.
 const LOCK: &str = "lock";
 
-/// A folder of a session, removed when it is dropped.
+/// The scratch folder of a session, removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
@@ -18,11 +19,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder in another one, and removes those that sessions have left there that were
-    /// killed.
+    /// Creates a scratch folder in `parent`, and removes those that killed sessions have left there.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The folder cannot be created.
     pub fn new(parent: &Path) -> io::Result<Self> {
         let parent = parent.canonicalize()?;
         remove_abandoned(&parent);
@@ -43,30 +43,30 @@ impl Scratch {
         &self.folder
     }
 
-    /// Returns where an input of so many bytes is.
+    /// Returns the path of an input of `size` bytes.
     pub fn input(&self, size: u64) -> PathBuf {
         self.folder.join(format!("input-{size}"))
     }
 
-    /// Returns where the inputs of many files are.
+    /// Returns the folder of the inputs of many files.
     pub fn inputs(&self) -> PathBuf {
         self.folder.join("inputs")
     }
 
-    /// Returns where the outputs of many files go, and nothing else.
+    /// Returns the folder of outputs, which contains nothing else.
     pub fn outputs(&self) -> PathBuf {
         self.folder.join("out")
     }
 
-    /// Returns where an output goes.
+    /// Returns the path of the output of one file.
     pub fn output(&self) -> PathBuf {
         self.outputs().join("output")
     }
 
-    /// Removes outputs, and what was left of them.
+    /// Removes all outputs.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The folder of outputs cannot be removed or created again.
     pub fn clear(&self) -> io::Result<()> {
         let out = self.outputs();
         std::fs::remove_dir_all(&out)?;
@@ -76,14 +76,15 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Windows removes nothing that is open.
+        // Windows cannot remove open files.
         drop(self.lock.take());
-        // What is left is removed by the next session.
+        // The next session removes leftovers.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Makes a folder one that is held. Until then no other process takes it for abandoned: the lock is empty.
+/// Locks a folder and writes to the lock file. While the lock file is empty, other processes do not treat
+/// the folder as abandoned.
 fn begin(folder: &Path) -> io::Result<File> {
     let mut lock = File::create_new(folder.join(LOCK))?;
     lock.try_lock()?;
@@ -92,7 +93,7 @@ fn begin(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Returns whether a folder was held, and is not any more.
+/// Returns whether a folder was locked once and is not locked now.
 fn is_abandoned(folder: &Path) -> bool {
     let mut held = String::new();
     let lock = File::open(folder.join(LOCK)).and_then(|mut lock| {
@@ -102,7 +103,7 @@ fn is_abandoned(folder: &Path) -> bool {
     lock.is_ok_and(|lock| !held.is_empty() && lock.try_lock().is_ok())
 }
 
-/// Removes the folders that no process holds any more. One that cannot be removed does no harm here.
+/// Removes abandoned folders, and ignores errors: a leftover folder does no harm.
 #[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
 fn remove_abandoned(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
@@ -120,7 +121,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn a_folder_goes_with_its_session_and_abandoned_ones_with_the_next() {
+    fn scratch_removed_on_drop_and_abandoned_ones_by_next_session() {
         let temp = TempDir::new();
         let abandoned = temp.join(format!("{PREFIX}1"));
         let other = temp.join("transect-lab");

@@ -1,4 +1,4 @@
-//! When a session with a time limit has enough rounds.
+//! Decides when a session with a time limit has enough rounds.
 //!
 //! A session that tested for significance after every round, and stopped at the first hit, would
 //! find one sooner or later: each look is another chance of a false positive. So the rule ignores
@@ -17,15 +17,16 @@ use crate::stats::Ratios;
 use crate::stats::ranking::Ranking;
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
 
-/// How far the end of an interval may lie from its median: half the smallest difference worth a word,
-/// so that "no difference" holds for methods that make less than the other half.
+/// The maximum relative distance between the ends of an interval and its median: half the smallest
+/// relevant difference. "No difference" can then be proved for methods that differ by less than the other
+/// half.
 const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 
-/// How many times what its interval leaves open a ratio has to be away from 1 to be far.
+/// The minimum distance of a far ratio from 1, in widths of its interval.
 const FAR: f64 = 4.0;
 
-/// Returns why there is to be no further round, if so: so many whole `rounds` have been run, and
-/// `rankings` are what they have come to.
+/// Returns why the session ends after this number of complete `rounds`, if it does. `rankings` are the
+/// results so far.
 pub(crate) fn end(
     data: &SessionData,
     rankings: &[Ranking],
@@ -38,18 +39,18 @@ pub(crate) fn end(
     let spent: Duration =
         data.samples.iter().filter_map(|it| it.took_ns).map(Duration::from_nanos).sum();
     let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
-    // As long as those before.
+    // Assume the mean duration of the previous rounds.
     let next = spent / rounds.max(1);
     (spent + next > max_time).then_some(End::Time)
 }
 
-/// Returns whether every ratio is known well enough after so many rounds, the base against itself
+/// Returns whether every ratio is precise enough after this number of rounds, the base against itself
 /// included.
 fn are_enough(rankings: &[Ranking], rounds: usize) -> bool {
     rankings.iter().all(|ranking| {
         let ratios = ranking.rows.iter().filter_map(|row| row.to_base);
         let cells = ratios.clone().count();
-        // A number of rounds that decides nothing, whatever it shows, is never enough.
+        // Too few rounds cannot decide anything, however narrow the intervals are.
         can_decide(cells, rounds) && ratios.chain(ranking.noise).all(|it| is_known(&it))
     })
 }
@@ -72,27 +73,27 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_known_by_its_width_and_not_by_what_it_says() {
+    fn ratio_known_by_width_of_interval_not_by_verdict() {
         for (low, median, high, known) in [
             (0.99, 1.0, 1.01, true),
-            (0.975, 0.98, 0.985, true), // just as narrow, and undecided for ever
+            (0.975, 0.98, 0.985, true), // just as narrow, and forever undecided
             (1.00, 1.02, 1.04, false),
-            (0.90, 0.95, 0.99, false), // a difference, but by how much?
-            (1.90, 2.00, 2.30, true),  // far away, and sure to stay there
+            (0.90, 0.95, 0.99, false), // a difference of unknown size
+            (1.90, 2.00, 2.30, true),  // far away
             (1.02, 2.00, 4.00, false),
         ] {
             assert_eq!(is_known(&ratios(10, low, median, high)), known, "{low} {median} {high}");
         }
-        assert!(!is_known(&ratios(4, 1.0, 1.0, 1.0)), "four rounds say nothing");
+        assert!(!is_known(&ratios(4, 1.0, 1.0, 1.0)), "four rounds are too few");
     }
 
     #[test]
-    fn rounds_end_when_all_is_known_or_the_time_is_over() {
+    fn rounds_end_when_ratios_are_precise_or_time_is_over() {
         let long = Duration::from_secs(1);
         let end = |it: &SessionData, time| end(it, &rank(it), it.rounds(), time);
         let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
         assert_eq!(end(&data, long), Some(End::Precision));
-        // Among so many, five rounds decide nothing.
+        // With 20 cells, five rounds cannot decide anything.
         let names: Vec<String> = (0..20).map(|n| format!("cell {n}")).collect();
         let mut many = vec![("base", 100_000), ("base (again)", 100_000)];
         many.extend(names.iter().map(|name| (name.as_str(), 200_000)));
@@ -106,17 +107,17 @@ mod tests {
             };
             runs[0].elapsed_ns += if at % 2 == 0 { 30_000 } else { 0 };
         }
-        assert_eq!(end(&data, long), None, "they are restless");
-        // Fifteen milliseconds were spent, three for each round.
+        assert_eq!(end(&data, long), None, "the ratios are noisy");
+        // Five rounds took three milliseconds each.
         assert_eq!(end(&data, Duration::from_millis(18)), None);
         assert_eq!(end(&data, Duration::from_millis(17)), Some(End::Time));
     }
 
-    /// Rounds of a method that is the base under another name, until `is_over`; whether a difference
-    /// is found in the end.
+    /// Simulates rounds of a method that equals the base, until `is_over`, and returns whether the verdict is
+    /// a difference.
     fn finds(seed: u64, spread: f64, is_over: impl Fn(&Ratios) -> bool) -> bool {
         let mut random = SplitMix64::new(seed);
-        // The sum of some even numbers is a bell, nearly.
+        // The sum of uniform numbers is nearly normal.
         let mut noise = || {
             let sum: f64 = (0..6).map(|_| random.below(2001) as f64 / 1000.0 - 1.0).sum();
             libm::exp(spread * sum)
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_after_every_round_finds_no_more_than_it_may() {
+    fn stopping_by_width_keeps_false_positives_below_limit() {
         const SESSIONS: u64 = 100;
         let sessions = |spread: f64, is_over: fn(&Ratios) -> bool| {
             (0..SESSIONS).filter(|&seed| finds(seed, spread, is_over)).count() as f64
@@ -147,7 +148,7 @@ mod tests {
             let by_width = sessions(spread, is_known) / SESSIONS as f64;
             assert!(by_width <= 0.08, "{by_width} of those of spread {spread}");
         }
-        // So it is not for nothing: who stops at what is significant finds several times as much.
+        // Stopping at the first significant result finds several times as many false positives.
         let by_verdict = sessions(0.1, is_significant) / SESSIONS as f64;
         assert!(by_verdict >= 0.12, "{by_verdict}");
     }

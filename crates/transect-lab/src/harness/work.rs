@@ -1,14 +1,13 @@
-//! The work that all methods do: the same for every language and system.
+//! The work of a method: the same for every language and system.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a walk found.
+/// The counts of a walk.
 ///
-/// Regular files; directories, the root included; the lengths of regular files, every name counted;
-/// what could not be read. Symbolic links are neither followed nor counted, other types not counted:
-/// what every language can do without asking more than the article did.
+/// Hard links count once for each name. Symbolic links are neither followed nor counted; other types
+/// are not counted. Every language can do this with the queries of the seed article.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Regular files: names, not file ids.
