@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use transect::{ScanOptions, WalkProfile};
-use transect_lab::experiments::transform::Sync;
+use transect_lab::experiments::transform::SyncRule;
 use transect_lab::tune::profile::{Profile, ProfileStore, TransformSetting};
 use transect_transform::pass::Preference;
 use transect_transform::publish::Durability;
@@ -44,7 +44,7 @@ pub(crate) fn preferences(
     target: &Path,
     durability: Durability,
 ) -> Arc<[Preference]> {
-    let sync = Sync::from(durability);
+    let sync = SyncRule::from(durability);
     // A missing directory will be created in its nearest existing ancestor.
     let there = target.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let paths: Vec<&Path> =

@@ -160,9 +160,9 @@ const KINDS: &[(transform::Kind, &str, &str)] = &[
     (transform::Kind::Zstd, "zstd", "Compress them"),
 ];
 
-const SYNCS: &[(transform::Sync, &str, &str)] = &[
-    (transform::Sync::None, "none", "Do not wait: data may be in memory only"),
-    (transform::Sync::Inside, "inside", "Sync the output"),
+const SYNCS: &[(transform::SyncRule, &str, &str)] = &[
+    (transform::SyncRule::None, "none", "Do not wait: data may be in memory only"),
+    (transform::SyncRule::Inside, "inside", "Sync the output"),
 ];
 
 /// Parses a value by its name; help lists names and help of all.
@@ -296,7 +296,7 @@ pub(crate) struct LabTransformArgs {
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
-    pub(crate) sync: transform::Sync,
+    pub(crate) sync: transform::SyncRule,
     /// Add cells that advise the system of sequential reads, for methods that can
     #[arg(long)]
     pub(crate) seq: bool,
@@ -396,7 +396,7 @@ pub(crate) struct LabPassArgs {
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
-    pub(crate) sync: transform::Sync,
+    pub(crate) sync: transform::SyncRule,
     /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
     #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
     pub(crate) phase: Option<transform::Phase>,

@@ -4,7 +4,7 @@ use transect_transform::pass::{Load, SizeClass};
 
 use super::choice::{Chosen, MethodChoice};
 use super::explanation::Explanation;
-use crate::experiments::transform::Sync;
+use crate::experiments::transform::SyncRule;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::spec::SessionSpec;
@@ -20,7 +20,7 @@ pub struct Decision {
     /// Cache state of the input.
     pub state: State,
     /// What is synced before the end.
-    pub sync: Sync,
+    pub sync: SyncRule,
     /// The winner; `None` if it is the planner's default.
     pub setting: Option<TransformSetting>,
 }

@@ -10,7 +10,7 @@
 use serde::Serialize;
 
 use super::runs::{Run, RunTimes};
-use crate::experiments::transform::{Floor, Sync, Variant};
+use crate::experiments::transform::{Floor, SyncRule, Variant};
 use crate::stats::Ratios;
 use crate::stats::ranking::Row;
 use crate::stats::verdict::MIN_ROUNDS;
@@ -105,7 +105,8 @@ pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
 /// Returns whether it waits for a device: the device reads its input or has to have its output.
 fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
     let half = runs.dataset.expected.bytes as f64 / 2.0;
-    let is_synced = runs.spec.experiment.rules().is_some_and(|rules| rules.sync == Sync::Inside);
+    let is_synced =
+        runs.spec.experiment.rules().is_some_and(|rules| rules.sync == SyncRule::Inside);
     is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
 }
 

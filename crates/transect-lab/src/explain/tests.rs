@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiments::transform::{Digests, Files, Kind, Rules, Sync};
+use crate::experiments::transform::{Digests, Files, Kind, Rules, SyncRule};
 use crate::fixtures::with;
 use crate::harness::cache_state::State;
 use crate::harness::environment::FileSystem;
@@ -17,7 +17,7 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
     let mut data = with(&times, rounds);
     let spec = &mut data.spec;
-    spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
+    spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::None });
     spec.base = "buffered".to_owned();
     spec.second_base = "buffered (again)".to_owned();
     spec.floor = Some("floor-read-write".to_owned());
@@ -90,7 +90,7 @@ fn time_off_cpu_is_waiting() {
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Others));
     // If the output is synced, it waits for the device.
-    session.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::Inside });
+    session.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Device));
 }
 

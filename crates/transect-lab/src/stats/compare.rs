@@ -257,7 +257,7 @@ fn file_system_properties(dataset: &Dataset) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::transform::{Kind, Rules, Sync};
+    use crate::experiments::transform::{Kind, Rules, SyncRule};
     use crate::fixtures::with;
     use crate::harness::interference::{Beside, Disturbance};
     use crate::harness::launch::Usage;
@@ -266,7 +266,7 @@ mod tests {
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
-        data.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::None });
+        data.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::None });
         data.spec.datasets[0].file_system.name = Some("ext4".to_owned());
         data
     }
@@ -296,8 +296,8 @@ mod tests {
         let rules = |kind, sync| {
             move |spec: &mut SessionSpec| spec.experiment = Spec::Transform(Rules { kind, sync })
         };
-        assert_eq!(with(&rules(Kind::Case, Sync::None)), ["kind"]);
-        assert_eq!(with(&rules(Kind::Copy, Sync::Inside)), ["sync"]);
+        assert_eq!(with(&rules(Kind::Case, SyncRule::None)), ["kind"]);
+        assert_eq!(with(&rules(Kind::Copy, SyncRule::Inside)), ["sync"]);
         assert_eq!(with(&|spec| spec.environment.cores += 1), ["machine"]);
         assert_eq!(with(&|spec| spec.environment.system = "Linux 2.4".to_owned()), ["system"]);
         assert_eq!(with(&|spec| spec.datasets[0].name = "2M".to_owned()), ["inputs"]);
@@ -374,7 +374,7 @@ mod tests {
     fn compare_sync_and_no_sync_share_nothing() {
         let before = of_files();
         let mut after = before.clone();
-        after.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: Sync::Inside });
+        after.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
         let comparison = compare(&before, &after);
         assert!(comparison.groups.is_empty());
         assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);

@@ -11,7 +11,7 @@ use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::put;
 use transect_transform::{Error, Operation};
 
-use crate::experiments::transform::{Kind, Sync, Variant as PassVariant};
+use crate::experiments::transform::{Kind, SyncRule, Variant as PassVariant};
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::stats::{Ratios, Verdict};
@@ -58,7 +58,7 @@ pub struct TransformSetting {
     /// Cache state of the input.
     pub state: State,
     /// What is synced before the end.
-    pub sync: Sync,
+    pub sync: SyncRule,
     /// The method that won.
     #[serde(with = "method")]
     pub method: IoMethod,
@@ -367,7 +367,7 @@ mod tests {
             load: Load::Copy,
             size: SizeClass::Large,
             state: State::Cold,
-            sync: Sync::None,
+            sync: SyncRule::None,
             method: IoMethod::Buffered,
             block: Some(1 << 20),
             kind: Kind::Copy,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
-use super::spec::{Kind, Rules, Sync};
+use super::spec::{Kind, Rules, SyncRule};
 
 /// What is copied in memory at once, at most: far more than the processor's caches hold.
 const LARGEST_COPY: u64 = 64 << 20;
@@ -151,8 +151,8 @@ fn reserve(file: &File, size: u64) {
 /// Ends an output as the rules want it, and closes it.
 fn finish(file: File, rules: Rules) -> io::Result<()> {
     match rules.sync {
-        Sync::None => Ok(()),
-        Sync::Inside => file.sync_all(),
+        SyncRule::None => Ok(()),
+        SyncRule::Inside => file.sync_all(),
     }
 }
 

@@ -11,7 +11,7 @@ use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions};
 use transect_transform::{transform, transform_into};
 
 use super::input::digest;
-use super::spec::{Digests, Kind, Phase, Sync};
+use super::spec::{Digests, Kind, Phase, SyncRule};
 use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
@@ -60,13 +60,13 @@ impl Way {
     }
 
     /// Returns whether it does what a session asks for: a batch is there to be synced.
-    fn fits(self, sync: Sync) -> bool {
-        self != Self::EngineBatch || sync == Sync::Inside
+    fn fits(self, sync: SyncRule) -> bool {
+        self != Self::EngineBatch || sync == SyncRule::Inside
     }
 }
 
 /// Returns the cells of a session of many files: those that do what is asked for, and the base twice.
-pub fn cells(sync: Sync) -> Vec<Cell> {
+pub fn cells(sync: SyncRule) -> Vec<Cell> {
     let cell = |way: &Way| Cell {
         name: way.as_str().to_owned(),
         method: way.as_str().to_owned(),
@@ -158,7 +158,7 @@ pub(super) fn digest_of_all(folder: &Path) -> io::Result<String> {
 pub fn run_many(
     way: Way,
     phase: Phase,
-    sync: Sync,
+    sync: SyncRule,
     files: u64,
     inputs: &Path,
     outputs: &Path,
@@ -190,14 +190,14 @@ fn remove(path: &Path) -> io::Result<u64> {
 /// What a way works with.
 struct Tools {
     way: Way,
-    sync: Sync,
+    sync: SyncRule,
     passes: PassRunner,
     chain: Chain,
     batch: Batch,
 }
 
 impl Tools {
-    fn new(way: Way, sync: Sync) -> Self {
+    fn new(way: Way, sync: SyncRule) -> Self {
         let chain = Kind::Case.step().expect("BUG: only a copy has no step");
         let passes = PassRunner::new(PassOptions::default());
         Self { way, sync, passes, chain, batch: Batch::new() }
@@ -220,7 +220,7 @@ impl Tools {
     fn change(&mut self, from: &Path, to: &Path) -> Result<u64, String> {
         let existing = if from == to { Existing::InPlace } else { Existing::Keep };
         let durability =
-            if self.sync == Sync::Inside { Durability::File } else { Durability::None };
+            if self.sync == SyncRule::Inside { Durability::File } else { Durability::None };
         let options = ReplaceOptions { existing, durability, ..ReplaceOptions::default() };
         transect_transform::step::Step::reset(&mut self.chain);
         let Self { passes, chain, batch, .. } = self;
@@ -243,7 +243,7 @@ impl Tools {
         let beside = self.way == Way::TempRename;
         let mut file = File::create(if beside { &temporary } else { to })?;
         file.write_all(&content.to_ascii_uppercase())?;
-        if self.sync == Sync::Inside {
+        if self.sync == SyncRule::Inside {
             file.sync_all()?;
         }
         drop(file);
@@ -251,7 +251,7 @@ impl Tools {
             std::fs::rename(&temporary, to)?;
         }
         #[cfg(unix)]
-        if self.sync == Sync::Inside {
+        if self.sync == SyncRule::Inside {
             File::open(to.parent().unwrap_or(to))?.sync_all()?;
         }
         Ok(content.len() as u64)
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_way_does_every_phase_and_nothing_is_left_beside_it() {
-        for (&way, sync) in Way::ALL.iter().zip([Sync::None, Sync::Inside].iter().cycle()) {
+        for (&way, sync) in Way::ALL.iter().zip([SyncRule::None, SyncRule::Inside].iter().cycle()) {
             let temp = TempDir::new();
             create_many(&temp.join("in"), 7).unwrap();
             for &phase in Phase::ALL {
@@ -303,7 +303,7 @@ mod tests {
     fn a_batch_is_there_where_files_are_synced() {
         let names = |sync| cells(sync).into_iter().map(|cell| cell.name).collect::<Vec<_>>();
         let unsynced = ["engine", "new-file", "temp-rename", "engine (again)"];
-        assert_eq!(names(Sync::None), unsynced);
-        assert!(names(Sync::Inside).contains(&"engine-batch".to_owned()));
+        assert_eq!(names(SyncRule::None), unsynced);
+        assert!(names(SyncRule::Inside).contains(&"engine-batch".to_owned()));
     }
 }

@@ -14,7 +14,7 @@ use super::many;
 use super::method::{How, Method};
 use super::needs::stand_in;
 use super::pass::FLOOR_BLOCK;
-use super::spec::{Files, Phase, Rules, Sync};
+use super::spec::{Files, Phase, Rules, SyncRule};
 use super::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;
@@ -197,7 +197,7 @@ impl<'m> TransformExperiment<'m> {
         verify_digest(rules.kind, is_ours, runs, &digests.input)?;
         // What is said to the others is no concern of a program of somebody else's.
         let late = seen.unwritten.filter(|&bytes| bytes > 0 && cell.command.is_some());
-        if let (Sync::Inside, Some(bytes)) = (rules.sync, late) {
+        if let (SyncRule::Inside, Some(bytes)) = (rules.sync, late) {
             return Err(format!("an output of which {bytes} bytes were not on the device"));
         }
         let resized = kind == super::Kind::Zstd;

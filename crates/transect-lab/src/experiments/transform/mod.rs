@@ -32,7 +32,7 @@ pub use method::{How, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};
-pub use spec::{Digests, Files, Kind, Phase, Rules, Sync};
+pub use spec::{Digests, Files, Kind, Phase, Rules, SyncRule};
 pub use variant::Variant;
 
 /// The cell that others are compared with: what this program does by itself, with the block that it

@@ -8,7 +8,7 @@ use transect_transform::publish::{Durability, ReplaceOptions};
 use transect_transform::step::{Finding, Step};
 
 use super::floor::Floor;
-use super::spec::{Kind, Rules, Sync};
+use super::spec::{Kind, Rules, SyncRule};
 use super::variant::Variant;
 use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::RunLine;
@@ -40,8 +40,8 @@ pub fn run(
         let mut chain = rules.kind.step();
         let step = chain.as_mut().map(|chain| chain as &mut dyn Step);
         let durability = match rules.sync {
-            Sync::None => Durability::None,
-            Sync::Inside => Durability::File,
+            SyncRule::None => Durability::None,
+            SyncRule::Inside => Durability::File,
         };
         let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
         let start = Instant::now();
@@ -75,7 +75,7 @@ mod tests {
         create(&temp.join("input"), size).unwrap();
         let content = std::fs::read(temp.join("input")).unwrap();
         for &floor in Floor::ALL {
-            let rules = Rules { kind: Kind::Case, sync: Sync::Inside };
+            let rules = Rules { kind: Kind::Case, sync: SyncRule::Inside };
             let output = temp.join(floor.as_str());
             let variant = Variant { block: Some(4096), ..Variant::plain(floor.as_str()) };
             let line = run(&variant, rules, &temp.join("input"), &output).unwrap();
@@ -93,7 +93,7 @@ mod tests {
     fn a_method_of_the_engine_does_the_work() {
         let temp = TempDir::new();
         create(&temp.join("input"), 5000).unwrap();
-        let rules = Rules { kind: Kind::Case, sync: Sync::None };
+        let rules = Rules { kind: Kind::Case, sync: SyncRule::None };
         let variant = Variant { block: Some(1024), ..Variant::plain("buffered") };
         let line = run(&variant, rules, &temp.join("input"), &temp.join("output")).unwrap();
         assert_eq!((line.work.files, line.work.bytes), (1, 5000));

@@ -28,7 +28,7 @@ pub struct Rules {
     /// What is done with the bytes.
     pub kind: Kind,
     /// What has to be on the device before the clock stops.
-    pub sync: Sync,
+    pub sync: SyncRule,
 }
 
 /// What is done with the bytes of a file.
@@ -51,7 +51,7 @@ pub enum Kind {
 /// follows it: file by file, or all at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sync {
+pub enum SyncRule {
     /// Nothing.
     None,
     /// The output.
@@ -89,7 +89,7 @@ impl Kind {
     }
 }
 
-impl Sync {
+impl SyncRule {
     /// All.
     pub const ALL: &'static [Self] = &[Self::None, Self::Inside];
 
@@ -102,7 +102,7 @@ impl Sync {
     }
 }
 
-impl From<Durability> for Sync {
+impl From<Durability> for SyncRule {
     /// Returns the rule that this durability follows.
     fn from(durability: Durability) -> Self {
         match durability {
@@ -116,8 +116,8 @@ impl Rules {
     /// Returns the rules in words.
     pub fn about(self) -> String {
         let synced = match self.sync {
-            Sync::None => "what is written may be in memory only",
-            Sync::Inside => "synced to the device",
+            SyncRule::None => "what is written may be in memory only",
+            SyncRule::Inside => "synced to the device",
         };
         format!("{}; {synced}", self.kind.as_str())
     }
