@@ -1,7 +1,7 @@
 //! `transect lab pass`: transforms a file by one of this program's methods, and prints the result in the
 //! contenders' protocol.
 
-use transect_lab::experiments::transform::{self, Rules, Way};
+use transect_lab::experiments::transform::{self, Rules, WriteMethod};
 
 use crate::args::LabPassArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -13,9 +13,9 @@ pub(crate) fn run(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
     let line = match (args.phase, args.files) {
         (Some(phase), Some(files)) => {
             let name = &args.name.method;
-            let way = Way::find(name)
+            let method = WriteMethod::find(name)
                 .ok_or_else(|| CliError::Lab(format!("no method is called '{name}'")))?;
-            transform::run_many(way, phase, rules.sync, files, input, output)
+            transform::run_many(method, phase, rules.sync, files, input, output)
         }
         _ => transform::run(&args.name, rules, input, output),
     };

@@ -27,7 +27,7 @@ const SEED: u64 = 14;
 
 /// How a file gets its new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum WriteMethod {
     /// This program: written beside its place and put there, but only if it differs.
     Engine,
     /// This program, and all files are synced at once before the first is put in its place.
@@ -39,8 +39,8 @@ pub enum Way {
     TempRename,
 }
 
-impl Way {
-    /// All ways; the first is the base.
+impl WriteMethod {
+    /// All methods; the first is the base.
     pub const ALL: &'static [Self] =
         &[Self::Engine, Self::EngineBatch, Self::NewFile, Self::TempRename];
 
@@ -54,9 +54,9 @@ impl Way {
         }
     }
 
-    /// Returns the way of a name.
+    /// Returns the method of a name.
     pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|way| way.as_str() == name)
+        Self::ALL.iter().copied().find(|method| method.as_str() == name)
     }
 
     /// Returns whether it does what a session asks for: a batch is there to be synced.
@@ -67,9 +67,9 @@ impl Way {
 
 /// Returns the cells of a session of many files: those that do what is asked for, and the base twice.
 pub fn cells(sync: SyncRule) -> Vec<Cell> {
-    let cell = |way: &Way| Cell {
-        name: way.as_str().to_owned(),
-        method: way.as_str().to_owned(),
+    let cell = |method: &WriteMethod| Cell {
+        name: method.as_str().to_owned(),
+        method: method.as_str().to_owned(),
         contract: Vec::new(),
         language: "Rust".to_owned(),
         kind: "engine".to_owned(),
@@ -78,8 +78,8 @@ pub fn cells(sync: SyncRule) -> Vec<Cell> {
         command: None,
         tasks: None,
     };
-    let ways = Way::ALL.iter().filter(|way| way.fits(sync));
-    ways.map(cell).chain([cell(&Way::ALL[0]).second_base()]).collect()
+    let methods = WriteMethod::ALL.iter().filter(|method| method.fits(sync));
+    methods.map(cell).chain([cell(&WriteMethod::ALL[0]).second_base()]).collect()
 }
 
 /// Returns the content of the files, one after the other, before they are changed.
@@ -156,7 +156,7 @@ pub(super) fn digest_of_all(folder: &Path) -> io::Result<String> {
 /// # Errors
 /// Whatever the system says: one line.
 pub fn run_many(
-    way: Way,
+    method: WriteMethod,
     phase: Phase,
     sync: SyncRule,
     files: u64,
@@ -165,7 +165,7 @@ pub fn run_many(
 ) -> Result<RunLine, String> {
     let from = if phase == Phase::Create { inputs } else { outputs };
     let (from, to) = (paths(from, files), paths(outputs, files));
-    let mut tools = Tools::new(way, sync);
+    let mut tools = Tools::new(method, sync);
     let start = Instant::now();
     let mut bytes = 0;
     for (from, to) in from.iter().zip(&to) {
@@ -187,9 +187,9 @@ fn remove(path: &Path) -> io::Result<u64> {
     Ok(length)
 }
 
-/// What a way works with.
+/// What a method works with.
 struct Tools {
-    way: Way,
+    method: WriteMethod,
     sync: SyncRule,
     passes: PassRunner,
     chain: Chain,
@@ -197,19 +197,19 @@ struct Tools {
 }
 
 impl Tools {
-    fn new(way: Way, sync: SyncRule) -> Self {
+    fn new(method: WriteMethod, sync: SyncRule) -> Self {
         let chain = Kind::Case.step().expect("BUG: only a copy has no step");
         let passes = PassRunner::new(PassOptions::default());
-        Self { way, sync, passes, chain, batch: Batch::new() }
+        Self { method, sync, passes, chain, batch: Batch::new() }
     }
 
     fn read(&mut self, path: &Path) -> Result<u64, String> {
-        match self.way {
-            Way::Engine | Way::EngineBatch => {
+        match self.method {
+            WriteMethod::Engine | WriteMethod::EngineBatch => {
                 let read = transform(path, None, None, &mut self.passes, ReplaceOptions::default());
                 read.map(|report| report.pass.bytes_in).map_err(|error| error.to_string())
             }
-            Way::NewFile | Way::TempRename => {
+            WriteMethod::NewFile | WriteMethod::TempRename => {
                 let content = std::fs::read(path).map_err(|error| transect::reason(&error))?;
                 Ok(std::hint::black_box(content).len() as u64)
             }
@@ -224,12 +224,14 @@ impl Tools {
         let options = ReplaceOptions { existing, durability, ..ReplaceOptions::default() };
         transect_transform::step::Step::reset(&mut self.chain);
         let Self { passes, chain, batch, .. } = self;
-        let passed = match self.way {
-            Way::Engine => {
+        let passed = match self.method {
+            WriteMethod::Engine => {
                 transform(from, Some(to), Some(chain), passes, options).map(|it| it.pass)
             }
-            Way::EngineBatch => transform_into(batch, from, to, Some(chain), passes, options),
-            Way::NewFile | Way::TempRename => {
+            WriteMethod::EngineBatch => {
+                transform_into(batch, from, to, Some(chain), passes, options)
+            }
+            WriteMethod::NewFile | WriteMethod::TempRename => {
                 return self.plainly(from, to).map_err(|error| transect::reason(&error));
             }
         };
@@ -240,7 +242,7 @@ impl Tools {
     fn plainly(&self, from: &Path, to: &Path) -> io::Result<u64> {
         let content = std::fs::read(from)?;
         let temporary = to.with_extension("new");
-        let beside = self.way == Way::TempRename;
+        let beside = self.method == WriteMethod::TempRename;
         let mut file = File::create(if beside { &temporary } else { to })?;
         file.write_all(&content.to_ascii_uppercase())?;
         if self.sync == SyncRule::Inside {
@@ -272,15 +274,17 @@ mod tests {
 
     #[test]
     fn every_way_does_every_phase_and_nothing_is_left_beside_it() {
-        for (&way, sync) in Way::ALL.iter().zip([SyncRule::None, SyncRule::Inside].iter().cycle()) {
+        for (&method, sync) in
+            WriteMethod::ALL.iter().zip([SyncRule::None, SyncRule::Inside].iter().cycle())
+        {
             let temp = TempDir::new();
             create_many(&temp.join("in"), 7).unwrap();
             for &phase in Phase::ALL {
                 let out = temp.join(phase.as_str());
                 std::fs::create_dir(&out).unwrap();
                 prepare(&out, 7, phase).unwrap();
-                let line = run_many(way, phase, *sync, 7, &temp.join("in"), &out).unwrap();
-                let context = format!("{way:?} {phase:?}");
+                let line = run_many(method, phase, *sync, 7, &temp.join("in"), &out).unwrap();
+                let context = format!("{method:?} {phase:?}");
                 assert_eq!(line.work, work(7), "{context}");
                 let found = digest_of_all(&out).unwrap();
                 assert_eq!(found, digests(7, phase).output, "{context}");

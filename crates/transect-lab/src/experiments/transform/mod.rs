@@ -25,7 +25,7 @@ mod variant;
 
 pub use floor::Floor;
 pub use input::create;
-pub use many::{Way, create_many, run_many};
+pub use many::{WriteMethod, create_many, run_many};
 pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
 pub use measure::{TransformExperiment, files_of, rules};
 pub use method::{How, Method, TransformRunner, cells};
