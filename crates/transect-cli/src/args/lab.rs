@@ -368,8 +368,9 @@ pub(crate) struct LabAttributesArgs {
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesMethodArgs {
     /// A way of asking
-    #[arg(value_parser = one_of(attributes::Way::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
-    pub(crate) way: attributes::Way,
+    #[arg(value_name = "WAY",
+          value_parser = one_of(attributes::QueryMethod::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
+    pub(crate) method: attributes::QueryMethod,
     /// The file that holds the questions
     pub(crate) questions: PathBuf,
     /// What is asked

@@ -1,17 +1,18 @@
 //! `transect lab attributes-method`: one of this program's own ways of asking for attributes, speaking the
 //! contenders' protocol.
 
-use transect_lab::experiments::attributes::{Asking, Questions, ask};
+use transect_lab::experiments::attributes::{Query, Questions, run_query};
 
 use crate::args::LabAttributesMethodArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliError> {
-    let LabAttributesMethodArgs { way, questions, task, threads, socket } = args;
-    let asking = Asking { task: *task, way: *way, threads: *threads, socket: socket.as_deref() };
+    let LabAttributesMethodArgs { method, questions, task, threads, socket } = args;
+    let query =
+        Query { task: *task, method: *method, threads: *threads, socket: socket.as_deref() };
     transect_sys::host::raise_handle_limit();
-    let line = ask(asking, &Questions::read(questions)?).map_err(CliError::Lab)?;
+    let line = run_query(query, &Questions::read(questions)?).map_err(CliError::Lab)?;
     output::write_json(&mut output::stream::stdout(), &line)?;
     Ok(ExitStatus::Complete)
 }

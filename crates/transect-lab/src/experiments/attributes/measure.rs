@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::expected::{Expected, expect};
-use super::method::{How, Method, Way};
+use super::method::{How, Method, QueryMethod};
 use super::questions::Questions;
 use super::service::Server;
 use super::spec::{Asked, Scale, Task};
@@ -89,8 +89,8 @@ impl<'m> AttributesExperiment<'m> {
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         match &method.runner.how {
-            How::Engine(way) => {
-                Ok(self.engine(*way, method.runner.threads, asked(job.dataset), questions))
+            How::Engine(query) => {
+                Ok(self.engine(*query, method.runner.threads, asked(job.dataset), questions))
             }
             How::Contender(contender) => {
                 let built = self.launcher.built.get(&contender.name);
@@ -100,12 +100,18 @@ impl<'m> AttributesExperiment<'m> {
         }
     }
 
-    /// Returns what makes a process of a way of this program.
-    fn engine(&self, way: Way, threads: usize, asked: &Asked, questions: &Path) -> Command {
+    /// Returns what makes a process of a method of this program.
+    fn engine(
+        &self,
+        method: QueryMethod,
+        threads: usize,
+        asked: &Asked,
+        questions: &Path,
+    ) -> Command {
         let mut command = Command::new(&self.launcher.program);
-        command.args(["lab", "attributes-method", way.as_str()]).arg(questions);
+        command.args(["lab", "attributes-method", method.as_str()]).arg(questions);
         command.args(["--task", asked.task.as_str(), "--threads", &threads.to_string()]);
-        if let Some(server) = self.server.as_ref().filter(|_| way == Way::Service) {
+        if let Some(server) = self.server.as_ref().filter(|_| method == QueryMethod::Service) {
             command.arg("--socket").arg(server.socket());
         }
         command
@@ -113,7 +119,7 @@ impl<'m> AttributesExperiment<'m> {
 
     /// Primes the service with everything that a cell will ask it, if the cell uses one.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
-        let asks = |method: &Method| matches!(method.runner.how, How::Engine(Way::Service));
+        let asks = |method: &Method| matches!(method.runner.how, How::Engine(QueryMethod::Service));
         if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {
             return Ok(());
         }
@@ -194,11 +200,14 @@ impl Experiment for AttributesExperiment<'_> {
         let nothing = file_of(self.scratch, "nothing");
         Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
         let knows = |method: &Method| {
-            matches!(method.runner.how, How::Engine(Way::GetKnown | Way::GetManyKnown))
+            matches!(
+                method.runner.how,
+                How::Engine(QueryMethod::GetKnown | QueryMethod::GetManyKnown)
+            )
         };
         let command = match part {
             CountPart::StartUp if self.method(job).is_some_and(knows) => {
-                Ok(self.engine(Way::GetMany, 1, asked, &questions))
+                Ok(self.engine(QueryMethod::GetMany, 1, asked, &questions))
             }
             CountPart::StartUp => self.command_for(job, &nothing),
             CountPart::Work => self.command_for(job, &questions),

@@ -47,14 +47,14 @@ impl Runner for AttributesRunner {
 #[derive(Clone, Debug)]
 pub enum How {
     /// A way of this program, in a process of its own.
-    Engine(Way),
+    Engine(QueryMethod),
     /// A method of a contender.
     Contender(Box<Contender>),
 }
 
 /// The ways of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum QueryMethod {
     /// One question for each path; of a name, one for each directory until one holds it.
     Stat,
     /// The same, sorted, and relative to open directories.
@@ -82,7 +82,7 @@ pub enum Way {
 /// The tasks that ask about many paths.
 const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::CompileDatabase];
 
-impl Way {
+impl QueryMethod {
     /// All ways.
     pub const ALL: &'static [Self] = &[
         Self::Stat,
@@ -98,7 +98,7 @@ impl Way {
         Self::Service,
     ];
 
-    /// Returns the word for the way.
+    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stat => BASE,
@@ -155,7 +155,7 @@ impl Method {
     pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
         let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
-        let engine = Way::ALL.iter().flat_map(|&way| Self::of_the_engine(way));
+        let engine = QueryMethod::ALL.iter().flat_map(|&query| Self::of_the_engine(query));
         (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
     }
 
@@ -164,19 +164,20 @@ impl Method {
         self.runner.tasks.contains(&task)
     }
 
-    fn of_the_engine(way: Way) -> Vec<Self> {
+    fn of_the_engine(query: QueryMethod) -> Vec<Self> {
         let method = |name: String, threads: usize, tasks: &[Task]| {
-            let runner = AttributesRunner { tasks: tasks.to_vec(), threads, how: How::Engine(way) };
-            let method = Self::own(name, way.about(), runner);
-            let unavailable_reason = way.why_not().map(str::to_owned);
+            let runner =
+                AttributesRunner { tasks: tasks.to_vec(), threads, how: How::Engine(query) };
+            let method = Self::own(name, query.about(), runner);
+            let unavailable_reason = query.why_not().map(str::to_owned);
             Self { parallel: threads > 1, unavailable_reason, ..method }
         };
-        let mut methods = vec![method(way.as_str().to_owned(), 1, way.tasks())];
+        let mut methods = vec![method(query.as_str().to_owned(), 1, query.tasks())];
         let scales = |task: &Task| matches!(task, Task::ThreadsHits | Task::ThreadsMisses);
-        let scaled: Vec<Task> = way.tasks().iter().copied().filter(scales).collect();
+        let scaled: Vec<Task> = query.tasks().iter().copied().filter(scales).collect();
         if !scaled.is_empty() {
             let with = |threads: usize| {
-                method(format!("{},threads={threads}", way.as_str()), threads, &scaled)
+                method(format!("{},threads={threads}", query.as_str()), threads, &scaled)
             };
             methods.extend([2, 4].map(with));
         }
@@ -244,8 +245,9 @@ mod tests {
             let doing = methods.iter().filter(|method| method.does(task));
             doing.map(|method| method.name.clone()).collect::<Vec<_>>()
         };
-        let of =
-            |way: &str| [way.to_owned(), format!("{way},threads=2"), format!("{way},threads=4")];
+        let of = |name: &str| {
+            [name.to_owned(), format!("{name},threads=2"), format!("{name},threads=4")]
+        };
         assert_eq!(names(Task::ThreadsHits), [of("stat"), of("get-known")].concat());
         assert_eq!(names(Task::ThreadsMisses), [of("stat"), of("get")].concat());
         assert_eq!(names(Task::OneCold), ["stat", "get"]);

@@ -9,21 +9,21 @@
 //! ```
 
 mod answers;
-mod ask;
 mod expected;
 mod measure;
 mod method;
 mod preset;
+mod query;
 mod questions;
 mod service;
 pub mod sources;
 pub mod spec;
 mod tree;
 
-pub use ask::{Asking, ask};
 pub use measure::{AttributesExperiment, asked, dataset};
-pub use method::{AttributesRunner, BASE, FLOOR_STATX, How, Method, Way, cells};
+pub use method::{AttributesRunner, BASE, FLOOR_STATX, How, Method, QueryMethod, cells};
 pub use preset::{PRESETS, Preset};
+pub use query::{Query, run_query};
 pub use questions::Questions;
 pub use sources::Source;
 pub use spec::{Asked, Scale, Task};

@@ -11,7 +11,7 @@ use transect::{
 use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
 use super::answers::{Run, Sums, WANT};
-use super::method::Way;
+use super::method::QueryMethod;
 use super::questions::Questions;
 use super::service;
 use super::spec::Task;
@@ -24,11 +24,11 @@ const UNIT: usize = 100;
 
 /// What is asked, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct Query<'a> {
     /// The kind of questions.
     pub task: Task,
-    /// The way of asking.
-    pub way: Way,
+    /// The way of query.
+    pub method: QueryMethod,
     /// On how many threads.
     pub threads: usize,
     /// Where a service answers, if one is asked.
@@ -40,38 +40,38 @@ pub struct Asking<'a> {
 ///
 /// # Errors
 /// The way cannot do it, or a cache did not know what it was to know: one line.
-pub fn ask(asking: Asking<'_>, questions: &Questions) -> Result<RunLine, String> {
-    let Run { sums, elapsed, held } = match asking.way {
-        Way::Stat if questions.dirs.is_empty() => {
-            without_cache(|| on_threads(&questions.paths, asking.threads, ask_system))
+pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, String> {
+    let Run { sums, elapsed, held } = match query.method {
+        QueryMethod::Stat if questions.dirs.is_empty() => {
+            without_cache(|| on_threads(&questions.paths, query.threads, ask_system))
         }
-        Way::Stat => without_cache(|| probe_each(questions)),
-        Way::StatAt => {
+        QueryMethod::Stat => without_cache(|| probe_each(questions)),
+        QueryMethod::StatAt => {
             let (sums, elapsed) = timed(|| relative(&questions.paths));
             Run { sums: sums?, elapsed, held: None }
         }
-        Way::Listing => {
+        QueryMethod::Listing => {
             let (sums, elapsed) = timed(|| listing(&questions.paths));
             Run { sums: sums?, elapsed, held: None }
         }
-        Way::Memo => without_cache(|| with_memo(questions)),
-        Way::Get if asking.task == Task::OneCold => each_cold(&questions.paths)?,
-        Way::Get => with_cache(&cache(Level::Frozen)?, |cache| {
-            get_each(cache, &questions.paths, asking.threads)
+        QueryMethod::Memo => without_cache(|| with_memo(questions)),
+        QueryMethod::Get if query.task == Task::OneCold => each_cold(&questions.paths)?,
+        QueryMethod::Get => with_cache(&cache(Level::Frozen)?, |cache| {
+            get_each(cache, &questions.paths, query.threads)
         }),
-        Way::GetKnown => {
-            known(&questions.paths, |cache| get_each(cache, &questions.paths, asking.threads))?
+        QueryMethod::GetKnown => {
+            known(&questions.paths, |cache| get_each(cache, &questions.paths, query.threads))?
         }
-        Way::GetMany => {
+        QueryMethod::GetMany => {
             with_cache(&cache(Level::Frozen)?, |cache| Sums::of(&cache.get_many(&questions.paths)))
         }
-        Way::GetManyKnown => {
+        QueryMethod::GetManyKnown => {
             known(&questions.paths, |cache| Sums::of(&cache.get_many(&questions.paths)))?
         }
-        Way::ResolveFrozen => resolve(Level::Frozen, questions)?,
-        Way::ResolveChecked => resolve(Level::Checked, questions)?,
-        Way::Service => {
-            service::ask(asking.socket.ok_or("no service is named")?, &questions.paths)?
+        QueryMethod::ResolveFrozen => resolve(Level::Frozen, questions)?,
+        QueryMethod::ResolveChecked => resolve(Level::Checked, questions)?,
+        QueryMethod::Service => {
+            service::ask(query.socket.ok_or("no service is named")?, &questions.paths)?
         }
     };
     let work = Work { files: sums.found, directories: 0, bytes: sums.bytes, errors: sums.missing };
@@ -289,7 +289,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     /// Every way that needs no service, in every task it is for.
-    fn everywhere(each: &mut dyn FnMut(Asking<'_>, &Questions)) {
+    fn everywhere(each: &mut dyn FnMut(Query<'_>, &Questions)) {
         let temp = TempDir::new();
         for &task in Task::ALL.iter().filter(|task| !task.needs_a_source()) {
             let folder = temp.join(task.as_str());
@@ -297,12 +297,17 @@ mod tests {
             let (questions, _) = make(task, &scale, &folder).unwrap();
             let (methods, _) = super::super::Method::all(None);
             for method in methods.iter().filter(|method| method.does(task)) {
-                let super::super::How::Engine(way) = method.runner.how else { continue };
-                if way == Way::Service || method.unavailable_reason.is_some() {
+                let super::super::How::Engine(query_method) = method.runner.how else { continue };
+                if query_method == QueryMethod::Service || method.unavailable_reason.is_some() {
                     continue;
                 }
                 each(
-                    Asking { task, way, threads: method.runner.threads, socket: None },
+                    Query {
+                        task,
+                        method: query_method,
+                        threads: method.runner.threads,
+                        socket: None,
+                    },
                     &questions,
                 );
             }
@@ -311,34 +316,42 @@ mod tests {
 
     #[test]
     fn every_way_finds_what_a_plain_look_finds() {
-        everywhere(&mut |asking, questions| {
-            let line = ask(asking, questions).unwrap();
+        everywhere(&mut |query, questions| {
+            let line = run_query(query, questions).unwrap();
             let expected = expect(questions);
-            assert_eq!(line.work, expected.work, "{asking:?}");
-            assert_eq!(line.changed, Some(expected.changed), "{asking:?}");
+            assert_eq!(line.work, expected.work, "{query:?}");
+            assert_eq!(line.changed, Some(expected.changed), "{query:?}");
         });
     }
 
     #[test]
     fn a_cache_says_what_it_holds() {
-        everywhere(&mut |asking, questions| {
-            let held = ask(asking, questions).unwrap().held;
-            let has_cache = matches!(asking.way, Way::GetMany | Way::ResolveFrozen);
+        everywhere(&mut |query, questions| {
+            let held = run_query(query, questions).unwrap().held;
+            let has_cache =
+                matches!(query.method, QueryMethod::GetMany | QueryMethod::ResolveFrozen);
             if has_cache {
                 let held = held.unwrap();
-                assert!(held.names >= 30 && held.memory > 20 * held.names, "{asking:?}: {held:?}");
+                assert!(held.names >= 30 && held.memory > 20 * held.names, "{query:?}: {held:?}");
             }
-            let has_none = matches!(asking.way, Way::Stat | Way::StatAt | Way::Memo);
-            assert!(!has_none || held.is_none(), "{asking:?}");
+            let has_none =
+                matches!(query.method, QueryMethod::Stat | QueryMethod::StatAt | QueryMethod::Memo);
+            assert!(!has_none || held.is_none(), "{query:?}");
         });
     }
 
     #[test]
     fn nothing_is_asked_where_there_is_nothing() {
-        for way in [Way::Stat, Way::Listing, Way::GetMany, Way::GetKnown, Way::Get] {
-            let asking = Asking { task: Task::Article, way, threads: 4, socket: None };
-            let line = ask(asking, &Questions::default()).unwrap();
-            assert_eq!((line.work, line.changed), (Work::default(), Some(0)), "{way:?}");
+        for method in [
+            QueryMethod::Stat,
+            QueryMethod::Listing,
+            QueryMethod::GetMany,
+            QueryMethod::GetKnown,
+            QueryMethod::Get,
+        ] {
+            let query = Query { task: Task::Article, method, threads: 4, socket: None };
+            let line = run_query(query, &Questions::default()).unwrap();
+            assert_eq!((line.work, line.changed), (Work::default(), Some(0)), "{method:?}");
         }
     }
 }
