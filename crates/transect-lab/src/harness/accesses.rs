@@ -40,7 +40,7 @@ const ATTRIBUTES: &[&str] =
     &["stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
 
 /// Returns why calls cannot be counted on this machine, if they cannot.
-pub fn why_not() -> Option<&'static str> {
+pub fn unavailable_reason() -> Option<&'static str> {
     if cfg!(not(target_os = "linux")) {
         return Some("they can be counted on Linux only");
     }

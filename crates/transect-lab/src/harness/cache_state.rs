@@ -49,7 +49,7 @@ impl State {
     }
 
     /// Returns why this state cannot be made on this machine, if it cannot.
-    pub fn why_not(self) -> Option<&'static str> {
+    pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::Warm | Self::AsIs => None,
             Self::Cold if cfg!(not(target_os = "linux")) => {

@@ -15,7 +15,7 @@ use crate::harness::machine::{Machine, read, value};
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 
 /// The time limit for a program to print its version; generous, for slow and busy machines.
-const TELLING: Duration = Duration::from_secs(60);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl Environment {
 pub fn version_of(program: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version");
-    let (said, _) = launch::listen(command, TELLING, |mut output| {
+    let (said, _) = launch::listen(command, VERSION_TIMEOUT, |mut output| {
         let mut said = Vec::new();
         output.read_to_end(&mut said).map(|_| said)
     })

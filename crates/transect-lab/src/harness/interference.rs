@@ -26,7 +26,7 @@ const MOST_STOLEN: f64 = 0.02;
 pub(crate) const TICK: u64 = 10_000_000;
 
 /// The rounding error of foreign processor time: one tick for each of the three numbers in the sum.
-const OPEN: u64 = 3 * TICK;
+const ROUNDING: u64 = 3 * TICK;
 
 /// The activity of the rest of the machine during a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl Beside {
     /// Returns the limits that were exceeded.
     fn judge(&self) -> Vec<Disturbance> {
         let all = self.wall_ns.saturating_mul(self.processors) as f64;
-        let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + OPEN as f64;
+        let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + ROUNDING as f64;
         let stolen = self.stolen_ns as f64 > MOST_STOLEN * all + TICK as f64;
         [
             (foreign, Disturbance::Foreign),

@@ -23,7 +23,7 @@ use crate::stats::ranking::rank;
 const STARTS: usize = 5;
 
 /// The maximum of repetitions of a disturbed sample.
-const PATIENCE: usize = 3;
+const MAX_REPEATS: usize = 3;
 
 /// Receives the name of each cell, its result, and the number of remaining cells.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
@@ -135,7 +135,7 @@ impl Session {
                 let job = Job::new(spec, cell, dataset, cache_state);
                 let mut outcome = measure.measure(&job)?;
                 let mut repeated = 0;
-                while repeated < self.patience() && !outcome.disturbed().is_empty() {
+                while repeated < self.max_repeats() && !outcome.disturbed().is_empty() {
                     if cancel.is_cancelled() {
                         return Ok(());
                     }
@@ -159,9 +159,9 @@ impl Session {
 
     /// Returns the maximum of repetitions of a disturbed sample: none if the last sample stayed disturbed
     /// after its repetitions. Otherwise a session on a busy machine would never end.
-    fn patience(&self) -> usize {
+    fn max_repeats(&self) -> usize {
         let last = self.data().samples.last();
-        if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { PATIENCE }
+        if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { MAX_REPEATS }
     }
 
     /// Returns whether the session ends before a round. With a time limit, it logs the reason.

@@ -149,7 +149,7 @@ pub(super) fn write_cells(
 
 /// Returns states if they can be had here.
 pub(super) fn possible(states: &[State]) -> Result<Vec<State>, CliError> {
-    match states.iter().find_map(|state| state.why_not()) {
+    match states.iter().find_map(|state| state.unavailable_reason()) {
         Some(why_not) => Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}"))),
         None => Ok(states.to_vec()),
     }

@@ -26,7 +26,7 @@ use crate::progress::StatusLine;
 use crate::user_dirs;
 
 /// A remaining time from which on it is printed even without a status line.
-const WORTH_TELLING: Duration = Duration::from_secs(60);
+const MIN_REPORTED_TIME: Duration = Duration::from_secs(60);
 
 /// Runs a session, or shows its plan.
 pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
@@ -182,7 +182,7 @@ fn measure(
         tell(sample);
         // The first round knows all methods, and the time that they take.
         let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
-        if sample.round == 1 && !mem::replace(&mut told, true) && left_time > WORTH_TELLING {
+        if sample.round == 1 && !mem::replace(&mut told, true) && left_time > MIN_REPORTED_TIME {
             let time = units::duration(left_time);
             output::hint(&format!("about {time} left, judging by the first round"));
         }
@@ -201,7 +201,7 @@ fn examine_calls(
     cancel: &Cancel,
 ) -> Result<(), CliError> {
     session.time_calls(experiment, cancel, &mut each_cell("time its calls")).map_err(lab)?;
-    if let Some(why_not) = accesses::why_not() {
+    if let Some(why_not) = accesses::unavailable_reason() {
         output::hint(&format!("calls are not counted: {why_not}"));
         return Ok(());
     }

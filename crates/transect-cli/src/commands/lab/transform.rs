@@ -9,8 +9,8 @@ use transect::Cancel;
 use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, Files, Floor, How, Kind, Method, Needs, Phase, Rules, TransformExperiment,
-    TransformRunner, files_of, rules,
+    self, BASE, Digests, Files, Floor, Implementation, Kind, Method, Needs, Phase, Rules,
+    TransformExperiment, TransformRunner, files_of, rules,
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
@@ -195,7 +195,8 @@ fn plan_of_one(
     folder: &Path,
 ) -> Result<SessionSpec, CliError> {
     let rules = Rules { kind: args.kind, sync: args.sync };
-    let is_floor = |method: &Method| matches!(method.runner.how, How::Floor(_));
+    let is_floor =
+        |method: &Method| matches!(method.runner.implementation, Implementation::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
     let chosen = choose(&args.methods, methods, is_default, is_always)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::expected::{Expected, expect};
-use super::method::{How, Method, QueryMethod};
+use super::method::{Implementation, Method, QueryMethod};
 use super::questions::Questions;
 use super::service::Server;
 use super::spec::{Asked, Scale, Task};
@@ -88,11 +88,11 @@ impl<'m> AttributesExperiment<'m> {
     /// Returns the command of a cell that asks what a file of questions holds.
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
-        match &method.runner.how {
-            How::Engine(query) => {
+        match &method.runner.implementation {
+            Implementation::Engine(query) => {
                 Ok(self.engine(*query, method.runner.threads, asked(job.dataset), questions))
             }
-            How::Contender(contender) => {
+            Implementation::Contender(contender) => {
                 let built = self.launcher.built.get(&contender.name);
                 let built = built.ok_or_else(Failure::not_built)?;
                 Ok(contender.command_with(built, &method.name, &[("questions", questions)]))
@@ -119,7 +119,9 @@ impl<'m> AttributesExperiment<'m> {
 
     /// Primes the service with everything that a cell will ask it, if the cell uses one.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
-        let asks = |method: &Method| matches!(method.runner.how, How::Engine(QueryMethod::Service));
+        let asks = |method: &Method| {
+            matches!(method.runner.implementation, Implementation::Engine(QueryMethod::Service))
+        };
         if !self.method(job).is_some_and(asks) || self.primed.contains(&job.index) {
             return Ok(());
         }
@@ -201,8 +203,8 @@ impl Experiment for AttributesExperiment<'_> {
         Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
         let knows = |method: &Method| {
             matches!(
-                method.runner.how,
-                How::Engine(QueryMethod::GetKnown | QueryMethod::GetManyKnown)
+                method.runner.implementation,
+                Implementation::Engine(QueryMethod::GetKnown | QueryMethod::GetManyKnown)
             )
         };
         let command = match part {

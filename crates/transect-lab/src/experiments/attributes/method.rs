@@ -24,28 +24,28 @@ pub struct AttributesRunner {
     /// On how many threads it asks.
     pub threads: usize,
     /// What runs it.
-    pub how: How,
+    pub implementation: Implementation,
 }
 
 impl Runner for AttributesRunner {
     fn kind(&self) -> &'static str {
-        match self.how {
-            How::Engine(_) => "engine",
-            How::Contender(_) => "contender",
+        match self.implementation {
+            Implementation::Engine(_) => "engine",
+            Implementation::Contender(_) => "contender",
         }
     }
 
     fn contender(&self) -> Option<&Contender> {
-        match &self.how {
-            How::Engine(_) => None,
-            How::Contender(contender) => Some(contender),
+        match &self.implementation {
+            Implementation::Engine(_) => None,
+            Implementation::Contender(contender) => Some(contender),
         }
     }
 }
 
 /// What runs a method.
 #[derive(Clone, Debug)]
-pub enum How {
+pub enum Implementation {
     /// A way of this program, in a process of its own.
     Engine(QueryMethod),
     /// A method of a contender.
@@ -143,7 +143,7 @@ impl QueryMethod {
         }
     }
 
-    fn why_not(self) -> Option<&'static str> {
+    fn unavailable_reason(self) -> Option<&'static str> {
         let linux = matches!(self, Self::StatAt | Self::Service);
         (linux && cfg!(not(target_os = "linux"))).then_some("on Linux only")
     }
@@ -166,10 +166,13 @@ impl Method {
 
     fn of_the_engine(query: QueryMethod) -> Vec<Self> {
         let method = |name: String, threads: usize, tasks: &[Task]| {
-            let runner =
-                AttributesRunner { tasks: tasks.to_vec(), threads, how: How::Engine(query) };
+            let runner = AttributesRunner {
+                tasks: tasks.to_vec(),
+                threads,
+                implementation: Implementation::Engine(query),
+            };
             let method = Self::own(name, query.about(), runner);
-            let unavailable_reason = query.why_not().map(str::to_owned);
+            let unavailable_reason = query.unavailable_reason().map(str::to_owned);
             Self { parallel: threads > 1, unavailable_reason, ..method }
         };
         let mut methods = vec![method(query.as_str().to_owned(), 1, query.tasks())];
@@ -188,8 +191,8 @@ impl Method {
         contender.methods.iter().map(move |described| {
             let can = |task: &&Task| described.kinds.iter().any(|kind| kind == task.as_str());
             let tasks = Task::ALL.iter().filter(can).copied().collect();
-            let how = How::Contender(Box::new(contender.clone()));
-            let runner = AttributesRunner { tasks, threads: 1, how };
+            let implementation = Implementation::Contender(Box::new(contender.clone()));
+            let runner = AttributesRunner { tasks, threads: 1, implementation };
             Self::of_contender(contender, described, runner)
         })
     }

@@ -21,7 +21,7 @@ pub mod spec;
 mod tree;
 
 pub use measure::{AttributesExperiment, asked, dataset};
-pub use method::{AttributesRunner, BASE, FLOOR_STATX, How, Method, QueryMethod, cells};
+pub use method::{AttributesRunner, BASE, FLOOR_STATX, Implementation, Method, QueryMethod, cells};
 pub use preset::{PRESETS, Preset};
 pub use query::{Query, run_query};
 pub use questions::Questions;

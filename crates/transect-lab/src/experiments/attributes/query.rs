@@ -297,7 +297,11 @@ mod tests {
             let (questions, _) = make(task, &scale, &folder).unwrap();
             let (methods, _) = super::super::Method::all(None);
             for method in methods.iter().filter(|method| method.does(task)) {
-                let super::super::How::Engine(query_method) = method.runner.how else { continue };
+                let super::super::Implementation::Engine(query_method) =
+                    method.runner.implementation
+                else {
+                    continue;
+                };
                 if query_method == QueryMethod::Service || method.unavailable_reason.is_some() {
                     continue;
                 }

@@ -11,7 +11,7 @@ use crate::harness::interference::TICK;
 use crate::harness::launch::ask_to_end;
 
 /// The longest that is waited for a server to answer, or to end, on a slow and busy machine, too.
-const PATIENCE: Duration = Duration::from_secs(600);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A server of a session, which ends with it.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Server {
             let has_ended = server.child.try_wait().is_ok_and(|status| status.is_some());
             match transect_service::Client::connect(&server.socket()) {
                 Ok(_) => return Ok(server),
-                Err(error) if has_ended || began.elapsed() > PATIENCE => {
+                Err(error) if has_ended || began.elapsed() > SERVER_TIMEOUT => {
                     return Err(error.to_string());
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
@@ -71,7 +71,7 @@ impl Server {
             return false;
         }
         let asked_at = Instant::now();
-        while asked_at.elapsed() < PATIENCE {
+        while asked_at.elapsed() < SERVER_TIMEOUT {
             match self.child.try_wait() {
                 Ok(None) => std::thread::sleep(Duration::from_millis(10)),
                 ended => return ended.is_ok(),

@@ -59,7 +59,7 @@ impl Floor {
     }
 
     /// Returns why it makes no sense for a kind of work, if it makes none.
-    pub(super) fn why_not(self, kind: Kind) -> Option<&'static str> {
+    pub(super) fn unavailable_reason(self, kind: Kind) -> Option<&'static str> {
         (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")
     }
 

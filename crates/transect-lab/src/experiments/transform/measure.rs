@@ -11,7 +11,7 @@ use transect_sys::residency;
 use super::floor::Floor;
 use super::input::digest_of;
 use super::many;
-use super::method::{How, Method};
+use super::method::{Implementation, Method};
 use super::needs::stand_in;
 use super::pass::FLOOR_BLOCK;
 use super::spec::{Files, Phase, Rules, SyncRule};
@@ -70,14 +70,14 @@ impl<'m> TransformExperiment<'m> {
         let method = self.methods.iter().find(|known| known.name == variant.method);
         let output = self.scratch.output();
         let (kind, sync) = (rules.kind.as_str(), rules.sync.as_str());
-        match &method.ok_or_else(Failure::unknown)?.runner.how {
-            How::Engine(_) | How::Floor(_) => {
+        match &method.ok_or_else(Failure::unknown)?.runner.implementation {
+            Implementation::Engine(_) | Implementation::Floor(_) => {
                 let mut command = Command::new(&self.launcher.program);
                 command.args(["lab", "pass", "--kind", kind, "--sync", sync]);
                 command.arg(variant.to_string()).arg(input).arg(output);
                 Ok(command)
             }
-            How::Contender(contender) => {
+            Implementation::Contender(contender) => {
                 let built = self.launcher.built.get(&contender.name);
                 let built = built.ok_or_else(Failure::not_built)?;
                 let block = variant.block.unwrap_or(FLOOR_BLOCK).to_string();
@@ -108,8 +108,8 @@ impl<'m> TransformExperiment<'m> {
     fn floor(&self, cell: &Cell) -> Option<Floor> {
         let variant: Variant = cell.method.parse().ok()?;
         let method = self.methods.iter().find(|known| known.name == variant.method)?;
-        match method.runner.how {
-            How::Floor(floor) if cell.command.is_none() => Some(floor),
+        match method.runner.implementation {
+            Implementation::Floor(floor) if cell.command.is_none() => Some(floor),
             _ => None,
         }
     }

@@ -26,12 +26,12 @@ pub struct TransformRunner {
     /// The floors that it cannot be below all at once.
     pub floors: Vec<String>,
     /// What runs it.
-    pub how: How,
+    pub implementation: Implementation,
 }
 
 /// What runs a method.
 #[derive(Clone, Debug)]
-pub enum How {
+pub enum Implementation {
     /// A method of this engine, in a process of its own.
     Engine(IoMethod),
     /// A part of the work, likewise.
@@ -42,16 +42,16 @@ pub enum How {
 
 impl Runner for TransformRunner {
     fn kind(&self) -> &'static str {
-        match self.how {
-            How::Engine(_) => "engine",
-            How::Floor(_) => FLOOR,
-            How::Contender(_) => "contender",
+        match self.implementation {
+            Implementation::Engine(_) => "engine",
+            Implementation::Floor(_) => FLOOR,
+            Implementation::Contender(_) => "contender",
         }
     }
 
     fn contender(&self) -> Option<&Contender> {
-        match &self.how {
-            How::Contender(contender) => Some(contender),
+        match &self.implementation {
+            Implementation::Contender(contender) => Some(contender),
             _ => None,
         }
     }
@@ -135,7 +135,7 @@ impl Method {
             takes_block: method != IoMethod::KernelCopy,
             takes_hint: READS_IN_ORDER.contains(&method),
             floors: floors.iter().map(|floor| floor.as_str().to_owned()).collect(),
-            how: How::Engine(method),
+            implementation: Implementation::Engine(method),
         };
         Self {
             contract: contract.iter().map(|&row| row.to_owned()).collect(),
@@ -156,7 +156,7 @@ impl Method {
                 takes_block: method.block,
                 takes_hint: method.hint,
                 floors: method.floors.clone(),
-                how: How::Contender(Box::new(contender.clone())),
+                implementation: Implementation::Contender(Box::new(contender.clone())),
             };
             let method = Self::of_contender(contender, method, runner);
             Self { unavailable_reason: method.unavailable_reason.or_else(refused), ..method }
@@ -165,9 +165,14 @@ impl Method {
 
     fn of_a_floor(floor: Floor, kind: Kind) -> Self {
         let (takes_block, takes_hint, floors) = (true, false, Vec::new());
-        let runner = TransformRunner { takes_block, takes_hint, floors, how: How::Floor(floor) };
+        let runner = TransformRunner {
+            takes_block,
+            takes_hint,
+            floors,
+            implementation: Implementation::Floor(floor),
+        };
         Self {
-            unavailable_reason: floor.why_not(kind).map(str::to_owned),
+            unavailable_reason: floor.unavailable_reason(kind).map(str::to_owned),
             ..Self::own(floor.as_str(), floor.about(), runner)
         }
     }
@@ -176,7 +181,9 @@ impl Method {
     /// them. A floor is one cell.
     fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
         let plain = Variant::plain(&self.name);
-        if !self.runner.takes_block || matches!(self.runner.how, How::Floor(_)) {
+        if !self.runner.takes_block
+            || matches!(self.runner.implementation, Implementation::Floor(_))
+        {
             return vec![plain];
         }
         let hints: &[bool] = if hint && self.runner.takes_hint { &[false, true] } else { &[false] };

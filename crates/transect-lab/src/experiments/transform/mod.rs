@@ -28,7 +28,7 @@ pub use input::create;
 pub use many::{WriteMethod, create_many, run_many};
 pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
 pub use measure::{TransformExperiment, files_of, rules};
-pub use method::{How, Method, TransformRunner, cells};
+pub use method::{Implementation, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};

@@ -1,6 +1,6 @@
 //! Presets: the rules of a session under one name.
 
-use super::method::{How, Method};
+use super::method::{Implementation, Method};
 use crate::harness::cache_state::State;
 
 /// The rules of a session.
@@ -96,7 +96,7 @@ impl Preset {
     /// Returns whether a method takes part.
     pub fn holds(&self, method: &Method) -> bool {
         match self.methods {
-            _ if matches!(method.runner.how, How::Floor(_)) => true,
+            _ if matches!(method.runner.implementation, Implementation::Floor(_)) => true,
             [] => method.quick || self.name != PRESETS[0].name,
             named => named.contains(&method.name.as_str()),
         }
