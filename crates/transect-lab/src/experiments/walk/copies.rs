@@ -1,8 +1,9 @@
 //! Fresh copies of programs, for measuring how long they take to start.
 //!
-//! How the page cache holds a program changes its page faults by up to ten, and its time by percents, from
-//! one copy of the same bytes to the next. Where starts are measured, every cell therefore runs a copy of
-//! its own, and gets a new one after a number of runs, so that no program is lucky in a whole session.
+//! The layout of a program in the page cache differs between copies of the same bytes. It changes the
+//! number of page faults by up to ten, and the time by a few percent. Where starts are measured, each cell
+//! therefore runs its own copy and gets a new one after a number of runs, so that no program has a lucky
+//! copy for a whole session.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,7 +15,7 @@ use transect_sys::private_dir::PrivateTempDir;
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     folder: Option<PrivateTempDir>,
-    /// By the name of the cell.
+    /// The current copies, by the name of the cell.
     copies: HashMap<String, Copied>,
     made: usize,
 }
@@ -26,8 +27,8 @@ struct Copied {
 }
 
 impl Copies {
-    /// Prepares the next run of a cell. Returns whether it runs a new copy, as it does for the first time
-    /// and whenever the last copy had `most` runs.
+    /// Prepares the next run of a cell. Makes a new copy for the first run, and whenever the last copy has
+    /// had `most` runs; returns whether it did.
     ///
     /// # Errors
     /// The program cannot be copied.
@@ -42,13 +43,13 @@ impl Copies {
             Some(folder) => folder.path(),
             None => self.folder.insert(PrivateTempDir::new("programs")?).path(),
         };
-        // Some programs depend on their name, so it stays.
+        // Keep the file name: some programs depend on it.
         self.made += 1;
         let folder = folder.join(self.made.to_string());
         std::fs::create_dir(&folder)?;
         let copy = folder.join(program.file_name().unwrap_or_default());
         std::fs::copy(program, &copy)?;
-        // Writing it to the device later would disturb the runs.
+        // Sync now: writing the copy to the device later would disturb the runs.
         let _ = std::fs::File::open(&copy).and_then(|copy| copy.sync_all());
         let copied = Copied { program: copy, runs: 1 };
         if let Some(old) = self.copies.insert(cell.to_owned(), copied) {
@@ -57,7 +58,7 @@ impl Copies {
         Ok(true)
     }
 
-    /// Returns the copy that a cell runs.
+    /// Returns the path of a cell's current copy.
     pub(super) fn of(&self, cell: &str) -> Option<&Path> {
         self.copies.get(cell).map(|copied| copied.program.as_path())
     }

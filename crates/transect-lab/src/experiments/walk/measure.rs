@@ -1,4 +1,4 @@
-//! Walks as an experiment: every cell of a session is a method that walks a tree.
+//! The walk experiment: every cell of a session is a method that walks a tree.
 
 use std::collections::HashSet;
 use std::io;
@@ -21,7 +21,7 @@ use crate::rivals::external::External;
 use crate::rivals::peer::{Claim, Purpose};
 use crate::spec::{Dataset, Payload, SessionSpec};
 
-/// The maximum of entries among which calls are counted, if a tree can be divided so.
+/// The maximum size of the tree in which calls are counted, in entries, if a tree has subtrees of that size.
 const MOST_COUNTED: u64 = 8000;
 
 /// Runs methods that walk.
@@ -29,18 +29,18 @@ const MOST_COUNTED: u64 = 8000;
 pub struct WalkExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
-    /// The peers and commands whose counts were proved by a run of their own, and on which dataset. Not
-    /// kept in the file: a session may be resumed with other versions of them.
+    /// Peers and commands whose counts were verified in a separate run, with the dataset. Not stored in the
+    /// file, as a session may be resumed with other versions of them.
     proved: HashSet<(usize, &'m str)>,
     copies: Copies,
     /// An empty directory.
     empty: Option<PrivateTempDir>,
-    /// What calls are counted on: one for each dataset.
+    /// The trees in which calls are counted, one for each dataset.
     sample_trees: Vec<SampleTree>,
 }
 
 impl<'m> WalkExperiment<'m> {
-    /// Returns what runs these methods.
+    /// Returns the experiment with these methods.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
         Self {
             methods,
@@ -56,8 +56,8 @@ impl<'m> WalkExperiment<'m> {
         self.methods.iter().find(|known| known.name == job.cell.method)
     }
 
-    /// Proves the counts of a program that does so only by an output that is not read while it is timed:
-    /// once for each dataset. The inner error is what it found instead.
+    /// Verifies the counts of a program from its output, which is not read while the program is timed: once
+    /// for each dataset, in a separate run. The inner error describes wrong counts.
     fn prove(&mut self, method: &'m Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
         let inventory = inventory(job.dataset);
         let (root, limit) = (&job.dataset.root, job.limit());
@@ -84,8 +84,8 @@ impl<'m> WalkExperiment<'m> {
         Ok(judged)
     }
 
-    /// Prepares a copy of a program, in sessions that run copies, and runs a new one once: what follows
-    /// finds it in memory.
+    /// Prepares the copy of a program, in sessions that run copies. A new copy is run once, so that the
+    /// measured run finds it in memory.
     fn copy(&mut self, method: &Method, job: &Job<'_>) -> Result<(), Failure> {
         let Some(most) = preset(job).and_then(|preset| preset.runs_of_a_copy) else {
             return Ok(());
@@ -95,7 +95,7 @@ impl<'m> WalkExperiment<'m> {
         let name = command.get_program().to_string_lossy();
         let program =
             file_of_program(&name).ok_or_else(|| not_started(format!("no {name} here")))?;
-        // A runtime that was found by its name cannot be copied alone.
+        // A runtime found on the PATH needs its other files, so it cannot be copied alone.
         if matches!(method.runner, WalkRunner::Contender(_)) && !Path::new(&*name).is_absolute() {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl<'m> WalkExperiment<'m> {
         Ok(())
     }
 
-    /// Returns the command of a method, with the program as it is.
+    /// Returns the command of a method, with the original program instead of a copy.
     fn original(&self, method: &Method, job: &Job<'_>) -> Result<Command, Failure> {
         command(self.launcher, method, &job.dataset.root, job.spec.runs)
     }
@@ -213,7 +213,7 @@ impl Experiment for WalkExperiment<'_> {
     }
 }
 
-/// Returns the preset of a session, if it is one of walks.
+/// Returns the preset of a session, if it has one.
 fn preset(job: &Job<'_>) -> Option<&'static Preset> {
     Preset::find(&job.spec.preset)
 }
@@ -223,7 +223,7 @@ fn names_only(job: &Job<'_>) -> bool {
     preset(job).is_some_and(|preset| preset.names_only)
 }
 
-/// Returns the command of a method, if it is here.
+/// Returns the command of a method, if the method exists here.
 fn command(
     launcher: &Launcher,
     method: &Method,
@@ -266,7 +266,7 @@ pub(crate) fn engine_command(
     command
 }
 
-/// Returns what is in the tree of a dataset.
+/// Returns the inventory of a dataset's tree.
 fn inventory(dataset: &Dataset) -> &Inventory {
     match &dataset.payload {
         Payload::Walk(inventory) => inventory,
@@ -274,7 +274,7 @@ fn inventory(dataset: &Dataset) -> &Inventory {
     }
 }
 
-/// Checks that the trees of a session are what they were when it began.
+/// Checks that the trees of a session have not changed since it began.
 ///
 /// # Errors
 /// A tree has changed.
@@ -288,7 +288,7 @@ pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
     })
 }
 
-/// Returns a tree as a dataset: a plain recursion counts it, after which it is in memory as far as it
+/// Returns a tree as a dataset. A plain recursion counts it, and so brings it into memory as far as it
 /// fits.
 pub fn dataset(name: String, root: PathBuf) -> Dataset {
     let inventory = Inventory::of(&root);

@@ -1,4 +1,4 @@
-//! The methods: every way of doing the work that this lab knows, here or not.
+//! The methods that walk trees: those that can run here and those that cannot.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
 use crate::spec::Cell;
 
-/// One way of walking a tree.
+/// A method that walks a tree.
 pub type Method = method::Method<WalkRunner>;
 
-/// How a method that walks is run.
+/// How a walking method runs.
 #[derive(Clone, Debug)]
 pub enum WalkRunner {
-    /// A reader and an order of this engine, with their settings, in a process of its own.
+    /// A reader and an order of this engine, with their settings, in a separate process.
     Engine(Variant),
     /// A method of a contender.
     Contender(Box<Contender>),
-    /// A program as it comes.
+    /// An unmodified third-party program.
     Peer(&'static Peer),
     /// A command of the user, or of a preset.
     External(External),
@@ -56,7 +56,8 @@ impl Runner for WalkRunner {
     }
 }
 
-/// Rows that no program can be any more, or not by these means: the nearest living equivalent.
+/// Rows of the contract that cannot run here, with the reason or the closest equivalent: name, row,
+/// language, reason.
 const ABSENT: &[(&str, &str, &str, &str)] = &[
     (
         "mfc-cfilefind",
@@ -76,8 +77,8 @@ const ABSENT: &[(&str, &str, &str, &str)] = &[
 ];
 
 impl Method {
-    /// Returns all methods, with the contenders that a folder holds, and what is wrong with those
-    /// that could not be read. Test doubles are left out unless asked for.
+    /// Returns all methods, including the contenders in a folder, and the errors of contenders that cannot
+    /// be read. Test doubles are excluded unless `test_doubles` is set.
     ///
     /// The caller must trust the folder: commands in a contender's description are executed.
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
@@ -119,7 +120,7 @@ impl Method {
         (methods, wrong)
     }
 
-    /// Returns the method that a command is. It may use several threads.
+    /// Returns a command as a method. It counts as parallel, since it may use several threads.
     pub fn of_command(external: External) -> Self {
         let program = external.program();
         let reason = (!can_start(program)).then(|| format!("'{program}' cannot be started here"));
@@ -132,7 +133,7 @@ impl Method {
         }
     }
 
-    /// Returns the method that a variant of this engine is.
+    /// Returns a variant of this engine as a method.
     pub fn variant(variant: &Variant) -> Self {
         let Variant { reader, order, .. } = *variant;
         let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
@@ -175,7 +176,7 @@ fn row_of_order(order: Order) -> Option<&'static str> {
     }
 }
 
-/// Returns the cells of some methods, each once, then the base once more.
+/// Returns one cell for each method, and a second one for the base.
 pub fn cells(methods: &[&Method], base: &str) -> Vec<Cell> {
     let mut cells: Vec<Cell> = methods.iter().map(|method| method.cell()).collect();
     let second = cells.iter().find(|cell| cell.name == base).map(Cell::second_base);
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reader_in_every_order_is_a_method_of_its_own() {
+    fn methods_include_every_reader_in_every_order() {
         let (methods, wrong) = Method::all(None, false);
         assert!(wrong.is_empty(), "{wrong:?}");
         let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_is_a_method_unless_its_reader_does_not_take_its_settings() {
+    fn variant_unavailable_if_reader_does_not_support_its_settings() {
         let method = |name: &str| Method::variant(&name.parse().unwrap());
         let name = "portable/futures,threads=3";
         let tuned = method(name);

@@ -1,9 +1,8 @@
-//! Presets: the rules of a session under one name.
+//! Presets of walk sessions.
 //!
-//! Those of the articles are their protocols to the letter (rows P1 to P6 of the seed contract), except
-//! for what was wrong with them: every method is a process of its own, so that none warms what the
-//! next one walks on, and no time is shown of a method that found something else. A single run
-//! decides nothing; `--rounds` makes more of them.
+//! The presets of the articles follow their protocols exactly (rows P1 to P6 of the seed contract), except
+//! for two faults: every method has its own process, so that it does not warm caches for the next one,
+//! and a method with wrong counts has no time. A single run decides nothing; `--rounds` adds more.
 //!
 //! Presets of programs measure whole processes, from start to exit, instead of the walks in them.
 
@@ -19,39 +18,39 @@ use crate::rivals::external::External;
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The word for it.
+    /// Its name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub about: &'static str,
-    /// The row of the seed contract that it is.
+    /// The row of the seed contract that it implements.
     pub contract: Option<&'static str>,
-    /// The state of the caches before each pass.
+    /// The states of the caches before the runs of a cell in a round.
     pub cache_states: &'static [State],
     /// Rounds.
     pub rounds: usize,
     /// Walks in one process.
     pub runs: usize,
-    /// The corpora of the article, which are made where no place is named.
+    /// The corpora of the article, which are created if the user names no tree.
     pub corpora: &'static [&'static str],
-    /// The orders of the engine's methods; nothing for all of them.
+    /// The orders of the engine's methods; empty for all.
     orders: &'static [Order],
-    /// The threads that its methods on several threads use.
+    /// The number of threads of the engine's parallel methods.
     threads: Option<usize>,
-    /// Which contenders and peers take part.
+    /// The contenders and peers included.
     others: Others,
-    /// Commands that take part, as a user would write them; [`PROGRAM`] stands for this program. Where
-    /// there are any, whole processes are measured, the first command is the base, and no method of the
-    /// engine takes part.
+    /// The commands included, as a user would type them; [`PROGRAM`] stands for this program. A preset with
+    /// commands measures whole processes and includes no method of the engine; the first command is the
+    /// base.
     commands: &'static [&'static str],
-    /// Programs print all names and query no lengths. There is no floor of that.
+    /// Whether programs print all names and query no lengths. This work has no floor.
     pub names_only: bool,
-    /// Every cell runs a copy of its program, and gets a new one after this many runs.
+    /// Number of runs after which a cell gets a new copy of its program; `None` to run the original.
     pub runs_of_a_copy: Option<usize>,
-    /// Whether calls are counted and timed afterwards, in runs of their own.
+    /// Whether calls are counted and timed afterwards, in separate runs.
     pub calls: bool,
 }
 
-/// Contenders and peers.
+/// The contenders and peers that a preset includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Others {
     All,
@@ -64,12 +63,12 @@ enum Others {
 /// Stands for the path of this program in the commands of a preset.
 const PROGRAM: &str = "{transect}";
 
-/// What stands for the tree in a command.
+/// Stands for the tree in a command.
 pub const ROOT: &str = "{root}";
 
 const ITERATION: &[Order] = &[Order::Recursive, Order::Queue, Order::Stack, Order::StackPresized];
 
-/// What all presets have in common, unless they say otherwise.
+/// The default values of presets.
 const PLAIN: Preset = Preset {
     name: "full",
     about: "twenty rounds, all methods in all orders",
@@ -92,7 +91,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "quick",
         about: "twelve rounds, three orders, not all forms of every language: minutes",
-        // With fewer rounds than that nothing can be decided among forty cells.
+        // The minimum for verdicts among forty cells.
         rounds: 12,
         orders: &[Order::WorkStealing, Order::Recursive, Order::SharedQueue],
         others: Others::Quick,
@@ -214,7 +213,7 @@ impl Preset {
         !self.commands.is_empty()
     }
 
-    /// Returns the commands that take part, the first of which is the base; `program` is this program.
+    /// Returns the commands included, the base first; `program` is the path of this program.
     pub fn commands(&self, program: &Path) -> Vec<External> {
         let expand = |word: String| match word == PROGRAM {
             true => program.to_string_lossy().into_owned(),
@@ -228,7 +227,7 @@ impl Preset {
         parsed.collect()
     }
 
-    /// Returns the variants of the engine that take part, where no method is named.
+    /// Returns the variants of the engine to run if the user names no method.
     pub fn variants(&self) -> impl Iterator<Item = Variant> {
         let orders = match self.orders {
             _ if self.measures_processes() => &[],
@@ -243,7 +242,7 @@ impl Preset {
         })
     }
 
-    /// Returns whether a method takes part that is none of the engine's, where no method is named.
+    /// Returns whether to run a method that is not the engine's if the user names no method.
     pub fn holds(&self, other: &Method) -> bool {
         match self.others {
             _ if matches!(other.runner, WalkRunner::External(_)) => true,
@@ -262,7 +261,7 @@ mod tests {
     use crate::corpora;
 
     #[test]
-    fn every_preset_can_be_found_and_its_corpora_made() {
+    fn presets_found_by_name_and_their_corpora_exist() {
         for preset in PRESETS {
             assert_eq!(Preset::find(preset.name).map(|found| found.about), Some(preset.about));
             assert!(!preset.cache_states.is_empty() && preset.rounds > 0 && preset.runs > 0);
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_of_programs_run_this_program_first_and_nothing_of_the_engine() {
+    fn presets_of_programs_have_this_program_as_base_and_no_engine_methods() {
         let program = Path::new("/opt/bin dir/transect");
         for (name, subcommand) in [("programs", "scan"), ("names", "list"), ("start", "scan")] {
             let preset = Preset::find(name).expect("a preset");
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_article_with_seven_threads_has_seven_threads() {
+    fn preset_of_article_with_seven_threads_uses_seven() {
         let preset = Preset::find("article-s2").expect("a preset");
         let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
         assert_eq!(variants.len(), ReaderKind::ALL.len());
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_of_the_articles_is_a_preset() {
+    fn presets_cover_every_protocol_of_the_articles() {
         for protocol in ["P1", "P2", "P3", "P4", "P5", "P6"] {
             assert_eq!(PRESETS.iter().filter(|p| p.contract == Some(protocol)).count(), 1);
         }

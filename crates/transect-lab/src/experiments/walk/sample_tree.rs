@@ -1,4 +1,4 @@
-//! Chooses a tree that is small enough to be walked many times.
+//! Finds a subtree that is small enough to be walked many times.
 
 use std::path::{Path, PathBuf};
 

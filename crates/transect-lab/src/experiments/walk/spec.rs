@@ -1,5 +1,5 @@
-//! What the file of a session stores of walks: words; the payload of a dataset is its
-//! [`Inventory`](crate::harness::inventory::Inventory).
+//! The part of a session's file that belongs to walks. The payload of a dataset is its
+//! [`Inventory`](crate::harness::inventory::Inventory), so only the words of reports are here.
 
 use crate::experiments::words::Words;
 

@@ -1,4 +1,4 @@
-//! Variants of this engine's way: a reader, an order, and the settings of both, by name.
+//! Variants of the engine: a reader, an order, and the settings of both, by name.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use transect::{Order, ReaderKind, ScanOptions, StatOrder, WalkSettings};
 
 use transect_text::size;
 
-/// The threads that a name can ask for.
+/// The valid numbers of threads in a name.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 /// A reader and an order with their settings. A setting that is `None` is the engine's default.
@@ -27,19 +27,19 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// How directories are read.
+    /// The reader of directories.
     pub reader: ReaderKind,
-    /// In which order, and on which threads.
+    /// The walk order.
     pub order: Order,
-    /// The most threads.
+    /// Maximum number of threads.
     pub threads: Option<usize>,
-    /// The most threads while the answers come at once.
+    /// Maximum number of threads while reads come from memory.
     pub busy_threads: Option<usize>,
-    /// The most threads while directories wait for a device.
+    /// Maximum number of threads while reads wait for a device.
     pub waiting_threads: Option<usize>,
-    /// Bytes that one listing call may fill.
+    /// Buffer of one listing call, in bytes.
     pub buffer_size: Option<usize>,
-    /// In which order attributes are asked for.
+    /// The order of attribute queries.
     pub stat_order: Option<StatOrder>,
 }
 
@@ -57,8 +57,8 @@ impl Variant {
         }
     }
 
-    /// Returns the options of a walk below `root`. [`ScanOptions::plan`] checks whether the reader can
-    /// be used here and supports the settings.
+    /// Returns the options of a walk of `root`. [`ScanOptions::plan`] checks whether the reader is available
+    /// and supports the settings.
     pub fn options(&self, root: &Path) -> ScanOptions {
         ScanOptions {
             reader: Some(self.reader),
@@ -72,7 +72,7 @@ impl Variant {
         }
     }
 
-    /// Returns whether it walks on several threads.
+    /// Returns whether it uses several threads.
     pub fn is_parallel(&self) -> bool {
         self.order.is_parallel() && self.threads != Some(1)
     }
@@ -150,13 +150,13 @@ impl FromStr for Variant {
     }
 }
 
-/// Returns which of `all` is called that.
+/// Returns the one of `all` with this name.
 fn named<T: Copy>(all: &[T], name_of: fn(T) -> &'static str, name: &str) -> Option<T> {
     all.iter().copied().find(|&known| name_of(known) == name)
 }
 
 fn threads(text: &str) -> Result<usize, VariantError> {
-    // Digits and nothing else: the standard library would take a sign as well.
+    // Only digits: the standard library would accept a sign as well.
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| digits && THREADS.contains(number));
     number.ok_or_else(|| VariantError::Threads(text.to_owned()))
@@ -175,21 +175,21 @@ fn stat_order(text: &str) -> Result<StatOrder, VariantError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VariantError {
-    /// It has no reader and order.
+    /// It is not of the form `READER/ORDER`.
     Form,
     /// There is no reader of this name.
     Reader(String),
     /// There is no order of this name.
     Order(String),
-    /// What stands there is no setting.
+    /// The text is not a setting.
     Setting(String),
-    /// A setting is there more than once: its key.
+    /// A setting appears more than once: its key.
     Twice(String),
     /// The text is not a number of threads.
     Threads(String),
-    /// A number of threads was given for an order that has one.
+    /// A number of threads was given for an order with one thread.
     OneThread(Order),
-    /// The text is not a size, with the reason.
+    /// The text is not a size: the text and the reason.
     BufferSize(String, String),
     /// There is no stat order of this name.
     StatOrder(String),
@@ -255,12 +255,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_variant_is_what_its_name_says(variant in any_variant()) {
+        fn variant_name_round_trips(variant in any_variant()) {
             prop_assert_eq!(variant.to_string().parse(), Ok(variant));
         }
 
         #[test]
-        fn any_text_is_a_variant_or_an_error(
+        fn parse_any_text_is_variant_or_error(
             text in "(portable|nt-query|x)?/?(futures|queue)?(,(threads|buffer|x)?=?[0-9K,]{0,3}){0,3}",
         ) {
             if let Ok(variant) = text.parse::<Variant>() {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_may_stand_in_any_order_and_are_shown_in_one() {
+    fn settings_parsed_in_any_order_and_formatted_in_one() {
         let variant: Variant =
             "by-handle/futures,stat-order=listing,buffer=65536,threads=2".parse().unwrap();
         let name = "by-handle/futures,threads=2,buffer=64K,stat-order=listing";
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn options_say_what_the_name_says() {
+    fn options_match_settings_of_name() {
         let name = "getdents-fstatat/shared-queue,threads=3,buffer=1M,stat-order=inode";
         let options = name.parse::<Variant>().unwrap().options(Path::new("here"));
         assert_eq!(options.roots, [Path::new("here")]);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_a_clear_error() {
+    fn invalid_name_has_clear_error() {
         let setting =
             "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER are";
         let threads = "threads are a number from 1 to 1024, not";
