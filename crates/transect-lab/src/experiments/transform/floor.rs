@@ -1,4 +1,4 @@
-//! Floors: a part of the work and nothing else, to show what that part takes.
+//! Floors: each does one part of the work, to measure the time that this part takes.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,24 +10,24 @@ use transect_transform::step::{Step, StepError};
 
 use super::spec::{Kind, Rules, SyncRule};
 
-/// What is copied in memory at once, at most: far more than the processor's caches hold.
+/// The maximum size of one copy in memory, in bytes: far larger than the processor's caches.
 const LARGEST_COPY: u64 = 64 << 20;
 
-/// As pages of memory.
+/// The size of a page, in bytes.
 const PAGE: usize = 4096;
 
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
-    /// The input is read, block by block, and forgotten.
+    /// Reads the input block by block, and discards it.
     Read,
-    /// As much as the input holds is written, the same block again and again.
+    /// Writes the length of the input, repeating the same block.
     Write,
-    /// The input is read and written, block by block, and nothing is checked.
+    /// Reads and writes the input block by block, without checks.
     ReadWrite,
-    /// The step takes the input, which is in memory; what it makes is forgotten.
+    /// Feeds the input from memory to the step, and discards the result.
     Step,
-    /// As much as the input holds is copied from memory to memory.
+    /// Copies the length of the input from memory to memory.
     Memory,
 }
 
@@ -36,7 +36,7 @@ impl Floor {
     pub const ALL: &'static [Self] =
         &[Self::Read, Self::Write, Self::ReadWrite, Self::Step, Self::Memory];
 
-    /// Returns its name, as users type it.
+    /// Returns its name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "floor-read",
@@ -47,7 +47,7 @@ impl Floor {
         }
     }
 
-    /// Returns what it does, in one line.
+    /// Describes it in one line.
     pub fn about(self) -> &'static str {
         match self {
             Self::Read => "the input is read, and forgotten",
@@ -58,22 +58,22 @@ impl Floor {
         }
     }
 
-    /// Returns why it makes no sense for a kind of work, if it makes none.
+    /// Returns why it does not apply to a kind of transform, if it does not.
     pub(super) fn unavailable_reason(self, kind: Kind) -> Option<&'static str> {
         (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")
     }
 
-    /// Returns whether what it leaves behind is the input.
+    /// Returns whether its output equals the input.
     pub(super) fn copies(self) -> bool {
         self == Self::ReadWrite
     }
 
-    /// Returns whether it leaves a file behind that is as long as the input.
+    /// Returns whether it writes an output, which is as long as the input.
     pub(super) fn writes(self) -> bool {
         matches!(self, Self::Write | Self::ReadWrite)
     }
 
-    /// Does it; returns how many bytes of the input were dealt with, and how long that took.
+    /// Runs it; returns the number of input bytes processed, and the time.
     pub(super) fn run(
         self,
         rules: Rules,
@@ -82,7 +82,7 @@ impl Floor {
         output: &Path,
     ) -> io::Result<(u64, Duration)> {
         let mut memory = vec![0; block + PAGE];
-        // Copies between pages that lie alike are the fastest.
+        // Copies between page-aligned memory are the fastest.
         let start = memory.as_ptr().align_offset(PAGE).min(PAGE);
         let block = &mut memory[start..start + block];
         match self {
@@ -120,7 +120,7 @@ impl Floor {
     }
 }
 
-/// Reads a file to its end and calls a function with every block.
+/// Reads a file to its end, and calls `then` with every block.
 fn each(
     file: &mut File,
     block: &mut [u8],
@@ -137,8 +137,8 @@ fn each(
     }
 }
 
-/// Makes room for a whole output at once, which costs less than to make it bit by bit. Where that
-/// cannot be, nothing is lost.
+/// Allocates the whole output at once, which costs less than allocating it block by block. Errors do not
+/// matter: writing then allocates.
 fn reserve(file: &File, size: u64) {
     #[cfg(target_os = "linux")]
     if size > 0 {
@@ -148,7 +148,7 @@ fn reserve(file: &File, size: u64) {
     let _ = (file, size);
 }
 
-/// Ends an output as the rules want it, and closes it.
+/// Syncs an output if the rules require it, and closes it.
 fn finish(file: File, rules: Rules) -> io::Result<()> {
     match rules.sync {
         SyncRule::None => Ok(()),
@@ -170,7 +170,8 @@ fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, Duration)>
     Ok((input.len() as u64, start.elapsed()))
 }
 
-/// Both sides have been touched before the clock starts: what new memory takes is not asked here.
+/// Copies `size` bytes in memory. Both buffers are initialized before the clock starts, so page faults do not
+/// count.
 fn copy_in_memory(size: u64) -> (u64, Duration) {
     let piece = size.clamp(1, LARGEST_COPY) as usize;
     let (from, mut to) = (vec![1_u8; piece], vec![2_u8; piece]);

@@ -1,4 +1,4 @@
-//! The input of a session: the same bytes everywhere, so that it need not be kept.
+//! The input of a session: the same bytes on every machine, so it need not be stored.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,13 +15,12 @@ use super::spec::{Digests, Kind};
 /// The pattern of the article's tool: 96 bytes, all printable except the last.
 pub(super) const PATTERN: std::ops::Range<u8> = 32..128;
 
-/// How much is made at once.
+/// Bytes generated at once: a multiple of the pattern.
 const PIECE: usize = 96 << 13;
 
 impl Digests {
-    /// Returns the digests of an input of so many bytes and of what a step has to make of it. They are
-    /// made of bytes that were never in a file, and changed by the standard library: not by what is
-    /// measured.
+    /// Returns the digests of an input of `size` bytes and of its expected output. They are calculated in
+    /// memory with the standard library, independently of the measured code.
     pub fn expected(size: u64, kind: Kind) -> Self {
         let input = digest(pieces(size));
         let output = match kind {
@@ -32,18 +31,18 @@ impl Digests {
     }
 }
 
-/// Writes an input, to the device.
+/// Creates an input, and syncs it to the device.
 ///
 /// # Errors
-/// Whatever the system says.
+/// A system call fails.
 pub fn create(path: &Path, size: u64) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     pieces(size).try_for_each(|piece| file.write_all(&piece))?;
-    // What is dirty cannot be dropped, and would be written while something else is measured.
+    // Dirty pages cannot be dropped, and would be written during a measurement.
     file.sync_all()
 }
 
-/// Returns the content of an input, piece by piece.
+/// Returns the content of an input in pieces.
 fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
     let whole: Vec<u8> = PATTERN.cycle().take(PIECE).collect();
     let mut left = size;
@@ -54,7 +53,7 @@ fn pieces(size: u64) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Returns the digest of pieces, one after the other.
+/// Returns the digest of concatenated pieces.
 pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     let mut chain = blake3(&[]);
     let mut nothing = |_: &[u8]| Ok::<(), StepError>(());
@@ -67,10 +66,10 @@ pub(super) fn digest(pieces: impl Iterator<Item = Vec<u8>>) -> String {
     found(chain.findings())
 }
 
-/// Returns the digest of what a file holds after a step of this kind has made it.
+/// Returns the digest of an output: of its decompressed content if the kind is compression.
 ///
 /// # Errors
-/// It cannot be read, or is no compressed file where it should be one.
+/// The file cannot be read or decompressed.
 pub(super) fn digest_of(path: &Path, kind: Kind) -> Result<String, String> {
     let mut chain = blake3(if kind == Kind::Zstd { &["unzstd"] } else { &[] });
     let mut passes = PassRunner::new(PassOptions::default());
@@ -100,7 +99,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn an_input_holds_what_was_expected_of_it() {
+    fn created_input_has_expected_digest() {
         let temp = TempDir::new();
         for size in [0, 1, 95, 96, PIECE as u64, PIECE as u64 * 2 + 7] {
             let path = temp.join(size.to_string());
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compressed_is_no_compressed_output() {
+    fn digest_of_uncompressed_file_as_zstd_is_error() {
         let temp = TempDir::new();
         std::fs::write(temp.join("plain"), "plain").unwrap();
         assert!(digest_of(&temp.join("plain"), Kind::Zstd).is_err());

@@ -1,4 +1,4 @@
-//! Many small files: where making a file costs more than what is in it.
+//! Transforms of many small files, where creating a file costs more than writing its content.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,24 +18,23 @@ use crate::harness::work::Work;
 use crate::spec::Cell;
 use crate::stats::SplitMix64;
 
-/// Lengths are between these, all alike often: a mean of 14 KiB.
+/// The range of file lengths, in bytes: uniformly distributed, with a mean of 14 KiB.
 const SHORTEST: usize = 1 << 10;
 const LONGEST: usize = 27 << 10;
 
-/// Where the lengths come from: the same in every session.
+/// The seed of the lengths, the same in every session.
 const SEED: u64 = 14;
 
-/// How a file gets its new content.
+/// A method of giving a file new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteMethod {
-    /// This program: written beside its place and put there, but only if it differs.
+    /// The engine: writes a temporary file and renames it, but only if the content changes.
     Engine,
-    /// This program, and all files are synced at once before the first is put in its place.
+    /// The engine, which syncs all files together before the first rename.
     EngineBatch,
-    /// Written where it stands, from the first byte: what most programs do. Who is stopped leaves a
-    /// part of it.
+    /// Overwrites the file in place, as most programs do. An interruption leaves an incomplete file.
     NewFile,
-    /// Written beside its place and put there, whether it differs or not.
+    /// Writes a temporary file and renames it, whether or not the content changes.
     TempRename,
 }
 
@@ -44,7 +43,7 @@ impl WriteMethod {
     pub const ALL: &'static [Self] =
         &[Self::Engine, Self::EngineBatch, Self::NewFile, Self::TempRename];
 
-    /// Returns its name, as users type it.
+    /// Returns its name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Engine => "engine",
@@ -54,18 +53,18 @@ impl WriteMethod {
         }
     }
 
-    /// Returns the method of a name.
+    /// Finds a method by its name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|method| method.as_str() == name)
     }
 
-    /// Returns whether it does what a session asks for: a batch is there to be synced.
+    /// Returns whether it can follow a sync rule: a batch only makes sense with syncs.
     fn fits(self, sync: SyncRule) -> bool {
         self != Self::EngineBatch || sync == SyncRule::Inside
     }
 }
 
-/// Returns the cells of a session of many files: those that do what is asked for, and the base twice.
+/// Returns the cells of a session of many files: the methods that can follow the rule, the base twice.
 pub fn cells(sync: SyncRule) -> Vec<Cell> {
     let cell = |method: &WriteMethod| Cell {
         name: method.as_str().to_owned(),
@@ -82,45 +81,46 @@ pub fn cells(sync: SyncRule) -> Vec<Cell> {
     methods.map(cell).chain([cell(&WriteMethod::ALL[0]).second_base()]).collect()
 }
 
-/// Returns the content of the files, one after the other, before they are changed.
+/// Returns the original content of each file.
 fn contents(files: usize) -> impl Iterator<Item = Vec<u8>> {
     let mut random = SplitMix64::new(SEED);
     let mut next = move || SHORTEST + random.below(LONGEST - SHORTEST + 1);
     (0..files).map(move |_| super::input::PATTERN.cycle().take(next()).collect())
 }
 
-/// Returns the work that so many files are.
+/// Returns the work of a number of files.
 pub fn work(files: usize) -> Work {
     let bytes = contents(files).map(|content| content.len() as u64).sum();
     Work { files: files as u64, directories: 0, bytes, errors: 0 }
 }
 
-/// Returns the digests of the inputs, and of all files after a phase.
+/// Returns the digests of all inputs, and of all files after a phase.
 pub fn digests(files: usize, phase: Phase) -> Digests {
     let upper = contents(files).map(|content| content.to_ascii_uppercase());
     let output = if phase == Phase::Remove { digest(std::iter::empty()) } else { digest(upper) };
     Digests { input: digest(contents(files)), output }
 }
 
-/// Returns where the files of a folder are.
+/// Returns the paths of the files in a folder.
 pub(super) fn paths(folder: &Path, files: u64) -> Vec<PathBuf> {
     (0..files).map(|number| folder.join(format!("{number:06}.txt"))).collect()
 }
 
-/// Makes the inputs of a session.
+/// Creates the inputs of a session.
 ///
 /// # Errors
-/// Whatever the system says.
+/// A system call fails.
 pub fn create_many(folder: &Path, files: usize) -> io::Result<()> {
     std::fs::create_dir(folder)?;
     write_all(folder, contents(files))?;
-    // They are read in every run: what is dirty would be written while something else is measured.
+    // Dirty pages would be written during a measurement.
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(File::open(folder)?)?;
     Ok(())
 }
 
-/// Makes what a phase finds. It is not synced: that takes seconds where others write, too.
+/// Creates the files that a phase works on. They are not synced, which could take seconds while other
+/// processes write.
 pub(super) fn prepare(folder: &Path, files: usize, phase: Phase) -> io::Result<()> {
     match phase.before() {
         None => Ok(()),
@@ -138,10 +138,10 @@ fn write_all(folder: &Path, contents: impl Iterator<Item = Vec<u8>>) -> io::Resu
     Ok(())
 }
 
-/// Returns the digest of the files of a folder, in their order; nothing else may be there.
+/// Returns the digest of all files in a folder, sorted by name.
 ///
 /// # Errors
-/// What cannot be read, or is too much.
+/// An entry cannot be read as a file.
 #[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
 pub(super) fn digest_of_all(folder: &Path) -> io::Result<String> {
     let mut paths: Vec<PathBuf> =
@@ -151,10 +151,10 @@ pub(super) fn digest_of_all(folder: &Path) -> io::Result<String> {
     Ok(digest(contents?.into_iter()))
 }
 
-/// Does a phase to all files, one after the other.
+/// Runs a phase on each file in turn.
 ///
 /// # Errors
-/// Whatever the system says: one line.
+/// The reason why a file failed, in one line.
 pub fn run_many(
     method: WriteMethod,
     phase: Phase,
@@ -187,7 +187,7 @@ fn remove(path: &Path) -> io::Result<u64> {
     Ok(length)
 }
 
-/// What a method works with.
+/// The state of a running method.
 struct Tools {
     method: WriteMethod,
     sync: SyncRule,
@@ -216,7 +216,7 @@ impl Tools {
         }
     }
 
-    /// Changes a file, which may be the input itself.
+    /// Writes the transformed content of `from` to `to`, which may be the same file.
     fn change(&mut self, from: &Path, to: &Path) -> Result<u64, String> {
         let existing = if from == to { Existing::InPlace } else { Existing::Keep };
         let durability =
@@ -238,7 +238,7 @@ impl Tools {
         passed.map(|passed| passed.bytes_in).map_err(|error| error.to_string())
     }
 
-    /// As a program does it that knows the standard library only.
+    /// Does the same with the standard library only.
     fn plainly(&self, from: &Path, to: &Path) -> io::Result<u64> {
         let content = std::fs::read(from)?;
         let temporary = to.with_extension("new");
@@ -273,7 +273,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn every_way_does_every_phase_and_nothing_is_left_beside_it() {
+    fn every_method_does_every_phase_and_leaves_no_other_files() {
         for (&method, sync) in
             WriteMethod::ALL.iter().zip([SyncRule::None, SyncRule::Inside].iter().cycle())
         {
@@ -292,19 +292,19 @@ mod tests {
             assert_eq!(
                 digest_of_all(&temp.join("in")).unwrap(),
                 digests(7, Phase::Create).input,
-                "inputs stay what they are"
+                "inputs are unchanged"
             );
         }
     }
 
     #[test]
-    fn a_thousand_files_have_the_mean_that_they_are_said_to_have() {
+    fn thousand_files_have_documented_mean_length() {
         let mean = work(1000).bytes / 1000;
         assert!((13 << 10..15 << 10).contains(&mean), "{mean}");
     }
 
     #[test]
-    fn a_batch_is_there_where_files_are_synced() {
+    fn batch_method_included_only_with_sync() {
         let names = |sync| cells(sync).into_iter().map(|cell| cell.name).collect::<Vec<_>>();
         let unsynced = ["engine", "new-file", "temp-rename", "engine (again)"];
         assert_eq!(names(SyncRule::None), unsynced);

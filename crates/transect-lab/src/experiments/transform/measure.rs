@@ -1,4 +1,4 @@
-//! Transforms as an experiment: every cell of a session is a method that makes an output of an input.
+//! The transform experiment: every cell of a session is a method that transforms files.
 
 use std::fs::File;
 use std::io;
@@ -27,16 +27,16 @@ use crate::harness::work::Work;
 use crate::rivals::external::External;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
-/// The longest that is waited for devices to have written what does not count any more.
+/// The maximum time to wait for devices to finish earlier writes.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// What may be on its way to devices, in KiB, where nothing is: others share the machine.
+/// The amount of unfinished writes that counts as none, in KiB: other processes write, too.
 const NOISE: u64 = 1024;
 
 /// The kind of the cells of this program.
 const ENGINE: &str = "engine";
 
-/// The experiment: runs methods that transform files.
+/// Runs methods that transform files.
 #[derive(Debug)]
 pub struct TransformExperiment<'m> {
     methods: &'m [Method],
@@ -45,7 +45,7 @@ pub struct TransformExperiment<'m> {
 }
 
 impl<'m> TransformExperiment<'m> {
-    /// Returns what runs these methods in a folder that holds the inputs.
+    /// Returns the experiment with these methods; `scratch` holds the inputs and outputs.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch }
     }
@@ -94,7 +94,7 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Returns a dataset of so many files that hold nothing.
+    /// Returns a dataset of this number of empty files.
     fn nothing_of(&self, dataset: &Dataset, files: u64) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
@@ -104,7 +104,7 @@ impl<'m> TransformExperiment<'m> {
         Ok(Dataset { expected, ..dataset.clone() })
     }
 
-    /// Returns the floor that a cell is, if it is one.
+    /// Returns the floor that a cell runs, if it does.
     fn floor(&self, cell: &Cell) -> Option<Floor> {
         let variant: Variant = cell.method.parse().ok()?;
         let method = self.methods.iter().find(|known| known.name == variant.method)?;
@@ -114,7 +114,7 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Removes outputs, and waits until nothing is on its way to devices.
+    /// Removes outputs, and waits for unfinished writes.
     fn clear(&self) -> Result<(), Error> {
         let scratch = |error| Error::Scratch(self.scratch.output(), error);
         self.scratch.clear().map_err(scratch)?;
@@ -122,7 +122,7 @@ impl<'m> TransformExperiment<'m> {
         Ok(())
     }
 
-    /// Makes what a run finds, beside its inputs.
+    /// Creates the files that a phase changes.
     fn prepare(&self, dataset: &Dataset) -> Result<(), Error> {
         let Some(phase) = files_of(dataset).phase else { return Ok(()) };
         let outputs = self.scratch.outputs();
@@ -130,7 +130,7 @@ impl<'m> TransformExperiment<'m> {
             .map_err(|error| Error::Scratch(outputs, error))
     }
 
-    /// Returns the input file, or the folder of many.
+    /// Returns the input file, or the folder of many inputs.
     fn input_of(&self, dataset: &Dataset) -> PathBuf {
         match files_of(dataset).phase {
             None => self.scratch.input(dataset.expected.bytes),
@@ -147,7 +147,7 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Returns the files that a run makes.
+    /// Returns the files that a run writes.
     fn made_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
         match files_of(dataset).phase {
             None => vec![self.scratch.output()],
@@ -155,7 +155,7 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Verifies many small files.
+    /// Verifies the files of a phase.
     fn verify_many(&self, dataset: &Dataset) -> Result<(), String> {
         let expected = &files_of(dataset).digests.output;
         match many::digest_of_all(&self.scratch.outputs()) {
@@ -165,7 +165,7 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Verifies what a run made.
+    /// Verifies the output of a run.
     fn verify_output(
         &self,
         job: &Job<'_>,
@@ -195,7 +195,7 @@ impl<'m> TransformExperiment<'m> {
         };
         let is_ours = cell.kind == ENGINE;
         verify_digest(rules.kind, is_ours, runs, &digests.input)?;
-        // What is said to the others is no concern of a program of somebody else's.
+        // Only a third-party program can miss the sync: the lab's methods receive the rule as an argument.
         let late = seen.unwritten.filter(|&bytes| bytes > 0 && cell.command.is_some());
         if let (SyncRule::Inside, Some(bytes)) = (rules.sync, late) {
             return Err(format!("an output of which {bytes} bytes were not on the device"));
@@ -217,7 +217,7 @@ pub fn rules(spec: &SessionSpec) -> Rules {
     spec.experiment.rules().expect("BUG: a session of transforms has rules")
 }
 
-/// Returns what the files of a dataset contain.
+/// Returns the files of a dataset.
 pub fn files_of(dataset: &Dataset) -> &Files {
     match &dataset.payload {
         Payload::Transform(files) => files,
@@ -225,8 +225,7 @@ pub fn files_of(dataset: &Dataset) -> &Files {
     }
 }
 
-/// Verifies the digest that a run claims to have found. Methods of this program have to report one;
-/// others may.
+/// Verifies the digest that a run reports. Methods of this program have to report one; others may.
 fn verify_digest(
     kind: super::Kind,
     is_ours: bool,
@@ -278,7 +277,8 @@ impl Experiment for TransformExperiment<'_> {
         stand_in(spec)
     }
 
-    /// Runs the cell once, which does not count, makes what it finds anew, and the state of its input.
+    /// Runs the cell once without counting it, recreates the files it works on, and makes the state of its
+    /// input.
     fn make_state(
         &mut self,
         job: &Job<'_>,
@@ -293,7 +293,7 @@ impl Experiment for TransformExperiment<'_> {
             Ok(output) => output.usage,
             Err(failure) => return Ok(Err(failure)),
         };
-        // At once: memory that is free for seconds may be given back to a host.
+        // Without waiting for writes: a guest may return memory to its host after some seconds.
         self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
         self.prepare(dataset)?;
         make(state, &read).map_err(not_made)?;
@@ -348,7 +348,7 @@ impl Experiment for TransformExperiment<'_> {
     }
 }
 
-/// Makes a state of some files, not of the whole machine: that takes no privilege.
+/// Makes the state of some files, not of the whole machine, which needs no privileges.
 fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
     files.iter().try_for_each(|path| match state {
         State::AsIs => Ok(()),
@@ -363,7 +363,7 @@ fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
     })
 }
 
-/// Returns how much of some files is in memory, in bytes, if that matters.
+/// Returns how much of some files is in memory, in bytes; `None` if the state needs no proof.
 fn look(state: State, files: &[PathBuf]) -> io::Result<Option<u64>> {
     if state == State::AsIs {
         return Ok(None);
@@ -372,8 +372,8 @@ fn look(state: State, files: &[PathBuf]) -> io::Result<Option<u64>> {
     files.iter().map(resident).sum::<io::Result<u64>>().map(Some)
 }
 
-/// Returns the length of all outputs that are there, and how much of them is not on the device;
-/// nothing if there are none, or the system does not tell.
+/// Returns the total length of the existing outputs, and how much of them is not on the device; `None` if
+/// there are none, or the system does not report it.
 fn left_by(outputs: &[PathBuf]) -> (Option<u64>, Option<u64>) {
     let mut left = (None, None);
     for file in outputs.iter().filter_map(|path| residency::open(path).ok()) {
@@ -389,7 +389,7 @@ fn left_by(outputs: &[PathBuf]) -> (Option<u64>, Option<u64>) {
     left
 }
 
-/// Waits until nothing is on its way to devices, or for a while.
+/// Waits until unfinished writes reach the devices, at most for [`SETTLING`].
 fn settle() {
     let began = Instant::now();
     while began.elapsed() < SETTLING && writeback_kib().is_some_and(|kib| kib > NOISE) {
@@ -409,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_digest_that_is_claimed_has_to_be_right() {
+    fn reported_digest_has_to_match() {
         let work = Work { files: 1, directories: 0, bytes: 7, errors: 0 };
         let says = |digest: Option<&str>| {
             [RunLine { digest: digest.map(str::to_owned), ..RunLine::new(work, 1) }]

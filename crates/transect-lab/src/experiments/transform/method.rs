@@ -1,4 +1,4 @@
-//! The methods: every way of transforming a file that the lab measures.
+//! The methods that transform files.
 
 use std::path::Path;
 
@@ -13,28 +13,28 @@ use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{Contender, Task};
 use crate::spec::{Cell, FLOOR};
 
-/// One way of transforming a file.
+/// A method that transforms files.
 pub type Method = method::Method<TransformRunner>;
 
-/// How a method that transforms files is run.
+/// How a transforming method runs.
 #[derive(Clone, Debug)]
 pub struct TransformRunner {
-    /// It can be told how much to read and write at once.
+    /// Whether it accepts a block size.
     pub takes_block: bool,
-    /// It can tell the system that it reads from the beginning to the end.
+    /// Whether it supports the sequential-access hint.
     pub takes_hint: bool,
-    /// The floors that it cannot be below all at once.
+    /// The floors of which it has to be slower than at least one.
     pub floors: Vec<String>,
-    /// What runs it.
+    /// The code that does the work.
     pub implementation: Implementation,
 }
 
-/// What runs a method.
+/// The code that does the work of a method.
 #[derive(Clone, Debug)]
 pub enum Implementation {
-    /// A method of this engine, in a process of its own.
+    /// A method of this engine, in a separate process.
     Engine(IoMethod),
-    /// A part of the work, likewise.
+    /// A floor, in a separate process.
     Floor(Floor),
     /// A method of a contender.
     Contender(Box<Contender>),
@@ -61,8 +61,8 @@ impl Runner for TransformRunner {
     }
 }
 
-/// The description of a method of the engine: name, what it does, rows of the contract, the floors that
-/// bind it. A method that copies neither out of the input nor into the output may be below the copying floors.
+/// A method of the engine: name, description, rows of the contract, and the floors that bind it. A method that
+/// copies neither out of the input nor into the output may be below the copying floors.
 type Known = (&'static str, &'static str, &'static [&'static str], &'static [Floor]);
 
 const ENGINE: &[Known] = &[
@@ -87,17 +87,17 @@ const ENGINE: &[Known] = &[
     ("uring", "several reads and writes under way at once", &["A55"], &[Floor::Write]),
 ];
 
-/// Those that read through the system's cache, block after block: it may read ahead for them.
+/// Methods that read sequentially through the page cache, so that read-ahead helps.
 const READS_IN_ORDER: &[IoMethod] =
     &[IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline, IoMethod::MappedRead];
 
-/// Those that are another form of one that is quick, or leave nothing unwritten where others do.
+/// Methods that quick sessions exclude: variants of others, and methods that leave no unwritten data.
 const NOT_QUICK: &[IoMethod] =
     &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
 
 impl Method {
-    /// Returns all methods for a kind of work, with the contenders that a folder holds, and what is
-    /// wrong with those that could not be read. Test doubles are left out unless asked for.
+    /// Returns all methods for a kind of transform, including the contenders in a folder, and the errors of
+    /// contenders that cannot be read. Test doubles are excluded unless `test_doubles` is set.
     pub fn all(
         kind: Kind,
         contenders: Option<&Path>,
@@ -123,7 +123,7 @@ impl Method {
         let options = PassOptions { method: Some(method), ..PassOptions::default() };
         let task = pass::Task {
             shape: kind.shape(),
-            // What it costs and how long it is matters only where no method is asked for.
+            // Cost and length only matter when the planner chooses the method.
             cost: Cost::Light,
             size: 0,
             output: OutputMode::NewFile,
@@ -177,8 +177,8 @@ impl Method {
         }
     }
 
-    /// Returns the cells that it is: one with each block, and the same with the hint, if it takes
-    /// them. A floor is one cell.
+    /// Returns its variants: one for each block size, with and without the hint, if it supports them. A floor
+    /// has one variant.
     fn variants(&self, blocks: &[usize], hint: bool) -> Vec<Variant> {
         let plain = Variant::plain(&self.name);
         if !self.runner.takes_block
@@ -203,7 +203,7 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, the base twice.
+/// Returns the cells of some methods, with two for the base.
 pub fn cells(methods: &[&Method], blocks: &[usize], hint: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
     for method in methods {
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_method_of_the_engine_is_known_here() {
+    fn methods_include_every_method_of_the_engine() {
         let (methods, _) = Method::all(Kind::Copy, None, false);
         for &method in IoMethod::ALL {
             let name = method.as_str();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_do_the_work_says_why() {
+    fn unsuitable_method_has_unavailable_reason() {
         let (methods, _) = Method::all(Kind::Zstd, None, false);
         let why_not = |name: &str| {
             methods
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_is_there_twice_and_a_block_makes_a_cell() {
+    fn cells_include_base_twice_and_one_for_each_block() {
         let (methods, _) = Method::all(Kind::Copy, None, false);
         let chosen: Vec<&Method> = methods
             .iter()

@@ -1,16 +1,16 @@
-//! Transforms of files, measured: every way of getting the bytes of a file through a step into another
-//! file.
+//! The transform experiment: methods that read a file, apply a step, and write the result to another file.
 //!
 //! ```text
 //! methods × blocks ─► rounds ─► one sample:
 //!
-//!   the same run, which does not count ─► output removed ─► input dropped, or read
-//!      ─► how much of it is in memory (the proof) ─► the run ─► what is unwritten
-//!      ─► the output's digest, against one of bytes that were never in a file
+//!   a run that does not count ─► remove the output ─► drop the input from the cache, or read it
+//!      ─► check how much of it is in memory (the proof) ─► the run ─► unwritten bytes
+//!      ─► the digest of the output, compared with one calculated in memory
 //! ```
 //!
-//! The run that does not count touches the memory that the measured one takes: a guest that gives
-//! free memory back to its host pays for having it again, many times more than the methods differ.
+//! The run that does not count touches the memory that the measured run needs. A guest that returns free
+//! memory to its host would otherwise have to request it again, which costs many times more than the
+//! differences between the methods.
 
 mod floor;
 mod input;
@@ -35,6 +35,5 @@ pub use preset::{CLASSIC, PRESETS, Preset};
 pub use spec::{Digests, Files, Kind, Phase, Rules, SyncRule};
 pub use variant::Variant;
 
-/// The cell that others are compared with: what this program does by itself, with the block that it
-/// chooses.
+/// The base of comparisons: the engine's default method with its default block.
 pub const BASE: &str = "buffered";

@@ -1,4 +1,4 @@
-//! What a session takes: room, and writing, which wears devices out.
+//! The resources that a session needs: free space, and writes, which wear devices out.
 
 use std::io;
 use std::path::Path;
@@ -7,13 +7,14 @@ use super::spec::{Digests, Files};
 use crate::corpora;
 use crate::spec::{Dataset, Payload, SessionSpec};
 
-/// Room that is left to others.
+/// Free space left for other programs, in bytes.
 const MARGIN: u64 = 16 << 20;
 
-/// The largest file that stands for larger ones when the time of a session is estimated, in bytes.
+/// The length of the file that stands in for larger ones when the duration of a session is estimated, in
+/// bytes.
 const LARGEST_STAND_IN: u64 = 64 << 20;
 
-/// Returns the file that stands for those of a session, if it is one of large files.
+/// Returns the file that stands in for those of a session; `None` for many small files.
 pub(super) fn stand_in(spec: &SessionSpec) -> Option<Dataset> {
     let is_one =
         |it: &Dataset| matches!(&it.payload, Payload::Transform(Files { phase: None, .. }));
@@ -27,24 +28,24 @@ pub(super) fn stand_in(spec: &SessionSpec) -> Option<Dataset> {
     Some(dataset)
 }
 
-/// What a session takes, estimated rather too high.
+/// The resources that a session needs: an estimate, rather too high.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Bytes of free space: all inputs, the largest output, and some to spare.
+    /// Bytes of free space: all inputs, the largest output, and a margin.
     pub room: u64,
-    /// Bytes that are written in all. What is removed soon may never reach the device.
+    /// Total bytes written. Files that are removed soon may never reach the device.
     pub written: u64,
 }
 
 impl Needs {
-    /// Returns what a session takes from its beginning to its end.
+    /// Returns the needs of a whole session.
     pub fn of(spec: &SessionSpec) -> Self {
         let inputs: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
         let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max().unwrap_or(0);
-        // Each is run once more before it is measured.
+        // Each run has a preceding run that does not count.
         let runs =
             2 * spec.rounds as u64 * spec.cells.len() as u64 * spec.cache_states.len() as u64;
-        // It is run twice in every state, and may make an input.
+        // The estimate runs the base twice in every state, and may create an input.
         let estimate = stand_in(spec).map_or(0, |stand_in| {
             let size = stand_in.expected.bytes;
             let is_there = spec.datasets.iter().any(|dataset| dataset.expected.bytes == size);
@@ -56,11 +57,10 @@ impl Needs {
         }
     }
 
-    /// Makes sure that a folder has that room; returns the bytes that are free there, if the system
-    /// tells.
+    /// Checks that a folder has enough free space; returns the free bytes, if the system reports them.
     ///
     /// # Errors
-    /// It has not, or whatever the system says.
+    /// There is not enough space, or the query fails.
     pub fn check(self, folder: &Path) -> io::Result<Option<u64>> {
         let free = corpora::free_space(folder)?.bytes;
         match free {

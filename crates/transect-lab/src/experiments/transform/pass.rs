@@ -1,4 +1,4 @@
-//! One run of a method of this program, with a clock of its own.
+//! One run of a method of this program, timed by its own clock.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,13 +14,13 @@ use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 
-/// The block of floors, unless another is asked for.
+/// The default block of floors, in bytes.
 pub(super) const FLOOR_BLOCK: usize = 256 << 10;
 
-/// Transforms a file once. The clock runs from opening the input to having the output in its place.
+/// Transforms a file once. The clock runs from opening the input until the output has its final name.
 ///
 /// # Errors
-/// The method is none of this program's, cannot do this, or whatever the system says: one line.
+/// The method is not this program's, does not support the rules, or fails; the reason in one line.
 pub fn run(
     variant: &Variant,
     rules: Rules,
@@ -69,7 +69,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn every_floor_does_its_part_and_says_how_much() {
+    fn every_floor_does_its_part_and_reports_bytes() {
         let temp = TempDir::new();
         let size = 300_000;
         create(&temp.join("input"), size).unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_of_the_engine_does_the_work() {
+    fn engine_method_does_the_work() {
         let temp = TempDir::new();
         create(&temp.join("input"), 5000).unwrap();
         let rules = Rules { kind: Kind::Case, sync: SyncRule::None };

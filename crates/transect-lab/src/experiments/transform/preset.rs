@@ -1,4 +1,4 @@
-//! Presets: the rules of a session under one name.
+//! Presets of transform sessions.
 
 use super::method::{Implementation, Method};
 use crate::harness::cache_state::State;
@@ -6,11 +6,11 @@ use crate::harness::cache_state::State;
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The word for it.
+    /// Its name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub about: &'static str,
-    /// The row of the seed contract that it is.
+    /// The row of the seed contract that it implements.
     pub contract: Option<&'static str>,
     /// Sizes of inputs, in bytes.
     pub sizes: &'static [u64],
@@ -20,15 +20,15 @@ pub struct Preset {
     pub states: &'static [State],
     /// Rounds.
     pub rounds: usize,
-    /// Many small files, in all the phases of their lives, in place of a large one.
+    /// The number of small files, which go through all phases, instead of one large file.
     pub files: Option<usize>,
-    /// Whether system calls are counted afterwards, in runs of their own.
+    /// Whether system calls are counted afterwards, in separate runs.
     pub calls: bool,
-    /// The methods; nothing for all of them.
+    /// The methods included; empty for all.
     methods: &'static [&'static str],
 }
 
-/// The article's own grid.
+/// The preset with the methods and blocks of the article.
 pub const CLASSIC: &str = "classic";
 
 const KIB: usize = 1 << 10;
@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
         sizes: &[64 * MIB],
         blocks: &[16 * KIB, 1024 * KIB],
         states: &[State::Warm, State::Cold],
-        // With fewer rounds than that nothing can be decided among twenty cells.
+        // The minimum for verdicts among twenty cells.
         rounds: 10,
         files: None,
         calls: false,
@@ -88,12 +88,12 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// Returns the preset of a name.
+    /// Finds a preset by its name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns whether a method takes part.
+    /// Returns whether the preset includes a method.
     pub fn holds(&self, method: &Method) -> bool {
         match self.methods {
             _ if matches!(method.runner.implementation, Implementation::Floor(_)) => true,
@@ -109,7 +109,7 @@ mod tests {
     use crate::stats::verdict::can_decide;
 
     #[test]
-    fn the_classic_preset_is_the_grid_of_the_article() {
+    fn classic_preset_has_grid_of_article() {
         let classic = Preset::find("classic").unwrap();
         assert_eq!(classic.sizes, [256 * MIB, 512 * MIB, 1024 * MIB, 2048 * MIB]);
         assert_eq!(classic.blocks, [1, 16, 128, 1024, 2048].map(|blocks| blocks * KIB));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_rounds_can_decide_among_twenty_cells() {
+    fn ten_rounds_decide_among_twenty_cells() {
         assert!(can_decide(20, Preset::find("quick").unwrap().rounds));
     }
 }

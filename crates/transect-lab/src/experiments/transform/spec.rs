@@ -1,5 +1,5 @@
-//! What the file of a session stores of transforms: the rules that all cells follow, what files have to
-//! contain, and words.
+//! The part of a session's file that belongs to transforms: the rules for all cells, the expected content of
+//! files, and the words of reports.
 
 use serde::{Deserialize, Serialize};
 use transect_transform::chain::Chain;
@@ -25,30 +25,30 @@ pub const WORDS: Words = Words {
 /// The rules that all cells of a session follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// What is done with the bytes.
+    /// The kind of transform.
     pub kind: Kind,
-    /// What has to be on the device before the clock stops.
+    /// Whether to sync before the clock stops.
     pub sync: SyncRule,
 }
 
-/// What is done with the bytes of a file.
+/// A kind of transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Nothing: they are handed on as they are, through the memory of the process.
+    /// Copies the bytes unchanged, through the memory of the process.
     Copy,
-    /// ASCII letters become large.
+    /// Converts ASCII letters to upper case.
     Case,
-    /// They are handed on, and their BLAKE3 digest is found.
+    /// Copies the bytes, and calculates their BLAKE3 digest.
     Blake3,
-    /// They are compressed by zstd, at its first level.
+    /// Compresses with zstd at level 1.
     Zstd,
 }
 
-/// What has to be on the device before the clock stops.
+/// What has to be synced to the device before the clock stops.
 ///
-/// A rule for all cells, peers included, however each of them syncs. [`Durability`] is how this engine
-/// follows it: file by file, or all at once.
+/// The rule applies to all cells, including third-party programs, however each of them syncs. The engine
+/// follows it by a [`Durability`]: file by file, or in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncRule {
@@ -62,7 +62,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: &'static [Self] = &[Self::Copy, Self::Case, Self::Blake3, Self::Zstd];
 
-    /// Returns the word for the kind.
+    /// Returns its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// Returns the step of this engine; nothing for a copy.
+    /// Returns the engine's step; `None` for a copy.
     pub(crate) fn step(self) -> Option<Chain> {
         let word = match self {
             Self::Copy => return None,
@@ -83,17 +83,17 @@ impl Kind {
         Some(Chain::parse(&[word]).expect("BUG: the library has these steps"))
     }
 
-    /// Returns what becomes of the length; nothing for a copy.
+    /// Returns how the step changes the length; `None` for a copy.
     pub(crate) fn shape(self) -> Option<Shape> {
         self.step().map(|step| step.shape())
     }
 }
 
 impl SyncRule {
-    /// All.
+    /// All rules.
     pub const ALL: &'static [Self] = &[Self::None, Self::Inside];
 
-    /// Returns the word for it.
+    /// Returns its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -103,7 +103,7 @@ impl SyncRule {
 }
 
 impl From<Durability> for SyncRule {
-    /// Returns the rule that this durability follows.
+    /// Returns the rule that a durability follows.
     fn from(durability: Durability) -> Self {
         match durability {
             Durability::None => Self::None,
@@ -123,12 +123,12 @@ impl Rules {
     }
 }
 
-/// What the files of a dataset contain.
+/// The files of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// Their digests.
     pub digests: Digests,
-    /// What is done with many small files; nothing if it is one large file.
+    /// The phase of a session of many small files; `None` for one large file.
     pub phase: Option<Phase>,
 }
 
@@ -141,28 +141,28 @@ impl Files {
     }
 }
 
-/// What files have to hold: BLAKE3, in hexadecimal.
+/// The expected digests of files: BLAKE3, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digests {
     /// The input.
     pub input: String,
-    /// The output; of a compressed one, what it holds.
+    /// The output; if it is compressed, its decompressed content.
     pub output: String,
 }
 
-/// What is done with the files. Each phase is a dataset of a session.
+/// A phase in the life of many small files. Each phase is a dataset of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Each input is read, changed, and written to a new file.
+    /// Reads each input, and writes the changed content to a new file.
     Create,
-    /// Each file is read.
+    /// Reads each file.
     Read,
-    /// Each file is read and changed where it is, which changes nothing.
+    /// Transforms each file in place, without a change of content.
     RewriteUnchanged,
-    /// Each file is read and changed where it is.
+    /// Transforms each file in place, with a change of content.
     RewriteChanged,
-    /// Each file is removed.
+    /// Removes each file.
     Remove,
 }
 
@@ -171,7 +171,7 @@ impl Phase {
     pub const ALL: &'static [Self] =
         &[Self::Create, Self::Read, Self::RewriteUnchanged, Self::RewriteChanged, Self::Remove];
 
-    /// Returns the name of the phase, as it stands on the command line.
+    /// Returns the name of the phase on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -182,12 +182,12 @@ impl Phase {
         }
     }
 
-    /// Returns whether it writes every file, so that what is not on the device afterwards is its own.
+    /// Returns whether it writes every file, so that unwritten bytes afterwards come from this phase.
     pub(super) fn writes(self) -> bool {
         matches!(self, Self::Create | Self::RewriteChanged)
     }
 
-    /// Returns whether files are there before it, and whether these are to be changed.
+    /// Returns whether the phase starts with existing files, and whether these are to be changed.
     pub(super) fn before(self) -> Option<bool> {
         match self {
             Self::Create => None,

@@ -1,4 +1,4 @@
-//! A method with its settings, as a cell of a session is called.
+//! A method with its settings: the name of a cell.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use transect_text::size;
 pub struct Variant {
     /// The method.
     pub method: String,
-    /// How much is read and written at once, in bytes; `None` is the method's default.
+    /// Block size in bytes; `None` for the method's default.
     pub block: Option<usize>,
-    /// Advise the system that the input is read sequentially.
+    /// Whether to advise the system that the input is read sequentially.
     pub hint: bool,
 }
 
 impl Variant {
-    /// Returns a method as it comes.
+    /// Returns a method with default settings.
     pub fn plain(method: impl Into<String>) -> Self {
         Self { method: method.into(), block: None, hint: false }
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_is_its_name_and_back() {
+    fn variant_name_round_trips() {
         for (text, block, hint) in [
             ("buffered", None, false),
             ("c-stdio,block=16K", Some(16 << 10), false),
