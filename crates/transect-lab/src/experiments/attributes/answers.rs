@@ -1,4 +1,4 @@
-//! The answers of one run, added up.
+//! The answers of one run, summed.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use transect_cache::LookupResult;
 
 use crate::harness::protocol::Held;
 
-/// What everybody asks for.
+/// The attributes that all methods query.
 pub(super) const WANT: FieldMask = FieldMask::MTIME.union(FieldMask::SIZE);
 
-/// What was answered, added up.
+/// Sums over all answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) found: u64,
@@ -31,7 +31,7 @@ impl Sums {
         self.add_known(known);
     }
 
-    /// Adds a size and a time, as far as they fit.
+    /// Adds the size and the time of a file; `None` if it does not exist. Times wrap around.
     pub(super) fn add_known(&mut self, known: Option<(u64, i64)>) {
         match known {
             None => self.missing += 1,
@@ -53,10 +53,10 @@ impl Sums {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(super) struct Run {
     pub(super) sums: Sums,
     pub(super) elapsed: Duration,
-    /// What a cache holds at the end.
+    /// The content of the cache at the end, if there is one.
     pub(super) held: Option<Held>,
 }

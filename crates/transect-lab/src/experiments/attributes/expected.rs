@@ -1,5 +1,4 @@
-//! What everybody has to be answered: found out by the standard library, plainly, one by one. Nothing of
-//! it is shared with any method.
+//! The expected answers, queried one by one with the standard library. They share no code with any method.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,14 +8,14 @@ use std::time::UNIX_EPOCH;
 use super::questions::Questions;
 use crate::harness::work::Work;
 
-/// What everybody has to find.
+/// The answers that all methods must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Expected {
-    /// `files` are those found, `errors` those not.
+    /// `files` counts existing files, `errors` missing ones.
     pub(super) work: Work,
-    /// The sum of the last write times, in nanoseconds, as far as it fits.
+    /// The sum of the last write times, in nanoseconds, modulo 2^64.
     pub(super) changed: u64,
-    /// In how many directories was looked.
+    /// Number of directories probed, for all names.
     pub(super) probes: u64,
 }
 
@@ -30,13 +29,13 @@ impl Expected {
         self.work.files += 1;
         self.work.bytes += found.len();
         let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        // As far as it fits, which is what it is for.
+        // Truncated on purpose: the sum is modulo 2^64.
         let changed = changed.map_or(0, |changed| changed.as_nanos() as u64);
         self.changed = self.changed.wrapping_add(changed);
     }
 }
 
-/// Looks at all that is asked about.
+/// Queries all files of the questions.
 pub(super) fn expect(questions: &Questions) -> Expected {
     let mut expected = Expected::default();
     if questions.dirs.is_empty() {

@@ -1,4 +1,4 @@
-//! Questions as an experiment: every cell of a session is a method that asks what its dataset asks.
+//! The attribute experiment: every cell of a session is a method that answers the questions of a dataset.
 
 use std::collections::HashSet;
 use std::io;
@@ -20,22 +20,22 @@ use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::spec::{Dataset, Payload, SessionSpec};
 
-/// Runs methods that ask.
+/// Runs methods that query attributes.
 #[derive(Debug)]
 pub struct AttributesExperiment<'m> {
     methods: &'m [Method],
     launcher: &'m Launcher,
     scratch: &'m Scratch,
-    /// Started by the first that needs it.
+    /// The service, started by the first method that needs it.
     server: Option<Server>,
-    /// The places whose files it knows.
+    /// The indices of the datasets that the service has cached.
     primed: HashSet<usize>,
 }
 
-/// Makes what a dataset asks about in the folder of a session, and returns the dataset.
+/// Creates the files and questions of a dataset in the folder of a session, and returns the dataset.
 ///
 /// # Errors
-/// Whatever the system says, or what is wrong with the source: one line.
+/// A system call fails, or the source is invalid; the reason in one line.
 pub fn dataset(
     name: String,
     task: Task,
@@ -70,13 +70,13 @@ pub fn dataset(
     })
 }
 
-/// Returns the file that hands a dataset's questions to processes.
+/// Returns the path of the file with a dataset's questions.
 fn file_of(scratch: &Scratch, dataset: &str) -> PathBuf {
     scratch.folder().join(format!("{dataset}.questions"))
 }
 
 impl<'m> AttributesExperiment<'m> {
-    /// Returns what runs these methods in a folder that holds what is asked about.
+    /// Returns the experiment with these methods; `scratch` holds the files and the questions.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher, scratch: &'m Scratch) -> Self {
         Self { methods, launcher, scratch, server: None, primed: HashSet::new() }
     }
@@ -85,7 +85,7 @@ impl<'m> AttributesExperiment<'m> {
         self.methods.iter().find(|known| known.name == job.cell.method)
     }
 
-    /// Returns the command of a cell that asks what a file of questions holds.
+    /// Returns the command of a cell for a file of questions.
     fn command_for(&self, job: &Job<'_>, questions: &Path) -> Result<Command, Failure> {
         let method = self.method(job).ok_or_else(Failure::unknown)?;
         match &method.runner.implementation {
@@ -100,7 +100,7 @@ impl<'m> AttributesExperiment<'m> {
         }
     }
 
-    /// Returns what makes a process of a method of this program.
+    /// Returns the command of a method of this program.
     fn engine(
         &self,
         method: QueryMethod,
@@ -117,7 +117,7 @@ impl<'m> AttributesExperiment<'m> {
         command
     }
 
-    /// Primes the service with everything that a cell will ask it, if the cell uses one.
+    /// Starts the service if the cell uses it, and fills its cache with the answers of the dataset.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
         let asks = |method: &Method| {
             matches!(method.runner.implementation, Implementation::Engine(QueryMethod::Service))
@@ -147,7 +147,7 @@ pub fn asked(dataset: &Dataset) -> &Asked {
     }
 }
 
-/// Verifies what was found.
+/// Verifies the answers.
 fn verify(dataset: &Dataset, runs: &[RunLine]) -> Result<(), String> {
     let Asked { changed, .. } = asked(dataset);
     runs.iter().try_for_each(|run| {
@@ -185,7 +185,7 @@ impl Experiment for AttributesExperiment<'_> {
         verify(job.dataset, &output.runs)
     }
 
-    /// Returns what the service has worked.
+    /// Returns the processor time of the service.
     fn helper_ns(&self) -> u64 {
         self.server.as_ref().and_then(Server::processor_ns).unwrap_or(0)
     }
@@ -194,8 +194,7 @@ impl Experiment for AttributesExperiment<'_> {
         Ok(self.scratch.folder().to_owned())
     }
 
-    /// The start of a cache that knows everything includes the questions by which it learns. The calls of
-    /// a service are not counted.
+    /// For a full cache, the start-up part includes filling it. The calls of a service are not counted.
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
         self.serve(job).map_err(|failure| failure.to_string())?;
         let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_something_else_is_wrong() {
+    fn other_answers_are_refused() {
         let temp = TempDir::new();
         let dataset = place_of(Task::Uptodate, &temp);
         let changed = Some(asked(&dataset).changed);
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_the_same_when_it_is_made_again() {
+    fn recreated_dataset_is_identical() {
         let temp = TempDir::new();
         for task in [Task::Article, Task::Includes, Task::OneCold] {
             assert_eq!(place_of(task, &temp), place_of(task, &temp));

@@ -1,4 +1,4 @@
-//! The methods: every way of asking that this lab knows.
+//! The methods that query attributes.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{self, Contender};
 use crate::spec::{Cell, FLOOR};
 
-/// The method that others are compared with: one question to the system for each path.
+/// The base of comparisons: one system call for each path.
 pub const BASE: &str = "stat";
 
-/// The contender's method that makes the calls and nothing else.
+/// The contender's method that only makes the calls.
 pub const FLOOR_STATX: &str = "floor-statx";
 
-/// One way of asking.
+/// A method that queries attributes.
 pub type Method = method::Method<AttributesRunner>;
 
-/// How a method that asks is run.
+/// How a querying method runs.
 #[derive(Clone, Debug)]
 pub struct AttributesRunner {
-    /// What it can be asked.
+    /// The tasks that it supports.
     pub tasks: Vec<Task>,
-    /// On how many threads it asks.
+    /// Number of threads.
     pub threads: usize,
-    /// What runs it.
+    /// The code that does the work.
     pub implementation: Implementation,
 }
 
@@ -43,47 +43,47 @@ impl Runner for AttributesRunner {
     }
 }
 
-/// What runs a method.
+/// The code that does the work of a method.
 #[derive(Clone, Debug)]
 pub enum Implementation {
-    /// A way of this program, in a process of its own.
+    /// A method of this program, in a separate process.
     Engine(QueryMethod),
     /// A method of a contender.
     Contender(Box<Contender>),
 }
 
-/// The ways of this program.
+/// The methods of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryMethod {
-    /// One question for each path; of a name, one for each directory until one holds it.
+    /// One system call for each path; for a name, one for each directory until it is found.
     Stat,
-    /// The same, sorted, and relative to open directories.
+    /// One system call for each path, sorted, and relative to open directories.
     StatAt,
-    /// The directory listed, and all in it asked about.
+    /// A listing of the directory, with the attributes of all entries.
     Listing,
-    /// A cache that knows nothing, asked path by path; of few in a huge directory, one for each.
+    /// An empty cache, path by path; for a few files of a huge directory, one cache for each.
     Get,
-    /// A cache that knows all, asked path by path.
+    /// A full cache, path by path.
     GetKnown,
-    /// A cache that knows nothing, asked for all at once.
+    /// An empty cache, all paths at once.
     GetMany,
-    /// A cache that knows all, likewise.
+    /// A full cache, all paths at once.
     GetManyKnown,
-    /// Every path is asked about once, and the answer kept by the path.
+    /// A hash table of probed paths, each queried once.
     Memo,
-    /// A cache that may never ask twice looks for names.
+    /// Searches for names in an empty cache that never queries the system twice.
     ResolveFrozen,
-    /// A cache that checks its listings for each unit looks for names.
+    /// Searches for names in an empty cache that checks its listings for each unit.
     ResolveChecked,
-    /// A service that knows all, asked for all at once.
+    /// A service with a full cache, all paths at once.
     Service,
 }
 
-/// The tasks that ask about many paths.
+/// The tasks with many paths.
 const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::CompileDatabase];
 
 impl QueryMethod {
-    /// All ways.
+    /// All methods.
     pub const ALL: &'static [Self] = &[
         Self::Stat,
         Self::StatAt,
@@ -98,7 +98,7 @@ impl QueryMethod {
         Self::Service,
     ];
 
-    /// Returns the word for it.
+    /// Returns its name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stat => BASE,
@@ -150,8 +150,8 @@ impl QueryMethod {
 }
 
 impl Method {
-    /// Returns all methods, with the contenders that a folder holds, and what is wrong with those that
-    /// could not be read.
+    /// Returns all methods, including the contenders in a folder, and the errors of contenders that cannot
+    /// be read.
     pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
         let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let contenders = contenders.iter().filter(|it| it.task == contender::Task::Attributes);
@@ -159,7 +159,7 @@ impl Method {
         (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
     }
 
-    /// Returns whether it can be asked this.
+    /// Returns whether it supports a task.
     pub fn does(&self, task: Task) -> bool {
         self.runner.tasks.contains(&task)
     }
@@ -198,7 +198,7 @@ impl Method {
     }
 
     fn cell_of(&self) -> Cell {
-        // A cache asks less often than the floor does: that is its purpose.
+        // The floor binds only the base: a cache makes fewer calls than the floor.
         let floors = if self.name == BASE { vec![FLOOR_STATX.to_owned()] } else { Vec::new() };
         let cell =
             Cell { floors: Some(floors), tasks: Some(self.runner.tasks.clone()), ..self.cell() };
@@ -207,7 +207,7 @@ impl Method {
     }
 }
 
-/// Returns the cells of some methods, the base twice.
+/// Returns the cells of some methods, with two for the base.
 pub fn cells(methods: &[&Method]) -> Vec<Cell> {
     let both = |method: &&Method| {
         let cell = method.cell_of();
@@ -224,7 +224,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn every_task_has_the_base_and_something_beside_it() {
+    fn every_task_has_base_and_other_methods() {
         let temp = TempDir::new();
         let folder = builtin::unpack(temp.path()).unwrap();
         let (methods, wrong) = Method::all(Some(&folder));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_cells_of_the_tasks_that_scale() {
+    fn scaling_tasks_have_cells_with_threads() {
         let (methods, _) = Method::all(None);
         let names = |task| {
             let doing = methods.iter().filter(|method| method.does(task));

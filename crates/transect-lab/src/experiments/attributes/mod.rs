@@ -1,11 +1,11 @@
-//! Questions about attributes, measured: what a compiler, a build tool or an editor asks a file system,
-//! asked in every way, and of the cache.
+//! The attribute experiment: the queries of compilers, build tools and editors, by system calls, caches and
+//! a service.
 //!
 //! ```text
 //! tasks ─► a tree for each, the same on every machine ─► questions in a file
-//!    │         └─ a plain look at all of them: what everybody has to be answered
-//!    └─ methods that do it ─► rounds ─► one sample: a process that reads its questions, starts its
-//!       clock, asks, and says how many were found, how many not, and the sums of sizes and times
+//!    │         └─ queried one by one with the standard library: the expected answers
+//!    └─ methods ─► rounds ─► one sample: a process that reads the questions, starts its clock, runs the
+//!       queries, and prints the numbers of existing and missing files, and the sums of sizes and times
 //! ```
 
 mod answers;

@@ -1,13 +1,13 @@
-//! Presets: how much is asked.
+//! Presets of attribute sessions.
 
 use super::spec::{Scale, Task};
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The word for it.
+    /// Its name.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One-line description.
     pub about: &'static str,
     /// Rounds.
     pub rounds: usize,
@@ -17,7 +17,7 @@ pub struct Preset {
     includes: Scale,
 }
 
-/// The files of a directory that the article asked about.
+/// The directory sizes of the article, in files.
 const OF_THE_ARTICLE: [usize; 3] = [1000, 2000, 5000];
 
 /// All presets; the first is the default.
@@ -43,13 +43,13 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// Returns the preset of a name.
+    /// Finds a preset by its name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns the places of a task: a name and how much is asked, each a ranking of its own. With `paths`
-    /// that many are asked about instead, once.
+    /// Returns the names and scales of a task's datasets, each of which has its own ranking. `paths` replaces
+    /// them by one dataset of this number of paths.
     pub fn datasets(&self, task: Task, paths: Option<usize>) -> Vec<(String, Scale)> {
         let plain = |files| Scale { files, search_dirs: 0, headers: 0 };
         let scales = match (task, paths) {
@@ -83,7 +83,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn the_rounds_can_decide_among_the_cells_of_every_task() {
+    fn rounds_of_presets_decide_among_cells_of_every_task() {
         let temp = TempDir::new();
         let (methods, _) = Method::all(Some(&builtin::unpack(temp.path()).unwrap()));
         let judged = |method: &&Method| ![BASE, FLOOR_STATX].contains(&method.name.as_str());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_preset_asks_what_the_targets_are_about() {
+    fn full_preset_has_scale_of_targets() {
         let full = Preset::find("full").unwrap();
         let scale = |task| full.datasets(task, None)[0].1;
         assert_eq!(scale(Task::Uptodate).files, 400_000);

@@ -1,4 +1,4 @@
-//! One run of a way of this program, with a clock of its own.
+//! One run of a method of this program, timed by its own clock.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,27 +19,27 @@ use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::{Held, RunLine};
 use crate::harness::work::Work;
 
-/// The includes of a unit, for which a listing is checked once.
+/// The number of includes in a compilation unit. A checked cache checks a listing once for each unit.
 const UNIT: usize = 100;
 
-/// What is asked, and how.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// The kind of questions.
+    /// The task.
     pub task: Task,
-    /// The way of query.
+    /// The method.
     pub method: QueryMethod,
-    /// On how many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Where a service answers, if one is asked.
+    /// The socket of the service, for the method that uses one.
     pub socket: Option<&'a Path>,
 }
 
-/// Asks once. The clock runs from the first question to the last answer; what a cache is to know is asked
-/// before, and that nothing else had to be asked is proved afterwards.
+/// Runs all queries once. The clock runs from the first query to the last answer. A full cache is filled
+/// before, and checked afterwards for misses.
 ///
 /// # Errors
-/// The way cannot do it, or a cache did not know what it was to know: one line.
+/// The method does not support the task, or a full cache had misses; the reason in one line.
 pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, String> {
     let Run { sums, elapsed, held } = match query.method {
         QueryMethod::Stat if questions.dirs.is_empty() => {
@@ -75,7 +75,7 @@ pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, Str
         }
     };
     let work = Work { files: sums.found, directories: 0, bytes: sums.bytes, errors: sums.missing };
-    // A clock that did not move would be taken for a broken one.
+    // A time of 0 would count as a broken clock.
     let line = RunLine::new(work, nanoseconds(elapsed).max(1));
     Ok(RunLine { changed: Some(sums.changed), held, ..line })
 }
@@ -101,7 +101,7 @@ fn with_cache(cache: &AttributeCache, work: impl FnOnce(&AttributeCache) -> Sums
     Run { sums, elapsed, held: Some(held) }
 }
 
-/// Asks a cache that was asked for all before.
+/// Runs queries on a cache that contains all answers.
 fn known(paths: &[PathBuf], work: impl FnOnce(&AttributeCache) -> Sums) -> Result<Run, String> {
     let cache = cache(Level::Frozen)?;
     let _ = cache.get_many(paths);
@@ -117,7 +117,7 @@ fn ask_system(path: &Path) -> Option<Attributes> {
     transect_sys::file::query_attributes(path, WANT, true).ok()
 }
 
-/// Returns what is found if it is not a directory, which holds nothing to be included.
+/// Returns the attributes unless they are those of a directory, which cannot be included.
 fn includable(found: Option<Attributes>) -> Option<Attributes> {
     found.filter(|found| found.file_type() != FileType::Directory)
 }
@@ -152,7 +152,7 @@ fn get_each(cache: &AttributeCache, paths: &[PathBuf], threads: usize) -> Sums {
     on_threads(paths, threads, |path| cache.get(path).ok())
 }
 
-/// Asks for an equal part of the paths on each of so many threads; the first of them is this one.
+/// Queries the paths in equal parts on `threads` threads, the first of which is the current one.
 fn on_threads(
     paths: &[PathBuf],
     threads: usize,
@@ -175,11 +175,11 @@ fn on_threads(
     })
 }
 
-/// Caches that are made before the clock runs, each for one question: enough for the clock to cost
-/// nothing, too few to take the place in the processor's caches that no program's one cache takes.
+/// Number of caches created before the clock starts, each for one query: enough that the cost of the clock
+/// is negligible, few enough that they do not fill the processor's caches, as a single cache would not.
 const COLD_CACHES: usize = 16;
 
-/// Asks a cache of its own for each path: none knows anything of the directory.
+/// Queries each path in its own empty cache.
 fn each_cold(paths: &[PathBuf]) -> Result<Run, String> {
     let mut run = Run { sums: Sums::default(), elapsed: Duration::ZERO, held: None };
     for paths in paths.chunks(COLD_CACHES) {
@@ -211,7 +211,7 @@ fn resolve_each(cache: &AttributeCache, search: &SearchDirs, names: &[PathBuf]) 
     sums
 }
 
-/// Asks about names in their open directories: sorted, so that each is opened once.
+/// Queries names relative to their open directories. The paths are sorted, so each directory is opened once.
 #[cfg(target_os = "linux")]
 fn relative(paths: &[PathBuf]) -> Result<Sums, String> {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, openat, statx};
@@ -241,7 +241,7 @@ fn relative(_: &[PathBuf]) -> Result<Sums, String> {
     Err("on Linux only".to_owned())
 }
 
-/// Lists the directory that all paths are in, and adds up what is in it.
+/// Lists the directory that contains all paths, and sums its entries.
 fn listing(paths: &[PathBuf]) -> Result<Sums, String> {
     let Some(directory) = paths.first().and_then(|path| path.parent()) else {
         return Ok(Sums::default());
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use transect_testkit::TempDir;
 
-    /// Every way that needs no service, in every task it is for.
+    /// Calls `each` for every method that needs no service, with every task that it supports.
     fn everywhere(each: &mut dyn FnMut(Query<'_>, &Questions)) {
         let temp = TempDir::new();
         for &task in Task::ALL.iter().filter(|task| !task.needs_a_source()) {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_finds_what_a_plain_look_finds() {
+    fn every_method_has_expected_answers() {
         everywhere(&mut |query, questions| {
             let line = run_query(query, questions).unwrap();
             let expected = expect(questions);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_says_what_it_holds() {
+    fn cache_methods_report_cache_content() {
         everywhere(&mut |query, questions| {
             let held = run_query(query, questions).unwrap().held;
             let has_cache =
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_where_there_is_nothing() {
+    fn no_questions_give_no_answers() {
         for method in [
             QueryMethod::Stat,
             QueryMethod::Listing,

@@ -1,26 +1,26 @@
-//! Questions, and the file that hands them to a process.
+//! Questions, and the file that passes them to a process.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Ends a path in the file; a path cannot hold it.
+/// Terminates a path in the file; paths cannot contain it.
 const END: u8 = 0;
 
-/// What is asked.
+/// The questions of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Questions {
-    /// Paths, or names to be looked for.
+    /// The paths to query, or the names to search for.
     pub paths: Vec<PathBuf>,
-    /// The directories in which names are looked for, in this order; none if paths are asked about.
+    /// The directories to search for names, in order; empty if `paths` are paths.
     pub dirs: Vec<PathBuf>,
 }
 
 impl Questions {
-    /// Writes them to a file: each path with a NUL behind it, then an empty one, then the directories.
+    /// Writes them to a file: NUL-terminated paths, an empty path, NUL-terminated directories.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// The file cannot be written.
     pub fn write(&self, file: &Path) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut add = |paths: &[PathBuf]| {
@@ -40,14 +40,14 @@ impl Questions {
     /// Reads them from a file.
     ///
     /// # Errors
-    /// Whatever the system says; a path that is none on this system.
+    /// The file cannot be read, or contains a path that is invalid on this system.
     pub fn read(file: &Path) -> io::Result<Self> {
         let bytes = std::fs::read(file)?;
         let mut questions = Self::default();
         let mut list = &mut questions.paths;
         for path in bytes.split(|&byte| byte == END) {
             match path {
-                // Behind the last one.
+                // The end of the file.
                 [] if std::ptr::eq(path.as_ptr(), bytes.as_ptr_range().end) => {}
                 [] => list = &mut questions.dirs,
                 path => list.push(path_of(path)?),
@@ -73,7 +73,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn questions_are_read_as_they_were_written() {
+    fn questions_round_trip_through_file() {
         let temp = TempDir::new();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         for questions in [
@@ -89,7 +89,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_name_is_any_bytes() {
+    fn questions_with_non_utf8_names_round_trip() {
         use std::os::unix::ffi::OsStrExt;
         let temp = TempDir::new();
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(b"/\xff\x01"));

@@ -1,4 +1,4 @@
-//! The service as a method: a server that the lab starts, and what asks it.
+//! The service as a method: a server that the lab starts, and a client.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use super::answers::{Run, WANT};
 use crate::harness::interference::TICK;
 use crate::harness::launch::ask_to_end;
 
-/// The longest that is waited for a server to answer, or to end, on a slow and busy machine, too.
+/// The time limit for a server to answer or to end; generous, for slow and busy machines.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A server of a session, which ends with it.
+/// A server, stopped on drop.
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
@@ -21,15 +21,15 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server with what programs have by default.
+    /// Starts a server with default options.
     ///
     /// # Errors
-    /// It does not answer: one line.
+    /// The server does not answer; the reason in one line.
     pub(super) fn start(program: &Path) -> Result<Self, String> {
-        // Not below the session's folder: the name of a socket has to be short.
+        // Not in the session's folder: the path of a socket has to be short.
         let folder = PrivateTempDir::new("service").map_err(|error| transect::reason(&error))?;
         let mut command = Command::new(program);
-        // Should the lab be killed, it ends by itself.
+        // The server exits by itself if the lab is killed.
         command
             .args(["serve", "--cache", "--idle", "15m", "--socket"])
             .arg(socket_in(folder.path()));
@@ -49,23 +49,23 @@ impl Server {
         }
     }
 
-    /// Has it asked for all paths, so that it knows them.
+    /// Fills the cache of the server by querying all paths.
     ///
     /// # Errors
-    /// It does not answer: one line.
+    /// The server does not answer; the reason in one line.
     pub(super) fn prime(&self, paths: &[PathBuf]) -> Result<(), String> {
         let client = transect_service::Client::connect(&self.socket());
         let asked = client.and_then(|mut client| client.attributes(paths, WANT, true));
         asked.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Returns the processor time that it has used, in nanoseconds, to a tick; nothing where the system
-    /// does not tell.
+    /// Returns the processor time of the server, in nanoseconds with the precision of a tick, if the system
+    /// reports it.
     pub(super) fn processor_ns(&self) -> Option<u64> {
         processor_ns(&std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?)
     }
 
-    /// Asks it to end, and returns whether it did.
+    /// Sends it SIGTERM, and returns whether it ended in time.
     fn ends(&mut self) -> bool {
         if !ask_to_end(&self.child) {
             return false;
@@ -80,7 +80,7 @@ impl Server {
         false
     }
 
-    /// Returns where it answers.
+    /// Returns the path of its socket.
     pub(super) fn socket(&self) -> PathBuf {
         socket_in(self.folder.path())
     }
@@ -88,7 +88,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Who is killed leaves behind what it has for itself.
+        // Kill it if it does not end; it then leaves its files behind.
         if !self.ends() {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -96,8 +96,8 @@ impl Drop for Server {
     }
 }
 
-/// Parses what `proc_pid_stat(5)` describes: behind the name, which may hold anything, the twelfth and
-/// the thirteenth word are time in the program and in the kernel.
+/// Parses `/proc/PID/stat` (`proc_pid_stat(5)`): the twelfth and thirteenth words after the name, which may
+/// contain any characters, are user time and kernel time.
 fn processor_ns(stat: &str) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(')')?;
     let mut ticks = behind.split_whitespace().skip(11).map(str::parse::<u64>);
@@ -109,10 +109,10 @@ fn socket_in(folder: &Path) -> PathBuf {
     folder.join("cache.sock")
 }
 
-/// Asks a service for all paths. The clock runs from connecting to the last answer.
+/// Queries all paths from a service. The clock runs from connecting to the last answer.
 ///
 /// # Errors
-/// It does not answer, or did not know all: one line.
+/// The service does not answer, or has not cached everything; the reason in one line.
 #[cfg(target_os = "linux")]
 pub(super) fn ask(socket: &Path, paths: &[PathBuf]) -> Result<Run, String> {
     use transect_service::{Client, Error};
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_server_is_found_behind_whatever_its_name_is() {
+    fn processor_time_parsed_despite_parentheses_in_name() {
         let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 100 0 0 0 12 30 0 0 20 0 4 0 99 1 2";
         assert_eq!(processor_ns(stat), Some(420_000_000));
         assert_eq!(processor_ns("7 (a) S 1"), None);

@@ -1,4 +1,4 @@
-//! What real builds look at: compile databases, and the `.d` files that compilers leave.
+//! Files of real builds: compile databases, and the `.d` files that compilers write.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns the paths that it names, in its order, each as often as it names it.
+    /// Returns the paths in it, in order, with duplicates.
     ///
     /// # Errors
-    /// It cannot be read, or names none: one line.
+    /// The source cannot be read, or contains no paths; the reason in one line.
     pub fn paths(&self) -> Result<Vec<PathBuf>, String> {
         let (from, paths) = match self {
             Self::CompileDatabase(file) => {
@@ -48,10 +48,10 @@ struct Command {
     output: Option<PathBuf>,
 }
 
-/// Returns the files of a compile database: of each command what is compiled, and what comes of it.
+/// Returns the files of a compile database: the source and the output of each command.
 ///
 /// # Errors
-/// It is none.
+/// The text is not a compile database.
 fn compile_database(text: &str) -> Result<Vec<PathBuf>, String> {
     let commands: Vec<Command> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let files = commands.into_iter().flat_map(|Command { directory, file, output }| {
@@ -61,15 +61,15 @@ fn compile_database(text: &str) -> Result<Vec<PathBuf>, String> {
     Ok(files.collect())
 }
 
-/// Returns what all `.d` files in and below a folder name. Relative paths are relative to the current
-/// directory, where compilers were started.
+/// Returns the paths in all `.d` files in and below a folder. Relative paths are relative to the current
+/// directory, in which the compilers were started.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let here = std::env::current_dir().map_err(|error| transect::reason(&error))?;
     let mut files = BTreeSet::new();
     find(folder, &mut files).map_err(|error| failed(folder, &error))?;
     let mut paths = Vec::new();
     for file in files {
-        // Names that are no text are in none that a compiler of today writes.
+        // Today's compilers do not write `.d` files that are not UTF-8.
         let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
         paths.extend(dep_info(&text).into_iter().map(|path| here.join(path)));
     }
@@ -90,7 +90,7 @@ fn find(folder: &Path, files: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Returns what the first rule of a `.d` file depends on; the others say the same, or nothing.
+/// Returns the dependencies of the first rule of a `.d` file; other rules have the same or none.
 fn dep_info(text: &str) -> Vec<PathBuf> {
     let mut rules = text.split_inclusive('\n');
     let mut rule = String::new();
@@ -129,7 +129,7 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    fn a_compile_database_names_sources_and_outputs() {
+    fn compile_database_has_sources_and_outputs() {
         let text = r#"[{"directory": "/build", "file": "../src/a.c", "command": "cc a.c"},
             {"directory": "/build", "file": "/src/b.c", "arguments": ["cc"], "output": "b.o"}]"#;
         let expected = ["/build/../src/a.c", "/src/b.c", "/build/b.o"].map(PathBuf::from);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_of_a_d_file_names_its_dependencies() {
+    fn dep_info_has_dependencies_of_first_rule() {
         for (text, expected) in [
             ("/t/a.d: src/lib.rs src/b.rs\n\nsrc/lib.rs:\n", vec!["src/lib.rs", "src/b.rs"]),
             (
@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn d_files_are_found_in_and_below_a_folder() {
+    fn dep_info_files_found_in_and_below_folder() {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("deps")).unwrap();
         std::fs::write(temp.join("deps/a.d"), "a: /src/a.rs\n").unwrap();
         std::fs::write(temp.join("b.d"), "b: /src/b.rs\n").unwrap();
         std::fs::write(temp.join("c.o"), "c: /src/c.rs\n").unwrap();
         let source = Source::DepInfo(temp.path().to_owned());
-        // On Windows they lie on the drive at hand.
+        // On Windows, these paths are on the current drive.
         let expected = ["/src/b.rs", "/src/a.rs"].map(|path| std::path::absolute(path).unwrap());
         assert_eq!(source.paths().unwrap(), expected);
         assert!(Source::DepInfo(temp.join("none")).paths().is_err());

@@ -1,4 +1,5 @@
-//! What the file of a session stores of questions about attributes: what is asked, and words.
+//! The part of a session's file that belongs to attribute queries: tasks and questions, and the words of
+//! reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,23 +20,23 @@ pub const WORDS: Words = Words {
     has_rates: false,
 };
 
-/// A kind of questions, each a ranking of its own.
+/// A kind of questions. Each has its own ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
     /// The attributes of all files of one directory.
     Article,
-    /// Which of many directories holds a name: most do not.
+    /// Which of many directories contains a name: most do not.
     Includes,
-    /// The attributes of the files of a tree, in no order.
+    /// The attributes of the files of a tree, in random order.
     Uptodate,
-    /// The same of a cache that knows them all, on several threads.
+    /// The same from a full cache, on several threads.
     ThreadsHits,
-    /// The same of a cache that knows nothing.
+    /// The same from an empty cache, on several threads.
     ThreadsMisses,
-    /// The attributes of one file in a huge directory of which nothing is known.
+    /// The attributes of one file in a huge directory, from an empty cache.
     OneCold,
-    /// The attributes of the files that a real build would look at.
+    /// The attributes of the files of a real build.
     CompileDatabase,
 }
 
@@ -51,7 +52,7 @@ impl Task {
         Self::CompileDatabase,
     ];
 
-    /// Returns the word for the task.
+    /// Returns its name on the command line and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Article => "article",
@@ -64,7 +65,7 @@ impl Task {
         }
     }
 
-    /// Returns what is asked, in one line.
+    /// Describes it in one line.
     pub fn about(self) -> &'static str {
         match self {
             Self::Article => "sizes and times of all files of one directory",
@@ -77,29 +78,29 @@ impl Task {
         }
     }
 
-    /// Returns whether the task asks about the user's own files: no tree is made for it.
+    /// Returns whether the task queries the user's own files instead of a generated tree.
     pub fn needs_a_source(self) -> bool {
         self == Self::CompileDatabase
     }
 }
 
-/// What is asked in a dataset.
+/// The questions of a dataset, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The kind of questions.
     pub task: Task,
-    /// How many.
+    /// Number of questions.
     pub questions: u64,
-    /// Number of files that were made for the questions; 0 for the user's own files.
+    /// Number of files created for the questions; 0 for the user's own files.
     pub made: u64,
-    /// Directories in which names are looked for; none where paths are asked about.
+    /// Number of directories to search for names; 0 if the questions are paths.
     pub search_dirs: u64,
-    /// In how many directories a plain look looked, all names together.
+    /// Number of probes in a plain search for all names: one for each directory until a name is found.
     pub probes: u64,
-    /// The sum of the last write times of all that was found, in nanoseconds since 1970, as far as it
-    /// fits into 64 bits: what everybody has to find.
+    /// The expected sum of the last write times of all existing files, in nanoseconds since 1970, modulo
+    /// 2^64.
     pub changed: u64,
-    /// How much is made to be asked about, if anything is.
+    /// The size of the generated tree, if there is one.
     pub scale: Scale,
     /// The source of the questions, for the user's own files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +108,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Returns the questions and the answers expected, in words.
+    /// Describes the questions and the expected answers.
     pub fn work(&self, expected: Work) -> String {
         let Asked { task, questions, made, search_dirs, probes, .. } = self;
         let Work { files, bytes, errors, .. } = expected;
@@ -123,13 +124,13 @@ impl Asked {
     }
 }
 
-/// How much a task asks.
+/// The scale of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scale {
-    /// Files that are asked about, or includes.
+    /// Number of files to query, or of includes.
     pub files: usize,
-    /// Directories in which includes are looked for.
+    /// Number of directories to search for includes.
     pub search_dirs: usize,
-    /// Headers in each of them.
+    /// Number of headers in each of these directories.
     pub headers: usize,
 }

@@ -1,7 +1,7 @@
-//! The trees that are asked about, and the questions: the same on every machine.
+//! Trees and questions that are the same on every machine.
 //!
-//! Files are as long as their number says and have holes for content, so that 400,000 of them take no
-//! room; their last write times are set, so that sums of them are the same after a stop.
+//! The number of a file determines its length and its last write time, so that a resumed session has the
+//! same sums. Files are sparse: 400,000 of them need no data blocks.
 
 use std::fs::File;
 use std::io;
@@ -12,27 +12,26 @@ use super::questions::Questions;
 use super::spec::{Scale, Task};
 use crate::stats::SplitMix64;
 
-/// Where the draws of all questions begin.
+/// The seed of all questions.
 const SEED: u64 = 20_240_601;
 
-/// Files in a directory of a tree, and directories in the one above.
+/// Number of files in a directory, and of directories in its parent.
 const FILES: usize = 50;
 const DIRECTORIES: usize = 40;
 
-/// One of so many questions is about a file that is not there, as outputs are that were not made yet.
+/// One in this number of questions is about a missing file, such as an output that is not built yet.
 const MISSING: usize = 100;
 
-/// One of so many includes is nowhere.
+/// One in this number of includes is in no directory.
 const NOWHERE: usize = 20;
 
-/// Files of a huge directory that are asked about.
+/// Number of files queried in a huge directory.
 const FEW: usize = 2000;
 
-/// The last write time of the first file, in seconds since 1970: the seconds of the others follow.
+/// The last write time of the first file, in seconds since 1970; each further file is a second later.
 const FIRST: u64 = 1_600_000_000;
 
-/// Makes the tree of a task in a new folder, and returns what is asked about it, and how many files were
-/// made.
+/// Creates the tree of a task in a new folder; returns the questions, and the number of files created.
 pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Questions, u64)> {
     std::fs::create_dir_all(folder)?;
     let files = match task {
@@ -59,7 +58,7 @@ pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Ques
     Ok((Questions { paths, dirs: Vec::new() }, made))
 }
 
-/// Mixes in paths at which there is nothing, and puts all in no order.
+/// Adds paths of missing files, and shuffles all paths.
 fn with_missing(files: Vec<PathBuf>, random: &mut SplitMix64) -> Vec<PathBuf> {
     let missing = files.iter().skip(MISSING / 2).step_by(MISSING);
     let missing: Vec<PathBuf> = missing.map(|file| file.with_extension("o")).collect();
@@ -87,8 +86,8 @@ fn in_a_tree(folder: &Path, files: usize) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Makes directories of headers, and includes of them: some headers are included often and most seldom,
-/// all directories are alike, and one include of [`NOWHERE`] is in none of them.
+/// Creates directories of headers, and includes: some headers are included often and most rarely, all
+/// directories are equally popular, and one include in [`NOWHERE`] is in no directory.
 fn includes(folder: &Path, scale: &Scale) -> io::Result<(Questions, u64)> {
     let mut questions = Questions::default();
     let mut headers = Vec::new();
@@ -103,7 +102,7 @@ fn includes(folder: &Path, scale: &Scale) -> io::Result<(Questions, u64)> {
         questions.dirs.push(directory);
     }
     let mut random = SplitMix64::new(SEED);
-    // Which are the popular ones says nothing of where they are.
+    // The popularity of a header must not depend on its directory.
     random.shuffle(&mut headers);
     for number in 0..scale.files {
         let name = if number % NOWHERE == NOWHERE / 2 {
@@ -117,7 +116,7 @@ fn includes(folder: &Path, scale: &Scale) -> io::Result<(Questions, u64)> {
     Ok((questions, headers.len() as u64))
 }
 
-/// Makes a file as long and as old as its number says.
+/// Creates a file with the length and the last write time of its number.
 fn create(path: PathBuf, number: usize) -> io::Result<PathBuf> {
     let file = File::create_new(&path)?;
     file.set_len(number as u64 % 5000)?;
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_asked_everywhere_and_answered_alike() {
+    fn trees_and_questions_are_reproducible() {
         let temp = TempDir::new();
         for &task in Task::ALL.iter().filter(|task| !task.needs_a_source()) {
             let make = |name: &str| {
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_is_about_all_files_in_no_order_and_some_that_are_not_there() {
+    fn uptodate_queries_all_files_shuffled_and_some_missing() {
         let temp = TempDir::new();
         let (questions, made) = make(Task::Uptodate, &scale(300), temp.path()).unwrap();
         let expected = expect(&questions);
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn most_probes_are_in_vain_and_some_includes_are_nowhere() {
+    fn most_include_probes_fail_and_some_includes_are_missing() {
         let temp = TempDir::new();
         let (questions, _) = make(Task::Includes, &scale(400), temp.path()).unwrap();
         let expected = expect(&questions);
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_a_huge_directory_are_asked_about() {
+    fn one_cold_queries_few_files_of_huge_directory() {
         let temp = TempDir::new();
         let (questions, made) = make(Task::OneCold, &scale(10_000), temp.path()).unwrap();
         assert_eq!((questions.paths.len(), made), (2000, 10_000));
