@@ -22,8 +22,8 @@ pub(crate) const NAMES: &[&str] = &[
     "{{script}}",
 ];
 
-/// Returns a session on one dataset. Each cell takes the given time, plus a nanosecond for every round
-/// before. `base` is the base, `floor` the floor.
+/// Returns a session on one dataset. Each cell takes the given time in round 0, and a nanosecond more in each
+/// further round. The cell `base` is the base, `floor` the floor.
 pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
     let work = Work { files: 3, directories: 1, bytes: 15, errors: 0 };
     let cell = |&(name, _): &(&str, u64)| Cell {

@@ -1,16 +1,15 @@
-//! The lab: every way of asking a file system, measured on the machine at hand under rules that
-//! make the numbers worth having.
+//! The lab: measures methods of reading and transforming files on the current machine.
 //!
 //! ```text
 //! methods ─► rounds, each method once, in a new order ─► samples, appended as they come ─► ranking
 //!    │             │
-//!    │             └─ one run: a fresh process, its own clock, a limit, proof of the cache's state
+//!    │             └─ one run: a fresh process with its own clock, a time limit, a proved cache state
 //!    └─ readers × orders of this engine, contenders in other languages: all speak one protocol
 //! ```
 //!
-//! * Nothing is ranked that did not find the same files, directories and bytes as a plain recursion.
-//! * A method that hangs, dies or breaks the protocol becomes a row with the reason.
-//! * Samples are written before the next one is taken: a session that was stopped goes on.
+//! * Rankings include only methods with the same counts of files, directories and bytes as a plain recursion.
+//! * A method that hangs, dies or violates the protocol becomes a row with the reason.
+//! * Each sample is written before the next one is taken, so an interrupted session can be resumed.
 
 pub mod corpora;
 pub mod experiments;

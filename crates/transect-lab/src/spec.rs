@@ -1,11 +1,11 @@
-//! What a session measures: the first line of its file, in memory.
+//! The spec of a session: the first line of its file.
 //!
-//! [`SessionSpec`], [`Dataset`] and [`Cell`] hold what every session has; [`Spec`] and [`Payload`] what
-//! only one experiment has. Each experiment defines its part in its own `spec.rs`, which is data and
-//! words and imports nothing else of the lab.
+//! [`SessionSpec`], [`Dataset`] and [`Cell`] have the fields of every session; [`Spec`] and [`Payload`]
+//! those of one experiment. Each experiment defines its part in its own `spec.rs`, which contains only data
+//! and words, and imports nothing else of the lab.
 //!
-//! The file stores no kind. A session of transforms has the key `transform`, and of a dataset the keys
-//! tell: `asked` for attributes, `digests` for a transform, otherwise a tree.
+//! The file does not store the kind of experiment. A session of transforms has the key `transform`. A
+//! dataset has the key `asked` for attribute queries, `digests` for transforms, and neither for walks.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub const FLOOR: &str = "floor";
 /// The suffix of the name of the base's second cell.
 const SECOND_BASE: &str = " (again)";
 
-/// What a session measures, and how.
+/// The spec of a session: what to measure, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct SessionSpec {
@@ -40,10 +40,10 @@ pub struct SessionSpec {
     pub preset: String,
     /// The machine.
     pub environment: Environment,
-    /// What the cells work on.
+    /// The datasets that the cells work on.
     #[serde(rename = "places")]
     pub datasets: Vec<Dataset>,
-    /// How often a cell runs in a round, and the state of the caches before each run.
+    /// The states of the caches; each cell runs once in each of them in a round.
     #[serde(rename = "passes")]
     pub cache_states: Vec<State>,
     /// The number of rounds; with `max_time`, the minimum.
@@ -53,10 +53,10 @@ pub struct SessionSpec {
     pub max_time: Option<u64>,
     /// Runs in one process.
     pub runs: usize,
-    /// Times are those of whole processes, from start to exit, and not of each cell's own clock.
+    /// Whether times are those of whole processes, from start to exit, instead of each cell's own clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_processes: bool,
-    /// The seed of the order of each round.
+    /// The seed of the orders of rounds.
     pub seed: u64,
     /// The time limit of one process, in seconds.
     pub limit: u64,
@@ -81,7 +81,7 @@ pub struct SessionSpec {
     pub experiment: Spec,
 }
 
-/// An experiment: what the cells of a session do.
+/// An experiment: the work of the cells of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spec {
     /// They walk trees.
@@ -129,7 +129,8 @@ impl Spec {
     }
 }
 
-/// An experiment in the file: the rules of a transform. [`SessionSpec::deserialize`] finds the others.
+/// Stores an experiment as the rules of a transform. [`SessionSpec::deserialize`] recognizes the other
+/// experiments by their datasets.
 mod rules_only {
     use super::{Deserialize, Deserializer, Rules, Serialize, Serializer, Spec};
 
@@ -215,7 +216,7 @@ impl SessionSpec {
         self.cells.iter().filter(move |cell| self.runs_in(cell, dataset))
     }
 
-    /// Returns whether a cell is a method of its own: not a floor and not the base's second cell.
+    /// Returns whether a cell is a method: not a floor, and not the base's second cell.
     pub fn is_method(&self, cell: &str) -> bool {
         let others =
             [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.second_base)];
@@ -223,7 +224,7 @@ impl SessionSpec {
         !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
     }
 
-    /// Returns the work of a dataset, in words.
+    /// Describes the work of a dataset.
     pub fn work_in(&self, dataset: &Dataset) -> String {
         match (&dataset.payload, self.experiment) {
             (Payload::Attributes(asked), _) => asked.work(dataset.expected),
@@ -234,7 +235,7 @@ impl SessionSpec {
         }
     }
 
-    /// Returns a state of the caches in words. A guest cannot drop the caches of its host.
+    /// Describes a state of the caches. A guest cannot drop the caches of its host.
     pub fn state_of(&self, cache_state: usize) -> &'static str {
         self.words().state(self.cache_states[cache_state], self.environment.hypervisor)
     }
@@ -244,41 +245,41 @@ impl SessionSpec {
     }
 }
 
-/// What the cells of a session work on: a tree, a file, or questions.
+/// A dataset of a session: a tree, files, or questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredDataset", into = "StoredDataset")]
 pub struct Dataset {
-    /// The corpus, or the path as it was given.
+    /// The name of the corpus, or the path that the user typed.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub root: PathBuf,
-    /// The file system below it.
+    /// Its file system.
     pub file_system: FileSystem,
-    /// What every cell has to find. Of questions: the files found, those not (`errors`), and the
-    /// lengths of the former.
+    /// The work that every cell has to do. For questions: the number of existing files, of missing files
+    /// (`errors`), and the sum of lengths.
     pub expected: Work,
-    /// What only its experiment has.
+    /// The part that only its experiment has.
     pub payload: Payload,
 }
 
-/// What only one experiment has of a dataset.
+/// The part of a dataset that only one experiment has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// What is in the tree.
+    /// The inventory of the tree.
     Walk(Inventory),
-    /// What the files contain.
+    /// The expected content of the files.
     Transform(Files),
-    /// What is asked.
+    /// The questions.
     Attributes(Asked),
 }
 
 impl Dataset {
-    /// Returns how many entries it has, its root included.
+    /// Returns the number of its entries, root included.
     pub fn entries(&self) -> u64 {
         self.expected.files + self.expected.directories
     }
 
-    /// Returns the length of the file, in bytes, if it is one that is transformed and holds something.
+    /// Returns the length of its file, in bytes; `None` unless it is one nonempty file to transform.
     pub fn bytes_of_one(&self) -> Option<u64> {
         match &self.payload {
             Payload::Transform(Files { phase: None, .. }) => {
@@ -342,19 +343,19 @@ pub struct Cell {
     pub contract: Vec<String>,
     /// The language.
     pub language: String,
-    /// How it is run.
+    /// The kind of method: `engine`, `contender`, `peer`, `external`, `floor`.
     pub kind: String,
-    /// It works on several threads.
+    /// Whether it uses several threads.
     pub parallel: bool,
-    /// The floors that bind it, if not those of the session: a method that maps its input copies
-    /// nothing out of it. A cell below all its floors is an error of the lab.
+    /// The floors that bind it, if not those of the session: for example, a method that maps its input does
+    /// not copy it. A cell below all its floors is an error of the lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<Vec<String>>,
     /// The program and its arguments, if it is a third-party program; `{in}` and `{out}` stand for the
     /// files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    /// The tasks that it can do, if not all: it runs on no other datasets.
+    /// The tasks that it supports, if not all. It does not run on other datasets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Vec<Task>>,
 }
@@ -365,7 +366,7 @@ impl Cell {
         Self { name: format!("{}{SECOND_BASE}", self.name), ..self.clone() }
     }
 
-    /// Returns whether it does only a part of the work.
+    /// Returns whether it is a floor, which does only a part of the work.
     pub fn is_floor(&self) -> bool {
         self.kind == FLOOR
     }

@@ -45,10 +45,9 @@ pub struct CreateReport {
 /// Creates a corpus in `dir`, which must not exist or must be an empty directory; its parent must exist.
 ///
 /// The corpus is created in `dir.partial`, counted, and then renamed, so `dir` is never incomplete.
-/// Nothing is written anywhere else: every path is built from the target and from names drawn by the
-/// definition. An error, a cancellation or a panic of `progress` removes the partial tree. Only a killed
-/// run leaves `dir.partial` behind. The next run then refuses: the directory might belong to a run that
-/// is still active, and no files are removed on a guess.
+/// No other paths are written: all paths consist of the target and of names drawn by the definition. An
+/// error, a cancellation or a panic of `progress` removes the partial tree. Only a killed run leaves
+/// `dir.partial` behind. The next run then fails, as the directory might belong to an active run.
 ///
 /// `progress` is called after every 256th entry and after the last; counting comes after that. An empty
 /// directory is replaced, and the corpus gets the default permissions of a new directory.

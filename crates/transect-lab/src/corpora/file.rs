@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_uses_seed_comes_from_the_seed_and_from_nothing_else() {
+    fn seeded_content_depends_on_seed_only() {
         let temp = TempDir::new();
         let size = (3 << 20) + 5;
         let make = |name: &str, size, seed| {

@@ -12,7 +12,7 @@ pub(super) struct TargetPaths {
     pub(super) parent: PathBuf,
     /// The corpus.
     pub(super) target: PathBuf,
-    /// Where it is created until it is complete.
+    /// The path of the incomplete corpus.
     pub(super) partial: PathBuf,
 }
 

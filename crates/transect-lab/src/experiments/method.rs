@@ -1,4 +1,4 @@
-//! What every method has, whatever its experiment.
+//! Methods: the part that all experiments share.
 
 use crate::rivals::contender::{Contender, ContenderMethod};
 use crate::rivals::external::External;
@@ -21,19 +21,19 @@ pub struct Method<R> {
     pub quick: bool,
     /// Why it cannot run here, and what would help; `None` if it can.
     pub unavailable_reason: Option<String>,
-    /// How it runs.
+    /// The part that only its experiment has, including how to run it.
     pub runner: R,
 }
 
-/// How a method of one experiment runs.
+/// The part of a method that only its experiment has.
 pub trait Runner {
-    /// Returns the word for it, as in JSON.
+    /// Returns the name of its kind in JSON.
     fn kind(&self) -> &'static str;
 
-    /// Returns the contender it belongs to, which has to be built.
+    /// Returns its contender, which has to be built, if it belongs to one.
     fn contender(&self) -> Option<&Contender>;
 
-    /// Returns the command that it is, if it is one of the user or of a preset.
+    /// Returns its command, if it is a command of the user or of a preset.
     fn external(&self) -> Option<&External> {
         None
     }
@@ -45,7 +45,7 @@ pub trait Runner {
 }
 
 impl<R> Method<R> {
-    /// Returns a method of this program, on one thread.
+    /// Returns a single-threaded method of this program.
     pub(super) fn own(name: impl Into<String>, about: impl Into<String>, runner: R) -> Self {
         Self {
             name: name.into(),
@@ -80,7 +80,7 @@ impl<R: Runner> Method<R> {
         self.runner.is_run_by(&self.name, cell)
     }
 
-    /// Returns the cell that runs it, without what only its experiment defines.
+    /// Returns the cell that runs it, with the fields that all experiments share.
     pub fn cell(&self) -> Cell {
         let external = self.runner.external();
         Cell {
@@ -90,7 +90,7 @@ impl<R: Runner> Method<R> {
             language: self.language.clone(),
             kind: self.runner.kind().to_owned(),
             parallel: self.parallel,
-            // A command may do without what a floor does.
+            // No floor binds a command: it may avoid the work that a floor measures.
             floors: external.map(|_| Vec::new()),
             command: external.map(|external| external.words.clone()),
             tasks: None,

@@ -1,7 +1,7 @@
-//! What is measured: walks of trees, transforms of files, questions about attributes.
+//! The experiments of the lab: walks of trees, transforms of files, attribute queries.
 //!
-//! Each experiment is a folder: `spec.rs` with what the file of a session stores of it and the words of
-//! reports, `method.rs` and `preset.rs`, and `measure.rs`, which implements
+//! Each experiment is a folder: `spec.rs` has its part of a session's file and the words of reports,
+//! `method.rs` its methods, `preset.rs` its presets, and `measure.rs` implements
 //! [`Experiment`](crate::harness::experiment::Experiment). Beyond its folder it needs a variant of
 //! [`Spec`](crate::spec::Spec) and of [`Payload`](crate::spec::Payload), and a subcommand of `lab run`.
 

@@ -1,27 +1,27 @@
-//! The words of reports for one kind of experiment.
+//! The words of reports for an experiment.
 
 use crate::harness::cache_state::State;
 
-/// The words of reports for one kind of experiment. Each experiment has one constant of them.
+/// The words of reports for an experiment. Each experiment has one constant of this type.
 #[derive(Debug)]
 pub struct Words {
     /// The subcommand of `lab run`.
     pub command: &'static str,
-    /// What a session is one of.
+    /// The name of the experiment in the plural: "a session of …".
     pub plural: &'static str,
-    /// The experiment, for comparing two sessions.
+    /// The name of the experiment when two sessions are compared.
     pub kind: &'static str,
     /// The states of the caches: warm, cold, cold on a guest, as they are.
     pub states: [&'static str; 4],
-    /// The subject and verb before a state that was not proved.
+    /// The words before a state that was not proved.
     pub state_was: &'static str,
-    /// The same, before "happened to be".
+    /// The words before "happened to be".
     pub as_it: &'static str,
-    /// What a dataset is, one and several.
+    /// The name of a dataset, singular and plural.
     pub dataset: [&'static str; 2],
-    /// The root of a dataset identifies it; otherwise its name does.
+    /// Whether the root of a dataset identifies it; otherwise its name does.
     pub is_path: bool,
-    /// A cell's time has a rate: bytes a second.
+    /// Whether reports show rates in bytes a second.
     pub has_rates: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct Decision {
     pub size: SizeClass,
     /// Cache state of the input.
     pub state: State,
-    /// What is synced before the end.
+    /// Whether the output is synced before the end.
     pub sync: SyncRule,
     /// The winner; `None` if it is the planner's default.
     pub setting: Option<TransformSetting>,
@@ -92,8 +92,8 @@ fn setting(
 }
 
 impl Profile {
-    /// Applies decisions: each replaces an earlier one on the same load, size class, cache state and sync.
-    /// Everything else is unchanged.
+    /// Applies decisions: each replaces an earlier one with the same load, size class, cache state and sync
+    /// rule. The rest of the profile is unchanged.
     pub fn take(&mut self, decisions: Vec<Decision>) {
         for Decision { load, size, state, sync, setting } in decisions {
             let is_about = |it: &TransformSetting| {

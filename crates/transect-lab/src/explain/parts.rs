@@ -1,7 +1,7 @@
 //! Splits the time of a method into parts.
 //!
-//! * Copying: a method copies bytes out of the page cache and into it. The read floor measures the one;
-//!   the other takes as long.
+//! * Copying: a method copies bytes out of the page cache and into it. The read floor measures the first
+//!   copy; the second takes as long.
 //! * New pages: the rest of the write floor.
 //! * The step: it has a floor of its own.
 //! * Waiting: time without processor time.
@@ -15,7 +15,7 @@ use crate::stats::Ratios;
 use crate::stats::ranking::Row;
 use crate::stats::verdict::MIN_ROUNDS;
 
-/// What a method spends its time on: a possible bottleneck.
+/// A part of a method's work: a possible bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
@@ -40,7 +40,7 @@ pub enum Bottleneck {
 /// A part of the time of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimePart {
-    /// What the time is spent on.
+    /// The work that takes this time.
     pub what: Bottleneck,
     /// Its share of the time, as ratios within rounds.
     pub share: Ratios,
@@ -102,7 +102,7 @@ pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
     parts
 }
 
-/// Returns whether it waits for a device: the device reads its input or has to have its output.
+/// Returns whether it waits for a device: because it reads the input from there, or syncs the output.
 fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
     let half = runs.dataset.expected.bytes as f64 / 2.0;
     let is_synced =

@@ -16,7 +16,7 @@ pub struct ContractRow {
     /// Its status.
     #[serde(rename = "here")]
     pub status: ContractStatus,
-    /// Where it is, or why it is missing and what comes closest.
+    /// Its place in the lab; for a missing row, the reason and the closest equivalent.
     pub note: &'static str,
 }
 

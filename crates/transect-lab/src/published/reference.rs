@@ -3,7 +3,7 @@
 //! **These are others' numbers.** They were measured on other machines, systems and trees, under protocols
 //! that this lab would not accept: one run per value (S0, S2), no proof of the cache state, no count of
 //! the entries found. Reports show them beside ours; they are never ranked with ours or used as a base.
-//! Where our reading of a table differs from its article, the note of the row and the tests state it.
+//! If our reading of a table differs from its article, the note of the row and the tests document that.
 //!
 //! The sources: **S0** attributes 50 times faster (2024), **S1** recursive against iterative,
 //! **S2** large fetch on a hard disk, **S3** file transforms under cold-cache rules, with the raw

@@ -28,7 +28,7 @@ pub struct Contender {
     /// Programs needed to build and run it.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// How to install them.
+    /// The command that installs them.
     pub install: String,
     /// Build commands; `{out}` is the output folder.
     #[serde(default)]

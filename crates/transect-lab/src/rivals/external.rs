@@ -1,7 +1,7 @@
 //! Commands of the user as cells of a session: `cp {in} {out}`, `du -sb {root}`.
 //!
-//! They run without a shell, which would be measured as well. With `sh -c '…'`, the start of the shell is
-//! measured separately, like that of every program: by the same command with nothing to do.
+//! They run without a shell, as its time would count. With `sh -c '…'`, the start of the shell is measured
+//! separately, as for every program: by the same command without work.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::rivals::contender::expand;
 use crate::spec::Cell;
 
-/// Words that only a shell would not pass to the program.
+/// Words with a meaning in a shell; without one, they would be passed to the program.
 const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
 
 /// A command with a name in the session: `NAME=COMMAND`.
@@ -30,7 +30,7 @@ impl External {
     /// Parses `NAME=COMMAND`. The command must contain all `placeholders`, such as `{in}`.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The problem with the text, in one line.
     pub fn parse(text: &str, placeholders: &[&str]) -> Result<Self, String> {
         let (name, command) = text.split_once('=').ok_or("expected NAME=COMMAND")?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
@@ -53,7 +53,7 @@ impl External {
         Ok(Self { name: name.to_owned(), words })
     }
 
-    /// Returns its command, with each `{name}` in its words replaced by the path of that name.
+    /// Returns the command of these words, with each `{name}` replaced by its path.
     pub(crate) fn command(words: &[String], values: &[(&str, &Path)]) -> Command {
         let mut words = words.iter().map(|word| expand(word, values));
         let mut command = Command::new(words.next().unwrap_or_default());
@@ -61,13 +61,13 @@ impl External {
         command
     }
 
-    /// Returns what stands for its language: the name of its program.
+    /// Returns the name of its program, which reports show as its language.
     pub(crate) fn language(&self) -> String {
         let program = Path::new(self.program()).file_name();
         program.unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns the cell that it is. No floor binds it: it may share blocks, or let the kernel copy.
+    /// Returns its cell. No floor binds it: it may share blocks, or let the kernel copy.
     pub fn cell(&self) -> Cell {
         Cell {
             name: self.name.clone(),
@@ -90,7 +90,7 @@ mod tests {
     const FILES: [&str; 2] = ["{in}", "{out}"];
 
     #[test]
-    fn a_command_is_split_into_words_and_its_places_are_filled() {
+    fn command_split_into_words_with_placeholders_replaced() {
         let external = External::parse("my-cp=cp --reflink=never '{in}' {out}", &FILES).unwrap();
         assert_eq!((external.name.as_str(), external.program()), ("my-cp", "cp"));
         let made = External::command(
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_command_says_why() {
+    fn invalid_command_has_reason() {
         for (text, why) in [
             ("cp {in} {out}", "NAME=COMMAND"),
             ("a b=cp {in} {out}", "invalid name"),

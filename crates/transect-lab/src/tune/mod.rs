@@ -49,7 +49,7 @@ const MIN_ENTRIES_FOR_THREADS: u64 = 5000;
 /// Timeout of one walk, in seconds.
 const WALK_TIMEOUT_SECONDS: u64 = 60;
 
-/// What to tune, and how.
+/// A request to tune a file system.
 #[derive(Debug)]
 pub struct TuneRequest<'a> {
     /// A path on the file system.
@@ -62,7 +62,7 @@ pub struct TuneRequest<'a> {
     pub program: PathBuf,
     /// The session files to write; they must not exist yet.
     pub files: [PathBuf; 2],
-    /// As in [`Launcher::disturbable`].
+    /// Whether other processes can disturb a run; see [`Launcher::disturbable`].
     pub disturbable: bool,
 }
 
@@ -292,7 +292,7 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
     }
 }
 
-/// What both sessions share.
+/// The parameters that both sessions share.
 struct TuneSession<'a> {
     request: &'a TuneRequest<'a>,
     sample_tree: &'a SampleTree,

@@ -57,7 +57,7 @@ pub struct TransformSetting {
     pub size: SizeClass,
     /// Cache state of the input.
     pub state: State,
-    /// What is synced before the end.
+    /// Whether the output is synced before the end.
     pub sync: SyncRule,
     /// The method that won.
     #[serde(with = "method")]

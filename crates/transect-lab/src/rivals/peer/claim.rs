@@ -1,8 +1,8 @@
-//! What an unknown program claims to have counted: a command of the user, whose output is the only proof
-//! of its work.
+//! The counts in the output of an unknown program: a command of the user, whose output is the only proof of
+//! its work.
 //!
-//! The output has to begin like one of the formats that peers print, and its counts have to be those of
-//! the tree by a rule that some peer counts by.
+//! The output has to begin like one of the formats of peers, and its counts have to match the tree by the
+//! counting rule of some peer.
 
 use std::io::Read;
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Claim {
     /// Reads the output of a walk of `root` to its end.
     ///
     /// # Errors
-    /// It contains no counts: one line, as text after "found something else".
+    /// The output contains no counts. The message is one line, to follow "found something else".
     pub fn read(output: impl Read, root: &Path) -> Result<Self, String> {
         let (format, counts, head) = OutputFormat::find_and_parse(output)?;
         let root = root.as_os_str().as_encoded_bytes();
@@ -37,7 +37,7 @@ impl Claim {
     /// to query no lengths.
     ///
     /// # Errors
-    /// What it claims instead, or that it did more or less work.
+    /// The counts differ, or the program did more or less work.
     pub fn check(self, inventory: &Inventory, names_only: bool) -> Result<(), String> {
         let Self { format, counts, has_root } = self;
         if (format == OutputFormat::NulNames) != names_only {

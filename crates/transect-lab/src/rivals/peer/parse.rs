@@ -27,7 +27,7 @@ pub enum OutputFormat {
     Totals,
 }
 
-/// What an output of no known format is.
+/// The error message for an output of an unknown format.
 const NO_PROOF: &str = "nothing that proves its work: the object of `transect scan --json`, a sum of lengths, entries as \
      `find -printf '%y %s\\n'` prints them, or names that end with NUL";
 

@@ -22,7 +22,7 @@ pub struct Peer {
     pub language: &'static str,
     /// Whether it uses several threads.
     pub parallel: bool,
-    /// How to install it on Debian.
+    /// The command that installs it on Debian.
     pub install: &'static str,
     /// One-line description of the command.
     pub about: &'static str,
@@ -30,7 +30,7 @@ pub struct Peer {
     pub(super) arguments: &'static [&'static str],
     /// Format of its output.
     pub output_format: OutputFormat,
-    /// How it counts: one rule for each known behaviour of its versions.
+    /// Its counting rules: one for each known behaviour of its versions.
     pub(super) count_rules: &'static [CountRule],
 }
 
