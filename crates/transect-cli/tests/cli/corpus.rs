@@ -1,4 +1,4 @@
-//! `transect lab corpus create-file`.
+//! Tests of `transect lab corpus create-file`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +13,7 @@ fn create<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_file_has_the_size_and_the_content_that_were_asked_for() {
+fn created_file_has_requested_size_and_content() {
     let env = TestEnv::new();
     let made = env.transect(create(&["--size", "300K", "file"])).exits(0).quiet().stdout_text();
     assert!(made.starts_with("file: 300 KiB, printable96, written and synced in "), "{made}");
@@ -36,7 +36,7 @@ fn a_file_has_the_size_and_the_content_that_were_asked_for() {
 }
 
 #[test]
-fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
+fn existing_file_kept_unless_force() {
     let env = TestEnv::new();
     env.text("file", "precious");
     let small = create(&["--size", "3", "file"]);
@@ -63,7 +63,7 @@ fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
 }
 
 #[test]
-fn ctrl_c_leaves_nothing() {
+fn interrupted_creation_leaves_nothing() {
     let env = TestEnv::new();
     wait_until("a run that is interrupted", || {
         let running = env.start(create(&["--size", "2G", "--pattern", "random", "file"]));
@@ -71,7 +71,7 @@ fn ctrl_c_leaves_nothing() {
         running.signal(Signal::INT);
         let output = running.finish();
         if output.code == Some(0) {
-            // It was faster than the signal.
+            // The program finished before the signal.
             fs::remove_file(env.path("file")).expect("a whole file");
             return false;
         }

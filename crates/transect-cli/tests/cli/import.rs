@@ -1,4 +1,4 @@
-//! `transect lab import`.
+//! Tests of `transect lab import`.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ fn listing(env: &TestEnv, name: &str, first_line: &str) {
 }
 
 #[test]
-fn a_listing_is_shown_as_a_table_with_verdicts() {
+fn listing_imported_as_table_with_verdicts() {
     let env = TestEnv::new();
     listing(&env, "a.txt", "");
     listing(&env, "b.txt", "SEQUENTIAL");
@@ -55,7 +55,7 @@ fn a_listing_is_shown_as_a_table_with_verdicts() {
 }
 
 #[test]
-fn what_is_no_listing_is_refused_with_its_line() {
+fn invalid_listing_refused_with_line_number() {
     let env = TestEnv::new();
     listing(&env, "good", "");
     env.text("prose", "-- TEST 1kb CRT --\n\nAnd here is\x1b[31m the second call:\n");

@@ -1,4 +1,4 @@
-//! `transect lab` as a user sees it.
+//! Tests of `transect lab`.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::harness::{TestEnv, skip};
 
-/// The contenders of the project.
+/// Returns the folder of the project's contenders.
 fn contenders() -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
     folder.to_str().expect("a plain path").to_owned()
 }
 
-/// A tree of three files, 15 bytes and three directories.
+/// Creates a tree of three files, 15 bytes and three directories.
 pub(crate) fn tree(env: &TestEnv) {
     env.mkdir("tree/below/deep");
     env.write("tree/a", 4);
@@ -22,7 +22,7 @@ pub(crate) fn tree(env: &TestEnv) {
 }
 
 #[test]
-fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
+fn list_has_every_method_with_rows_and_unavailable_reason() {
     let env = TestEnv::new();
     let list = env.transect(["lab", "list", "--json"]);
     let list = list.exits(0).quiet().stdout_text();
@@ -41,7 +41,7 @@ fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
     );
     assert_eq!(row("mfc-cfilefind")["kind"], "absent");
     assert_eq!(row("floor")["kind"], "contender");
-    // Whatever is installed here: every language has its rows.
+    // Every language has rows, even if its tools are not installed.
     for language in ["C", "C++", "C#", "Go", "Java", "JavaScript", "Python", "Rust"] {
         assert!(rows.iter().any(|row| row["language"] == language), "{language}");
     }
@@ -62,7 +62,7 @@ fn every_method_is_listed_with_its_rows_and_why_it_is_not_here() {
 }
 
 #[test]
-fn a_plan_is_shown_and_nothing_is_made() {
+fn dry_run_prints_plan_and_creates_nothing() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["lab", "run", "enumerate", "--dry-run", "--contenders", "."];
@@ -77,7 +77,7 @@ fn a_plan_is_shown_and_nothing_is_made() {
 }
 
 #[test]
-fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
+fn session_ranks_methods_with_equal_counts_and_resumes() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--seed", "7"];
@@ -91,7 +91,7 @@ fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
         report.exits(0).quiet().json()
     };
     let first = report();
-    // Eight orders, the base, and the base again.
+    // Eight orders and two cells of the base.
     assert_eq!(first["rankings"][0]["rows"].as_array().expect("rows").len(), 10, "{first}");
     assert_eq!(
         (&first["samples"], &first["rankings"][0]["unranked"]),
@@ -112,14 +112,14 @@ fn a_session_ranks_who_found_the_same_and_goes_on_where_it_stopped() {
     let _ = env.transect(resume).exits(0);
     assert_eq!(report()["samples"], 20);
 
-    // What was measured is no more what it was.
+    // The measured tree has changed.
     env.write("tree/more", 1);
     let told = env.transect(resume).exits(2).stderr_text();
     assert!(told.contains("has changed since the session began: 4 files"), "{told}");
 }
 
 #[test]
-fn every_place_in_every_state_is_a_ranking_of_its_own() {
+fn every_dataset_in_every_state_has_its_own_ranking() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["lab", "run", "enumerate", "--path", "tree", "--path", "tree/below"];
@@ -140,7 +140,7 @@ fn every_place_in_every_state_is_a_ranking_of_its_own() {
         assert_eq!(ranking["rows"].as_array().map(Vec::len), Some(3), "{ranking}");
     }
 
-    // The corpus is there now, and another one under its name is none.
+    // A changed tree under the name of a corpus is refused.
     env.write("corpora/tiny/more", 1);
     std::fs::remove_file(env.path("session.jsonl")).expect("the session");
     let told = env.transect(run).exits(2).stderr_text();
@@ -148,11 +148,11 @@ fn every_place_in_every_state_is_a_ranking_of_its_own() {
 }
 
 #[test]
-fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
+fn contender_that_misses_an_entry_not_ranked() {
     let env = TestEnv::new();
     tree(&env);
     let contenders = contenders();
-    // Whoever hangs takes as long as he may; the others may take any time.
+    // The contender that hangs needs a short limit; the others get plenty of time.
     for (wrong, limit) in [
         (&["wrong-drops-last", "wrong-garbage", "wrong-dies"][..], "1200"),
         (&["wrong-hangs"], "5"),
@@ -177,7 +177,7 @@ fn a_contender_that_loses_an_entry_is_caught_and_not_ranked() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_one_clear_line() {
+fn impossible_session_refused_in_one_line() {
     let env = TestEnv::new();
     tree(&env);
     env.text("there.jsonl", "precious\n");
@@ -203,7 +203,7 @@ fn what_cannot_be_measured_is_one_clear_line() {
 }
 
 #[test]
-fn a_method_of_the_program_speaks_the_protocol_of_contenders() {
+fn lab_method_prints_contender_protocol() {
     let env = TestEnv::new();
     tree(&env);
     let lines = env.transect(["lab", "method", "portable/queue", "tree", "3"]).exits(0).quiet();
@@ -219,7 +219,7 @@ fn a_method_of_the_program_speaks_the_protocol_of_contenders() {
 }
 
 #[test]
-fn a_method_of_the_program_says_what_its_calls_took_if_asked() {
+fn lab_method_reports_time_in_calls_on_request() {
     let env = TestEnv::new();
     tree(&env);
     let method = |more: &[&str]| {
@@ -238,7 +238,7 @@ fn a_method_of_the_program_says_what_its_calls_took_if_asked() {
 }
 
 #[test]
-fn a_method_of_the_program_takes_settings() {
+fn lab_method_accepts_settings() {
     let env = TestEnv::new();
     tree(&env);
     let method = |name: &str| env.transect(["lab", "method", name, "tree", "1"]);
@@ -264,14 +264,14 @@ fn a_method_of_the_program_takes_settings() {
 }
 
 #[test]
-fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed() {
+fn compare_reports_slower_cells_and_changed_environment() {
     let env = TestEnv::new();
     tree(&env);
     let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--no-calls"];
     let methods = ["--methods", "portable/queue", "--contenders", ".", "--rounds", "8"];
     let _ = env.transect(run.iter().chain(&methods).chain(&["-o", "before.jsonl"])).exits(0);
-    // As if all took about the same, and nobody else had been there: else processor times might be
-    // compared, which stay.
+    // All cells take about the same time, without other processes: otherwise `compare` might use processor
+    // times, which this test does not change.
     let text = std::fs::read_to_string(env.path("before.jsonl")).expect("the session");
     let undisturbed = text.lines().enumerate().map(|(number, line)| {
         let mut line: Value = serde_json::from_str(line).expect("an object");
@@ -283,7 +283,7 @@ fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed(
     });
     let text: String = undisturbed.collect();
     env.text("before.jsonl", &text);
-    // The same again, but five times as long, and on another kernel.
+    // The same session, but five times as slow, and on another kernel.
     let slower = text.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).expect("an object");
         if line["environment"].is_object() {
@@ -306,7 +306,7 @@ fn two_sessions_beside_each_other_tell_what_became_slower_and_what_else_changed(
     assert_eq!(object["groups"][0]["rows"][0]["judgement"]["verdict"], "faster");
     assert_eq!(object["changed"].as_array().map(Vec::len), Some(1));
 
-    // Nothing to compare is an error, not an empty table.
+    // Sessions without common datasets are an error, not an empty table.
     env.text("elsewhere.jsonl", &text.replace("\"name\":\"tree\"", "\"name\":\"other\""));
     let told = env.transect(["lab", "compare", "before.jsonl", "elsewhere.jsonl"]).exits(2);
     assert!(told.stderr_text().contains("have nothing in common"));
@@ -332,19 +332,19 @@ fn calls_are_counted_and_timed_for_each_method() {
     };
     for name in ["portable/queue", "find", "floor"] {
         let accesses = &row(name)["accesses"];
-        // Three directories, of which the one of a start was taken off, three files, a link.
+        // Three directories (without the empty one of the start-up run), three files, a link.
         assert_eq!(accesses["entries"], 7, "{name}");
         assert!(accesses["opens"].as_u64() >= Some(2), "{name}: {accesses}");
         assert!(accesses["attributes"].as_u64() >= Some(3), "{name}: {accesses}");
-        // The floor saves the last, empty listing of a directory where it can.
+        // The floor skips the last, empty listing of a directory where the file system allows it.
         let listings = if name == "floor" { 2 } else { 4 };
         assert!(accesses["listings"].as_u64() >= Some(listings), "{name}: {accesses}");
     }
     let calls = &row("portable/queue")["calls"];
     assert_eq!((&calls["opening_calls"], &calls["threads"]), (&3.into(), &1.into()));
-    // Only the engine can be looked into.
+    // Calls are timed in the engine only.
     assert_eq!(row("find")["calls"], Value::Null);
-    // What was counted is not counted again.
+    // A resumed session does not count calls again.
     let counted = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
     let _ = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(0);
     assert_eq!(std::fs::read_to_string(env.path("session.jsonl")).expect("the session"), counted);

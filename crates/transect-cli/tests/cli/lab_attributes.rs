@@ -1,4 +1,4 @@
-//! `transect lab run attributes` as a user sees it. Nothing is asserted about time.
+//! Tests of `transect lab run attributes`. They assert nothing about time.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use transect_testkit::Browser;
 
 use crate::harness::{Output, TestEnv, skip};
 
-/// What every session here has in common: little to ask, no contenders, a folder of its own.
+/// The arguments of every session here: few questions, no contenders, its own folder.
 const SMALL: &[&str] = &[
     "lab",
     "run",
@@ -45,14 +45,14 @@ fn cells(ranking: &Value) -> BTreeSet<&str> {
     list(ranking, "rows").iter().filter_map(|row| row["cell"]["name"].as_str()).collect()
 }
 
-/// Returns what is left in the folder that a session was given, and where temporary files belong.
+/// Returns the number of files left in the session's folder and in the folder for temporary files.
 fn left_over(env: &TestEnv) -> usize {
     let folders = [env.path("scratch"), env.temporary()];
     folders.iter().map(|folder| std::fs::read_dir(folder).expect("the folder").count()).sum()
 }
 
 #[test]
-fn every_task_is_a_ranking_of_those_that_found_what_is_there() {
+fn every_task_ranks_methods_with_correct_answers() {
     let env = TestEnv::new();
     let shown = run(&env, &["--rounds", "2", "--no-calls"]).exits(0).stdout_text();
     assert_eq!(left_over(&env), 0);
@@ -100,7 +100,7 @@ fn every_task_is_a_ranking_of_those_that_found_what_is_there() {
 }
 
 #[test]
-fn who_answers_something_else_is_never_ranked() {
+fn method_with_wrong_answers_never_ranked() {
     let env = TestEnv::new();
     let liar = |name: &str, files: u64, more: &str| {
         env.mkdir(format!("mine/{name}"));
@@ -137,7 +137,7 @@ fn who_answers_something_else_is_never_ranked() {
 }
 
 #[test]
-fn a_session_that_was_stopped_goes_on_with_the_same_tree() {
+fn interrupted_session_resumes_with_same_tree() {
     let env = TestEnv::new();
     let more = ["--task", "includes", "--rounds", "2", "--no-calls"];
     let _ = run(&env, &more).exits(0);
@@ -154,7 +154,7 @@ fn a_session_that_was_stopped_goes_on_with_the_same_tree() {
     assert!(gone_on.starts_with(&cut));
     assert_eq!(gone_on.lines().count(), lines.len());
 
-    // Who finds something elsewhere asks about another tree.
+    // Another number of probes means another tree.
     let changed = gone_on.replacen("\"probes\":", "\"probes\":1", 1);
     std::fs::write(&path, changed).expect("the session");
     let refused = env.transect(&resume).exits(2).stderr_text();
@@ -162,7 +162,7 @@ fn a_session_that_was_stopped_goes_on_with_the_same_tree() {
 }
 
 #[test]
-fn a_real_build_is_what_its_files_say() {
+fn compile_database_and_dep_info_are_sources_of_questions() {
     let env = TestEnv::new();
     env.mkdir("src");
     env.mkdir("build/deps");
@@ -188,7 +188,7 @@ fn a_real_build_is_what_its_files_say() {
 }
 
 #[test]
-fn a_cache_asks_less_often_than_whoever_probes() {
+fn cache_makes_fewer_calls_than_probing() {
     let env = TestEnv::new();
     let test = "a_cache_asks_less_often_than_whoever_probes";
     let more = ["--rounds", "1", "--task", "includes", "--task", "uptodate"];
@@ -204,7 +204,7 @@ fn a_cache_asks_less_often_than_whoever_probes() {
         row["accesses"]["calls"].as_u64().expect("counted")
     };
     let asked = &list(&report["session"], "places")[0]["asked"];
-    // Reading questions takes a call or two more than reading none.
+    // Reading the file of questions takes a call or two.
     let probes = asked["probes"].as_u64().expect("probes");
     let stat = calls("includes", "stat");
     assert!((probes..probes + 8).contains(&stat), "{stat} of {probes}");
@@ -215,7 +215,7 @@ fn a_cache_asks_less_often_than_whoever_probes() {
 }
 
 #[test]
-fn what_a_session_would_ask_is_said_before_it_begins() {
+fn dry_run_prints_questions_of_every_task() {
     let env = TestEnv::new();
     let plan = env.transect(SMALL.iter().chain(&["--dry-run", "--task", "one-cold"])).exits(0);
     let plan = plan.stdout_text();
@@ -225,7 +225,7 @@ fn what_a_session_would_ask_is_said_before_it_begins() {
 }
 
 #[test]
-fn the_page_speaks_of_questions() {
+fn page_uses_words_of_attribute_queries() {
     let env = TestEnv::new();
     let test = "the_page_speaks_of_questions";
     let more = ["--rounds", "2", "--task", "uptodate", "--task", "includes", "--no-calls"];
@@ -239,7 +239,7 @@ fn the_page_speaks_of_questions() {
     browser.open(&env.path("page.html"));
     let script = "document.querySelector('.command').remove(); return app.textContent";
     let all = browser.run(script).as_str().expect("a text").to_lowercase();
-    // The first task is shown, in the order in which tasks are listed: includes.
+    // The page shows the first dataset: includes.
     for word in ["200 questions: 190 found, 10 not", "cache per name", "questions per second"] {
         assert!(all.contains(word), "{word}: {all}");
     }

@@ -1,4 +1,5 @@
-//! `transect lab run enumerate` on whole programs: presets `programs`, `names` and `start`, and `--command`.
+//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names` and `start`, and
+//! `--command`.
 
 use serde_json::Value;
 
@@ -54,7 +55,7 @@ fn programs_ranked_by_whole_processes_that_proved_their_work() {
     let ranking = &report["rankings"][0];
     let named: Vec<&str> =
         ranked(&report).into_iter().filter(|name| !name.starts_with("floor")).collect();
-    // Neither methods of the engine nor commands of the preset were asked for.
+    // Methods of the engine and other commands of the preset were not selected.
     assert_eq!(named, ["du", "scan", "scan (again)", "sum"]);
     assert_eq!(
         reason(&report, "other"),
@@ -79,7 +80,7 @@ fn programs_ranked_by_whole_processes_that_proved_their_work() {
     assert!(markdown.contains("| times | whole processes, from start to exit |"), "{markdown}");
     assert!(markdown.contains(" | faults | "), "{markdown}");
 
-    // What a killed session left is measured by the same commands.
+    // A resumed session runs the same commands.
     let text = std::fs::read(env.path("session.jsonl")).expect("the session");
     std::fs::write(env.path("session.jsonl"), &text[..text.len() / 2]).expect("a shorter one");
     let resume = ["lab", "run", "enumerate", "--resume", "session.jsonl", "--no-calls"];

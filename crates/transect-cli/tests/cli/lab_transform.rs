@@ -1,4 +1,4 @@
-//! `transect lab run transform` as a user sees it. Nothing is asserted about time.
+//! Tests of `transect lab run transform`. They assert nothing about time.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use transect_testkit::{Browser, Mount, wait_until};
 
 use crate::harness::{Output, TestEnv, skip};
 
-/// The contenders of the project.
+/// Returns the folder of the project's contenders.
 fn contenders() -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
     folder.to_str().expect("a plain path").to_owned()
 }
 
-/// What every session here has in common: little to do, no contenders, a folder of its own.
+/// The arguments of every session here: small inputs, no contenders, its own folder.
 const SMALL: &[&str] = &[
     "lab",
     "run",
@@ -49,7 +49,7 @@ fn report(env: &TestEnv) -> Value {
     env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).quiet().json()
 }
 
-/// Returns what is in the folder that the session was given.
+/// Returns the names of the entries in the session's folder.
 fn left_over(env: &TestEnv) -> Vec<String> {
     let entries = std::fs::read_dir(env.path("scratch")).expect("the folder");
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -71,7 +71,7 @@ fn unranked(ranking: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
+fn session_proves_states_verifies_outputs_and_leaves_nothing() {
     let env = TestEnv::new();
     let shown = run(&env, &["--rounds", "2", "--state", "warm,cold"]).exits(0);
     assert!(shown.stderr_text().contains("needs 18.0 MiB"), "{}", shown.stderr_text());
@@ -116,14 +116,14 @@ fn a_session_proves_its_states_checks_every_output_and_leaves_nothing() {
             .as_str()
             .is_some_and(|cell| !["floor-read", "floor-memory"].contains(&cell));
         assert_eq!(passed["written"].as_u64(), written.then_some(1 << 20), "{sample}");
-        // The run before is there, and another one.
+        // The preceding run is stored separately from the measured one.
         assert!(passed["primed"]["wall_ns"].as_u64() > Some(0), "{sample}");
         assert!(sample["usage"]["account"]["minor_faults"].as_u64() > Some(0), "{sample}");
     }
 }
 
 #[test]
-fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
+fn session_has_every_report_form_and_can_be_compared() {
     let env = TestEnv::new();
     let _ = run(&env, &["--rounds", "2", "--state", "warm", "--kind", "case"]).exits(0);
     let form = |form: &str| {
@@ -151,7 +151,7 @@ fn a_session_has_all_forms_of_a_report_and_can_be_compared() {
 }
 
 #[test]
-fn the_page_of_passes_over_files_speaks_of_files() {
+fn page_uses_words_of_transforms() {
     let env = TestEnv::new();
     let test = "the_page_of_passes_over_files_speaks_of_files";
     let grid = ["--rounds", "2", "--state", "warm", "--methods", "mapped"];
@@ -173,7 +173,8 @@ fn the_page_of_passes_over_files_speaks_of_files() {
         let script = format!("return document.querySelector('{selector}').textContent");
         browser.run(&script).as_str().expect("a text").to_owned()
     };
-    // A dot for each sample, a line over both blocks for who takes them, and one over both sizes.
+    // A dot for each sample, a line across both blocks for methods that accept them, and one across both
+    // sizes.
     let cells = lines(&env)[0]["cells"].as_array().expect("cells").len() as u64;
     assert_eq!(count("#samples .dot"), 2 * cells);
     assert_eq!(count("#scaling .line circle"), 2 * (cells - 1), "all but the base again");
@@ -196,7 +197,7 @@ fn the_page_of_passes_over_files_speaks_of_files() {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
-/// Gives the cells of a session times, in milliseconds, the same in every round but for a hair.
+/// Sets the times of a session's cells, in milliseconds; rounds differ minimally.
 fn set_times(env: &TestEnv, times: &[(&str, u64)]) {
     let lines = lines(env).into_iter().map(|mut line| {
         let time = times.iter().find(|(cell, _)| line["cell"] == *cell);
@@ -213,7 +214,7 @@ fn set_times(env: &TestEnv, times: &[(&str, u64)]) {
 }
 
 #[test]
-fn what_limits_the_fastest_is_told_or_is_undecided() {
+fn explain_prints_bottleneck_or_undecided() {
     let env = TestEnv::new();
     let session = ["--rounds", "2", "--state", "warm", "--methods", "kernel-copy"];
     let _ = run(&env, &session).exits(0);
@@ -239,11 +240,11 @@ fn what_limits_the_fastest_is_told_or_is_undecided() {
 }
 
 #[test]
-fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
+fn explain_save_changes_transforms_until_overridden() {
     let env = TestEnv::new();
     let session = ["--rounds", "10", "--state", "warm", "--methods", "kernel-copy"];
     let _ = run(&env, &session).exits(0);
-    // A machine that nobody else works on.
+    // Times of an idle machine.
     let floors = [("floor-read", 5), ("floor-write", 30), ("floor-memory", 9)];
     let others = [("buffered", 60), ("buffered (again)", 60), ("kernel-copy", 50)];
     let fast = [("buffered,block=64K", 40)];
@@ -281,11 +282,11 @@ fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
     let doctor = env.transect(["doctor", "."]).exits(0).stdout_text();
     let known = "copy, files from 1 MiB to 64 MiB, input warm, sync none: buffered,block=64K";
     assert!(doctor.contains(known), "{doctor}");
-    // Of walks nothing was measured.
+    // The profile has no settings for walks.
     let scan = env.transect(["scan", "--json", "."]).exits(0).json();
     assert_eq!(scan["profile"], Value::Null);
 
-    // A method that cannot do it gives way, and that is said.
+    // A stored method that cannot do the work is replaced, with a message.
     let folder = env.path("../config/transect/profiles");
     let file = std::fs::read_dir(folder).expect("profiles").next().expect("one").expect("one");
     let text = std::fs::read_to_string(file.path()).expect("the profile");
@@ -298,13 +299,13 @@ fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
     assert!(line.contains("\"method\":\"buffered\""), "{line}");
     assert!(line.contains("what was measured to be the best here cannot do this"), "{line}");
 
-    // Decided the other way it is forgotten.
+    // A decision for the default removes the stored setting.
     set_times(&env, &[&floors[..], &others, &[("buffered,block=64K", 90)]].concat());
     set_times(&env, &[("kernel-copy", 20)]);
     let _ = env.transect(explain.iter().chain(&["--save"])).exits(0).quiet();
     assert_eq!(passed(&[]).0, "kernel-copy");
 
-    // Of another machine nothing is stored.
+    // Sessions of other machines are not stored.
     let foreign = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
     env.text("session.jsonl", &foreign.replacen("\"cores\":", "\"cores\":9", 1));
     let told = env.transect(explain.iter().chain(&["--save"])).exits(2).stderr_text();
@@ -312,7 +313,7 @@ fn what_was_decided_is_done_from_then_on_until_somebody_says_otherwise() {
 }
 
 #[test]
-fn only_sessions_of_the_same_work_in_the_same_place_are_compared() {
+fn compare_refuses_sessions_of_other_work_or_path() {
     let env = TestEnv::new();
     let _ = run(&env, &["--rounds", "2", "--state", "warm", "--methods", "streams"]).exits(0);
     let text = std::fs::read_to_string(env.path("session.jsonl")).expect("the session");
@@ -332,7 +333,7 @@ fn only_sessions_of_the_same_work_in_the_same_place_are_compared() {
     assert!(shown.contains("1M, input warm") && shown.contains("is Linux 2.4 now"), "{shown}");
     assert!(!shown.contains("caches"), "{shown}");
 
-    // What was synced did more: that is no matter of taste.
+    // Synced runs do more work, so the sessions are not comparable.
     with(&|header| header["transform"]["sync"] = "inside".into());
     let told = env.transect(compare).exits(2).stderr_text();
     assert!(told.contains("sync (none, then inside)"), "{told}");
@@ -341,7 +342,7 @@ fn only_sessions_of_the_same_work_in_the_same_place_are_compared() {
 }
 
 #[test]
-fn whoever_makes_something_else_is_never_ranked() {
+fn method_with_wrong_output_never_ranked() {
     let env = TestEnv::new();
     let test = "whoever_makes_something_else_is_never_ranked";
     if !env.has("python3") {
@@ -361,7 +362,7 @@ fn whoever_makes_something_else_is_never_ranked() {
         ("wrong-nothing", "no output"),
     ] {
         let lines: Vec<&str> = told.lines().filter(|line| line.contains(name)).collect();
-        // Wrong once is wrong: it does not run in the second round.
+        // One wrong output excludes it from the second round.
         assert_eq!(lines.len(), 1, "{name}: {told}");
         assert!(lines[0].contains(why), "{name}: {told}");
     }
@@ -371,14 +372,14 @@ fn whoever_makes_something_else_is_never_ranked() {
 }
 
 #[test]
-fn an_input_that_somebody_keeps_in_memory_is_not_cold() {
+fn input_mapped_by_another_process_is_not_cold() {
     let env = TestEnv::new();
     let test = "an_input_that_somebody_keeps_in_memory_is_not_cold";
     if !env.has("python3") {
         return skip(test, "there is no python3").unwrap_or_default();
     }
     env.mkdir("scratch");
-    // Pages that somebody has mapped stay, whoever wants to drop them.
+    // The kernel does not drop mapped pages.
     env.text(
         "keep.py",
         "import glob, mmap, os, time\n\
@@ -417,7 +418,7 @@ fn samples_so_far(env: &TestEnv) -> usize {
 }
 
 #[test]
-fn who_was_killed_goes_on_and_loses_no_run_and_does_none_twice() {
+fn killed_session_resumes_without_losing_or_repeating_runs() {
     let env = TestEnv::new();
     env.mkdir("scratch");
     let more = ["--rounds", "6", "--state", "warm"];
@@ -438,13 +439,13 @@ fn who_was_killed_goes_on_and_loses_no_run_and_does_none_twice() {
     let once: BTreeSet<(String, String)> = lines[1..].iter().map(of).collect();
     assert_eq!((once.len(), lines.len() - 1), (6 * cells, 6 * cells));
 
-    // Each kind of session goes on with its own command.
+    // A session is resumed by the command of its own experiment.
     let walk = env.transect(["lab", "run", "enumerate", "--resume", "session.jsonl"]).exits(2);
     assert!(walk.stderr_text().contains("is a session of transforms"), "{}", walk.stderr_text());
 }
 
 #[test]
-fn who_is_interrupted_leaves_nothing_but_what_was_measured() {
+fn interrupted_session_leaves_only_its_file() {
     let env = TestEnv::new();
     env.mkdir("scratch");
     let running = env.start(SMALL.iter().chain(&["--rounds", "1000", "--state", "warm"]));
@@ -456,7 +457,7 @@ fn who_is_interrupted_leaves_nothing_but_what_was_measured() {
 }
 
 #[test]
-fn where_there_is_no_room_nothing_begins() {
+fn session_without_enough_space_refused() {
     let env = TestEnv::new();
     let test = "where_there_is_no_room_nothing_begins";
     let folder = env.mkdir("scratch");
@@ -474,11 +475,11 @@ fn where_there_is_no_room_nothing_begins() {
 }
 
 #[test]
-fn rounds_are_added_until_they_are_enough_or_the_time_is_over() {
+fn rounds_added_until_enough_or_time_is_over() {
     let env = TestEnv::new();
     let quick = ["--state", "warm", "--methods", "buffered", "--max-time", "1ms", "--rounds", "2"];
     let shown = run(&env, &quick).exits(0).stdout_text();
-    // Nothing is decided by fewer than five.
+    // Fewer than five rounds cannot decide anything.
     assert!(shown.contains("5 rounds of 1 (the time was over), seed 7"), "{shown}");
     let report = report(&env);
     assert_eq!((&report["ended"]["by"], &report["ended"]["rounds"]), (&"time".into(), &5.into()));
@@ -488,7 +489,7 @@ fn rounds_are_added_until_they_are_enough_or_the_time_is_over() {
 }
 
 #[test]
-fn programs_that_people_use_are_cells_under_the_same_rules() {
+fn commands_are_cells_under_the_same_rules() {
     let env = TestEnv::new();
     let odd = "odd=sh -c 'head -c 1000 \"$1\" > \"$2\"' sh {in} {out}";
     let commands = ["cp=cp {in} {out}", odd, "fails=sh -c 'exit 3' {in} {out}"];
@@ -510,7 +511,7 @@ fn programs_that_people_use_are_cells_under_the_same_rules() {
             (&cp["cell"]["kind"], &cp["cell"]["language"]),
             (&"external".into(), &"cp".into())
         );
-        // Its start is part of its time, and shown beside it.
+        // The start-up is part of its time, and reported separately.
         assert!(cp["start_up"].as_f64() > Some(0.0), "{cp}");
         let base = rows.iter().find(|row| row["cell"]["name"] == "buffered").expect("the base");
         assert!(base["start_up"].is_null() && !cp["samples"].is_null(), "{base}");
@@ -532,16 +533,16 @@ fn programs_that_people_use_are_cells_under_the_same_rules() {
 }
 
 #[test]
-fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
+fn command_that_does_not_sync_is_wrong_under_sync_rule() {
     let env = TestEnv::new();
     let commands =
         ["--command", "cp=cp {in} {out}", "--command", "dd=dd if={in} of={out} conv=fsync"];
-    // Several rounds: a test beside this one may have the whole file system synced just then.
+    // Several rounds, because another test may sync the whole file system during one of them.
     let more = ["--rounds", "8", "--state", "warm", "--methods", "buffered", "--sync", "inside"];
     let told = run(&env, &more.into_iter().chain(commands).collect::<Vec<_>>()).exits(0);
     let (told, report) = (told.stderr_text(), report(&env));
     let ranking = &report["rankings"][0];
-    // Floors that write nothing have no such number anywhere.
+    // Floors without an output have no number of unwritten bytes.
     let rows = rows(ranking);
     if rows.iter().all(|row| row["unwritten"].is_null()) {
         let test = "a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced";
@@ -553,11 +554,11 @@ fn a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced() {
 }
 
 #[test]
-fn what_a_session_takes_is_said_before_it_begins() {
+fn dry_run_prints_space_and_bytes_to_write() {
     let env = TestEnv::new();
     let plan = ["--dry-run", "--state", "warm,cold", "--methods", "buffered", "--rounds", "3"];
     let plan = run(&env, &plan).exits(0).quiet().stdout_text();
-    // The base twice, one block, four floors: 84 runs, four of the pilot, and the input.
+    // Two cells of the base, one block, four floors: 84 runs, four of the estimate, and the input.
     assert!(
         plan.starts_with("42 samples: 7 cells, 1 size, 2 states, 3 rounds\n  buffered\n"),
         "{plan}"
@@ -577,7 +578,7 @@ fn what_a_session_takes_is_said_before_it_begins() {
 }
 
 #[test]
-fn contenders_in_c_do_every_kind_that_they_say_they_do() {
+fn c_contenders_do_every_kind_in_their_manifest() {
     let env = TestEnv::new();
     let test = "contenders_in_c_do_every_kind_that_they_say_they_do";
     if !env.has("gcc") || !env.has("g++") {
@@ -611,7 +612,7 @@ fn contenders_in_c_do_every_kind_that_they_say_they_do() {
 }
 
 #[test]
-fn every_kind_of_work_is_checked_by_what_it_has_to_make() {
+fn every_kind_of_transform_verified_by_its_output() {
     let env = TestEnv::new();
     for kind in ["blake3", "zstd"] {
         let _ = std::fs::remove_file(env.path("session.jsonl"));
@@ -625,7 +626,7 @@ fn every_kind_of_work_is_checked_by_what_it_has_to_make() {
 }
 
 #[test]
-fn a_method_of_the_program_speaks_the_protocol_and_replaces_nothing() {
+fn lab_pass_prints_protocol_and_replaces_nothing() {
     let env = TestEnv::new();
     env.text("in", "Some text.");
     let pass = ["lab", "pass", "buffered,block=4", "in", "out", "--kind", "case"];
@@ -640,7 +641,7 @@ fn a_method_of_the_program_speaks_the_protocol_and_replaces_nothing() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_one_clear_line() {
+fn impossible_session_refused_in_one_line() {
     let env = TestEnv::new();
     for (args, told) in [
         (vec!["--dir", "missing"], "cannot access 'missing': No such file or directory"),
@@ -660,7 +661,7 @@ fn what_cannot_be_measured_is_one_clear_line() {
 }
 
 #[test]
-fn many_files_are_measured_in_every_phase_of_their_lives() {
+fn many_files_measured_in_every_phase() {
     let env = TestEnv::new();
     env.mkdir("scratch");
     let many = ["lab", "run", "transform", "--preset", "many-files", "--contenders", "."];
@@ -689,7 +690,7 @@ fn many_files_are_measured_in_every_phase_of_their_lives() {
 }
 
 #[test]
-fn calls_of_a_pass_are_counted_in_runs_of_their_own() {
+fn calls_counted_in_separate_runs() {
     let env = TestEnv::new();
     if !env.has("strace") {
         let test = "calls_of_a_pass_are_counted_in_runs_of_their_own";
@@ -703,7 +704,7 @@ fn calls_of_a_pass_are_counted_in_runs_of_their_own() {
         let row = rows.find(|row| row["cell"]["name"] == name).expect(name);
         row["accesses"]["calls"].as_u64().expect("a number")
     };
-    // Sixteen blocks of 64 KiB are read and written; the floor, with one of 256 KiB, takes four.
+    // Sixteen blocks of 64 KiB are read and written; the floor needs four of 256 KiB.
     assert!((32..64).contains(&calls("buffered,block=64K")), "{}", calls("buffered,block=64K"));
     assert!((8..16).contains(&calls("floor-read-write")), "{}", calls("floor-read-write"));
 }

@@ -2,12 +2,12 @@
 
 use crate::harness::{TestEnv, skip};
 
-/// A logarithm in a report of the lab would make every start load the C library's mathematics,
-/// which takes 0.07 ms; the walk of ten files takes 0.11.
+/// A logarithm from the C library in the lab's reports would make every start load `libm`, which takes
+/// 0.07 ms; a walk of ten files takes 0.11 ms.
 #[test]
 fn start_does_not_load_libm() {
     let env = TestEnv::new();
-    // Makes glibc's loader list the libraries without running the program.
+    // Makes glibc's loader list the libraries instead of running the program.
     let listed = env.sh(r#"LD_TRACE_LOADED_OBJECTS=1 "$TRANSECT" --version"#).exits(0);
     let loaded = listed.stdout_text();
     if !loaded.contains("libc.so") {

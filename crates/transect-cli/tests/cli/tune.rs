@@ -1,4 +1,4 @@
-//! `transect lab tune`, and what becomes of it in `scan`, `list` and `doctor`.
+//! Tests of `transect lab tune`, and of its profiles in `scan`, `list` and `doctor`.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Output, TestEnv};
 
-/// Stores a profile as of now and returns its file. It is measured once for all tests, on the
-/// smallest thing there is; their trees are on one file system.
+/// Stores a new profile, and returns its file. It is measured once for all tests, on the smallest possible
+/// tree; all trees of the tests are on one file system.
 ///
-/// It is stored by the test: `lab tune` stores nothing where the machine is not quiet, and no test may
-/// hang on that.
+/// The test itself stores it, because `lab tune` stores nothing on a busy machine.
 fn tuned(env: &TestEnv) -> PathBuf {
     static MEASURED: OnceLock<Value> = OnceLock::new();
     env.mkdir("tree/below");
@@ -34,7 +33,7 @@ fn tuned(env: &TestEnv) -> PathBuf {
     env.path(file)
 }
 
-/// Tunes for as many seconds as this machine needs.
+/// Runs `lab tune` with as many seconds as this machine needs.
 fn tune(env: &TestEnv, more: &[&str]) -> Output {
     in_time(|seconds| {
         let tune = ["lab", "tune", "tree", "--state", "as-is", "--seconds", seconds];
@@ -42,14 +41,14 @@ fn tune(env: &TestEnv, more: &[&str]) -> Output {
     })
 }
 
-/// Does something with more and more seconds, until it does not complain that they are too few.
+/// Calls `run` with more and more seconds, until they suffice.
 fn in_time(run: impl Fn(&str) -> Output) -> Output {
     let outputs = (0..).map(|doublings| run(&(5_u64 << doublings).to_string()));
     let mut enough = outputs.filter(|output| !output.stderr_text().contains("use --seconds"));
     enough.next().expect("an endless sequence")
 }
 
-/// Replaces the settings that won, whatever they were.
+/// Replaces the settings of a profile.
 fn set(file: &PathBuf, settings: Value) {
     let text = std::fs::read_to_string(file).expect("the profile");
     let mut profile: Value = serde_json::from_str(&text).expect("an object");
@@ -58,7 +57,7 @@ fn set(file: &PathBuf, settings: Value) {
 }
 
 #[test]
-fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
+fn dry_run_prints_settings_tried_and_stores_nothing() {
     let env = TestEnv::new();
     env.mkdir("tree");
     env.write("tree/a", 4);
@@ -80,7 +79,7 @@ fn what_is_tried_is_shown_and_nothing_stays_of_a_dry_run() {
 }
 
 #[test]
-fn what_was_found_out_is_stored_unless_the_machine_was_not_quiet() {
+fn profile_stored_unless_machine_is_busy() {
     let env = TestEnv::new();
     let file = tuned(&env);
     std::fs::remove_file(&file).expect("the one that the test stored");
@@ -96,7 +95,7 @@ fn what_was_found_out_is_stored_unless_the_machine_was_not_quiet() {
 }
 
 #[test]
-fn a_profile_changes_what_scan_and_list_do_until_they_are_told_otherwise() {
+fn profile_changes_scan_and_list_until_overridden() {
     let env = TestEnv::new();
     let file = tuned(&env);
     set(&file, json!({ "reader": "portable", "busy_threads": 1 }));
@@ -114,7 +113,7 @@ fn a_profile_changes_what_scan_and_list_do_until_they_are_told_otherwise() {
         &["--stat-order", "inode"],
         &["--order", "queue"],
         &["--threads", "2"],
-        // On another file system nothing was measured.
+        // Another file system has no profile.
         &["/proc/sys/kernel/random"],
     ] {
         let scan = scan(args);
@@ -124,7 +123,7 @@ fn a_profile_changes_what_scan_and_list_do_until_they_are_told_otherwise() {
     let shown = env.transect(["scan", "tree"]).exits(0).stdout_text();
     assert!(shown.contains("reader portable, busy threads 1 (from lab tune)"), "{shown}");
 
-    // The portable reader knows no path this long: so it is seen in a list, too.
+    // The portable reader fails on a path this long, which shows that `list` uses the profile, too.
     let half = format!("{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}", "d".repeat(200));
     let make = format!("mkdir -p tree/{half} other/{half} && cd tree/{half} && mv $OLDPWD/other .");
     let _ = env.sh(&make).exits(0);
@@ -146,7 +145,7 @@ fn doctor_shows_the_profile_its_age_and_the_evidence() {
     let doctor = env.transect(["doctor", "tree", "--json"]).exits(0).json();
     assert_eq!(doctor["profile"]["settings"], json!({ "busy_threads": 7 }));
 
-    // On another kernel it is still used, and known to be old.
+    // On another kernel it is still used, and reported as outdated.
     let text = std::fs::read_to_string(&file).expect("the profile");
     let mut profile: Value = serde_json::from_str(&text).expect("an object");
     profile["environment"]["system"] = "Linux 2.4".into();
@@ -156,10 +155,10 @@ fn doctor_shows_the_profile_its_age_and_the_evidence() {
 }
 
 #[test]
-fn a_profile_that_cannot_be_used_is_no_reason_to_fail() {
+fn unusable_profile_does_not_fail() {
     let env = TestEnv::new();
     let file = tuned(&env);
-    // Of another system, as if the folder had been copied.
+    // A profile of another system, as if the folder had been copied.
     set(&file, json!({ "reader": "nt-query", "buffer_size": 65536 }));
     let scan = env.transect(["scan", "--json", "tree"]).exits(0).quiet().json();
     assert_eq!(scan["reader"], "getdents-statx");
@@ -180,7 +179,7 @@ fn a_profile_that_cannot_be_used_is_no_reason_to_fail() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_one_clear_line() {
+fn impossible_tuning_refused_in_one_line() {
     let env = TestEnv::new();
     env.mkdir("empty");
     env.mkdir("tree");
@@ -200,7 +199,7 @@ fn what_cannot_be_tuned_is_one_clear_line() {
         assert_eq!(output.stdout_text(), "", "{args:?}");
     }
 
-    // Measured for nothing is said, too; where the machine was not quiet nothing is written at all.
+    // A session that cannot be stored is reported, too; on a busy machine nothing is written at all.
     let output = in_time(|seconds| {
         let tune = format!("$TRANSECT lab tune tree --state as-is --seconds {seconds}");
         env.sh(&format!("XDG_CONFIG_HOME=$PWD/blocked {tune}"))

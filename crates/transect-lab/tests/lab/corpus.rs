@@ -31,7 +31,7 @@ fn problem(name: &str, dir: &Path) -> TargetProblem {
     }
 }
 
-/// Returns all entries below a directory, sorted: path, and of files length and modification time.
+/// Returns all entries below a directory, sorted: paths, and lengths and modification times of files.
 fn listing(root: &Path) -> Vec<(PathBuf, Option<(u64, std::time::SystemTime)>)> {
     let mut listing = Vec::new();
     let mut due = vec![root.to_owned()];
@@ -420,7 +420,7 @@ fn unwritable_parent_reported_before_writing() {
     assert!(names(&locked).is_empty());
 }
 
-/// Runs a test once more, in a process for which permissions hold.
+/// Runs a test again in a process of an unprivileged user, for which permissions are checked.
 #[cfg(unix)]
 fn run_as_nobody(test: &str) {
     use std::os::unix::process::CommandExt;
@@ -452,7 +452,7 @@ fn assert_passed(test: &str, ran: &std::process::Output) {
     assert!(passed, "{test}: {}\n{stdout}\n{stderr}", ran.status);
 }
 
-/// File systems of a test's own, in a mount namespace of its own: nothing stays mounted.
+/// Tests on temporary file systems in their own mount namespaces, so nothing stays mounted.
 #[cfg(target_os = "linux")]
 mod mounted {
     use std::process::Command;
@@ -461,7 +461,7 @@ mod mounted {
 
     use super::*;
 
-    /// Names, in the process that has the file system, where it is.
+    /// Set to the mount point in the process that has the file system.
     const MOUNTED: &str = "TRANSECT_LAB_MOUNTED";
 
     /// Mounts a tmpfs and runs `body` with its path, in another process that runs this test again.
@@ -480,7 +480,7 @@ mod mounted {
                 .output()
         };
         let mount = r#"mount -t tmpfs -o "$1" tmpfs "$2""#;
-        // Root has a namespace of mounts; anybody else needs one of users, where that is allowed.
+        // Root can create a mount namespace; other users need a user namespace, if the system allows it.
         let can =
             |namespace: &&str| shell(namespace, mount).is_ok_and(|output| output.status.success());
         let Some(namespace) = ["-m", "-rm"].iter().find(|namespace| can(namespace)) else {
@@ -530,7 +530,7 @@ mod mounted {
         with_tmpfs(test, "size=8m", |root| {
             let other = root.join("other");
             let mut progress = |_| {
-                // It takes what is left, and fails at the end of it.
+                // Fills the remaining space, and fails at its end.
                 let _ = fs::write(&other, vec![1; 8 << 20]);
             };
             let flat = corpus("flat-1000");

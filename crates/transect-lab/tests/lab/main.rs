@@ -1,4 +1,4 @@
-//! Corpora on disk, peers that are installed, and whole sessions, in one program.
+//! Tests of corpora on disk, installed peers, and whole sessions, in one binary.
 
 mod corpus;
 mod peers;

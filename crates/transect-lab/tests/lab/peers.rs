@@ -1,4 +1,4 @@
-//! Tests of every installed peer, on trees with everything that has ever broken a walker.
+//! Tests of every installed peer on all named trees.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 #![allow(clippy::print_stdout, reason = "a test says what it left out")]

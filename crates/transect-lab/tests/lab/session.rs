@@ -1,4 +1,4 @@
-//! Whole sessions, with contenders that do right and contenders that do wrong.
+//! Tests of whole sessions, with correct and with faulty contenders.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
@@ -45,7 +45,7 @@ struct Lab {
 }
 
 impl Lab {
-    /// A tree of two files and seven bytes, and contenders that are built.
+    /// Creates a tree of two files and seven bytes, and builds the contenders.
     fn new(scripts: &[(&str, &str)]) -> Self {
         let temp = TempDir::new();
         std::fs::create_dir_all(temp.join("tree/below")).unwrap();
@@ -60,7 +60,7 @@ impl Lab {
             let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
             built.insert(contender.name.clone(), contender.build(&temp.join("built")).unwrap());
         }
-        // What they say they took is made up.
+        // The reported times are invented, so other processes cannot disturb them.
         let disturbable = false;
         let launcher = Launcher { program: PathBuf::from("/nowhere"), built, disturbable };
         Self { temp, methods, launcher }
@@ -75,7 +75,7 @@ impl Lab {
             cache_states: vec![State::AsIs],
             rounds,
             seed: 7,
-            // Far more than a shell takes, on the slowest machine, too.
+            // Far more than a shell needs, even on a slow machine.
             limit: 1200,
             ..SessionSpec::new(Spec::Walk, "test", datasets, cells(&methods, &base), &base)
         }
@@ -104,13 +104,13 @@ fn outcomes(session: &Session, cell: &str) -> Vec<Outcome> {
     of.map(|sample| sample.outcome.clone()).collect()
 }
 
-/// A script that found what is there, in so many nanoseconds.
+/// Returns a script that reports the correct counts and this time.
 fn says(elapsed_ns: &str) -> String {
     format!("echo '{}'", RIGHT.replace("1000", elapsed_ns))
 }
 
 #[test]
-fn who_does_wrong_is_caught_once_and_never_ranked() {
+fn faulty_methods_run_once_and_are_never_ranked() {
     let right = format!("echo '{RIGHT}'");
     let drops = "echo '{\"files\":1,\"directories\":2,\"bytes\":7,\"errors\":0,\"elapsed_ns\":1}'";
     let lab = Lab::new(&[
@@ -125,7 +125,7 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
         ("says-too-much", &format!("{right}; {right}")),
     ]);
     let mut session = Session::begin(lab.spec(3), &lab.file()).unwrap();
-    // Two right cells in each of three rounds; each of the eight others once.
+    // Two correct cells in each of three rounds; each of the eight others once.
     assert_eq!(lab.run(&mut session), 2 * 3 + 8);
     assert_eq!(session.left(), 0);
     for cell in ["a-right", "a-right (again)"] {
@@ -149,15 +149,15 @@ fn who_does_wrong_is_caught_once_and_never_ranked() {
     for cell in ["says-nothing", "says-too-much"] {
         assert!(matches!(only(cell), Outcome::Failed(Failure::WrongNumber { .. })), "{cell}");
     }
-    // Whatever happened is in the file as it was.
+    // The file contains the same data.
     assert_eq!(SessionLog::read(&lab.file()).unwrap(), *session.data());
 }
 
 #[test]
-fn who_hangs_is_ended_at_the_limit_and_never_ranked() {
+fn hanging_method_killed_at_limit_and_never_ranked() {
     let lab = Lab::new(&[("hangs", "sleep 1000000")]);
     let mut session = Session::begin(SessionSpec { limit: 1, ..lab.spec(3) }, &lab.file()).unwrap();
-    // It is the base, too, and the base again: each once.
+    // The method has both cells of the base; each runs once.
     assert_eq!(lab.run(&mut session), 2);
     assert_eq!(session.left(), 0);
     for cell in ["hangs", "hangs (again)"] {
@@ -167,7 +167,7 @@ fn who_hangs_is_ended_at_the_limit_and_never_ranked() {
 }
 
 #[test]
-fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
+fn killed_session_resumes_without_losing_samples() {
     let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'")), ("b", &format!("echo '{RIGHT}'"))]);
     let mut whole = Session::begin(lab.spec(4), &lab.file()).unwrap();
     assert_eq!(lab.run(&mut whole), 12);
@@ -176,14 +176,14 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
         session.data().samples.iter().map(|s| (s.round, s.cell.clone())).collect::<Vec<_>>()
     };
     let first = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    // Killed anywhere behind the first line: in a line, or between two.
+    // Killed anywhere after the first line: within a line, or between two.
     for kept in (first..=text.len()).step_by(97).chain([first, text.len() - 1, text.len()]) {
         std::fs::write(lab.file(), &text[..kept]).unwrap();
         let mut session = Session::resume(&lab.file()).unwrap();
         let kept_samples = text[first..kept].iter().filter(|&&byte| byte == b'\n').count();
         assert_eq!(session.data().samples.len(), kept_samples, "{kept}");
         assert_eq!(lab.run(&mut session), 12 - kept_samples, "{kept}");
-        // The same cells in the same order as if nothing had happened.
+        // The cells and their order are those of an uninterrupted session.
         assert_eq!(cells(&session), cells(&whole), "{kept}");
         let read = SessionLog::read(&lab.file()).unwrap();
         assert_eq!(read.spec, whole.data().spec, "{kept}");
@@ -192,7 +192,7 @@ fn a_session_that_was_killed_goes_on_and_loses_no_sample() {
 }
 
 #[test]
-fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
+fn rounds_added_until_enough_and_reason_logged() {
     let right = format!("echo '{RIGHT}'");
     let lab = Lab::new(&[("a", &right), ("b", &says("2000"))]);
     let begin = |spec: SessionSpec| {
@@ -201,11 +201,11 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
     };
     let ended = |session: &Session| SessionLog::read(session.file()).unwrap().ended;
 
-    // Who is always the same is known as soon as anything can be decided.
+    // Constant times are precise enough after the minimum of rounds.
     let mut session = begin(SessionSpec { max_time: Some(3600), ..lab.spec(2) });
     assert_eq!(lab.run(&mut session), 3 * 5);
     assert_eq!(ended(&session), Some(Ended { rounds: 5, by: End::Precision }));
-    // Killed before it was written down, or in a round beyond the first: it comes to the same.
+    // Killed before the end was logged, or in a later round: the result is the same.
     let text = std::fs::read_to_string(lab.file()).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     for kept in [lines.len() - 1, lines.len() - 2, 1 + 3 * 3 + 1] {
@@ -216,7 +216,7 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
         assert_eq!(lab.run(&mut session), 0, "it is over");
     }
 
-    // Where nobody is left there is nothing to wait for.
+    // Without remaining methods, the session ends.
     let dies = Lab::new(&[("a", "exit 1")]);
     let mut session =
         Session::begin(SessionSpec { max_time: Some(3600), ..dies.spec(1) }, &dies.file()).unwrap();
@@ -232,11 +232,11 @@ fn rounds_go_on_until_they_are_enough_and_it_is_written_down_why() {
 }
 
 #[test]
-fn a_session_of_an_older_version_can_still_be_read() {
+fn session_of_older_version_readable() {
     let lab = Lab::new(&[("a", &format!("echo '{RIGHT}'"))]);
     let mut session = Session::begin(lab.spec(2), &lab.file()).unwrap();
     lab.run(&mut session);
-    // What older versions did not know.
+    /// Removes the keys that older versions did not write.
     fn strip(value: &mut serde_json::Value) {
         if let Some(object) = value.as_object_mut() {
             let new =
@@ -260,10 +260,10 @@ fn a_session_of_an_older_version_can_still_be_read() {
     assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
 }
 
-/// Others that work beside the first so many runs.
-struct Beset(usize);
+/// Disturbs the first runs, by this number.
+struct DisturbedRuns(usize);
 
-impl Measure for Beset {
+impl Measure for DisturbedRuns {
     fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, error::Error> {
         let disturbed = if self.0 > 0 { vec![Disturbance::Foreign] } else { vec![] };
         self.0 = self.0.saturating_sub(1);
@@ -279,18 +279,18 @@ impl Measure for Beset {
 }
 
 #[test]
-fn a_disturbed_sample_is_repeated_and_a_machine_that_never_calms_is_not_waited_for() {
+fn disturbed_sample_repeated_until_machine_stays_busy() {
     let lab = Lab::new(&[("a", "true"), ("b", "true")]);
     for (runs, expected) in [
         (0, vec![(0, false), (0, false), (0, false)]),
         (2, vec![(2, false), (0, false), (0, false)]),
-        // The first is kept as it is in the end, and the second is not repeated.
+        // The first sample stays disturbed after all repetitions, so the second is not repeated.
         (5, vec![(3, true), (0, true), (0, false)]),
         (100, vec![(3, true), (0, true), (0, true)]),
     ] {
         let _ = std::fs::remove_file(lab.file());
         let mut session = Session::begin(lab.spec(1), &lab.file()).unwrap();
-        session.run(&mut Beset(runs), &Cancel::new(), &mut |_, _| {}).unwrap();
+        session.run(&mut DisturbedRuns(runs), &Cancel::new(), &mut |_, _| {}).unwrap();
         let kept = SessionLog::read(&lab.file()).unwrap().samples;
         let kept: Vec<(usize, bool)> =
             kept.iter().map(|it| (it.repeated, !it.outcome.disturbed().is_empty())).collect();
@@ -299,7 +299,7 @@ fn a_disturbed_sample_is_repeated_and_a_machine_that_never_calms_is_not_waited_f
 }
 
 #[test]
-fn a_session_never_writes_over_a_file_and_reads_no_other() {
+fn session_refuses_existing_and_foreign_files() {
     let lab = Lab::new(&[("a", "true")]);
     std::fs::write(lab.file(), "precious\n").unwrap();
     let told = Session::begin(lab.spec(1), &lab.file()).unwrap_err().to_string();
@@ -313,7 +313,7 @@ fn a_session_never_writes_over_a_file_and_reads_no_other() {
 }
 
 #[test]
-fn rounds_differ_in_their_order_and_a_seed_fixes_it() {
+fn order_differs_between_rounds_and_is_fixed_by_seed() {
     let right = format!("echo '{RIGHT}'");
     let names = ["m0", "m1", "m2", "m3", "m4", "m5"];
     let lab = Lab::new(&names.map(|name| (name, right.as_str())));
@@ -329,7 +329,7 @@ fn rounds_differ_in_their_order_and_a_seed_fixes_it() {
 }
 
 #[test]
-fn a_contender_that_cannot_be_built_says_why_and_leaves_nothing() {
+fn failed_contender_build_reports_reason_and_leaves_nothing() {
     let temp = TempDir::new();
     contenders(&temp.join("contenders"), &[("a", "true")]);
     let toml = temp.join("contenders/a/contender.toml");
@@ -341,12 +341,12 @@ fn a_contender_that_cannot_be_built_says_why_and_leaves_nothing() {
     let WalkRunner::Contender(contender) = &method.runner else { unreachable!() };
     let told = contender.build(&temp.join("built")).unwrap_err();
     assert!(told.contains("wrong here"), "{told}");
-    // Neither under its final name nor under another.
+    // The folder is empty: no final and no temporary output.
     assert!(std::fs::remove_dir(temp.join("built")).is_ok());
 }
 
 #[test]
-fn a_description_that_does_not_parse_is_told_and_the_others_are_there() {
+fn invalid_manifest_reported_and_other_contenders_loaded() {
     let temp = TempDir::new();
     contenders(&temp.join("contenders"), &[("a", "true"), ("b", "true")]);
     std::fs::write(temp.join("contenders/a/contender.toml"), "name = 7").unwrap();

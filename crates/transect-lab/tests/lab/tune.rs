@@ -46,7 +46,7 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
 }
 
 #[test]
-fn what_wins_alone_and_together_is_the_result() {
+fn setting_that_wins_alone_and_together_is_result() {
     let faster = "case $3 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
     let (tuned, steps) = tuned(faster).unwrap();
     let expected = WalkSettings {
@@ -61,7 +61,7 @@ fn what_wins_alone_and_together_is_the_result() {
 }
 
 #[test]
-fn what_wins_alone_but_not_together_changes_nothing() {
+fn setting_that_wins_only_alone_changes_nothing() {
     let lucky = "case $3 in *buffer=16K,stat-order=inode) ;; *buffer=16K*|*inode*) ns=30000;; esac";
     let (tuned, _) = tuned(lucky).unwrap();
     assert!(tuned.settings.is_default(), "{:?}", tuned.settings);
@@ -70,7 +70,7 @@ fn what_wins_alone_but_not_together_changes_nothing() {
 }
 
 #[test]
-fn where_nothing_is_faster_the_defaults_stay() {
+fn defaults_kept_if_nothing_is_faster() {
     let (tuned, steps) = tuned("").unwrap();
     assert!(tuned.settings.is_default());
     assert_eq!(steps.len(), 1, "nothing was confirmed: {steps:?}");
@@ -78,7 +78,7 @@ fn where_nothing_is_faster_the_defaults_stay() {
 }
 
 #[test]
-fn a_candidate_that_finds_something_else_wins_nothing() {
+fn candidate_with_other_counts_never_wins() {
     let wrong = "case $3 in *buffer=16K*) echo '{}'; exit;; esac";
     let (tuned, _) = tuned(wrong).unwrap();
     assert!(tuned.settings.is_default());
@@ -87,7 +87,7 @@ fn a_candidate_that_finds_something_else_wins_nothing() {
 }
 
 #[test]
-fn what_would_take_too_long_is_refused_with_the_time_that_it_would_take() {
+fn too_slow_tree_refused_with_needed_time() {
     let told = tuned_within("sleep 0.3", 1).unwrap_err().to_string();
     assert!(told.contains("often enough takes about ") && told.contains("--seconds"), "{told}");
 }
