@@ -1,4 +1,4 @@
-//! `transect lab run attributes`: a session of questions about attributes.
+//! `transect lab run attributes`: a session of attribute queries.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::exit::CliError;
 use crate::output::{self, units::counted};
 use crate::progress::StatusLine;
 
-/// A dataset to make: its name, the task, how much is asked, and the user's own files, if any.
+/// A dataset to create: its name, the task, the scale, and the source of the user's own files, if any.
 type Wanted = (String, Task, Scale, Option<Source>);
 
 impl Request for LabAttributesArgs {
@@ -98,7 +98,7 @@ impl Request for LabAttributesArgs {
         }))
     }
 
-    /// Makes again what a session asks about, which has to be what it was.
+    /// Recreates the datasets of a session, and checks that they have not changed.
     fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
         for then in &spec.datasets {
@@ -132,12 +132,12 @@ fn dataset(
     attributes::dataset(name, task, scale, source, scratch).map_err(lab)
 }
 
-/// Returns the states that a session is to be measured in, if they can be had here.
+/// Returns the states of the caches for a session, or an error if one is not available here.
 fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, CliError> {
     possible(&args.state)
 }
 
-/// Returns the places of a session: those of the tasks that are named, or of all that can be done.
+/// Returns the datasets of a session: those of the named tasks, or of all available tasks.
 fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
     let absolute = |path: &Path| -> Result<PathBuf, CliError> { Ok(std::path::absolute(path)?) };
     let source = match (&args.compile_database, &args.dep_info) {

@@ -1,5 +1,5 @@
-//! `transect lab attributes-method`: one of this program's own ways of asking for attributes, speaking the
-//! contenders' protocol.
+//! `transect lab attributes-method`: queries attributes by one of this program's methods, and prints the
+//! result in the contenders' protocol.
 
 use transect_lab::experiments::attributes::{Query, Questions, run_query};
 

@@ -1,4 +1,4 @@
-//! `transect lab compare`: two sessions beside each other.
+//! `transect lab compare`: compares two sessions.
 
 use transect_lab::harness::log::SessionLog;
 use transect_lab::report::comparison::{self, ComparisonReport};

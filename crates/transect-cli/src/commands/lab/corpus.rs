@@ -107,7 +107,7 @@ fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Makes a corpus, with progress on a terminal; `None` if interrupted.
+/// Creates a corpus, with progress on a terminal; `None` if interrupted.
 fn make(
     definition: &Corpus,
     dir: &Path,
@@ -169,7 +169,7 @@ fn create_file(args: &CorpusFileArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Returns where a corpus is in a folder of corpora; makes it if it is not there.
+/// Returns the path of a corpus in a folder of corpora, and creates the corpus if it is missing.
 pub(super) fn have(
     definition: &Corpus,
     folder: &Path,

@@ -26,7 +26,7 @@ use crate::args::LabRunArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
 
-/// The contender's methods that make the calls and nothing else, on one thread and on several.
+/// The contender's methods that only make the calls, on one thread and on several.
 const FLOORS: [&str; 2] = ["floor", "floor-threads"];
 
 impl Request for LabRunArgs {
@@ -119,7 +119,7 @@ impl Request for LabRunArgs {
     }
 }
 
-/// Returns the cell that others are compared with: by default, what a scan does by itself.
+/// Returns the base of comparisons: by default, the settings of `transect scan`.
 fn base(args: &LabRunArgs) -> Result<String, CliError> {
     if let Some(base) = &args.base {
         return Ok(base.clone());
@@ -129,7 +129,7 @@ fn base(args: &LabRunArgs) -> Result<String, CliError> {
     Ok(own.map_or_else(engine, |command| command.name))
 }
 
-/// Adds the commands that are cells: those of the user and of the preset, or those of a resumed session.
+/// Adds commands as methods: those of the user and of the preset, or those of a resumed session.
 fn add_commands(
     args: &LabRunArgs,
     resumed: Option<&SessionSpec>,
@@ -147,7 +147,7 @@ fn add_commands(
         return Ok(());
     }
     let presets = args.preset.commands(&std::env::current_exe()?);
-    // A preset may name programs that are peers as well, and its own meaning counts.
+    // A command of the preset replaces a peer of the same name.
     methods.retain(|method| presets.iter().all(|command| command.name != method.name));
     methods.extend(presets.into_iter().map(Method::of_command));
     for command in &args.commands {
@@ -193,7 +193,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     Ok(cells(&chosen, &base))
 }
 
-/// Returns the corpora that are walked: those that are named, or those of the preset where nothing is.
+/// Returns the corpora to walk: the named ones, or those of the preset if the user names no tree.
 fn corpora_of(args: &LabRunArgs) -> Vec<String> {
     if args.path.is_empty() && args.corpus.is_empty() {
         return args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
@@ -205,7 +205,7 @@ fn nothing_to_walk() -> CliError {
     CliError::Lab("nothing to walk; use --path DIR or --corpus NAME".to_owned())
 }
 
-/// Returns the states that a session is to be measured in, if they can be had here.
+/// Returns the states of the caches for a session, or an error if one is not available here.
 fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
     match args.state.as_slice() {
         [] => possible(args.preset.cache_states),
@@ -213,7 +213,7 @@ fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
     }
 }
 
-/// Looks at all that is to be walked, and makes what is not there yet.
+/// Counts all trees to walk, and creates missing corpora.
 fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, CliError> {
     let mut datasets = Vec::new();
     for path in &args.path {

@@ -12,7 +12,7 @@ pub(super) fn lab(error: impl Display) -> CliError {
     CliError::Lab(error.to_string())
 }
 
-/// Returns what makes an error of a failed operation on a path.
+/// Returns a function that adds an operation and a path to an error.
 pub(super) fn cannot<'p>(
     operation: &'p str,
     path: &'p Path,

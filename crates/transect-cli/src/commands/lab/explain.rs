@@ -1,4 +1,4 @@
-//! `transect lab explain`: what limits the fastest of a session, and what the planner is to do.
+//! `transect lab explain`: prints what limits the fastest method of a session, and the choice for the planner.
 
 use std::path::{Path, PathBuf};
 
@@ -36,8 +36,8 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Stores what was decided in the profile of the file system that was measured; returns its file,
-/// nothing if nothing was decided.
+/// Stores the decisions in the profile of the measured file system; returns its file, `None` without
+/// decisions.
 fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf>, CliError> {
     let decisions = decisions(data, explained);
     if decisions.is_empty() {

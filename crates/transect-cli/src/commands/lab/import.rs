@@ -1,4 +1,4 @@
-//! `transect lab import`: listings of the file transform article, as its tables and with verdicts.
+//! `transect lab import`: prints listings of the file transform article as tables with verdicts.
 
 use std::io::Write;
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<ExitStatus, CliError> {
 
 fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
     let bytes = std::fs::read(file).map_err(cannot("read", file))?;
-    // What is no text is no listing: the line that it stands in says so.
+    // Bytes that are not UTF-8 become an error with their line number.
     listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| about(file, &error))
 }
 

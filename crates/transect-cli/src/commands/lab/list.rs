@@ -33,7 +33,7 @@ struct Row<'m> {
 pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     let (methods, all) = methods(&args.methods)?;
     let folder = contenders(&args.methods)?;
-    // Whatever is wrong with a contender has been said.
+    // Errors of contenders are already printed.
     let (passes, _) = transform::Method::all(Kind::Copy, Some(&folder), args.methods.test_doubles);
     let (asking, _) = attributes::Method::all(Some(&folder));
     let mut text = output::buffer();
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
     Ok(if all { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
-/// Returns the rows that are no method, if they are asked for.
+/// Returns the rows that are not methods, with `--contract`.
 fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {
     if args.contract { contract::ROWS } else { &[] }
 }
@@ -139,7 +139,7 @@ fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std:
     writeln!(out, "\n{} of {} can run here", here().count(), methods.len())
 }
 
-/// Returns the names of what cannot run here by the reason why not; a reader in all its orders is one.
+/// Returns the names of unavailable methods by reason. A reader counts once, not once for each order.
 fn absent(methods: &[walk::Method], contract: bool) -> BTreeMap<String, BTreeSet<String>> {
     let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for method in methods {

@@ -1,4 +1,5 @@
-//! `transect lab method`: one of this program's own methods, speaking the contenders' protocol.
+//! `transect lab method`: walks a tree by one of this program's methods, and prints the result in the
+//! contenders' protocol.
 
 use transect::ScanOptions;
 use transect_lab::experiments::walk::run;

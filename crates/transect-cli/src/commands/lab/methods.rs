@@ -10,7 +10,7 @@ use crate::args::LabMethodsArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
 
-/// Returns all methods that walk, and whether all could be read; prints what could not.
+/// Returns all methods that walk, and whether all contenders could be read; prints the errors.
 pub(super) fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), CliError> {
     let (methods, wrong) = Method::all(Some(&contenders(args)?), args.test_doubles);
     wrong.iter().for_each(output::error);

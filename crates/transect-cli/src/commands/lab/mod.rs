@@ -1,4 +1,4 @@
-//! `transect lab`: every way of walking a tree, measured on this machine.
+//! `transect lab`: measures methods of reading and transforming files on this machine.
 
 mod attributes;
 mod attributes_method;

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Prints a session as JSON or for people.
+/// Prints the results of a session as JSON or text.
 pub(super) fn show(data: &SessionData, json: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
     print(data, |out, report| match json {

@@ -1,4 +1,4 @@
-//! A session as the command line asks for it: what every experiment's subcommand has in common.
+//! Requests for sessions: the part that the subcommands of all experiments share.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,31 +22,31 @@ use crate::output::quote;
 use crate::output::units::counted;
 use crate::user_dirs;
 
-/// A session of one experiment, from its subcommand of `lab run`.
+/// A request for a session of one experiment, from its subcommand of `lab run`.
 pub(super) trait Request {
-    /// What runs its methods.
+    /// The part of methods that only this experiment has.
     type Runner: Runner;
 
-    /// What measures them.
+    /// The experiment.
     type Experiment<'s>: Experiment;
 
     /// The words of reports.
     const WORDS: &'static Words;
 
-    /// Returns what every subcommand takes.
+    /// Returns the options that every subcommand has.
     fn common(&self) -> Common<'_>;
 
-    /// Returns all methods, and those that the cells of a resumed session run. Prints what cannot be
-    /// read.
+    /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
+    /// be read.
     fn methods(&self, resumed: Option<&SessionSpec>)
     -> Result<Vec<Method<Self::Runner>>, CliError>;
 
-    /// Makes the folder that the session works in, if it needs one.
+    /// Creates the folder that the session works in, if it needs one.
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {
         Ok(None)
     }
 
-    /// Writes what the session would measure; makes nothing.
+    /// Writes what the session would measure, and creates nothing.
     fn write_plan(
         &self,
         out: &mut dyn Write,
@@ -66,12 +66,12 @@ pub(super) trait Request {
         Ok(())
     }
 
-    /// Checks that a session can go on here.
+    /// Checks that a session can be resumed here.
     fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
         self.check(spec, scratch)
     }
 
-    /// Returns what measures the methods.
+    /// Returns the experiment that measures the methods.
     fn experiment<'s>(
         methods: &'s [Method<Self::Runner>],
         launcher: &'s Launcher,
@@ -79,21 +79,21 @@ pub(super) trait Request {
     ) -> Self::Experiment<'s>;
 }
 
-/// What every subcommand takes.
+/// The options that every subcommand has.
 #[derive(Clone, Copy)]
 pub(super) struct Common<'a> {
     pub(super) session: &'a LabSessionArgs,
     pub(super) resume: Option<&'a Path>,
-    /// The limit of a process, in seconds.
+    /// The time limit of a process, in seconds.
     pub(super) limit: u64,
-    /// Calls are counted and timed afterwards.
+    /// Whether calls are counted and timed afterwards.
     pub(super) counts_calls: bool,
-    /// A page is written beside the session.
+    /// Whether a page is written beside the session.
     pub(super) has_page: bool,
 }
 
 impl Common<'_> {
-    /// Applies the options that every subcommand takes to a plan.
+    /// Applies the options to a plan.
     pub(super) fn apply_to(self, plan: SessionSpec) -> SessionSpec {
         let LabSessionArgs { max_time, seed, .. } = self.session;
         SessionSpec {
@@ -106,7 +106,7 @@ impl Common<'_> {
     }
 }
 
-/// Makes the folder of a session in `dir`, or in the user's cache.
+/// Creates the folder of a session in `dir`, or in the user's cache.
 pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
     let parent = match dir {
         Some(dir) => dir.to_owned(),
@@ -116,10 +116,10 @@ pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
     Scratch::new(&parent).map_err(cannot("make a folder in", &parent))
 }
 
-/// Resumes a session of some experiment.
+/// Resumes a session of one experiment.
 ///
 /// # Errors
-/// Its file cannot be read, or it is of another experiment.
+/// The file cannot be read, or the session is of another experiment.
 pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
     let session = Session::resume(file).map_err(lab)?;
     let own = session.data().spec.words();
@@ -131,7 +131,7 @@ pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
     Err(CliError::Lab(format!("'{file}' is a session of {about}; {other}")))
 }
 
-/// Writes how much is measured, and which cells there are.
+/// Writes the cells, and the number of samples.
 pub(super) fn write_cells(
     out: &mut dyn Write,
     cells: &[Cell],
@@ -147,7 +147,7 @@ pub(super) fn write_cells(
     cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
 }
 
-/// Returns states if they can be had here.
+/// Returns the states, or an error if one is not available here.
 pub(super) fn possible(states: &[State]) -> Result<Vec<State>, CliError> {
     match states.iter().find_map(|state| state.unavailable_reason()) {
         Some(why_not) => Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}"))),
@@ -155,8 +155,7 @@ pub(super) fn possible(states: &[State]) -> Result<Vec<State>, CliError> {
     }
 }
 
-/// Returns the methods of a session: those that can run here, and that globs name; without globs, the
-/// defaults.
+/// Returns the available methods that match the globs; without globs, the defaults.
 pub(super) fn choose<'m, R>(
     globs: &[String],
     methods: &'m [Method<R>],
@@ -174,7 +173,7 @@ pub(super) fn choose<'m, R>(
     Ok(here.filter(is_chosen).collect())
 }
 
-/// Returns what a text of `--methods` stands for; it has to be something that can run here.
+/// Parses a value of `--methods`, which has to match an available method.
 fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
     let glob = Glob::new(text).map_err(lab)?.compile_matcher();
     let named = methods.iter().filter(|method| glob.is_match(&method.name));
@@ -190,8 +189,8 @@ fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
     Ok(glob)
 }
 
-/// Returns the number of rounds: as many as were asked for, or as the preset has. Where rounds are added
-/// until they are enough, nothing is enough before the first that can decide anything.
+/// Returns the number of rounds: that of the user, or that of the preset. With `--max-time`, it is at least
+/// the minimum for verdicts.
 pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
     let rounds = asked.rounds.map_or(preset, usize::from);
     if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
@@ -202,7 +201,7 @@ fn seed_of_the_clock() -> u64 {
     now.as_nanos() as u64
 }
 
-/// Returns the file of a session that began at some second, where none is named.
+/// Returns the default path of a session's file, from the second at which it began.
 pub(super) fn file_of(spec: &SessionSpec) -> PathBuf {
     Path::new(&format!("lab-{}.jsonl", spec.environment.began)).to_owned()
 }

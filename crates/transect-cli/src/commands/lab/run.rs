@@ -25,7 +25,7 @@ use crate::output::{self, units};
 use crate::progress::StatusLine;
 use crate::user_dirs;
 
-/// A remaining time from which on it is printed even without a status line.
+/// The shortest remaining time that is printed even without a status line.
 const MIN_REPORTED_TIME: Duration = Duration::from_secs(60);
 
 /// Runs a session, or shows its plan.
@@ -67,7 +67,7 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
 }
 
-/// Goes on with a session, or begins one; nothing if the user interrupts before it begins.
+/// Resumes or begins a session; `None` if the user interrupts before it begins.
 fn session<R: Request>(
     request: &R,
     resumed: Option<Session>,
@@ -88,7 +88,7 @@ fn session<R: Request>(
     Session::begin(spec, &file).map(Some).map_err(lab)
 }
 
-/// Makes the datasets that are not there yet, unless the user interrupts.
+/// Creates missing datasets, unless the user interrupts.
 fn make(
     datasets: &[Dataset],
     experiment: &mut impl Experiment,
@@ -110,8 +110,8 @@ fn make(
     Ok(())
 }
 
-/// Estimates the time of a session, and prints it. A dataset that stands for those of the session is
-/// removed, unless it is one of them.
+/// Estimates the duration of a session, and prints it. The dataset that stands in for those of the session is
+/// removed afterwards, unless it is one of them.
 fn estimate(
     spec: &SessionSpec,
     experiment: &mut impl Experiment,
@@ -136,7 +136,7 @@ fn write_page(session: &Session) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Runs an estimate, and prints how long a session will take.
+/// Runs an estimate, and prints the duration of the session.
 fn print_time(
     spec: &SessionSpec,
     estimate: &Estimate,
@@ -164,7 +164,7 @@ fn print_time(
     Ok(())
 }
 
-/// Runs what is left of a session, with progress.
+/// Runs the remaining processes of a session, with progress.
 fn measure(
     session: &mut Session,
     experiment: &mut impl Experiment,
@@ -180,7 +180,7 @@ fn measure(
     let measured = session.run(experiment, cancel, &mut |sample, left| {
         done += 1;
         tell(sample);
-        // The first round knows all methods, and the time that they take.
+        // After the first round, the times of all methods are known.
         let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
         if sample.round == 1 && !mem::replace(&mut told, true) && left_time > MIN_REPORTED_TIME {
             let time = units::duration(left_time);
@@ -194,7 +194,7 @@ fn measure(
     measured.map_err(lab)
 }
 
-/// Times and counts the system calls of every method that allows it.
+/// Times and counts the system calls of every method that supports it.
 fn examine_calls(
     session: &mut Session,
     experiment: &mut impl Experiment,
@@ -208,7 +208,7 @@ fn examine_calls(
     session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
 }
 
-/// Returns what shows the progress of an operation on every cell, and prints its errors.
+/// Returns a function that shows the progress of an operation on every cell, and prints its errors.
 fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
     let mut status = StatusLine::on_terminal();
     move |cell, result, left| {
@@ -251,7 +251,7 @@ fn launcher<'c>(
     Ok(Launcher { program, built, disturbable: true })
 }
 
-/// Says what went wrong in a sample.
+/// Prints the problem of a sample, if there was one.
 fn tell(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,

@@ -50,7 +50,7 @@ impl Request for LabTransformArgs {
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let kind = match resumed {
             Some(spec) => rules(spec).kind,
-            // Many files have methods of their own.
+            // Many small files have other methods.
             None if self.preset.files.is_some() => return Ok(Vec::new()),
             None => self.kind,
         };
@@ -69,7 +69,7 @@ impl Request for LabTransformArgs {
             Some(dir) => dir.clone(),
             None => user_dirs::cache_path("scratch")?,
         };
-        // One that is not there yet will lie where the next one above it does.
+        // A missing folder will be on the file system of its closest existing ancestor.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let there = there.unwrap_or_else(|| folder.clone());
         let spec = self.common().apply_to(plan(self, methods, &there)?);
@@ -105,13 +105,13 @@ impl Request for LabTransformArgs {
     }
 }
 
-/// Returns the folder that the session made its own in.
+/// Returns the parent of the session's folder.
 fn folder_of(scratch: Option<&Scratch>) -> &Path {
     let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
     scratch.folder().parent().unwrap_or(scratch.folder())
 }
 
-/// Checks that the folder has room and supports the states, and prints the space that is needed.
+/// Checks that the folder has enough space and supports the states, and prints the space needed.
 fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
     if spec.cache_states.contains(&State::Cold) {
         let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
@@ -125,7 +125,7 @@ fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns what a session takes, if there is room for it.
+/// Describes the space that a session needs, or returns an error if there is not enough.
 fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     let needs = Needs::of(spec);
     let free = needs.check(folder).map_err(cannot("use", folder))?;
@@ -231,7 +231,7 @@ fn plan_of_one(
     Ok(plan)
 }
 
-/// Returns what the programs that contenders need, and those that are cells, say of their version.
+/// Returns the versions of the programs that contenders need, and of commands.
 fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
     let contenders = methods.iter().filter_map(|method| method.runner.contender());
     let needs = contenders.map(|contender| contender.needs.iter());
@@ -241,7 +241,7 @@ fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String>
     programs.into_iter().filter_map(told).collect()
 }
 
-/// Returns what both kinds of sessions have in common.
+/// Returns the plan with the fields that both kinds of sessions share.
 fn plan_of(
     args: &LabTransformArgs,
     rules: Rules,
@@ -256,7 +256,7 @@ fn plan_of(
     }
 }
 
-/// Returns what was asked for, once each, or what the preset says.
+/// Returns the user's values without duplicates, or those of the preset.
 fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
     let values = if asked.is_empty() { of_the_preset } else { asked };
     let mut once = Vec::new();

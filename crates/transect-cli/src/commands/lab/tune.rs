@@ -1,4 +1,4 @@
-//! `transect lab tune`: the settings that win on a file system, stored for `scan` and `list`.
+//! `transect lab tune`: finds the fastest settings for a file system, and stores them for `scan` and `list`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -75,10 +75,10 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         environment: Environment::of_this_command(),
         settings,
         evidence,
-        // What is known of passes over files is as true as before.
+        // Keep the settings for transforms.
         passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
     };
-    // What was stored on a quieter day is worth more than nothing.
+    // On a busy machine, keep an earlier profile.
     let stored = if args.dry_run || noisy { None } else { Some(profiles()?.store(&profile)?) };
     show(args, &profile, stored.as_deref())?;
     if noisy {
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-/// Where the samples go, and whether they stay.
+/// The session files, and whether they are kept.
 struct Files {
     paths: [PathBuf; 2],
     /// A temporary folder, removed with the session files in it unless the user named one.
@@ -108,7 +108,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
     let mut second = first.clone().into_os_string();
     second.push(".2");
     let second = PathBuf::from(second);
-    // Found out before a session, not behind it.
+    // Check now, not after the first session.
     if temporary.is_none() && second.exists() {
         return Err(CliError::Lab(format!("'{}' already exists", second.display())));
     }
