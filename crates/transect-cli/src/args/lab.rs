@@ -115,7 +115,7 @@ pub(crate) struct CorpusFileArgs {
     pub(crate) force: bool,
 }
 
-/// Parses one of some values by its name; help lists what each is about, if it is about something.
+/// Parses one of several values by name. Help lists the names with their descriptions, if there are any.
 fn one_of<T: Sync>(
     all: &'static [T],
     name: fn(&T) -> &'static str,
@@ -135,14 +135,14 @@ fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
     one_of(Pattern::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
 }
 
-/// The states of the caches, their names and help.
+/// The states of the caches: value, name, help.
 const STATES: &[(State, &str, &str)] = &[
     (State::Warm, "warm", "All in memory, verified: nothing is read from devices"),
     (State::Cold, "cold", "Nothing in memory, verified: data is read from devices; needs root"),
     (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
 ];
 
-/// The states of an input, their names and help.
+/// The states of an input: value, name, help.
 const FILE_STATES: &[(State, &str, &str)] = &[
     (State::Warm, "warm", "All in memory, verified with the system"),
     (
@@ -165,7 +165,7 @@ const SYNCS: &[(transform::SyncRule, &str, &str)] = &[
     (transform::SyncRule::Inside, "inside", "Sync the output"),
 ];
 
-/// Parses a value by its name; help lists names and help of all.
+/// Parses one of several values, each with its name and help.
 fn value_of<T: Copy + Send + Sync + 'static>(
     all: &'static [(T, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
@@ -367,30 +367,30 @@ pub(crate) struct LabAttributesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesMethodArgs {
-    /// A way of asking
+    /// Query by this method
     #[arg(value_name = "WAY",
           value_parser = one_of(attributes::QueryMethod::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
     pub(crate) method: attributes::QueryMethod,
-    /// The file that holds the questions
+    /// Read the questions from this file
     pub(crate) questions: PathBuf,
-    /// What is asked
+    /// Run this task
     #[arg(long, value_parser = task_parser())]
     pub(crate) task: attributes::Task,
-    /// On how many threads
+    /// Use N threads
     #[arg(long, default_value_t = 1)]
     pub(crate) threads: usize,
-    /// Where a service answers, if one is asked
+    /// Query the service at this socket
     #[arg(long)]
     pub(crate) socket: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LabPassArgs {
-    /// A method and settings: METHOD[,block=SIZE]
+    /// Use this method and settings: METHOD[,block=SIZE]
     pub(crate) name: transform::Variant,
-    /// The file that is read
+    /// Read this file
     pub(crate) input: PathBuf,
-    /// The file that is made
+    /// Write this file
     pub(crate) output: PathBuf,
     /// Transform the bytes like this
     #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
@@ -398,10 +398,10 @@ pub(crate) struct LabPassArgs {
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
     pub(crate) sync: transform::SyncRule,
-    /// What is done with many files: INPUT and OUTPUT are folders, and NAME is a way
+    /// Run this phase on many files; INPUT and OUTPUT are then folders
     #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
     pub(crate) phase: Option<transform::Phase>,
-    /// How many files there are
+    /// Use N files
     #[arg(long, value_name = "N")]
     pub(crate) files: Option<u64>,
 }
@@ -689,13 +689,13 @@ pub(crate) struct LabTuneArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabMethodArgs {
-    /// A reader, an order, settings: READER/ORDER[,threads=N][,buffer=SIZE][,stat-order=ORDER]
+    /// Use this reader, order and settings: READER/ORDER[,threads=N][,buffer=SIZE][,stat-order=ORDER]
     pub(crate) name: String,
-    /// The tree
+    /// Walk this tree
     pub(crate) root: PathBuf,
-    /// Walks
+    /// Walk it this many times
     pub(crate) runs: usize,
-    /// Say what time passed in the calls of the reader, too; the walks take longer by that
+    /// Report the time in the calls of the reader as well, which makes walks slower
     #[arg(long)]
     pub(crate) per_call: bool,
 }
