@@ -156,7 +156,7 @@ impl Watch {
 }
 
 /// Describes the kinds of interference that cannot be observed on this system.
-pub fn unseen() -> Vec<&'static str> {
+pub fn unobservable() -> Vec<&'static str> {
     let Some(counters) = Counters::read() else {
         return vec!["the activity of other processes"];
     };

@@ -292,7 +292,7 @@ fn in_a_group_of_its_own(command: &mut Command) {
 
 /// Sends SIGTERM to a process, so that it can clean up. Returns whether the signal could be sent.
 #[cfg(unix)]
-pub(crate) fn ask_to_end(child: &Child) -> bool {
+pub(crate) fn terminate(child: &Child) -> bool {
     use rustix::process::{Pid, Signal, kill_process};
 
     kill_process(Pid::from_child(child), Signal::TERM).is_ok()
@@ -300,7 +300,7 @@ pub(crate) fn ask_to_end(child: &Child) -> bool {
 
 /// Returns false: only Unix has SIGTERM.
 #[cfg(not(unix))]
-pub(crate) fn ask_to_end(_: &Child) -> bool {
+pub(crate) fn terminate(_: &Child) -> bool {
     false
 }
 

@@ -170,19 +170,22 @@ fn measure(
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
-    let unseen = interference::unseen();
-    if !unseen.is_empty() {
-        output::hint(&format!("not available here: {}", unseen.join(", ")));
+    let unobservable = interference::unobservable();
+    if !unobservable.is_empty() {
+        output::hint(&format!("not available here: {}", unobservable.join(", ")));
     }
     let began = Instant::now();
-    let (mut done, mut told) = (0_u32, false);
+    let (mut done, mut has_printed_time) = (0_u32, false);
     let mut status = StatusLine::on_terminal();
     let measured = session.run(experiment, cancel, &mut |sample, left| {
         done += 1;
-        tell(sample);
+        print_problem(sample);
         // After the first round, the times of all methods are known.
         let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
-        if sample.round == 1 && !mem::replace(&mut told, true) && left_time > MIN_REPORTED_TIME {
+        if sample.round == 1
+            && !mem::replace(&mut has_printed_time, true)
+            && left_time > MIN_REPORTED_TIME
+        {
             let time = units::duration(left_time);
             output::hint(&format!("about {time} left, judging by the first round"));
         }
@@ -252,7 +255,7 @@ fn launcher<'c>(
 }
 
 /// Prints the problem of a sample, if there was one.
-fn tell(sample: &Sample) {
+fn print_problem(sample: &Sample) {
     let wrong = match &sample.outcome {
         Outcome::Right { .. } => None,
         Outcome::Wrong { found } => Some(format!("found something else: {found}")),

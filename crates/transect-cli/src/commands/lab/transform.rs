@@ -237,8 +237,8 @@ fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String>
     let needs = contenders.map(|contender| contender.needs.iter());
     let commands = commands.iter().map(External::program);
     let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();
-    let told = |program: &str| Some((program.to_owned(), version_of(program)?));
-    programs.into_iter().filter_map(told).collect()
+    let version = |program: &str| Some((program.to_owned(), version_of(program)?));
+    programs.into_iter().filter_map(version).collect()
 }
 
 /// Returns the plan with the fields that both kinds of sessions share.

@@ -8,7 +8,7 @@ use transect_sys::private_dir::PrivateTempDir;
 
 use super::answers::{Run, WANT};
 use crate::harness::interference::TICK;
-use crate::harness::launch::ask_to_end;
+use crate::harness::launch::terminate;
 
 /// The time limit for a server to answer or to end; generous, for slow and busy machines.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -66,8 +66,8 @@ impl Server {
     }
 
     /// Sends it SIGTERM, and returns whether it ended in time.
-    fn ends(&mut self) -> bool {
-        if !ask_to_end(&self.child) {
+    fn stop(&mut self) -> bool {
+        if !terminate(&self.child) {
             return false;
         }
         let asked_at = Instant::now();
@@ -89,7 +89,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // Kill it if it does not end; it then leaves its files behind.
-        if !self.ends() {
+        if !self.stop() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
