@@ -1,0 +1,39 @@
+//! Options that several commands of `lab` share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct LabMethodsArgs {
+    /// Build and run the contenders in DIR, instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) contenders: Option<PathBuf>,
+    /// Add contenders that are wrong on purpose, for the tests of the lab
+    #[arg(long, hide = true)]
+    pub(crate) test_doubles: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LabSessionArgs {
+    /// Run every method N times [default: from the preset]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) rounds: Option<u16>,
+    /// Add rounds until every ratio is precise enough, for at most DURATION (90s, 10m); at least those
+    /// of the preset, or five
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
+    /// Seed of the order of methods in each round [default: from the clock]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Do not count system calls; otherwise separate runs at the end count them
+    #[arg(long)]
+    pub(crate) no_calls: bool,
+    /// Print what would be measured and what it takes, and do nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
+    /// Write the session to FILE, and a page beside it [default: lab-SECONDS.jsonl, seconds since 1970]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub(crate) output: Option<PathBuf>,
+}

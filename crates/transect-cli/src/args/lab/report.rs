@@ -1,0 +1,134 @@
+//! Arguments of the commands that read sessions or listings: `report`, `compare`, `explain`, `import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct LabReportArgs {
+    /// Read the session from FILE
+    #[arg(value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Print one JSON object
+    #[arg(long, group = "form")]
+    pub(crate) json: bool,
+    /// Print comma-separated values, a line per method, tree and state of the caches
+    #[arg(long, group = "form")]
+    pub(crate) csv: bool,
+    /// Print Markdown tables
+    #[arg(long, group = "form")]
+    pub(crate) markdown: bool,
+    /// Write a self-contained page with charts; - is standard output
+    #[arg(long, value_name = "FILE", group = "form")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+pub(super) const REPORT_NOTES: &str = "\
+Examples:
+  Report a session:
+    transect lab report walk.jsonl
+  Write a page with charts:
+    transect lab report --html walk.html walk.jsonl
+  Print Markdown tables, for an issue:
+    transect lab report --markdown walk.jsonl
+  Export comma-separated values:
+    transect lab report --csv walk.jsonl > walk.csv
+  Print JSON, for a script:
+    transect lab report --json walk.jsonl";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabCompareArgs {
+    /// Compare this session
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+    /// With this later one
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+    /// Exit with 1 if anything is significantly slower
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Compare transforms even if kind, size, machine, system or file system differ
+    #[arg(short = 'f', long)]
+    pub(crate) force: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(super) const COMPARE_NOTES: &str = "\
+Examples:
+  Compare two sessions:
+    transect lab compare before.jsonl after.jsonl
+  Fail if anything is significantly slower, in a build:
+    transect lab compare --check before.jsonl after.jsonl
+  Compare sessions of different machines:
+    transect lab compare --force before.jsonl after.jsonl
+  Print JSON, for a script:
+    transect lab compare --json before.jsonl after.jsonl
+  Write the comparison to a file:
+    transect lab compare before.jsonl after.jsonl > compare.txt";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabExplainArgs {
+    /// Read the session from FILE
+    #[arg(value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Store the result in the profile of the measured file system, for `transect transform`
+    #[arg(long)]
+    pub(crate) save: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(super) const EXPLAIN_NOTES: &str = "\
+The floors of the same rounds, and the kernel's accounting of each run, show where the time goes. A \
+limit is named only if it is significantly the largest part. A method is preferred to the default of \
+`transect transform` only if it was faster in all rounds, corrected for the number of methods, and \
+again in the rounds that were not used to choose it. Otherwise the result is: undecided.
+
+Examples:
+  Explain a session:
+    transect lab explain transform.jsonl
+  Explain it, and let `transect transform` use the result:
+    transect lab explain --save transform.jsonl
+  Measure a session to explain:
+    transect lab run transform --output transform.jsonl
+  Print JSON, for a script:
+    transect lab explain --json transform.jsonl
+  Show what is stored for this file system:
+    transect lab explain transform.jsonl && transect doctor
+
+Exit codes: 0 explained; 2 wrong usage, or the file cannot be read or is not a transform session.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabImportArgs {
+    /// Read listings from these files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print comma-separated values, a line per run
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+pub(super) const IMPORT_NOTES: &str = "\
+A listing is the output of the article's batch files: `-- TEST 16kb CRT --`, then for each run a line \
+`Transformed … blocks` and its real, user and system time. Each file is one session; the effect of the \
+sequential flag is tested across all files.
+
+Examples:
+  Show the tables of a listing:
+    transect lab import listing.txt
+  Test the sequential flag across two listings:
+    transect lab import listing.txt sequential.txt
+  Export every run:
+    transect lab import --csv listing.txt > runs.csv
+  Print JSON, for a script:
+    transect lab import --json listing.txt
+  Import all listings of a directory:
+    transect lab import *.txt
+
+Exit codes: 0 all files were read; 2 wrong usage, or a file cannot be read or is not a listing.";

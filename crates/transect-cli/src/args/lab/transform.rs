@@ -1,0 +1,99 @@
+//! Arguments of `lab run transform`, and of the hidden command that its sessions start.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::TypedValueParser;
+use transect_lab::experiments::transform;
+use transect_lab::harness::cache_state::State;
+use transect_lab::rivals::external::External;
+use transect_text::size;
+
+use super::common::{LabMethodsArgs, LabSessionArgs};
+use super::values::{FILE_STATES, KINDS, SYNCS, block_size, one_of, value_of};
+
+#[derive(Debug, Args)]
+pub(crate) struct LabTransformArgs {
+    /// Use these rules; `classic` are those of the article
+    #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
+          value_parser = one_of(transform::PRESETS, |it| it.name, |it| Some(it.about)))]
+    pub(crate) preset: &'static transform::Preset,
+    /// Use N small files, with presets of many files
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
+    pub(crate) files: Option<u32>,
+    /// Use inputs of this SIZE, such as 64M; several with commas [default: from the preset]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
+    pub(crate) sizes: Vec<usize>,
+    /// Read and write SIZE at once, such as 16K; several with commas [default: from the preset]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
+    pub(crate) blocks: Vec<usize>,
+    /// Run only methods that match, and always floors and base; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) methods: Vec<String>,
+    /// Measure a program as well, such as 'cp=cp {in} {out}', without a shell; may be repeated
+    #[arg(long = "command", value_name = "NAME=COMMAND",
+          value_parser = |text: &str| External::parse(text, &["{in}", "{out}"]))]
+    pub(crate) commands: Vec<External>,
+    /// Prepare the cache of the input before every run [default: from the preset]
+    #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(FILE_STATES))]
+    pub(crate) state: Vec<State>,
+    /// Transform the bytes like this
+    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    pub(crate) kind: transform::Kind,
+    /// Wait for the device before the clock stops
+    #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
+    pub(crate) sync: transform::SyncRule,
+    /// Add cells that advise the system of sequential reads, for methods that can
+    #[arg(long)]
+    pub(crate) seq: bool,
+    /// Create a temporary directory for all inputs and outputs in DIR [default: the user's cache]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// End a process after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) session: LabSessionArgs,
+    /// Continue an interrupted session
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
+                                "rounds", "max_time", "kind", "sync", "seq", "seed", "limit"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) all: LabMethodsArgs,
+}
+
+pub(super) const RUN_TRANSFORM_NOTES: &str = "\
+Examples:
+  Measure all methods of copying a file, in about a minute:
+    transect lab run transform
+  Show what would be measured, and how much space it needs:
+    transect lab run transform --dry-run
+  Measure large blocks on 1 GiB, with cold caches:
+    transect lab run transform --sizes 1G --blocks 256K,1M --state cold
+  Compare with cp:
+    transect lab run transform --command 'cp=cp {in} {out}'
+  Continue an interrupted session:
+    transect lab run transform --resume session.jsonl";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabPassArgs {
+    /// Use this method and settings: METHOD[,block=SIZE]
+    pub(crate) name: transform::Variant,
+    /// Read this file
+    pub(crate) input: PathBuf,
+    /// Write this file
+    pub(crate) output: PathBuf,
+    /// Transform the bytes like this
+    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    pub(crate) kind: transform::Kind,
+    /// Wait for the device before the clock stops
+    #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
+    pub(crate) sync: transform::SyncRule,
+    /// Run this phase on many files; INPUT and OUTPUT are then folders
+    #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
+    pub(crate) phase: Option<transform::Phase>,
+    /// Use N files
+    #[arg(long, value_name = "N")]
+    pub(crate) files: Option<u64>,
+}

@@ -1,0 +1,85 @@
+//! Arguments of `lab run enumerate`, and of the hidden command that its sessions start.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use transect_lab::experiments::walk::preset::{PRESETS, Preset, ROOT};
+use transect_lab::harness::cache_state::State;
+use transect_lab::rivals::external::External;
+
+use super::common::{LabMethodsArgs, LabSessionArgs};
+use super::values::{STATES, corpus_parser, one_of, value_of};
+
+#[derive(Debug, Args)]
+pub(crate) struct LabRunArgs {
+    /// Walk this tree; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<PathBuf>,
+    /// Walk this corpus, and create it if it is missing; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = corpus_parser())]
+    pub(crate) corpus: Vec<String>,
+    /// Keep corpora in DIR [default: a directory in the user's cache]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) corpora: Option<PathBuf>,
+    /// Use these rules; `article-` presets are those of the articles
+    #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
+          value_parser = one_of(PRESETS, |it| it.name, |it| Some(it.about)))]
+    pub(crate) preset: &'static Preset,
+    /// Run only methods that match, and always floor and base; may be repeated. Settings are allowed:
+    /// READER/ORDER,threads=4,buffer=256K,stat-order=inode
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) methods: Vec<String>,
+    /// Measure a program as well, such as 'old=OLD scan --json {root}', without a shell; may be repeated.
+    /// What it prints has to prove its work
+    #[arg(long = "command", value_name = "NAME=COMMAND",
+          value_parser = |text: &str| External::parse(text, &[ROOT]))]
+    pub(crate) commands: Vec<External>,
+    /// Compare with this method [default: what `transect scan` does, or from the preset]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) base: Option<String>,
+    /// Prepare the caches before every run; several with commas [default: from the preset]
+    #[arg(long, value_delimiter = ',', value_parser = value_of(STATES))]
+    pub(crate) state: Vec<State>,
+    /// End a process after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) session: LabSessionArgs,
+    /// Continue an interrupted session
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "commands", "base",
+                                "state", "rounds", "max_time", "seed", "limit"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) all: LabMethodsArgs,
+}
+
+pub(super) const RUN_WALK_NOTES: &str = "\
+Examples:
+  Measure walks of a tree, in a few minutes:
+    transect lab run enumerate --path src
+  Show what would be measured, and how long it takes:
+    transect lab run enumerate --path src --dry-run
+  Measure with cold caches, as root:
+    transect lab run enumerate --path src --state cold
+  Compare two readers on a corpus:
+    transect lab run enumerate --corpus data --methods 'getdents-*'
+  Compare whole programs, another build of du among them:
+    transect lab run enumerate --preset programs --command 'old=./du -sb {root}'
+  Compare what programs cost before they do anything:
+    transect lab run enumerate --preset start --command 'old=./du -sb {root}'
+  Continue an interrupted session:
+    transect lab run enumerate --resume session.jsonl";
+
+#[derive(Debug, Args)]
+pub(crate) struct LabMethodArgs {
+    /// Use this reader, order and settings: READER/ORDER[,threads=N][,buffer=SIZE][,stat-order=ORDER]
+    pub(crate) name: String,
+    /// Walk this tree
+    pub(crate) root: PathBuf,
+    /// Walk it this many times
+    pub(crate) runs: usize,
+    /// Report the time in the calls of the reader as well, which makes walks slower
+    #[arg(long)]
+    pub(crate) per_call: bool,
+}
