@@ -48,7 +48,7 @@ pub struct SessionSpec {
     pub cache_states: Vec<State>,
     /// The number of rounds; with `max_time`, the minimum.
     pub rounds: usize,
-    /// The time for further rounds, in seconds: they go on until every ratio is precise enough.
+    /// The time limit for further rounds, in seconds. Rounds are added until every ratio is precise enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time: Option<u64>,
     /// Runs in one process.

@@ -122,7 +122,7 @@ impl Watch {
         Self { lab: usage_of_self(), began: std::time::Instant::now(), before }
     }
 
-    /// Returns the activity beside a run with this usage; `None` if the system does not report it.
+    /// Returns the activity during a run with this usage; `None` if the system does not report it.
     pub fn end(self, usage: &Usage) -> Option<Beside> {
         let wall_ns = nanoseconds(self.began.elapsed());
         let lab = usage_of_self()?.cpu_time.saturating_sub(self.lab?.cpu_time);

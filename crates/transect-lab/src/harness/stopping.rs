@@ -2,7 +2,7 @@
 //!
 //! A session that tested for significance after every round, and stopped at the first hit, would
 //! find one sooner or later: each look is another chance of a false positive. So the rule ignores
-//! verdicts. It looks at how well each ratio is known: at the width of its interval, which is the
+//! verdicts. It uses the width of the interval of each ratio, its precision, which is the
 //! same whether the two methods differ or not. (Chow and Robbins, 1965: sampling until the interval
 //! has a fixed width nearly preserves its coverage.)
 //!

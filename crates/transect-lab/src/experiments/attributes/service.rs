@@ -88,7 +88,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Kill it if it does not end; it then leaves its files behind.
+        // A killed server leaves its socket behind, in a folder that is removed with this value.
         if !self.stop() {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -56,7 +56,7 @@ pub const PEERS: &[Peer] = &[
         ],
         output_format: OutputFormat::NulNames,
         count_rules: &[
-            // Regular files; no directories, no lengths, though it asks for those of files.
+            // Regular files; no directories, and no lengths, though it queries those of files.
             |inventory| ReportedCounts::files(inventory.files.names),
         ],
     },
