@@ -260,7 +260,7 @@ fn session_of_older_version_readable() {
     assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
 }
 
-/// Disturbs the first runs, by this number.
+/// Disturbs this number of runs, from the first.
 struct DisturbedRuns(usize);
 
 impl Measure for DisturbedRuns {
