@@ -190,7 +190,7 @@ fn compile_database_and_dep_info_are_sources_of_questions() {
 #[test]
 fn cache_makes_fewer_calls_than_probing() {
     let env = TestEnv::new();
-    let test = "a_cache_asks_less_often_than_whoever_probes";
+    let test = "cache_makes_fewer_calls_than_probing";
     let more = ["--rounds", "1", "--task", "includes", "--task", "uptodate"];
     let shown = run(&env, &more).exits(0);
     if shown.stderr_text().contains("calls are not counted") {
@@ -227,7 +227,7 @@ fn dry_run_prints_questions_of_every_task() {
 #[test]
 fn page_uses_words_of_attribute_queries() {
     let env = TestEnv::new();
-    let test = "the_page_speaks_of_questions";
+    let test = "page_uses_words_of_attribute_queries";
     let more = ["--rounds", "2", "--task", "uptodate", "--task", "includes", "--no-calls"];
     let _ = run(&env, &more).exits(0);
     let written = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]);

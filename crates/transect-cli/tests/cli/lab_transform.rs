@@ -153,7 +153,7 @@ fn session_has_every_report_form_and_can_be_compared() {
 #[test]
 fn page_uses_words_of_transforms() {
     let env = TestEnv::new();
-    let test = "the_page_of_passes_over_files_speaks_of_files";
+    let test = "page_uses_words_of_transforms";
     let grid = ["--rounds", "2", "--state", "warm", "--methods", "mapped"];
     let more = ["--sizes", "2M", "--blocks", "16K"];
     env.mkdir("scratch");
@@ -344,7 +344,7 @@ fn compare_refuses_sessions_of_other_work_or_path() {
 #[test]
 fn method_with_wrong_output_never_ranked() {
     let env = TestEnv::new();
-    let test = "whoever_makes_something_else_is_never_ranked";
+    let test = "method_with_wrong_output_never_ranked";
     if !env.has("python3") {
         return skip(test, "there is no python3").unwrap_or_default();
     }
@@ -374,7 +374,7 @@ fn method_with_wrong_output_never_ranked() {
 #[test]
 fn input_mapped_by_another_process_is_not_cold() {
     let env = TestEnv::new();
-    let test = "an_input_that_somebody_keeps_in_memory_is_not_cold";
+    let test = "input_mapped_by_another_process_is_not_cold";
     if !env.has("python3") {
         return skip(test, "there is no python3").unwrap_or_default();
     }
@@ -459,7 +459,7 @@ fn interrupted_session_leaves_only_its_file() {
 #[test]
 fn session_without_enough_space_refused() {
     let env = TestEnv::new();
-    let test = "where_there_is_no_room_nothing_begins";
+    let test = "session_without_enough_space_refused";
     let folder = env.mkdir("scratch");
     let mount = match Mount::tmpfs("4m", &folder) {
         Ok(mount) => mount,
@@ -545,7 +545,7 @@ fn command_that_does_not_sync_is_wrong_under_sync_rule() {
     // Floors without an output have no number of unwritten bytes.
     let rows = rows(ranking);
     if rows.iter().all(|row| row["unwritten"].is_null()) {
-        let test = "a_program_that_syncs_nothing_is_wrong_where_all_are_to_be_synced";
+        let test = "command_that_does_not_sync_is_wrong_under_sync_rule";
         return skip(test, "this kernel does not count unwritten pages").unwrap_or_default();
     }
     assert!(row_names(ranking).contains("dd"), "{told}");
@@ -580,7 +580,7 @@ fn dry_run_prints_space_and_bytes_to_write() {
 #[test]
 fn c_contenders_do_every_kind_in_their_manifest() {
     let env = TestEnv::new();
-    let test = "contenders_in_c_do_every_kind_that_they_say_they_do";
+    let test = "c_contenders_do_every_kind_in_their_manifest";
     if !env.has("gcc") || !env.has("g++") {
         return skip(test, "there is no gcc or no g++").unwrap_or_default();
     }
@@ -693,7 +693,7 @@ fn many_files_measured_in_every_phase() {
 fn calls_counted_in_separate_runs() {
     let env = TestEnv::new();
     if !env.has("strace") {
-        let test = "calls_of_a_pass_are_counted_in_runs_of_their_own";
+        let test = "calls_counted_in_separate_runs";
         return skip(test, "there is no strace").unwrap_or_default();
     }
     let full = ["--preset", "full", "--rounds", "1", "--state", "warm", "--methods", "buffered"];
