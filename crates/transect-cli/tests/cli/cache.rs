@@ -213,7 +213,7 @@ fn cache_unreported_residency_is_unknown() {
     assert_eq!(answer["error_list"][1]["path"], "tree/locked");
     assert_eq!((&answer["files"], &answer["errors"]), (&json!(0), &json!(2)));
     let status = env.transect_unprivileged(test, ["cache", "status", "tree"]).unwrap().exits(1);
-    let reason = "cannot access 'tree/foreign': only the owner of a file";
+    let reason = "cannot access 'tree/foreign': only a file's owner";
     assert!(status.stderr_text().contains(reason), "{}", status.text());
 
     let dropped = env.transect_unprivileged(test, ["cache", "drop", "tree/foreign"]).unwrap();

@@ -71,7 +71,7 @@ pub(crate) fn residency(file: &File, range: Range<u64>) -> io::Result<Residency>
 
 fn by_mincore(file: &File, range: Range<u64>) -> io::Result<Residency> {
     if !range.is_empty() && !reports_residency(file, range.end)? {
-        let reason = "only the owner, and users who may write to a file, can query how much of it \
+        let reason = "only a file's owner, and users who may write to it, can query how much of it \
                       is in memory";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
