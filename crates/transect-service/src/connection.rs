@@ -23,7 +23,7 @@ pub(crate) trait ConnectionContext: Sync {
     fn server_info(&self) -> ServerInfo;
     /// Returns the counters.
     fn stats(&self) -> Vec<(&'static str, u64)>;
-    /// Counts a request about so many paths or names.
+    /// Counts a request with this number of paths or names.
     fn count_paths(&self, questions: usize);
     /// The service begins to wait for the client: for the rest of a frame, or for room for an
     /// answer.

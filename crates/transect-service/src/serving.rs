@@ -48,7 +48,7 @@ pub enum Event {
     Disconnected {
         /// Its process id.
         process: u32,
-        /// The number of paths and names it asked for.
+        /// The number of paths and names in its requests.
         questions: u64,
     },
     /// A client was disconnected because of its request, or was gone before it was answered.

@@ -367,11 +367,11 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name, nearest } => {
-                write!(f, "no step is called '{name}'")?;
+                write!(f, "unknown step '{name}'")?;
                 if let Some(nearest) = nearest {
-                    write!(f, ", but '{nearest}' is")?;
+                    write!(f, " (did you mean '{nearest}'?)")?;
                 }
-                write!(f, "; there are {}", steps::names())
+                write!(f, "; the steps are {}", steps::names())
             }
             Self::Parameter { word, info, reason } => {
                 write!(f, "'{word}': {reason}; the step is {}", info.syntax())
@@ -448,12 +448,12 @@ mod tests {
     fn chain_unknown_step_error_suggests_nearest() {
         assert_eq!(
             error(&["trim", "elo=lf"]),
-            "no step is called 'elo', but 'eol' is; there are blake3, sha256, xxh3, crc32c, case, \
+            "unknown step 'elo' (did you mean 'eol'?); the steps are blake3, sha256, xxh3, crc32c, case, \
              map, swap, decode, encode, bom, eol, trim, tabs, entab, final-newline, replace, zstd, \
              unzstd, gzip, gunzip, encrypt, decrypt"
         );
-        assert!(error(&["frobnicate"]).starts_with("no step is called 'frobnicate'; there are "));
-        assert!(error(&[""]).starts_with("no step is called ''; there are "));
+        assert!(error(&["frobnicate"]).starts_with("unknown step 'frobnicate'; the steps are "));
+        assert!(error(&[""]).starts_with("unknown step ''; the steps are "));
     }
 
     #[test]

@@ -162,7 +162,9 @@ impl fmt::Display for Error {
             Self::ReaderUnavailable(name, why) => {
                 write!(f, "reader '{name}' cannot be used here: {why}")
             }
-            Self::UnsupportedBufferSize(name) => write!(f, "reader '{name}' takes no buffer size"),
+            Self::UnsupportedBufferSize(name) => {
+                write!(f, "reader '{name}' does not use a buffer size")
+            }
             Self::BufferSizeOutOfRange(size) => {
                 let sizes = ReaderSettings::BUFFER_SIZES;
                 write!(
@@ -172,7 +174,9 @@ impl fmt::Display for Error {
                     sizes.end()
                 )
             }
-            Self::UnsupportedStatOrder(name) => write!(f, "reader '{name}' takes no stat order"),
+            Self::UnsupportedStatOrder(name) => {
+                write!(f, "reader '{name}' does not use a stat order")
+            }
             Self::InvalidPattern(pattern, why) => {
                 write!(f, "cannot parse pattern '{pattern}': {why}")
             }

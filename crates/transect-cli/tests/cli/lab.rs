@@ -257,7 +257,7 @@ fn lab_method_accepts_settings() {
             "no method is called 'portable/futures,threads=0': \
              threads are a number from 1 to 1024, not '0'",
         ),
-        ("portable/queue,stat-order=inode", "reader 'portable' takes no stat order"),
+        ("portable/queue,stat-order=inode", "reader 'portable' does not use a stat order"),
     ] {
         assert_eq!(method(name).exits(2).stderr_text(), format!("transect: {told}\n"));
     }

@@ -480,7 +480,7 @@ fn rounds_added_until_enough_or_time_is_over() {
     let quick = ["--state", "warm", "--methods", "buffered", "--max-time", "1ms", "--rounds", "2"];
     let shown = run(&env, &quick).exits(0).stdout_text();
     // Fewer than five rounds cannot decide anything.
-    assert!(shown.contains("5 rounds of 1 (the time was over), seed 7"), "{shown}");
+    assert!(shown.contains("5 rounds of 1 (the time limit was reached), seed 7"), "{shown}");
     let report = report(&env);
     assert_eq!((&report["ended"]["by"], &report["ended"]["rounds"]), (&"time".into(), &5.into()));
     assert_eq!(lines(&env)[1]["took_ns"].as_u64().map(|time| time > 0), Some(true));
@@ -573,7 +573,7 @@ fn dry_run_prints_space_and_bytes_to_write() {
     let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
     let told = told.stderr_text();
     assert!(told.contains("7 cells in 2 rounds, if all are as fast as buffered"), "{told}");
-    assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot is no sample");
+    assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot run is not a sample");
     assert_eq!(left_over(&env), [""; 0]);
 }
 

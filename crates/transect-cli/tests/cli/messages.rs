@@ -352,7 +352,7 @@ fn buffer_size_out_of_range_rejected() {
     assert_output!(env, env.transect(["--reader", "portable", "--buffer-size", "64K"]), @r"
     exit code: 2
     ----- stderr -----
-    transect: reader 'portable' takes no buffer size
+    transect: reader 'portable' does not use a buffer size
     ");
 }
 
@@ -370,7 +370,7 @@ fn stat_order_unsupported_by_reader_rejected() {
     assert_output!(env, env.transect(["--reader", "portable", "--stat-order", "inode"]), @r"
     exit code: 2
     ----- stderr -----
-    transect: reader 'portable' takes no stat order
+    transect: reader 'portable' does not use a stat order
     ");
     let _ = env.transect(["--stat-order", "inode", "."]).exits(0).quiet();
     let _ = env.transect(["list", "--stat-order", "listing", "."]).exits(0).quiet();

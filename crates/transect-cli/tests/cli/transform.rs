@@ -257,7 +257,7 @@ fn transform_wrong_usage_changes_nothing() {
         (
             &["elo=lf", "src", "-i"][..],
             2,
-            "no step is called 'elo', but 'eol' is; there are blake3",
+            "unknown step 'elo' (did you mean 'eol'?); the steps are blake3",
         ),
         (&["eol=lff", "src", "-i"], 2, "the step is eol=lf|crlf|report"),
         (

@@ -279,7 +279,7 @@ fn buffer_size_unsupported_by_reader_rejected() {
         assert_tree(&env.transect(args).exits(0).quiet().json());
     }
     for (reader, size, message) in [
-        ("find-first-file", "64K", "reader 'find-first-file' takes no buffer size"),
+        ("find-first-file", "64K", "reader 'find-first-file' does not use a buffer size"),
         ("nt-query", "1", "buffer size 1 is not between 4096 and 4194304 bytes"),
     ] {
         let refused = env.transect(["list", "--reader", reader, "--buffer-size", size]).exits(2);
@@ -293,7 +293,7 @@ fn stat_order_with_attribute_listing_rejected() {
     for reader in ["nt-query", "find-first-file"] {
         let args = ["scan", "--reader", reader, "--stat-order", "inode", "tree"];
         let refused = env.transect(args).exits(2);
-        let message = format!("transect: reader '{reader}' takes no stat order\n");
+        let message = format!("transect: reader '{reader}' does not use a stat order\n");
         assert_eq!(refused.stderr, message);
     }
 }

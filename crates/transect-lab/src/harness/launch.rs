@@ -81,7 +81,7 @@ pub enum Failure {
 impl Failure {
     /// Returns the failure of a cell whose method does not exist here.
     pub(crate) fn unknown() -> Self {
-        Self::NotStarted { reason: "no such method here any more".to_owned() }
+        Self::NotStarted { reason: "this method is no longer available".to_owned() }
     }
 
     /// Returns the failure of a method whose contender could not be built.

@@ -222,8 +222,8 @@ impl End {
     /// Describes it.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Precision => "every ratio is known well enough",
-            Self::Time => "the time was over",
+            Self::Precision => "every ratio is precise enough",
+            Self::Time => "the time limit was reached",
         }
     }
 }

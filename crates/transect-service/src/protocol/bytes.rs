@@ -15,7 +15,7 @@ impl<'a> ByteReader<'a> {
         self.0.is_empty()
     }
 
-    /// Takes so many bytes.
+    /// Takes this number of bytes.
     ///
     /// # Errors
     /// There are fewer; the same holds for the methods that follow.

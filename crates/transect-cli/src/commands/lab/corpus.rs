@@ -189,7 +189,7 @@ fn verify(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     corpora::verify(definition, dir).map_err(lab)?;
     let mut text = output::buffer();
     let dir = quote::for_terminal(dir.as_os_str());
-    writeln!(text, "{dir} is '{}', as far as counts tell", definition.name)?;
+    writeln!(text, "{dir} is '{}' by its counts", definition.name)?;
     output::print(text)?;
     Ok(ExitStatus::Complete)
 }

@@ -187,7 +187,7 @@ impl Experiment for WalkExperiment<'_> {
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
-        let method = self.method(job).ok_or("no such method here any more")?;
+        let method = self.method(job).ok_or("this method is no longer available")?;
         let (root, entries) = match part {
             CountPart::StartUp => (self.empty().map_err(|error| transect::reason(&error))?, 1),
             CountPart::Work => {
@@ -196,12 +196,12 @@ impl Experiment for WalkExperiment<'_> {
             }
         };
         let command = command(self.launcher, method, &root, 1);
-        Ok((command.map_err(|_| "no such method here")?, entries))
+        Ok((command.map_err(|_| "this method is not available")?, entries))
     }
 
     fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
         let root = self.empty().map_err(|error| transect::reason(&error))?;
-        let method = self.method(job).ok_or("no such method here any more")?;
+        let method = self.method(job).ok_or("this method is no longer available")?;
         let command = command(self.launcher, method, &root, 1).map_err(|it| it.to_string())?;
         time(command, job.limit()).map(|usage| usage.wall_ns).map_err(|it| it.to_string())
     }

@@ -211,8 +211,8 @@ mod tests {
         assert_eq!(tuned.contract, method("portable/futures").contract);
         assert!(!method("portable/futures,threads=1").parallel);
         for (name, why_not) in [
-            ("portable/queue,buffer=64K", "reader 'portable' takes no buffer size"),
-            ("portable/queue,stat-order=inode", "reader 'portable' takes no stat order"),
+            ("portable/queue,buffer=64K", "reader 'portable' does not use a buffer size"),
+            ("portable/queue,stat-order=inode", "reader 'portable' does not use a stat order"),
         ] {
             assert_eq!(method(name).unavailable_reason.as_deref(), Some(why_not));
         }
