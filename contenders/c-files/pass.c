@@ -146,10 +146,10 @@ static const struct {
 	{ "c-mmap", by_mapping },
 };
 
-static uint64_t now(void)
+static uint64_t now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -174,10 +174,12 @@ int main(int argc, char **argv)
 	for (size_t at = 0; at < sizeof methods / sizeof *methods; at++) {
 		if (strcmp(argv[1], methods[at].name))
 			continue;
-		uint64_t start = now(), bytes = methods[at].pass(&job), elapsed = now() - start;
+		uint64_t cpu = now(CLOCK_PROCESS_CPUTIME_ID), start = now(CLOCK_MONOTONIC);
+		uint64_t bytes = methods[at].pass(&job), elapsed = now(CLOCK_MONOTONIC) - start;
+		cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 		printf("{\"files\":1,\"directories\":0,\"bytes\":%" PRIu64
-		       ",\"errors\":0,\"elapsed_ns\":%" PRIu64 "}\n",
-		       bytes, elapsed);
+		       ",\"errors\":0,\"elapsed_ns\":%" PRIu64 ",\"cpu_ns\":%" PRIu64 "}\n",
+		       bytes, elapsed, cpu);
 		return 0;
 	}
 	fprintf(stderr, "pass: unknown method: %s\n", argv[1]);

@@ -404,11 +404,11 @@ static const struct {
 	{"c-readdir-lstat-path", walk_readdir_lstat_path},
 };
 
-static uint64_t now_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -439,12 +439,15 @@ int main(int argc, char **argv)
 	}
 	for (long runs = strtol(argv[3], NULL, 10); runs > 0; runs--) {
 		struct tally t = {0};
-		uint64_t start = now_ns();
+		uint64_t cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID), start = now_ns(CLOCK_MONOTONIC), elapsed;
 
 		methods[m].walk(argv[2], &t);
-		printf("{\"files\":%ju,\"directories\":%ju,\"bytes\":%ju,\"errors\":%ju,\"elapsed_ns\":%ju}\n",
+		elapsed = now_ns(CLOCK_MONOTONIC) - start;
+		cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+		printf("{\"files\":%ju,\"directories\":%ju,\"bytes\":%ju,\"errors\":%ju,\"elapsed_ns\":%ju,"
+		       "\"cpu_ns\":%ju}\n",
 		       (uintmax_t)t.files, (uintmax_t)t.directories, (uintmax_t)t.bytes, (uintmax_t)t.errors,
-		       (uintmax_t)(now_ns() - start));
+		       (uintmax_t)elapsed, (uintmax_t)cpu);
 		fflush(stdout);
 	}
 	return 0;

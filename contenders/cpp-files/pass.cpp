@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -70,6 +71,14 @@ static std::uint64_t pass(const Job &job)
 	return bytes;
 }
 
+// CPU time of all threads.
+static std::uint64_t cpu_ns()
+{
+	timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 8) {
@@ -83,10 +92,13 @@ int main(int argc, char **argv)
 		std::cerr << "pass: unknown method, kind or block: " << method << ' ' << kind << '\n';
 		return 2;
 	}
+	const auto cpu = cpu_ns();
 	const auto start = std::chrono::steady_clock::now();
 	const std::uint64_t bytes = pass(job);
 	const auto elapsed = std::chrono::steady_clock::now() - start;
+	const auto cpu_of_run = cpu_ns() - cpu;
 	std::cout << "{\"files\":1,\"directories\":0,\"bytes\":" << bytes << ",\"errors\":0,\"elapsed_ns\":"
-		  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count() << "}" << std::endl;
+		  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
+		  << ",\"cpu_ns\":" << cpu_of_run << "}" << std::endl;
 	return 0;
 }

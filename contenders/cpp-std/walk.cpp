@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -151,6 +152,14 @@ static Tally async(const fs::path &root)
 	return tally;
 }
 
+// CPU time of all threads.
+static std::uint64_t cpu_ns()
+{
+	timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 int main(int argc, char **argv)
 {
 	const std::map<std::string, std::function<Tally(const fs::path &)>> methods = {
@@ -180,11 +189,14 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
+		const auto cpu = cpu_ns();
 		const auto start = std::chrono::steady_clock::now();
 		const Tally tally = method->second(root);
 		const auto elapsed = std::chrono::steady_clock::now() - start;
+		const auto cpu_of_run = cpu_ns() - cpu;
 		std::cout << "{\"files\":" << tally.files << ",\"directories\":" << tally.directories
 			  << ",\"bytes\":" << tally.bytes << ",\"errors\":" << tally.errors << ",\"elapsed_ns\":"
-			  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count() << "}" << std::endl;
+			  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
+			  << ",\"cpu_ns\":" << cpu_of_run << "}" << std::endl;
 	}
 }

@@ -42,12 +42,12 @@ def main():
     with open(sys.argv[2], "rb") as file:
         paths = [os.fsdecode(path) for path in file.read().split(b"\0")[:-1]]
     sums = Sums()
-    start = time.perf_counter_ns()
+    cpu, start = time.process_time_ns(), time.perf_counter_ns()
     method(paths, sums)
-    elapsed = time.perf_counter_ns() - start
+    elapsed, cpu = time.perf_counter_ns() - start, time.process_time_ns() - cpu
     print(json.dumps({
         "files": sums.found, "directories": 0, "bytes": sums.bytes, "errors": sums.missing,
-        "changed": sums.changed % 2**64, "elapsed_ns": elapsed,
+        "changed": sums.changed % 2**64, "elapsed_ns": elapsed, "cpu_ns": cpu,
     }))
 
 

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::harness::environment::{Environment, FileSystem};
+use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::Usage;
-use crate::harness::log::{Outcome, Sample, SessionData};
+use crate::harness::log::{Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
 use crate::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
@@ -75,6 +76,38 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         ..SessionSpec::new(Spec::Walk, "quick", datasets, cells, "base")
     };
     SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
+}
+
+/// Marks the first so many samples of a session as disturbed, the others as quiet.
+pub(crate) fn disturb(data: &mut SessionData, samples: usize) {
+    for (at, sample) in data.samples.iter_mut().enumerate() {
+        let Outcome::Right { beside, .. } = &mut sample.outcome else { continue };
+        let disturbed = if at < samples { vec![Disturbance::Foreign] } else { Vec::new() };
+        *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
+    }
+}
+
+/// Changes the runs of a cell and the usage of its processes.
+pub(crate) fn change(
+    data: &mut SessionData,
+    cell: &str,
+    change: impl Fn(&mut Vec<RunLine>, &mut Usage),
+) {
+    for sample in data.samples.iter_mut().filter(|sample| sample.cell == cell) {
+        let Outcome::Right { runs, usage, .. } = &mut sample.outcome else { continue };
+        change(runs, usage);
+    }
+}
+
+/// Sets the CPU time that the runs of a cell report.
+pub(crate) fn report_cpu(data: &mut SessionData, cell: &str, cpu_ns: u64) {
+    change(data, cell, |runs, _| runs.iter_mut().for_each(|run| run.cpu_ns = Some(cpu_ns)));
+}
+
+/// Adds the start-up of a cell in the first cache state: three equal starts.
+pub(crate) fn start_up(data: &mut SessionData, cell: &str, wall_ns: u64, cpu_ns: u64) {
+    let (times_ns, cpu_ns) = (vec![wall_ns; 3], vec![cpu_ns; 3]);
+    data.started.push(Started { cell: cell.to_owned(), cache_state: 0, times_ns, cpu_ns });
 }
 
 /// Returns a session with a cell for each of [`NAMES`], one wrong cell, and a second dataset with a hostile

@@ -27,6 +27,12 @@ pub const SCHEMA: &str = "transect.lab/1";
 /// The kind of cells that do only a part of the work, to show how long that part takes.
 pub const FLOOR: &str = "floor";
 
+/// The kind of cells that are methods of this program.
+pub const ENGINE: &str = "engine";
+
+/// The kind of cells that are programs as they come.
+const PEER: &str = "peer";
+
 /// The suffix of the name of the base's second cell.
 const SECOND_BASE: &str = " (again)";
 
@@ -224,6 +230,13 @@ impl SessionSpec {
         !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
     }
 
+    /// Returns whether a cell runs code of this program, whose clock is the lab's own: a method of the
+    /// engine, or a floor of transforms.
+    pub fn is_own(&self, cell: &Cell) -> bool {
+        let is_floor = cell.is_floor() && matches!(self.experiment, Spec::Transform(_));
+        cell.kind == ENGINE || is_floor
+    }
+
     /// Describes the work of a dataset.
     pub fn work_in(&self, dataset: &Dataset) -> String {
         match (&dataset.payload, self.experiment) {
@@ -364,6 +377,11 @@ impl Cell {
     /// Returns the second cell of a base.
     pub fn second_base(&self) -> Self {
         Self { name: format!("{}{SECOND_BASE}", self.name), ..self.clone() }
+    }
+
+    /// Returns whether its time is that of its whole process, as it has no clock of its own.
+    pub fn is_process(&self) -> bool {
+        self.command.is_some() || self.kind == PEER
     }
 
     /// Returns whether it is a floor, which does only a part of the work.

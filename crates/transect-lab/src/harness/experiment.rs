@@ -194,13 +194,11 @@ pub trait Experiment {
         None
     }
 
-    /// Runs a program that has no clock of its own without work, and returns the time, in nanoseconds.
+    /// Runs a cell without work, in the cache state of the job, and returns the usage of its process.
     ///
     /// # Errors
     /// The reason for the failure, in one line.
-    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
-        self.run(job).map(|output| output.usage.wall_ns).map_err(|failure| failure.to_string())
-    }
+    fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String>;
 }
 
 /// Runs the command of a cell in one process.

@@ -34,6 +34,13 @@ pub struct Usage {
     pub account: Option<Account>,
 }
 
+impl Usage {
+    /// Returns its CPU time, in the program and in the kernel, in nanoseconds.
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
 /// Why a process failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]

@@ -189,14 +189,21 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
-/// The time that a program takes to start: a record of the file, one for each cell without a clock of its
-/// own.
+/// The time that a program takes to start: a record of the file, one for each cell that runs another
+/// program, in each cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     /// The cell.
     pub cell: String,
+    /// Index into the cache states of the spec: the first with this state. Older versions measured one
+    /// state only.
+    #[serde(rename = "pass", default)]
+    pub cache_state: usize,
     /// The times of its processes without work, in nanoseconds, one for each run.
     pub times_ns: Vec<u64>,
+    /// CPU times of the same runs, in nanoseconds; empty in sessions of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_ns: Vec<u64>,
 }
 
 /// The end of a session with a time limit: a record of the file, the last that measuring writes.
@@ -285,7 +292,7 @@ impl SessionData {
             Record::Sample(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Calls(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Accesses(it) => (it.dataset, 0, &it.cell),
-            Record::Start(it) => (0, 0, &it.cell),
+            Record::Start(it) => (0, it.cache_state, &it.cell),
             Record::End(_) => return true,
         };
         let SessionSpec { datasets, cache_states, .. } = &self.spec;

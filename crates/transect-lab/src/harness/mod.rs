@@ -19,4 +19,5 @@ pub mod protocol;
 pub mod scheduler;
 pub mod scratch;
 pub mod stopping;
+pub mod stopwatch;
 pub mod work;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::harness::launch::nanoseconds;
+use crate::harness::stopwatch::RunTime;
 use crate::harness::work::Work;
 
 /// The report of one run, as `contenders/README.md` defines it.
@@ -12,6 +14,9 @@ pub struct RunLine {
     pub work: Work,
     /// Its duration by the method's own clock, in nanoseconds.
     pub elapsed_ns: u64,
+    /// CPU time of all threads of its process during the run, in nanoseconds, if the method reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
     /// The time inside the calls of its reader. Only the engine's methods report it, on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallTimes>,
@@ -30,7 +35,21 @@ pub struct RunLine {
 impl RunLine {
     /// Returns the line of a run that reports only its work and its time.
     pub fn new(work: Work, elapsed_ns: u64) -> Self {
-        Self { work, elapsed_ns, calls: None, digest: None, changed: None, held: None }
+        Self {
+            work,
+            elapsed_ns,
+            cpu_ns: None,
+            calls: None,
+            digest: None,
+            changed: None,
+            held: None,
+        }
+    }
+
+    /// Returns the line of a run that this program measured.
+    pub fn measured(work: Work, time: RunTime) -> Self {
+        let cpu_ns = time.cpu.map(nanoseconds);
+        Self { cpu_ns, ..Self::new(work, nanoseconds(time.elapsed)) }
     }
 }
 

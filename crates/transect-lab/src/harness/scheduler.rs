@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 
 use crate::harness::accesses::Accesses;
+use crate::harness::cache_state::State;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
-use crate::harness::launch::{launch, nanoseconds};
+use crate::harness::launch::{Usage, launch, nanoseconds};
 use crate::harness::log::{
     Counted, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
 };
@@ -19,8 +20,11 @@ use crate::spec::{Cell, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;
 
-/// Number of timed starts of a program.
+/// Number of measured starts of a program.
 const STARTS: usize = 5;
+
+/// The same with cold caches, where each start reads the program from its device.
+const COLD_STARTS: usize = 3;
 
 /// The maximum of repetitions of a disturbed sample.
 const MAX_REPEATS: usize = 3;
@@ -259,43 +263,63 @@ impl Session {
             .collect()
     }
 
-    /// Times the start of every cell without a clock of its own, and reports every cell to `progress`.
+    /// Measures the start of every cell that runs another program, once in each cache state, and reports
+    /// every cell to `progress`.
     ///
     /// # Errors
-    /// The file cannot be written. Cells that cannot be timed are reported and skipped.
+    /// The file cannot be written. Cells that cannot be measured are reported and skipped.
     pub fn time_starts(
         &mut self,
         experiment: &mut impl Experiment,
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
     ) -> Result<(), Error> {
-        let known: Vec<&str> = self.data().started.iter().map(|it| it.cell.as_str()).collect();
-        let (spec, out) = (&self.data().spec, self.out());
-        let all =
-            |cell: &str| (0..spec.datasets.len()).all(|dataset| out.contains(&(dataset, cell)));
-        let external = spec.cells.iter().filter(|cell| cell.command.is_some());
-        let wanted = external.filter(|it| !known.contains(&&*it.name) && !all(&it.name));
-        let wanted: Vec<Cell> = wanted.cloned().collect();
-        for (at, cell) in wanted.iter().enumerate() {
+        let wanted = self.unstarted();
+        let cells = wanted.len();
+        for (at, (dataset, cache_state, cell)) in wanted.into_iter().enumerate() {
             if cancel.is_cancelled() {
                 return Ok(());
             }
-            let job = Job::new(&self.data().spec, cell, 0, 0);
-            // Skip the first start: the program may no longer be in memory.
-            let times: Result<Vec<u64>, String> =
-                (0..=STARTS).map(|_| experiment.start_up(&job)).collect();
-            let times = times.map(|times| times[1..].to_vec());
-            progress(
-                &cell.name,
-                times.as_ref().map(|_| ()).map_err(Clone::clone),
-                wanted.len() - at - 1,
-            );
-            if let Ok(times_ns) = times {
+            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
+            // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
+            let (discarded, kept) =
+                if job.state == State::Cold { (0, COLD_STARTS) } else { (1, STARTS) };
+            let starts: Result<Vec<Usage>, String> =
+                (0..discarded + kept).map(|_| experiment.start_up(&job)).collect();
+            let starts = starts.map(|starts| starts[discarded..].to_vec());
+            progress(&cell.name, starts.as_ref().map(|_| ()).map_err(Clone::clone), cells - at - 1);
+            if let Ok(starts) = starts {
+                let times_ns = starts.iter().map(|usage| usage.wall_ns).collect();
+                let cpu_ns = starts.iter().map(Usage::cpu_ns).collect();
                 let cell = cell.name.clone();
-                self.log.add(Record::Start(Started { cell, times_ns }))?;
+                self.log.add(Record::Start(Started { cell, cache_state, times_ns, cpu_ns }))?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the cells whose start is not measured yet, each with a dataset that it runs on, for the first
+    /// cache state of each kind. The base's second cell starts like the first.
+    fn unstarted(&self) -> Vec<(usize, usize, Cell)> {
+        let (spec, out) = (&self.data().spec, self.out());
+        let known: HashSet<(usize, &str)> =
+            self.data().started.iter().map(|it| (it.cache_state, it.cell.as_str())).collect();
+        let states = &spec.cache_states;
+        let is_first =
+            |&at: &usize| states.iter().position(|state| *state == states[at]) == Some(at);
+        let first_states: Vec<usize> = (0..states.len()).filter(is_first).collect();
+        let cells = spec.cells.iter().filter(|cell| !spec.is_own(cell));
+        let on = |cell: &Cell| {
+            let mut datasets = (0..spec.datasets.len()).filter(|&at| spec.runs_in(cell, at));
+            datasets.find(|&dataset| !out.contains(&(dataset, cell.name.as_str())))
+        };
+        let in_states = |cell: &Cell| {
+            let dataset = on(cell);
+            let missing = |&&state: &&usize| !known.contains(&(state, cell.name.as_str()));
+            let states = first_states.iter().filter(missing).copied();
+            states.filter_map(|state| Some((dataset?, state, cell.clone()))).collect::<Vec<_>>()
+        };
+        cells.filter(|cell| cell.name != spec.second_base).flat_map(in_states).collect()
     }
 
     /// Times the calls of the engine's cells in separate runs, and reports every cell to `progress`. Cells

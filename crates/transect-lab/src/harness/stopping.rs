@@ -48,6 +48,10 @@ pub(crate) fn end(
 /// included.
 fn are_enough(rankings: &[Ranking], rounds: usize) -> bool {
     rankings.iter().all(|ranking| {
+        // A machine too busy to compare anything may become quiet.
+        if ranking.uncompared.is_some() {
+            return false;
+        }
         let ratios = ranking.rows.iter().filter_map(|row| row.to_base);
         let cells = ratios.clone().count();
         // Too few rounds cannot decide anything, however narrow the intervals are.
@@ -99,6 +103,10 @@ mod tests {
         many.extend(names.iter().map(|name| (name.as_str(), 200_000)));
         assert_eq!(end(&with(&many, 5), long), None);
         assert_eq!(end(&with(&many, 10), long), Some(End::Precision));
+
+        let mut busy = data.clone();
+        crate::fixtures::disturb(&mut busy, 15);
+        assert_eq!(end(&busy, long), None, "the machine may become quiet");
 
         for (at, sample) in data.samples.iter_mut().enumerate() {
             sample.took_ns = Some(1_000_000);

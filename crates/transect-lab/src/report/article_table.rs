@@ -13,7 +13,7 @@ use crate::stats::samples::sorted;
 pub enum Unit {
     /// A time, in nanoseconds.
     Nanoseconds,
-    /// A question.
+    /// A factor.
     Times,
 }
 
@@ -59,18 +59,13 @@ type Reduce = fn(&Row) -> Vec<f64>;
 
 impl ArticleTable {
     /// Builds tables by the protocol of the session's preset; empty if it has none, or one that prints
-    /// single samples.
+    /// single samples. An article prints wall times, so a ranking without comparable wall times has none.
     pub(super) fn of(spec: &SessionSpec, rankings: &[Ranking]) -> Vec<Self> {
-        let protocol = match spec.experiment {
-            Spec::Walk => walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract),
-            // The article on file transforms defines this protocol.
-            Spec::Transform(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
-            Spec::Attributes => None,
-        };
-        let Some(protocol) = protocol else {
+        let Some(protocol) = protocol_of(spec) else {
             return Vec::new();
         };
-        let reduced = rankings.iter().filter(|ranking| !ranking.rows.is_empty());
+        let reduced =
+            rankings.iter().filter(|ranking| !ranking.rows.is_empty() && ranking.has_wall_times());
         reduced.filter_map(|ranking| Self::one(protocol, spec, ranking)).collect()
     }
 
@@ -121,10 +116,21 @@ impl ArticleTable {
     }
 }
 
+/// Returns the protocol of a session that prints a table like an article's. P6 prints single samples.
+pub(super) fn protocol_of(spec: &SessionSpec) -> Option<&'static str> {
+    match spec.experiment {
+        Spec::Walk => walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract),
+        // The article on file transforms defines this protocol.
+        Spec::Transform(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
+        Spec::Attributes => None,
+    }
+    .filter(|&protocol| protocol != "P6")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::with;
+    use crate::fixtures::{disturb, report_cpu, with};
     use crate::harness::log::SessionData;
     use crate::stats::ranking::rank;
 
@@ -154,6 +160,18 @@ mod tests {
         assert_eq!(names(&s2), ["time", "opening", "listing", "attributes"]);
         // Calls that were not timed are missing, not zero.
         assert_eq!(s2.rows[0].values, [1001.0]);
+    }
+
+    #[test]
+    fn cpu_times_print_no_article_table() {
+        let mut data = with(&[("base", 1000), ("slow", 4000)], 3);
+        data.spec.preset = "article-s1".to_owned();
+        ["base", "slow"].iter().for_each(|cell| report_cpu(&mut data, cell, 100));
+        assert_eq!(ArticleTable::of(&data.spec, &rank(&data)).len(), 1);
+        disturb(&mut data, 6);
+        let rankings = rank(&data);
+        assert_eq!(rankings[0].by, crate::stats::ranking::Metric::Processor);
+        assert_eq!(ArticleTable::of(&data.spec, &rankings), []);
     }
 
     #[test]

@@ -76,6 +76,9 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
     let name = quote::for_terminal(group.name.as_ref());
     let by = group.by.about();
     writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}{by}", group.conditions)?;
+    if let Some(reason) = &group.uncompared {
+        return writeln!(out, "{WARN}not compared: {reason}{WARN:#}");
+    }
     let numbers = ["before", "after", "after ÷ before (95 %)", "× floor"];
     let mut table = Table::new(&["method"], &numbers, &["verdict"]);
     for row in &group.rows {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
+use crate::report::article_table::protocol_of;
 use crate::spec::SessionSpec;
 use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
@@ -49,6 +50,9 @@ fn methods<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
 }
 
 fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
+    if let Some(reason) = &ranking.uncompared {
+        return format!("Nothing is compared: {reason}.");
+    }
     let methods = methods(spec, ranking);
     let Some(fastest) = methods.first() else {
         return "No method has a time that could be ranked.".to_owned();
@@ -57,7 +61,7 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     let mut text = match methods.len() {
         1 => format!("The only method is {name}"),
         many if ranking.by == Metric::Processor => {
-            format!("The method with the least processor time, of {many}, is {name}")
+            format!("Least CPU, of {many} methods: {name}")
         }
         many => format!("The fastest of {many} methods is {name}"),
     };
@@ -76,6 +80,8 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     let said: Vec<String> = [
         (Verdict::Faster, "is faster", "are faster"),
         (Verdict::Slower, "is slower", "are slower"),
+        (Verdict::LessCpu, "needs less CPU", "need less CPU"),
+        (Verdict::MoreCpu, "needs more CPU", "need more CPU"),
         (Verdict::NoDifference, "makes no difference", "make no difference"),
         (Verdict::Undecided, "is undecided", "are undecided"),
     ]
@@ -109,9 +115,13 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     }
     let Ranking { disturbed, samples, .. } = ranking;
     if ranking.by == Metric::Processor {
+        let whose = match spec.whole_processes {
+            true => "of whole processes, from start to exit",
+            false => "of one run, without the start of its process",
+        };
         alarms.push(format!(
-            "This machine never became quiet: {disturbed} of {samples} samples were disturbed. \
-             Only processor time is compared, of whole processes with their start."
+            "This machine was too busy for wall times: {disturbed} of {samples} samples were disturbed. \
+             CPU time is compared, {whose}. It shows how much work a method makes, not how soon it ends."
         ));
     }
     if !ranking.proved && ranking.state != State::AsIs {
@@ -173,10 +183,10 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     {
         notes.push(format!(
             "Fresh memory is expensive on this machine: a first run took up to {ratio:.1} times the \
-             processor time of the second, which is the measured one."
+             CPU time of the second, which is the measured one."
         ));
     }
-    if ranking.disturbed > 0 && ranking.by != Metric::Processor {
+    if ranking.disturbed > 0 && ranking.has_wall_times() {
         let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
         let (disturbed, samples) = (ranking.disturbed, ranking.samples);
         let causes = causes.join("; ");
@@ -195,6 +205,12 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if ranking.state == State::AsIs {
         let whose = spec.words().as_it;
         notes.push(format!("{whose} happened to be: neither made nor proved."));
+    }
+    if !ranking.has_wall_times() && protocol_of(spec).is_some() {
+        notes.push("The article's table is left out: it shows wall times.".to_owned());
+    }
+    if ranking.uncompared.is_some() {
+        notes.push("Times are listed as measured, in the order of the session.".to_owned());
     }
     if !ranking.apart.is_empty() {
         let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
@@ -215,9 +231,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{data, with};
-    use crate::harness::interference::Beside;
-    use crate::harness::log::Outcome;
+    use crate::fixtures::{data, disturb, report_cpu, with};
     use crate::stats::ranking::rank;
 
     fn conclusion(data: &SessionData) -> Conclusion {
@@ -255,16 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn many_disturbed_samples_compare_processor_time() {
+    fn many_disturbed_samples_compare_cpu_time() {
         let mut data = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
-        let disturb = |data: &mut SessionData, samples: usize| {
-            for (at, sample) in data.samples.iter_mut().enumerate() {
-                let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
-                usage.user_ns = if sample.cell == "busy" { 500 } else { 100 };
-                let disturbed = if at < samples { vec![Disturbance::Foreign] } else { vec![] };
-                *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
-            }
-        };
+        for (cell, cpu) in [("base", 100), ("base (again)", 100), ("busy", 500)] {
+            report_cpu(&mut data, cell, cpu);
+        }
         disturb(&mut data, 9);
         let few = conclusion(&data);
         assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
@@ -273,10 +282,30 @@ mod tests {
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
         disturb(&mut data, 10);
         let many = conclusion(&data);
-        let sentence =
-            "The method with the least processor time, of 2, is base. Beside it, 1 is slower.";
+        let sentence = "Least CPU, of 2 methods: base. Beside it, 1 needs more CPU.";
         assert_eq!(many.sentence, sentence);
         assert!(many.alarms[0].contains("10 of 36 samples were disturbed"), "{many:?}");
+        let all = format!("{many:?}");
+        assert!(!all.contains("faster") && !all.contains("fastest"), "{all}");
+    }
+
+    #[test]
+    fn busy_session_without_cpu_of_runs_concludes_nothing() {
+        let mut data = with(&[("base", 2000), ("base (again)", 2000), ("busy", 1000)], 12);
+        data.spec.preset = "article-s1".to_owned();
+        disturb(&mut data, 36);
+        let conclusion = conclusion(&data);
+        assert_eq!(
+            conclusion.sentence,
+            "Nothing is compared: other processes disturbed 36 of 36 samples, and the CPU time of a \
+             single run is known for too few methods."
+        );
+        let notes = [
+            "The article's table is left out: it shows wall times.",
+            "Times are listed as measured, in the order of the session.",
+        ];
+        assert_eq!(conclusion.notes, notes);
+        assert_eq!(crate::report::ArticleTable::of(&data.spec, &rank(&data)), []);
     }
 
     #[test]

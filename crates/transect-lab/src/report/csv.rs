@@ -42,7 +42,10 @@ const COLUMNS: &[(&str, Field)] = &[
     ("kind", |it| Some(it.cell.kind.clone())),
     ("parallel", |it| Some(it.cell.parallel.to_string())),
     ("contract", |it| Some(it.cell.contract.join(" "))),
-    ("rank", |it| Some((it.row.ok()?.0 + 1).to_string())),
+    ("rank", |it| {
+        let (at, _) = it.row.ok().filter(|_| it.ranking.uncompared.is_none())?;
+        Some((at + 1).to_string())
+    }),
     ("n", |it| Some(it.row()?.time.n.to_string())),
     ("median_ns", |it| whole(it.row()?.time.median)),
     ("min_ns", |it| whole(it.row()?.time.min)),
@@ -85,6 +88,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("device_written_bytes", |it| whole(it.row()?.device_written?)),
     ("ns_per_byte", |it| exact(it.row()?.ns_per_byte?)),
     ("held_each_bytes", |it| whole(it.row()?.cache_bytes_per_name?)),
+    ("run_cpu_ns", |it| whole(it.row()?.run_cpu_ns?)),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 

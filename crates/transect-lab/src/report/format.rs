@@ -24,8 +24,8 @@ pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
 /// Returns the style of a verdict that is a finding: about two sessions or two ways.
 pub(super) fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
-        Verdict::Faster => GOOD,
-        Verdict::Slower => ERROR,
+        Verdict::Faster | Verdict::LessCpu => GOOD,
+        Verdict::Slower | Verdict::MoreCpu => ERROR,
         Verdict::NoDifference | Verdict::Undecided => DIM,
     }
 }

@@ -178,8 +178,8 @@ const COLUMNS: &[Column] = &[
 fn row_style(row: &Row) -> Style {
     match row.judgement.map(|judgement| judgement.verdict) {
         _ if row.below_the_floor => ERROR,
-        Some(Verdict::Faster) => GOOD,
-        Some(Verdict::Slower) => WARN,
+        Some(Verdict::Faster | Verdict::LessCpu) => GOOD,
+        Some(Verdict::Slower | Verdict::MoreCpu) => WARN,
         Some(Verdict::NoDifference) | None => Style::new(),
         Some(Verdict::Undecided) => DIM,
     }

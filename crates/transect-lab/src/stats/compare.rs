@@ -42,8 +42,10 @@ pub struct Group {
     pub state: State,
     /// The same in words.
     pub conditions: String,
-    /// The metric: processor time if either session is too disturbed for wall time.
+    /// The metric: CPU time if either session is too disturbed for wall time.
     pub by: Metric,
+    /// Why nothing is compared, if so: the reason of one of the rankings.
+    pub uncompared: Option<String>,
     /// Cells ranked in both sessions, the largest speed-up first.
     pub rows: Vec<ComparedRow>,
     /// Cells ranked in one session only.
@@ -109,7 +111,7 @@ fn label(ranking: &Ranking, spec: &SessionSpec) -> String {
     format!("{}, {}", ranking.name, spec.state_of(ranking.cache_state))
 }
 
-/// Returns two rankings by the same metric: by processor time if either is.
+/// Returns two rankings by the same metric: by CPU time if either is.
 fn same_metric(before: (&SessionData, Ranking), after: (&SessionData, Ranking)) -> [Ranking; 2] {
     let differ = before.1.by != after.1.by;
     [before, after].map(|(data, ranking)| match ranking.by {
@@ -133,6 +135,12 @@ fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
 
 fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
+    let conditions = spec.state_of(before.cache_state).to_owned();
+    let (name, state, by) = (before.name.clone(), before.state, before.by);
+    if let Some(reason) = before.uncompared.as_ref().or(after.uncompared.as_ref()) {
+        let uncompared = Some(reason.clone());
+        return Group { name, state, conditions, by, uncompared, rows, alone, incomparable };
+    }
     for (row, is_apart) in all_rows(before) {
         let cell = &row.cell.name;
         let other = find_row(after, cell);
@@ -154,18 +162,9 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
     rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
     let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();
     for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
-        row.judgement = Some(judgement);
+        row.judgement = Some(by.judgement(judgement));
     }
-    let conditions = spec.state_of(before.cache_state).to_owned();
-    Group {
-        name: before.name.clone(),
-        state: before.state,
-        conditions,
-        by: before.by,
-        rows,
-        alone,
-        incomparable,
-    }
+    Group { name, state, conditions, by, uncompared: None, rows, alone, incomparable }
 }
 
 impl ComparedRow {
@@ -258,11 +257,11 @@ fn file_system_properties(dataset: &Dataset) -> Vec<(String, String)> {
 mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Rules, SyncRule};
-    use crate::fixtures::with;
-    use crate::harness::interference::{Beside, Disturbance};
+    use crate::fixtures::{disturb, report_cpu, with};
     use crate::harness::launch::Usage;
     use crate::harness::log::{FileEvidence, Outcome};
     use crate::spec::Spec;
+    use crate::stats::Verdict;
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
@@ -311,22 +310,33 @@ mod tests {
 
     #[test]
     fn compare_uses_one_metric_for_both_sessions() {
-        let calm = of_files();
+        let mut calm = of_files();
+        let cells = ["base", "base (again)", "other"];
+        cells.iter().for_each(|cell| report_cpu(&mut calm, cell, 300));
         let mut restless = calm.clone();
-        for sample in &mut restless.samples {
-            let Outcome::Right { beside, usage, .. } = &mut sample.outcome else { continue };
-            (usage.user_ns, usage.system_ns) = (1000, 200);
-            let disturbed = vec![Disturbance::Foreign];
-            *beside = Some(Box::new(Beside { disturbed, ..Beside::default() }));
-        }
+        cells.iter().for_each(|cell| report_cpu(&mut restless, cell, 1200));
+        disturb(&mut restless, 18);
         for (before, after, ratio) in [(&calm, &restless, 4.0), (&restless, &calm, 0.25)] {
             let group = &compare(before, after).groups[0];
             assert_eq!(group.by, Metric::Processor);
-            // Every calm sample has 300 ns of processor time, whatever its wall time.
+            // Every calm sample has 300 ns of CPU time, whatever its wall time.
             assert!(group.rows.iter().all(|row| row.ratios.median == ratio), "{group:?}");
+            let verdict = group.rows[0].judgement.unwrap().verdict;
+            assert!(!matches!(verdict, Verdict::Faster | Verdict::Slower), "{verdict}");
         }
         assert_eq!(compare(&calm, &calm).groups[0].by, Metric::Time);
         assert_eq!(compare(&restless, &restless).groups[0].by, Metric::Processor);
+    }
+
+    #[test]
+    fn compare_busy_session_without_cpu_of_runs_compares_nothing() {
+        let calm = of_files();
+        let mut busy = calm.clone();
+        disturb(&mut busy, 18);
+        for (before, after) in [(&calm, &busy), (&busy, &calm)] {
+            let group = &compare(before, after).groups[0];
+            assert!(group.uncompared.is_some() && group.rows.is_empty(), "{group:?}");
+        }
     }
 
     #[test]

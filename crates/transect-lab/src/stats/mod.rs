@@ -14,6 +14,7 @@ pub mod paired;
 pub mod random;
 pub mod rank_sum;
 pub mod ranking;
+mod run_cpu;
 pub mod samples;
 pub mod significance;
 pub mod summary;

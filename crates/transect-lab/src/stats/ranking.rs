@@ -3,10 +3,16 @@
 //! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work
 //! in every round it ran. Differences are ratios within a round, to the base and to the floor. The base
 //! runs twice; if it differs from itself, no other verdict counts.
+//!
+//! If other processes disturbed more than a quarter of the samples, wall times show how busy the machine
+//! was. Then CPU times of single runs are compared, as far as they are known ([`run_cpu`]); if they are
+//! known for too few cells, nothing is compared.
+//!
+//! [`run_cpu`]: super::run_cpu
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::account::Account;
@@ -15,12 +21,12 @@ use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::Held;
-use crate::spec::Cell;
-use crate::stats::summary::mean_without_the_first;
+use crate::spec::{Cell, SessionSpec};
+use crate::stats::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
 
-/// Up to one of this many samples may be disturbed; with more, processor time is compared.
+/// Up to one of this many samples may be disturbed; with more, wall times are not compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
 
 /// Bytes of a memory page.
@@ -41,6 +47,9 @@ pub struct Ranking {
     pub state: State,
     /// The metric that is compared and that rows are sorted by.
     pub by: Metric,
+    /// Why nothing is compared, if so. Rows then have their wall times, in the order of the session,
+    /// without ratios and verdicts.
+    pub uncompared: Option<String>,
     /// Number of samples disturbed by other processes.
     pub disturbed: usize,
     /// Number of samples with the right result.
@@ -63,16 +72,24 @@ pub struct Ranking {
     pub noisy: bool,
 }
 
+impl Ranking {
+    /// Returns whether its wall times may be compared.
+    pub(crate) fn has_wall_times(&self) -> bool {
+        self.by != Metric::Processor && self.uncompared.is_none()
+    }
+}
+
 /// The metric that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Wall time, by each cell's own clock.
+    #[default]
     Time,
     /// Wall time of the whole process, from its start to its exit.
     Process,
-    /// Processor time of the whole process: used if too many samples were disturbed, as wall time then
-    /// depends on other processes.
+    /// CPU time of one run, or of the whole process in sessions of those: used if too many samples were
+    /// disturbed, as wall time then depends on other processes.
     Processor,
 }
 
@@ -86,12 +103,25 @@ impl Metric {
         }
     }
 
+    /// Returns whether it is wall time by each cell's own clock.
+    pub fn is_time(&self) -> bool {
+        *self == Self::Time
+    }
+
+    /// Returns a judgement of ratios by this metric.
+    pub(crate) fn judgement(self, judgement: Judgement) -> Judgement {
+        match self {
+            Self::Processor => Judgement { verdict: judgement.verdict.on_cpu(), ..judgement },
+            Self::Time | Self::Process => judgement,
+        }
+    }
+
     /// Returns what reports add to a title; empty for wall time by a cell's own clock.
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => "",
             Self::Process => "; whole processes",
-            Self::Processor => "; by processor time",
+            Self::Processor => "; by CPU time",
         }
     }
 }
@@ -117,6 +147,8 @@ pub struct Row {
     pub user_ns: f64,
     /// Median kernel time of the whole process, in nanoseconds.
     pub system_ns: f64,
+    /// Median CPU time of one run, in nanoseconds; `None` if it is unknown.
+    pub run_cpu_ns: Option<f64>,
     /// Median peak memory of its process, in bytes; `None` if the system does not report it.
     pub peak_memory: Option<f64>,
     /// Median number of page faults, minor and major.
@@ -178,6 +210,8 @@ pub struct Unranked {
 struct Run {
     /// By the metric of the ranking, in nanoseconds.
     time: f64,
+    /// CPU time of one run, in nanoseconds, if known.
+    cpu: Option<f64>,
     usage: Usage,
     files: Option<FileEvidence>,
     held: Option<Held>,
@@ -198,29 +232,55 @@ pub fn rank(data: &SessionData) -> Vec<Ranking> {
 }
 
 fn rank_one(data: &SessionData, dataset: usize, cache_state: usize) -> Ranking {
-    let here = samples_of(data, dataset);
-    let (disturbed, right) = disturbances(&here, cache_state);
-    let by = match data.spec.whole_processes {
-        _ if disturbed * MAX_DISTURBED_ONE_IN > right => Metric::Processor,
-        true => Metric::Process,
-        false => Metric::Time,
+    let (disturbed, right) = disturbances(&samples_of(data, dataset), cache_state);
+    let by = match disturbed * MAX_DISTURBED_ONE_IN > right {
+        true => Metric::Processor,
+        false => wall_metric(&data.spec),
     };
     rank_by(data, dataset, cache_state, by)
 }
 
-/// Ranks the cells of one dataset and cache state by a metric, disturbed or not.
+/// Returns the metric of a quiet machine.
+fn wall_metric(spec: &SessionSpec) -> Metric {
+    if spec.whole_processes { Metric::Process } else { Metric::Time }
+}
+
+/// Ranks the cells of one dataset and cache state by a metric, disturbed or not. If the CPU time is known
+/// for too few cells to compare any, nothing is compared.
 pub(crate) fn rank_by(
     data: &SessionData,
     dataset: usize,
     cache_state: usize,
     by: Metric,
 ) -> Ranking {
-    let SessionData { spec, counted, timed, started, .. } = data;
+    let ranking = rank_all(data, dataset, cache_state, by);
+    let has_times = ranking.samples > 0;
+    if by != Metric::Processor || !has_times || ranking.rows.iter().any(|row| row.to_base.is_some()) {
+        return ranking;
+    }
+    let mut ranking = rank_all(data, dataset, cache_state, wall_metric(&data.spec));
+    ranking.uncompared = Some(format!(
+        "other processes disturbed {} of {} samples, and the CPU time of a single run is known for too \
+         few methods",
+        ranking.disturbed, ranking.samples
+    ));
+    let place = |row: &Row| data.spec.cells.iter().position(|cell| cell.name == row.cell.name);
+    ranking.rows.sort_by_key(place);
+    for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
+        (row.to_base, row.to_floor, row.judgement) = (None, None, None);
+        row.below_the_floor = false;
+    }
+    ranking
+}
+
+fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) -> Ranking {
+    let SessionData { spec, counted, timed, .. } = data;
     let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
     for cell in spec.cells_in(dataset) {
-        match runs_of(cell, &here, cache_state, by) {
+        let start = start_up(data, cell, cache_state);
+        match runs_of(cell, &here, cache_state, by, (spec, start)) {
             Ok(values) => {
                 rounds.insert(cell.name.as_str(), values);
             }
@@ -244,10 +304,10 @@ pub(crate) fn rank_by(
         let Some(mut row) = Row::of(cell, values) else { continue };
         let accesses = counted.iter().find(|it| it.dataset == dataset && it.cell == cell.name);
         row.accesses = accesses.map(|counted| counted.accesses);
-        let start = started.iter().find(|it| it.cell == cell.name).and_then(median_start_up);
-        row.start_up = start;
+        let start = start_up(data, cell, cache_state).filter(|_| cell.is_process());
+        row.start_up = start.map(|start| start.wall.median);
         row.without_start =
-            start.filter(|_| by != Metric::Processor).map(|it| row.time.median - it);
+            row.start_up.filter(|_| by != Metric::Processor).map(|it| row.time.median - it);
         let mut calls =
             timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
         row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
@@ -274,9 +334,9 @@ pub(crate) fn rank_by(
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    judge_rows(&mut rows);
+    judge_rows(&mut rows, by);
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    judge_rows(&mut apart);
+    judge_rows(&mut apart, by);
     let state = spec.cache_states[cache_state];
     let proved =
         here.iter().filter(|sample| sample.cache_state == cache_state).all(|sample| match &sample
@@ -293,6 +353,7 @@ pub(crate) fn rank_by(
         cache_state,
         state,
         by,
+        uncompared: None,
         disturbed,
         samples,
         harness: harness_share(&here, cache_state),
@@ -328,10 +389,20 @@ fn cache_bytes_per_name(held: Held) -> f64 {
     held.memory as f64 / held.names.max(1) as f64
 }
 
-/// Returns the median start-up time.
-fn median_start_up(started: &Started) -> Option<f64> {
-    let times: Vec<f64> = started.times_ns.iter().map(|&time| time as f64).collect();
-    Summary::of(&times).map(|summary| summary.median)
+/// Returns what a cell used to start in a cache state; both cells of the base start alike. Sessions of
+/// older versions have one start for all states.
+fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<StartUp> {
+    let SessionData { spec, started, .. } = data;
+    let name = if cell.name == spec.second_base { &spec.base } else { &cell.name };
+    let state = spec.cache_states[cache_state];
+    let mut starts = started.iter().filter(|start| start.cell == *name);
+    let is_in_state = |start: &&Started| spec.cache_states.get(start.cache_state) == Some(&state);
+    let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
+    let summary = |times: &[u64]| {
+        Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>())
+    };
+    let cpu = summary(&start.cpu_ns).filter(|_| is_in_state(&start));
+    Some(StartUp { wall: summary(&start.times_ns)?, cpu })
 }
 
 /// Returns the median of the lab's processor time divided by the time of the run.
@@ -353,7 +424,7 @@ fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
 }
 
 /// Judges sorted rows together, corrected for their number.
-fn judge_rows(rows: &mut [Row]) {
+fn judge_rows(rows: &mut [Row], by: Metric) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
     for row in &mut *rows {
         row.speedup_over_slowest = slowest / row.time.median;
@@ -361,7 +432,7 @@ fn judge_rows(rows: &mut [Row]) {
     let judged: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].to_base.is_some()).collect();
     let ratios: Vec<Ratios> = judged.iter().filter_map(|&row| rows[row].to_base).collect();
     for (row, judgement) in judged.into_iter().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
-        rows[row].judgement = Some(judgement);
+        rows[row].judgement = Some(by.judgement(judgement));
     }
 }
 
@@ -387,6 +458,7 @@ impl Row {
             wall_ns: of_usage(|it| it.wall_ns)?,
             user_ns: of_usage(|it| it.user_ns)?,
             system_ns: of_usage(|it| it.system_ns)?,
+            run_cpu_ns: median(&|run| run.cpu),
             peak_memory: of_usage(|it| it.peak_memory).filter(|&bytes| bytes > 0.0),
             faults: of_account(|it| it.minor_faults + it.major_faults),
             switches: of_account(|it| it.waits + it.preemptions),
@@ -421,6 +493,7 @@ fn runs_of(
     samples: &[&Sample],
     cache_state: usize,
     by: Metric,
+    (spec, start): (&SessionSpec, Option<StartUp>),
 ) -> Result<Runs, String> {
     let mut values = BTreeMap::new();
     let mut void = None;
@@ -432,15 +505,17 @@ fn runs_of(
             Outcome::Void { instead } => void = Some(*instead),
             Outcome::Right { runs, usage, files, .. } => {
                 let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
-                let time = match times.as_slice() {
-                    _ if by == Metric::Processor => (usage.user_ns + usage.system_ns) as f64,
-                    _ if by == Metric::Process => usage.wall_ns as f64,
-                    [only] => *only,
-                    // The first of several walks warms the cache and does not count.
-                    times => mean_without_the_first(times).map_err(|why| why.to_string())?,
+                let cpu = cpu_of_one_run(runs, usage, spec.whole_processes, start);
+                let time = match by {
+                    Metric::Processor => {
+                        cpu.clone().map_err(|why| format!("CPU time of a run unknown: {why}"))?
+                    }
+                    Metric::Process => usage.wall_ns as f64,
+                    Metric::Time => one_of_runs(&times)?,
                 };
                 let run = Run {
                     time,
+                    cpu: cpu.ok(),
                     usage: *usage,
                     files: files.as_deref().copied(),
                     held: runs.iter().find_map(|run| run.held),
@@ -460,8 +535,9 @@ fn runs_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::with;
+    use crate::fixtures::{change, disturb, report_cpu, start_up, with};
     use crate::harness::log::FileEvidence;
+    use crate::stats::Verdict;
 
     /// A session in which cells leave this many bytes of 1 MiB unwritten.
     fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {
@@ -511,6 +587,81 @@ mod tests {
         ] {
             let ranking = &rank(&leaving(&cells))[0];
             assert_eq!((ranking.rows.len(), ranking.apart.len()), (4, 0), "{cells:?}");
+        }
+    }
+
+    /// A busy session. Cells report this CPU time, if any; all processes used 300 ns.
+    fn busy(cells: &[(&str, Option<u64>)]) -> SessionData {
+        let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
+        let mut data = with(&times, 12);
+        for (name, cpu) in cells {
+            if let Some(cpu) = cpu {
+                report_cpu(&mut data, name, *cpu);
+            }
+        }
+        let samples = data.samples.len();
+        disturb(&mut data, samples);
+        data
+    }
+
+    fn row<'r>(ranking: &'r Ranking, name: &str) -> &'r Row {
+        ranking.rows.iter().find(|row| row.cell.name == name).unwrap()
+    }
+
+    fn reason<'r>(ranking: &'r Ranking, name: &str) -> &'r str {
+        &ranking.unranked.iter().find(|unranked| unranked.cell == name).unwrap().reason
+    }
+
+    #[test]
+    fn busy_session_compares_cpu_of_one_run() {
+        let cells =
+            [("base", Some(200)), ("base (again)", Some(200)), ("frugal", Some(100)), ("service", None)];
+        let mut data = busy(&cells);
+        // What a process does before its run, such as filling a cache, does not count.
+        change(&mut data, "frugal", |_, usage| usage.user_ns = 1_000_000);
+        let ranking = &rank(&data)[0];
+        assert_eq!((ranking.by, &ranking.uncompared), (Metric::Processor, &None));
+        let frugal = row(ranking, "frugal");
+        assert_eq!(frugal.to_base.unwrap().median, 0.5);
+        assert_eq!(frugal.judgement.unwrap().verdict, Verdict::LessCpu);
+        assert_eq!(row(ranking, "base").run_cpu_ns, Some(200.0));
+        assert!(reason(ranking, "service").starts_with("CPU time of a run unknown: "));
+    }
+
+    #[test]
+    fn busy_session_peer_compared_by_cpu_beyond_its_start() {
+        let mut data = busy(&[("base", Some(200)), ("base (again)", Some(200)), ("find", None)]);
+        assert!(rank(&data)[0].uncompared.is_some(), "its start is unknown");
+        start_up(&mut data, "find", 5000, 200);
+        let ranking = &rank(&data)[0];
+        assert_eq!(row(ranking, "find").to_base.unwrap().median, 0.5);
+        // Eleven walks in a process, of which none reports its CPU time.
+        change(&mut data, "find", |runs, _| *runs = vec![runs[0].clone(); 11]);
+        assert!(rank(&data)[0].uncompared.is_some());
+    }
+
+    #[test]
+    fn busy_session_of_whole_processes_compares_their_cpu() {
+        let mut data = busy(&[("base", None), ("base (again)", None), ("other", None)]);
+        data.spec.whole_processes = true;
+        change(&mut data, "other", |_, usage| usage.user_ns = 400);
+        let ranking = &rank(&data)[0];
+        let other = row(ranking, "other");
+        assert_eq!((ranking.by, other.to_base.unwrap().median), (Metric::Processor, 2.0));
+        assert_eq!(other.judgement.unwrap().verdict, Verdict::MoreCpu);
+    }
+
+    #[test]
+    fn busy_session_without_cpu_of_runs_compares_nothing() {
+        let cells = [("slow", None), ("base", None), ("base (again)", None), ("floor", Some(100))];
+        let mut data = busy(&cells);
+        change(&mut data, "slow", |runs, _| runs[0].elapsed_ns *= 9);
+        let ranking = &rank(&data)[0];
+        assert!(ranking.uncompared.as_ref().unwrap().starts_with("other processes disturbed 48 of 48"));
+        assert_eq!(ranking.by, Metric::Time);
+        assert_eq!(names(&ranking.rows), ["slow", "base", "base (again)", "floor"], "not sorted");
+        for row in &ranking.rows {
+            assert!(row.to_base.is_none() && row.to_floor.is_none() && row.judgement.is_none());
         }
     }
 }

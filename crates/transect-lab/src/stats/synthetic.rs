@@ -52,6 +52,7 @@ impl Counts {
                 Verdict::Slower => counts.slower += 1,
                 Verdict::NoDifference => counts.no_difference += 1,
                 Verdict::Undecided => counts.undecided += 1,
+                Verdict::LessCpu | Verdict::MoreCpu => unreachable!("these are wall times"),
             }
         }
         counts

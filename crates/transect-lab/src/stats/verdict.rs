@@ -32,6 +32,10 @@ pub enum Verdict {
     NoDifference,
     /// The samples do not decide it.
     Undecided,
+    /// It needs less CPU time than the base; which of them ends sooner is unknown.
+    LessCpu,
+    /// It needs more CPU time than the base.
+    MoreCpu,
 }
 
 impl Verdict {
@@ -43,6 +47,18 @@ impl Verdict {
             Self::Slower => "slower",
             Self::NoDifference => "no_difference",
             Self::Undecided => "undecided",
+            Self::LessCpu => "less_cpu",
+            Self::MoreCpu => "more_cpu",
+        }
+    }
+
+    /// Returns the same verdict on ratios of CPU times.
+    #[must_use]
+    pub fn on_cpu(self) -> Self {
+        match self {
+            Self::Faster => Self::LessCpu,
+            Self::Slower => Self::MoreCpu,
+            other => other,
         }
     }
 
@@ -51,14 +67,16 @@ impl Verdict {
     pub fn label(self) -> &'static str {
         match self {
             Self::NoDifference => "no difference",
+            Self::LessCpu => "less CPU",
+            Self::MoreCpu => "more CPU",
             other => other.as_str(),
         }
     }
 
-    /// Returns whether the verdict is "faster" or "slower".
+    /// Returns whether the verdict is a difference, in time or in CPU time.
     #[must_use]
     pub fn is_difference(self) -> bool {
-        matches!(self, Self::Faster | Self::Slower)
+        matches!(self, Self::Faster | Self::Slower | Self::LessCpu | Self::MoreCpu)
     }
 }
 

@@ -42,6 +42,9 @@ pub struct TuneResult {
     pub evidence: Vec<Evidence>,
     /// Whether the default differed from itself: the machine was not quiet, and no verdict counts.
     pub noisy: bool,
+    /// Whether the machine was too busy to compare wall times. CPU times do not show which settings are
+    /// fastest, so nothing is stored.
+    pub busy: bool,
 }
 
 /// Tunes the settings of a file system; returns `None` if cancelled.
@@ -66,6 +69,7 @@ pub fn tune(
     };
     let (together, mut evidence) = pick_winners(&candidates, &rankings);
     let mut noisy = rankings.iter().any(|ranking| ranking.noisy);
+    let mut busy = rankings.iter().any(|ranking| !ranking.has_wall_times());
     let mut settings = WalkSettings::default();
     if !together.is_default() {
         progress(TuneProgress::Confirming(&together));
@@ -77,7 +81,8 @@ pub fn tune(
         let (confirmed, further) = pick_winners(&[all], &rankings);
         settings = confirmed;
         noisy |= rankings.iter().any(|ranking| ranking.noisy);
+        busy |= rankings.iter().any(|ranking| !ranking.has_wall_times());
         evidence.extend(further);
     }
-    Ok(Some(TuneResult { sample_tree, settings, evidence, noisy }))
+    Ok(Some(TuneResult { sample_tree, settings, evidence, noisy, busy }))
 }

@@ -14,6 +14,7 @@ use transect_transform::{Error, Operation};
 use crate::experiments::transform::{Kind, SyncRule, Variant as PassVariant};
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
+use crate::stats::ranking::Metric;
 use crate::stats::{Ratios, Verdict};
 
 /// Schema of a profile.
@@ -171,8 +172,12 @@ pub struct Evidence {
     pub value: String,
     /// The cache state.
     pub state: State,
-    /// Ratios of its time to the default's; `None` if it failed or gave a different result.
+    /// Ratios of its time to the default's; `None` if it failed, gave a different result, or nothing could
+    /// be compared.
     pub ratios: Option<Ratios>,
+    /// The metric that was compared: CPU time on a busy machine.
+    #[serde(default, skip_serializing_if = "Metric::is_time")]
+    pub by: Metric,
     /// The verdict on these ratios.
     pub verdict: Verdict,
 }

@@ -6,7 +6,7 @@ use super::candidates::Candidate;
 use super::profile::Evidence;
 use crate::experiments::walk::variant::Variant;
 use crate::stats::Verdict;
-use crate::stats::ranking::{Metric, Ranking};
+use crate::stats::ranking::Ranking;
 
 /// Returns the winning settings and all evidence. A candidate wins if it is faster in one cache state and
 /// slower in none; among several values of a setting, the one with the smallest ratio.
@@ -56,11 +56,10 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
         value: candidate.value.clone(),
         state: ranking.state,
         ratios: row.and_then(|row| row.to_base),
-        // No verdict counts if the default differs from itself. Processor time, the metric of a busy
-        // machine, is not what tuning reduces.
-        verdict: verdict
-            .filter(|_| !ranking.noisy && ranking.by == Metric::Time)
-            .unwrap_or(Verdict::Undecided),
+        by: ranking.by,
+        // No verdict counts if the default differs from itself. CPU times have no verdict "faster", so
+        // they never change a setting.
+        verdict: verdict.filter(|_| !ranking.noisy).unwrap_or(Verdict::Undecided),
     }
 }
 
@@ -75,7 +74,7 @@ mod tests {
     use crate::harness::log::{Outcome, Sample, SessionData};
     use crate::harness::protocol::RunLine;
     use crate::spec::{SessionSpec, Spec};
-    use crate::stats::ranking::rank;
+    use crate::stats::ranking::{Metric, rank};
     use transect::ReaderKind;
     use transect_testkit::TempDir;
 
@@ -186,5 +185,17 @@ mod tests {
         let (settings, evidence) = pick_winners(&candidates, &rankings);
         assert!(settings.is_default());
         assert_eq!(evidence[0].verdict, Verdict::Undecided);
+    }
+
+    #[test]
+    fn cpu_times_give_no_winner() {
+        let mut rankings = measured(&[State::Warm], &[(threads(4).settings, 0.5)]);
+        rankings[0].by = Metric::Processor;
+        for row in &mut rankings[0].rows {
+            row.judgement = row.judgement.map(|judgement| Metric::Processor.judgement(judgement));
+        }
+        let (settings, evidence) = pick_winners(&[threads(4)], &rankings);
+        assert!(settings.is_default());
+        assert_eq!((evidence[0].by, evidence[0].verdict), (Metric::Processor, Verdict::LessCpu));
     }
 }

@@ -36,5 +36,6 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn is_slower(row: &ComparedRow) -> bool {
-    row.judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
+    let is_worse = |verdict| matches!(verdict, Verdict::Slower | Verdict::MoreCpu);
+    row.judgement.is_some_and(|judgement| is_worse(judgement.verdict))
 }

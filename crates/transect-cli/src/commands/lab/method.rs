@@ -33,6 +33,6 @@ fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error
         let (work, calls, elapsed_ns) = run::walk_timed(options)?;
         return Ok(RunLine { calls: Some(calls), ..RunLine::new(work, elapsed_ns) });
     }
-    let (work, elapsed_ns) = run::walk(options)?;
-    Ok(RunLine::new(work, elapsed_ns))
+    let (work, time) = run::walk(options)?;
+    Ok(RunLine::measured(work, time))
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     let Some(tuned) = tuned.map_err(lab)? else {
         return Ok(ExitStatus::Interrupted);
     };
-    let TuneResult { sample_tree, settings, evidence, noisy } = tuned;
+    let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
     let profile = Profile {
         schema: SCHEMA.to_owned(),
         identity,
@@ -79,9 +79,14 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
     };
     // On a busy machine, keep an earlier profile.
-    let stored = if args.dry_run || noisy { None } else { Some(profiles()?.store(&profile)?) };
-    show(args, &profile, stored.as_deref())?;
-    if noisy {
+    let stored =
+        if args.dry_run || noisy || busy { None } else { Some(profiles()?.store(&profile)?) };
+    show(args, &profile, stored.as_deref(), busy)?;
+    if busy {
+        output::hint(
+            "the machine was too busy to compare wall times; nothing is stored, try again",
+        );
+    } else if noisy {
         output::hint("the default differed from itself: the machine was not quiet; try again");
     }
     Ok(ExitStatus::Complete)
@@ -135,13 +140,18 @@ struct Stored<'p> {
     stored: Option<&'p Path>,
 }
 
-fn show(args: &LabTuneArgs, profile: &Profile, stored: Option<&Path>) -> Result<(), CliError> {
+fn show(
+    args: &LabTuneArgs,
+    profile: &Profile,
+    stored: Option<&Path>,
+    busy: bool,
+) -> Result<(), CliError> {
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &Stored { profile, stored })?;
     } else {
         tuning::write_evidence(&mut text, &profile.evidence)?;
-        tuning::write_result(&mut text, &profile.settings, stored)?;
+        tuning::write_result(&mut text, &profile.settings, stored, busy)?;
     }
     Ok(output::print(text)?)
 }

@@ -1,11 +1,10 @@
 //! The answers of one run, summed.
 
-use std::time::Duration;
-
 use transect::{Attributes, FieldMask};
 use transect_cache::LookupResult;
 
 use crate::harness::protocol::Held;
+use crate::harness::stopwatch::RunTime;
 
 /// The attributes that all methods query.
 pub(super) const WANT: FieldMask = FieldMask::MTIME.union(FieldMask::SIZE);
@@ -56,7 +55,7 @@ impl Sums {
 /// The result of a run.
 pub(super) struct Run {
     pub(super) sums: Sums,
-    pub(super) elapsed: Duration,
+    pub(super) time: RunTime,
     /// The content of the cache at the end, if there is one.
     pub(super) held: Option<Held>,
 }

@@ -14,7 +14,7 @@ use super::{Source, tree};
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
-use crate::harness::launch::Failure;
+use crate::harness::launch::{Failure, Usage, time};
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
@@ -117,6 +117,13 @@ impl<'m> AttributesExperiment<'m> {
         command
     }
 
+    /// Writes a file without questions, and returns its path.
+    fn no_questions(&self) -> Result<PathBuf, String> {
+        let file = file_of(self.scratch, "nothing");
+        Questions::default().write(&file).map_err(|error| transect::reason(&error))?;
+        Ok(file)
+    }
+
     /// Starts the service if the cell uses it, and fills its cache with the answers of the dataset.
     fn serve(&mut self, job: &Job<'_>) -> Result<(), Failure> {
         let asks = |method: &Method| {
@@ -198,8 +205,7 @@ impl Experiment for AttributesExperiment<'_> {
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
         self.serve(job).map_err(|failure| failure.to_string())?;
         let (asked, questions) = (asked(job.dataset), file_of(self.scratch, &job.dataset.name));
-        let nothing = file_of(self.scratch, "nothing");
-        Questions::default().write(&nothing).map_err(|error| transect::reason(&error))?;
+        let nothing = self.no_questions()?;
         let knows = |method: &Method| {
             matches!(
                 method.runner.implementation,
@@ -214,6 +220,13 @@ impl Experiment for AttributesExperiment<'_> {
             CountPart::Work => self.command_for(job, &questions),
         };
         Ok((command.map_err(|failure| failure.to_string())?, asked.questions))
+    }
+
+    fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
+        let nothing = self.no_questions()?;
+        let command = self.command_for(job, &nothing).map_err(|failure| failure.to_string())?;
+        job.state.prepare().map_err(|error| transect::reason(&error))?;
+        time(command, job.limit()).map_err(|failure| failure.to_string())
     }
 }
 

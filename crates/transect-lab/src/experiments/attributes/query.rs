@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use transect::{
     Attributes, Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, Visit, Want,
@@ -15,8 +15,8 @@ use super::method::QueryMethod;
 use super::questions::Questions;
 use super::service;
 use super::spec::Task;
-use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::{Held, RunLine};
+use crate::harness::stopwatch::{RunTime, Stopwatch};
 use crate::harness::work::Work;
 
 /// The number of includes in a compilation unit. A checked cache checks a listing once for each unit.
@@ -41,18 +41,18 @@ pub struct Query<'a> {
 /// # Errors
 /// The method does not support the task, or a full cache had misses; the reason in one line.
 pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, String> {
-    let Run { sums, elapsed, held } = match query.method {
+    let Run { sums, time, held } = match query.method {
         QueryMethod::Stat if questions.dirs.is_empty() => {
             without_cache(|| on_threads(&questions.paths, query.threads, ask_system))
         }
         QueryMethod::Stat => without_cache(|| probe_each(questions)),
         QueryMethod::StatAt => {
-            let (sums, elapsed) = timed(|| relative(&questions.paths));
-            Run { sums: sums?, elapsed, held: None }
+            let (sums, time) = timed(|| relative(&questions.paths));
+            Run { sums: sums?, time, held: None }
         }
         QueryMethod::Listing => {
-            let (sums, elapsed) = timed(|| listing(&questions.paths));
-            Run { sums: sums?, elapsed, held: None }
+            let (sums, time) = timed(|| listing(&questions.paths));
+            Run { sums: sums?, time, held: None }
         }
         QueryMethod::Memo => without_cache(|| with_memo(questions)),
         QueryMethod::Get if query.task == Task::OneCold => each_cold(&questions.paths)?,
@@ -76,19 +76,20 @@ pub fn run_query(query: Query<'_>, questions: &Questions) -> Result<RunLine, Str
     };
     let work = Work { files: sums.found, directories: 0, bytes: sums.bytes, errors: sums.missing };
     // A time of 0 would count as a broken clock.
-    let line = RunLine::new(work, nanoseconds(elapsed).max(1));
+    let time = RunTime { elapsed: time.elapsed.max(Duration::from_nanos(1)), ..time };
+    let line = RunLine::measured(work, time);
     Ok(RunLine { changed: Some(sums.changed), held, ..line })
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
+fn timed<T>(work: impl FnOnce() -> T) -> (T, RunTime) {
+    let watch = Stopwatch::start();
     let done = work();
-    (done, start.elapsed())
+    (done, watch.stop())
 }
 
 fn without_cache(work: impl FnOnce() -> Sums) -> Run {
-    let (sums, elapsed) = timed(work);
-    Run { sums, elapsed, held: None }
+    let (sums, time) = timed(work);
+    Run { sums, time, held: None }
 }
 
 fn cache(level: Level) -> Result<AttributeCache, String> {
@@ -96,9 +97,9 @@ fn cache(level: Level) -> Result<AttributeCache, String> {
 }
 
 fn with_cache(cache: &AttributeCache, work: impl FnOnce(&AttributeCache) -> Sums) -> Run {
-    let (sums, elapsed) = timed(|| work(cache));
+    let (sums, time) = timed(|| work(cache));
     let held = Held { memory: cache.memory() as u64, names: cache.counts().names };
-    Run { sums, elapsed, held: Some(held) }
+    Run { sums, time, held: Some(held) }
 }
 
 /// Runs queries on a cache that contains all answers.
@@ -181,14 +182,15 @@ const COLD_CACHES: usize = 16;
 
 /// Queries each path in its own empty cache.
 fn each_cold(paths: &[PathBuf]) -> Result<Run, String> {
-    let mut run = Run { sums: Sums::default(), elapsed: Duration::ZERO, held: None };
+    let none = RunTime { cpu: Some(Duration::ZERO), ..RunTime::default() };
+    let mut run = Run { sums: Sums::default(), time: none, held: None };
     for paths in paths.chunks(COLD_CACHES) {
         let caches = paths.iter().map(|_| cache(Level::Frozen)).collect::<Result<Vec<_>, _>>()?;
         let ask = || {
             let asked = caches.iter().zip(paths);
             asked.for_each(|(cache, path)| run.sums.add(cache.get(path).ok().as_ref()));
         };
-        run.elapsed += timed(ask).1;
+        run.time += timed(ask).1;
     }
     Ok(run)
 }

@@ -9,6 +9,8 @@ use transect_sys::private_dir::PrivateTempDir;
 use super::answers::{Run, WANT};
 use crate::harness::interference::TICK;
 use crate::harness::launch::terminate;
+#[cfg(target_os = "linux")]
+use crate::harness::stopwatch::RunTime;
 
 /// The time limit for a server to answer or to end; generous, for slow and busy machines.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -138,7 +140,8 @@ pub(super) fn ask(socket: &Path, paths: &[PathBuf]) -> Result<Run, String> {
     match after("misses") - misses {
         0 => {
             let held = Held { memory: after("memory"), names: after("names") };
-            Ok(Run { sums, elapsed, held: Some(held) })
+            // The CPU time is that of the service, too, which this process cannot see.
+            Ok(Run { sums, time: RunTime { elapsed, cpu: None }, held: Some(held) })
         }
         misses => Err(format!("{misses} answers were not known, and all should be")),
     }

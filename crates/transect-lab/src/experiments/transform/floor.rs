@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
 use super::spec::{Kind, Rules, SyncRule};
+use crate::harness::stopwatch::{RunTime, Stopwatch};
 
 /// The maximum size of one copy in memory, in bytes: far larger than the processor's caches.
 const LARGEST_COPY: u64 = 64 << 20;
@@ -80,21 +80,21 @@ impl Floor {
         block: usize,
         input: &Path,
         output: &Path,
-    ) -> io::Result<(u64, Duration)> {
+    ) -> io::Result<(u64, RunTime)> {
         let mut memory = vec![0; block + PAGE];
         // Copies between page-aligned memory are the fastest.
         let start = memory.as_ptr().align_offset(PAGE).min(PAGE);
         let block = &mut memory[start..start + block];
         match self {
             Self::Read => {
-                let start = Instant::now();
+                let watch = Stopwatch::start();
                 let bytes = each(&mut File::open(input)?, block, |_| Ok(()))?;
-                Ok((bytes, start.elapsed()))
+                Ok((bytes, watch.stop()))
             }
             Self::Write => {
                 let size = File::open(input)?.metadata()?.len();
                 let filled = File::open(input)?.read(block)?;
-                let start = Instant::now();
+                let watch = Stopwatch::start();
                 let mut file = File::create(output)?;
                 reserve(&file, size);
                 let mut left = size;
@@ -104,15 +104,15 @@ impl Floor {
                     left -= length;
                 }
                 finish(file, rules)?;
-                Ok((size, start.elapsed()))
+                Ok((size, watch.stop()))
             }
             Self::ReadWrite => {
-                let start = Instant::now();
+                let watch = Stopwatch::start();
                 let (mut from, mut to) = (File::open(input)?, File::create(output)?);
                 reserve(&to, from.metadata()?.len());
                 let bytes = each(&mut from, block, |bytes| to.write_all(bytes))?;
                 finish(to, rules)?;
-                Ok((bytes, start.elapsed()))
+                Ok((bytes, watch.stop()))
             }
             Self::Step => step(rules, &std::fs::read(input)?, block.len()),
             Self::Memory => Ok(copy_in_memory(File::open(input)?.metadata()?.len())),
@@ -156,26 +156,26 @@ fn finish(file: File, rules: Rules) -> io::Result<()> {
     }
 }
 
-fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, Duration)> {
+fn step(rules: Rules, input: &[u8], block: usize) -> io::Result<(u64, RunTime)> {
     let mut chain = rules.kind.step().ok_or(io::ErrorKind::Unsupported)?;
     let (mut gathered, mut nowhere) = (Vec::new(), |made: &[u8]| {
         std::hint::black_box(made);
         Ok::<(), StepError>(())
     });
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let mut out = OutputBuffer::new(&mut gathered, &mut nowhere);
     let mut fed = input.chunks(block).try_for_each(|block| chain.feed(block, &mut out));
     fed = fed.and_then(|()| chain.finish(&mut out)).and_then(|()| out.flush());
     fed.map_err(|stop| io::Error::other(stop.to_string()))?;
-    Ok((input.len() as u64, start.elapsed()))
+    Ok((input.len() as u64, watch.stop()))
 }
 
 /// Copies `size` bytes in memory. Both buffers are initialized before the clock starts, so page faults do not
 /// count.
-fn copy_in_memory(size: u64) -> (u64, Duration) {
+fn copy_in_memory(size: u64) -> (u64, RunTime) {
     let piece = size.clamp(1, LARGEST_COPY) as usize;
     let (from, mut to) = (vec![1_u8; piece], vec![2_u8; piece]);
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let mut left = size;
     while left > 0 {
         let length = left.min(piece as u64) as usize;
@@ -183,5 +183,5 @@ fn copy_in_memory(size: u64) -> (u64, Duration) {
         std::hint::black_box(&mut to);
         left -= length as u64;
     }
-    (size, start.elapsed())
+    (size, watch.stop())
 }

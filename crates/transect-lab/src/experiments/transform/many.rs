@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use transect_transform::chain::Chain;
 use transect_transform::pass::{PassOptions, PassRunner};
@@ -12,8 +11,8 @@ use transect_transform::{transform, transform_into};
 
 use super::input::digest;
 use super::spec::{Digests, Kind, Phase, SyncRule};
-use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::RunLine;
+use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;
 use crate::spec::Cell;
 use crate::stats::SplitMix64;
@@ -166,7 +165,7 @@ pub fn run_many(
     let from = if phase == Phase::Create { inputs } else { outputs };
     let (from, to) = (paths(from, files), paths(outputs, files));
     let mut tools = Tools::new(method, sync);
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let mut bytes = 0;
     for (from, to) in from.iter().zip(&to) {
         bytes += match phase {
@@ -176,9 +175,9 @@ pub fn run_many(
         };
     }
     tools.finish()?;
-    let elapsed: Duration = start.elapsed();
+    let time = watch.stop();
     let work = Work { files, directories: 0, bytes, errors: 0 };
-    Ok(RunLine::new(work, nanoseconds(elapsed)))
+    Ok(RunLine::measured(work, time))
 }
 
 fn remove(path: &Path) -> io::Result<u64> {

@@ -19,7 +19,7 @@ use super::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
-use crate::harness::launch::Failure;
+use crate::harness::launch::{Failure, Usage};
 use crate::harness::log::FileEvidence;
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
@@ -340,11 +340,11 @@ impl Experiment for TransformExperiment<'_> {
         Ok((command, job.dataset.expected.files))
     }
 
-    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
+    fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let nothing = &self.nothing_of(job.dataset, 1)?;
         self.scratch.clear().map_err(|error| transect::reason(&error))?;
         let ran = self.run(&Job { dataset: nothing, ..*job });
-        ran.map(|output| output.usage.wall_ns).map_err(|failure| failure.to_string())
+        ran.map(|output| output.usage).map_err(|failure| failure.to_string())
     }
 }
 

@@ -1,7 +1,6 @@
 //! One run of a method of this program, timed by its own clock.
 
 use std::path::Path;
-use std::time::Instant;
 
 use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Durability, ReplaceOptions};
@@ -10,8 +9,8 @@ use transect_transform::step::{Finding, Step};
 use super::floor::Floor;
 use super::spec::{Kind, Rules, SyncRule};
 use super::variant::Variant;
-use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::RunLine;
+use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;
 
 /// The default block of floors, in bytes.
@@ -28,12 +27,12 @@ pub fn run(
     output: &Path,
 ) -> Result<RunLine, String> {
     let Variant { method, block, hint } = variant;
-    let (bytes, elapsed, digest) = if let Some(&floor) =
+    let (bytes, time, digest) = if let Some(&floor) =
         Floor::ALL.iter().find(|floor| floor.as_str() == method)
     {
         let ran = floor.run(rules, block.unwrap_or(FLOOR_BLOCK), input, output);
-        let (bytes, elapsed) = ran.map_err(|error| transect::reason(&error))?;
-        (bytes, elapsed, None)
+        let (bytes, time) = ran.map_err(|error| transect::reason(&error))?;
+        (bytes, time, None)
     } else {
         let known = IoMethod::ALL.iter().find(|known| known.as_str() == method);
         let method = *known.ok_or_else(|| format!("no method is called '{method}'"))?;
@@ -44,7 +43,7 @@ pub fn run(
             SyncRule::Inside => Durability::File,
         };
         let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let mut passes = PassRunner::new(PassOptions {
             method: Some(method),
             block: *block,
@@ -53,13 +52,13 @@ pub fn run(
         });
         let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
             .map_err(|error| error.to_string())?;
-        let elapsed = start.elapsed();
+        let time = watch.stop();
         let is_it = |finding: &Finding| rules.kind == Kind::Blake3 && finding.name == "blake3";
         let digest = report.pass.findings.into_iter().find(is_it);
-        (report.pass.bytes_in, elapsed, digest.map(|finding| finding.value))
+        (report.pass.bytes_in, time, digest.map(|finding| finding.value))
     };
     let work = Work { files: 1, directories: 0, bytes, errors: 0 };
-    Ok(RunLine { digest, ..RunLine::new(work, nanoseconds(elapsed)) })
+    Ok(RunLine { digest, ..RunLine::measured(work, time) })
 }
 
 #[cfg(test)]

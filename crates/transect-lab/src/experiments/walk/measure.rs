@@ -15,7 +15,7 @@ use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{Failure, file_of_program, listen, time};
+use crate::harness::launch::{Failure, Usage, file_of_program, listen, time};
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::rivals::external::External;
 use crate::rivals::peer::{Claim, Purpose};
@@ -199,11 +199,13 @@ impl Experiment for WalkExperiment<'_> {
         Ok((command.map_err(|_| "this method is not available")?, entries))
     }
 
-    fn start_up(&mut self, job: &Job<'_>) -> Result<u64, String> {
+    fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let root = self.empty().map_err(|error| transect::reason(&error))?;
         let method = self.method(job).ok_or("this method is no longer available")?;
-        let command = command(self.launcher, method, &root, 1).map_err(|it| it.to_string())?;
-        time(command, job.limit()).map(|usage| usage.wall_ns).map_err(|it| it.to_string())
+        let command = command(self.launcher, method, &root, job.spec.runs);
+        let command = command.map_err(|failure| failure.to_string())?;
+        job.state.prepare().map_err(|error| transect::reason(&error))?;
+        time(command, job.limit()).map_err(|failure| failure.to_string())
     }
 
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {

@@ -7,6 +7,7 @@ use transect::{
 use super::timed::{CallSums, Timed};
 use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::CallTimes;
+use crate::harness::stopwatch::{RunTime, Stopwatch};
 use crate::harness::work::Work;
 
 /// The sink that counts the work.
@@ -48,13 +49,16 @@ impl Sink for Census {
     }
 }
 
-/// Walks once with this engine, and returns the counts and the duration of the walk, in nanoseconds.
+/// Walks once with this engine, and returns the counts and the time of the walk.
 ///
 /// # Errors
 /// The options are invalid, or the root cannot be read.
-pub fn walk(options: ScanOptions) -> Result<(Work, u64), transect::Error> {
-    let outcome = plan(options)?.run(Census::default)?;
-    Ok((outcome.sink.0, nanoseconds(outcome.elapsed)))
+pub fn walk(options: ScanOptions) -> Result<(Work, RunTime), transect::Error> {
+    let plan = plan(options)?;
+    let watch = Stopwatch::start();
+    let outcome = plan.run(Census::default)?;
+    let RunTime { cpu, .. } = watch.stop();
+    Ok((outcome.sink.0, RunTime { elapsed: outcome.elapsed, cpu }))
 }
 
 /// Does the same, and also times every call of the reader. Timing makes the walk slower (see [`Timed`]), so

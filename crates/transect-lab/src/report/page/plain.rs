@@ -62,7 +62,7 @@ fn ranking_section(
     }
     let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
     match ranking.by {
-        Metric::Processor => out.push_str("<p>All times are processor time.</p>\n"),
+        Metric::Processor => out.push_str("<p>All times are CPU times.</p>\n"),
         Metric::Process => out.push_str("<p>All times are those of whole processes.</p>\n"),
         Metric::Time => {}
     }

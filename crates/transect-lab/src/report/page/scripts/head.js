@@ -88,15 +88,17 @@ function tile(label, value, under, kind) {
 }
 
 function tiles() {
-  const { rows, noise, noisy, proved, state } = ranking();
-  const [fastest] = methodsOf(rows);
+  const { rows, noise, noisy, proved, state, uncompared } = ranking();
+  // Without a comparison no method is the fastest.
+  const [fastest] = uncompared ? [] : methodsOf(rows);
   const units = unitsOf(place());
   const { files, directories, bytes: length } = place().expected;
   const rounds = Math.max(0, ...rows.map((row) => row.time.n));
   const number = (word) => rows.filter((row) => row.judgement && verdictOf(row) === word).length;
-  const shares = ['faster', 'no_difference', 'slower', 'undecided'].map((word) => [word, number(word)]);
+  const [better, worse] = isByProcessor() ? ['less_cpu', 'more_cpu'] : ['faster', 'slower'];
+  const shares = [better, 'no_difference', worse, 'undecided'].map((word) => [word, number(word)]);
   return [
-    fastest && tile(isByProcessor() ? 'least processor time' : 'fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile(isByProcessor() ? 'least CPU' : 'fastest', duration(fastest.time.median), named(fastest.cell.name)),
     fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfQuestions
       ? `${counted(units, 'question', 'questions')}: ${whole(files)} found, ${whole(place().expected.errors)} not`
       : isOfFiles
@@ -104,7 +106,8 @@ function tiles() {
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
     fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `of processor time: ${each(CPU(fastest) / units)}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
-    noisy ? tile('against the base', '—', 'no verdict is valid') : tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
+    uncompared ? tile('against the base', '—', 'nothing is compared')
+      : noisy ? tile('against the base', '—', 'no verdict is valid') : tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
     tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'not run twice', noisy ? 'bad' : ''),
     tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'not controlled' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),

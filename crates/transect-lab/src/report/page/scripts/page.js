@@ -2,7 +2,7 @@
 
 /** The filters of all charts and of the table. */
 function filters() {
-  const verdicts = ['', 'faster', 'slower', 'no_difference', 'undecided', 'base', 'floor', 'apart', 'unranked'];
+  const verdicts = ['', 'faster', 'slower', 'less_cpu', 'more_cpu', 'no_difference', 'undecided', 'base', 'floor', 'apart', 'unranked'];
   const field = (label, node) => h('label', {}, h('span', {}, label), node);
   const select = (id, key, options) => {
     const node = h('select', { id, change: () => {
@@ -44,7 +44,7 @@ function legend() {
     draw() {
       const entries = view.colour === 'language'
         ? languages.map((name, at) => [`l${at % 12}`, name])
-        : ['faster', 'slower', 'no_difference', 'undecided', 'base', 'floor'].map((key) => [`v-${key}`, WORDS[key]]);
+        : [...(isByProcessor() ? ['less_cpu', 'more_cpu'] : ['faster', 'slower']), 'no_difference', 'undecided', 'base', 'floor'].map((key) => [`v-${key}`, WORDS[key]]);
       list.replaceChildren(...entries.map(([kind, word]) => (
         h('li', { class: kind }, h('span', { class: 'swatch' }), named(word)))));
     },

@@ -75,9 +75,11 @@ function methodsOf(rows) {
 
 const WORDS = {
   faster: 'faster',
+  less_cpu: 'less CPU',
   slower: 'slower',
   no_difference: 'no difference',
   undecided: 'undecided',
+  more_cpu: 'more CPU',
   base: 'the base',
   again: 'the base again',
   floor: 'the floor',
@@ -129,8 +131,8 @@ function shownApart() {
   return ranking().apart.filter((row) => passesFilter(row.cell, 'apart'));
 }
 
-/** Returns whether processor time is compared, because too many samples were disturbed. Otherwise it
- * is the time by each method's own clock. */
+/** Returns whether CPU time is compared, because too many samples were disturbed. Otherwise it is wall
+ * time. */
 function isByProcessor() {
   return ranking().by === 'processor';
 }

@@ -1,7 +1,7 @@
 // All numbers, sortable and copyable.
 
 const CPU = (row) => row.user_ns + row.system_ns;
-const RANKS = ['base', 'again', 'floor', 'faster', 'no_difference', 'undecided', 'slower'];
+const RANKS = ['base', 'again', 'floor', 'faster', 'less_cpu', 'no_difference', 'undecided', 'slower', 'more_cpu'];
 
 const told = (value, of) => (typeof value === 'number' ? of(value) : '');
 const RATE = (row) => place().expected.bytes / row.time.median;
@@ -57,7 +57,7 @@ function tableCard() {
   return {
     section,
     draw() {
-      title.textContent = isByProcessor() ? 'All numbers, by processor time' : 'All numbers';
+      title.textContent = isByProcessor() ? 'All numbers, by CPU time' : 'All numbers';
       const table = h('table', { class: 'all' }, h('thead', {}, h('tr', {}, COLUMNS.map(heading))),
         h('tbody', {}, sorted().map((row) => line(row, COLUMNS)), shownUnranked().map(unrankedLine)));
       const focused = document.activeElement?.dataset?.column;
