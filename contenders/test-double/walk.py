@@ -35,6 +35,27 @@ def drops_last(root):
     print(json.dumps(tally), flush=True)
 
 
+def long_walk(root):
+    """Walks until that takes much more than the start of this process, on any machine."""
+    enough, tally = 10 * time.process_time(), honest(root)
+    elapsed = tally["elapsed_ns"]
+    while tally["files"] > 0 and time.process_time() < enough:
+        elapsed += honest(root)["elapsed_ns"]
+    return tally, elapsed
+
+
+def early(root):
+    tally, _ = long_walk(root)
+    tally["elapsed_ns"] = 17_000
+    print(json.dumps(tally), flush=True)
+
+
+def slow_clock(root):
+    tally, elapsed = long_walk(root)
+    tally["elapsed_ns"] = elapsed // 1000 + 1
+    print(json.dumps(tally), flush=True)
+
+
 def garbage(_root):
     print("files: many", flush=True)
 
@@ -52,6 +73,8 @@ def dies(root):
 
 METHODS = {
     "wrong-drops-last": drops_last,
+    "wrong-early": early,
+    "wrong-slow-clock": slow_clock,
     "wrong-garbage": garbage,
     "wrong-hangs": hangs,
     "wrong-dies": dies,

@@ -1,5 +1,6 @@
 //! Tests of `transect lab`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -174,6 +175,34 @@ fn contender_that_misses_an_entry_not_ranked() {
             assert!(unranked.iter().any(|row| row["cell"] == *name), "{name}: {unranked:?}");
         }
     }
+}
+
+#[test]
+fn contender_with_false_clock_is_implausible_and_not_ranked() {
+    let env = TestEnv::new();
+    tree(&env);
+    let contenders = contenders();
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--no-calls"];
+    let what = ["--rounds", "2", "--contenders", &contenders, "--test-doubles", "-o", "s.jsonl"];
+    let methods = ["--methods", "wrong-early", "--methods", "wrong-slow-clock"];
+    let methods = methods.into_iter().chain(["--methods", "python-scandir"]);
+    let _ = env.transect(run.into_iter().chain(what).chain(methods)).exits(0);
+    let report = env.transect(["lab", "report", "--json", "s.jsonl"]).exits(0).json();
+    let ranking = &report["rankings"][0];
+    let implausible = ranking["implausible"].as_array().expect("a list");
+    let names: BTreeSet<&str> =
+        implausible.iter().filter_map(|row| row["cell"]["name"].as_str()).collect();
+    assert_eq!(names, BTreeSet::from(["wrong-early", "wrong-slow-clock"]));
+    for row in implausible {
+        let reason = row["implausible"].as_str().expect("a reason");
+        assert!(reason.contains("beyond its start"), "{reason}");
+        assert!(row["to_base"].is_null() && row["judgement"].is_null(), "{row}");
+    }
+    let rows = ranking["rows"].to_string();
+    assert!(rows.contains("python-scandir") && !rows.contains("wrong-"), "{rows}");
+    assert!(!report["findings"][0]["sentence"].to_string().contains("wrong-"));
+    let shown = env.transect(["lab", "report", "s.jsonl"]).exits(0).stdout_text();
+    assert!(shown.contains("wrong-early is implausible and not ranked"), "{shown}");
 }
 
 #[test]

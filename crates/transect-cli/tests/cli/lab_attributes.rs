@@ -137,6 +137,36 @@ fn method_with_wrong_answers_never_ranked() {
 }
 
 #[test]
+fn contender_with_queries_before_its_clock_is_implausible() {
+    let env = TestEnv::new();
+    env.mkdir("mine/early");
+    env.text(
+        "mine/early/contender.toml",
+        "name = 'early'\nlanguage = 'Python'\nabout = 'x'\ntask = 'attributes'\n\
+         needs = ['python3']\ninstall = 'x'\nrun = ['python3', 'ask.py', '{questions}']\n\
+         [[method]]\nname = 'early'\nabout = 'x'\nkinds = ['article']\n",
+    );
+    env.text(
+        "mine/early/ask.py",
+        "import os, sys, time\n\
+         enough = 10 * time.process_time()\n\
+         paths = open(sys.argv[1], 'rb').read().split(b'\\0')[:-1]\n\
+         found = [os.stat(path) for path in paths]\n\
+         while paths and time.process_time() < enough:\n    os.stat(paths[0])\n\
+         size = sum(it.st_size for it in found)\n\
+         changed = sum(it.st_mtime_ns for it in found) % 2**64\n\
+         print('{\"files\":%d,\"directories\":0,\"bytes\":%d,\"errors\":0,\"changed\":%d,\
+         \"elapsed_ns\":17000}' % (len(found), size, changed))\n",
+    );
+    let _ = run(&env, &["--rounds", "2", "--task", "article", "--no-calls"]).exits(0);
+    let report = report(&env);
+    let implausible = list(&report["rankings"][0], "implausible");
+    assert_eq!(implausible.len(), 1, "{report}");
+    assert_eq!(implausible[0]["cell"]["name"], "early");
+    assert!(!report["rankings"][0]["rows"].to_string().contains("early"));
+}
+
+#[test]
 fn interrupted_session_resumes_with_same_tree() {
     let env = TestEnv::new();
     let more = ["--task", "includes", "--rounds", "2", "--no-calls"];

@@ -128,6 +128,10 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         let (whose, state) = (spec.words().state_was, ranking.state.label());
         alarms.push(format!("Not every sample proved that {whose} {state}."));
     }
+    for row in &ranking.implausible {
+        let (name, reason) = (&row.cell.name, row.implausible.as_deref().unwrap_or_default());
+        alarms.push(format!("{name} is implausible and not ranked: {reason}."));
+    }
     let below: Vec<&str> = ranking
         .rows
         .iter()
@@ -231,7 +235,7 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{data, disturb, report_cpu, with};
+    use crate::fixtures::{change, data, disturb, report_cpu, start_up, with};
     use crate::stats::ranking::rank;
 
     fn conclusion(data: &SessionData) -> Conclusion {
@@ -266,6 +270,17 @@ mod tests {
         let alarms = conclusion(&data).alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
+    }
+
+    #[test]
+    fn implausible_cell_raises_alarm_and_is_never_the_fastest() {
+        let mut data = with(&[("base", 4_000_000), ("base (again)", 4_000_000), ("early", 17)], 12);
+        change(&mut data, "early", |_, usage| usage.system_ns = 110_000_000);
+        start_up(&mut data, "early", 1_000_000, 1_000_000);
+        let conclusion = conclusion(&data);
+        assert_eq!(conclusion.sentence, "The only method is base.");
+        let alarm = &conclusion.alarms[0];
+        assert!(alarm.starts_with("early is implausible and not ranked: its runs report"), "{alarm}");
     }
 
     #[test]

@@ -43,7 +43,8 @@ const COLUMNS: &[(&str, Field)] = &[
     ("parallel", |it| Some(it.cell.parallel.to_string())),
     ("contract", |it| Some(it.cell.contract.join(" "))),
     ("rank", |it| {
-        let (at, _) = it.row.ok().filter(|_| it.ranking.uncompared.is_none())?;
+        let is_ranked = |row: &Row| it.ranking.uncompared.is_none() && row.implausible.is_none();
+        let (at, _) = it.row.ok().filter(|(_, row)| is_ranked(row))?;
         Some((at + 1).to_string())
     }),
     ("n", |it| Some(it.row()?.time.n.to_string())),
@@ -89,6 +90,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("ns_per_byte", |it| exact(it.row()?.ns_per_byte?)),
     ("held_each_bytes", |it| whole(it.row()?.cache_bytes_per_name?)),
     ("run_cpu_ns", |it| whole(it.row()?.run_cpu_ns?)),
+    ("implausible", |it| it.row()?.implausible.clone()),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 
@@ -111,10 +113,11 @@ pub fn write(report: &Report<'_>) -> String {
     std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Returns the lines of a ranking, without line ends: rows, rows apart, unranked cells.
+/// Returns the lines of a ranking, without line ends: rows, rows apart, implausible rows, unranked cells.
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
+    let rows = rows.chain(ranking.implausible.iter().enumerate());
     let rows = rows.map(|(at, row)| Line { spec, ranking, cell: &row.cell, row: Ok((at, row)) });
     let unranked = ranking.unranked.iter().map(|unranked| {
         let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);

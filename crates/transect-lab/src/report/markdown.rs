@@ -115,6 +115,10 @@ fn ranking_section(
         writeln!(out, "\nApart, as they leave nothing unwritten:\n")?;
         ranked(out, &ranking.apart)?;
     }
+    if !ranking.implausible.is_empty() {
+        writeln!(out, "\nImplausible, by their own clocks, and not ranked:\n")?;
+        ranked(out, &ranking.implausible)?;
+    }
     if !ranking.unranked.is_empty() {
         writeln!(out, "\nNot ranked:\n")?;
     }

@@ -36,6 +36,11 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
             screen.write_wrapped(DIM, "apart, as they leave nothing unwritten:")?;
             screen.rows(report.session, &ranking.apart)?;
         }
+        if !ranking.implausible.is_empty() {
+            writeln!(screen.out)?;
+            screen.write_wrapped(ERROR, "implausible, by their own clocks, and not ranked:")?;
+            screen.rows(report.session, &ranking.implausible)?;
+        }
         for unranked in &ranking.unranked {
             let cell = escaped(&unranked.cell);
             screen.write_wrapped(
@@ -177,7 +182,7 @@ const COLUMNS: &[Column] = &[
 
 fn row_style(row: &Row) -> Style {
     match row.judgement.map(|judgement| judgement.verdict) {
-        _ if row.below_the_floor => ERROR,
+        _ if row.below_the_floor || row.implausible.is_some() => ERROR,
         Some(Verdict::Faster | Verdict::LessCpu) => GOOD,
         Some(Verdict::Slower | Verdict::MoreCpu) => WARN,
         Some(Verdict::NoDifference) | None => Style::new(),

@@ -127,6 +127,11 @@ fn find_row<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
     all_rows(ranking).find(|(row, _)| row.cell.name == cell)
 }
 
+/// Returns whether the clock of a cell is implausible.
+fn is_implausible(ranking: &Ranking, cell: &str) -> bool {
+    ranking.implausible.iter().any(|row| row.cell.name == cell)
+}
+
 /// Returns all rows, each with whether it is ranked apart.
 fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     let rows = ranking.rows.iter().map(|row| (row, false));
@@ -154,10 +159,19 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
         }
         match other.and_then(|(other, _)| ComparedRow::of(row, other, spec.seed)) {
             Some(compared) => rows.push(compared),
+            None if is_implausible(after, cell) => {}
             None => alone.push(format!("before: {cell}")),
         }
     }
     let new = all_rows(after).filter(|(row, _)| find_row(before, &row.cell.name).is_none());
+    let new = new.filter(|(row, _)| !is_implausible(before, &row.cell.name));
+    for (ranking, which) in [(before, "first"), (after, "second")] {
+        for row in &ranking.implausible {
+            let (cell, why) = (row.cell.name.clone(), row.implausible.as_deref().unwrap_or(""));
+            let reason = format!("implausible in the {which} session: {why}");
+            incomparable.push(Incomparable { cell, reason });
+        }
+    }
     alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
     rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
     let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();

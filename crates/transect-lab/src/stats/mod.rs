@@ -11,6 +11,7 @@
 
 pub mod compare;
 pub mod paired;
+mod plausibility;
 pub mod random;
 pub mod rank_sum;
 pub mod ranking;

@@ -1,13 +1,14 @@
 //! Rankings: which cells of a session are faster, by how much, and how certain that is.
 //!
 //! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work
-//! in every round it ran. Differences are ratios within a round, to the base and to the floor. The base
+//! in every round it ran, and its own clock is plausible ([`plausibility`]). Differences are ratios within a round, to the base and to the floor. The base
 //! runs twice; if it differs from itself, no other verdict counts.
 //!
 //! If other processes disturbed more than a quarter of the samples, wall times show how busy the machine
 //! was. Then CPU times of single runs are compared, as far as they are known ([`run_cpu`]); if they are
 //! known for too few cells, nothing is compared.
 //!
+//! [`plausibility`]: super::plausibility
 //! [`run_cpu`]: super::run_cpu
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::Held;
 use crate::spec::{Cell, SessionSpec};
+use crate::stats::plausibility::{self, Claim};
 use crate::stats::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
@@ -62,6 +64,9 @@ pub struct Ranking {
     /// The cells whose output is on the device when they end, although the base leaves its output in the
     /// cache; the fastest first. They do more work, so they are not compared with the other rows.
     pub apart: Vec<Row>,
+    /// The cells whose own clock is implausible. Their reported times are listed, sorted by them, and
+    /// compared with nothing.
+    pub implausible: Vec<Row>,
     /// The cells that are not ranked.
     pub unranked: Vec<Unranked>,
     /// The base against itself.
@@ -177,6 +182,8 @@ pub struct Row {
     pub speedup_over_slowest: f64,
     /// Ratio to the floor with one or several threads, whichever matches the method.
     pub to_floor: Option<Ratios>,
+    /// Why its own clock is implausible, if it is.
+    pub implausible: Option<String>,
     /// Whether it is faster than the floor, which is impossible: an error of the lab. A parallel method
     /// has to be faster than both floors, as starting threads may not pay on a small tree. Always false
     /// in cold state: the method may have more threads waiting for the device than the floor.
@@ -212,6 +219,8 @@ struct Run {
     time: f64,
     /// CPU time of one run, in nanoseconds, if known.
     cpu: Option<f64>,
+    /// What it reported, and what its process used.
+    claim: Claim,
     usage: Usage,
     files: Option<FileEvidence>,
     held: Option<Held>,
@@ -278,12 +287,19 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
+    let mut implausible = Vec::new();
     for cell in spec.cells_in(dataset) {
         let start = start_up(data, cell, cache_state);
         match runs_of(cell, &here, cache_state, by, (spec, start)) {
-            Ok(values) => {
-                rounds.insert(cell.name.as_str(), values);
-            }
+            Ok(runs) => match objection_to(spec, cell, &runs, start) {
+                None => {
+                    rounds.insert(cell.name.as_str(), runs);
+                }
+                objection => {
+                    let row = Row::of(cell, &runs);
+                    implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
+                }
+            },
             Err(reason) => unranked.push(Unranked { cell: cell.name.clone(), reason }),
         }
     }
@@ -337,6 +353,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     judge_rows(&mut rows, by);
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut apart, by);
+    implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     let state = spec.cache_states[cache_state];
     let proved =
         here.iter().filter(|sample| sample.cache_state == cache_state).all(|sample| match &sample
@@ -359,6 +376,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         harness: harness_share(&here, cache_state),
         rows,
         apart,
+        implausible,
         unranked,
         noise,
         proved,
@@ -387,6 +405,21 @@ fn leaves_nothing(runs: &Runs) -> Option<bool> {
 /// Returns the bytes per name in a cache.
 fn cache_bytes_per_name(held: Held) -> f64 {
     held.memory as f64 / held.names.max(1) as f64
+}
+
+/// Returns why the own clock of a cell is implausible, if it is.
+fn objection_to(
+    spec: &SessionSpec,
+    cell: &Cell,
+    runs: &Runs,
+    start: Option<StartUp>,
+) -> Option<String> {
+    // Their time is not one that they report.
+    if spec.is_own(cell) || cell.is_process() || spec.whole_processes {
+        return None;
+    }
+    let claims: Vec<Claim> = runs.values().map(|run| run.claim).collect();
+    plausibility::objection(&claims, start?, spec.environment.cores)
 }
 
 /// Returns what a cell used to start in a cache state; both cells of the base start alike. Sessions of
@@ -470,6 +503,7 @@ impl Row {
             ns_per_byte: None,
             speedup_over_slowest: 1.0,
             to_floor: None,
+            implausible: None,
             below_the_floor: false,
             accesses: None,
             start_up: None,
@@ -513,13 +547,22 @@ fn runs_of(
                     Metric::Process => usage.wall_ns as f64,
                     Metric::Time => one_of_runs(&times)?,
                 };
+                let runs_cpu: Option<f64> = runs.iter().map(|run| Some(run.cpu_ns? as f64)).sum();
+                let is_disturbed = !sample.outcome.disturbed().is_empty();
                 let run = Run {
                     time,
                     cpu: cpu.ok(),
+                    claim: Claim {
+                        wall: usage.wall_ns as f64,
+                        cpu: usage.cpu_ns() as f64,
+                        runs: times.iter().sum(),
+                        runs_cpu,
+                        is_disturbed,
+                    },
                     usage: *usage,
                     files: files.as_deref().copied(),
                     held: runs.iter().find_map(|run| run.held),
-                    is_disturbed: !sample.outcome.disturbed().is_empty(),
+                    is_disturbed,
                 };
                 values.insert(sample.round, run);
             }
@@ -610,6 +653,75 @@ mod tests {
 
     fn reason<'r>(ranking: &'r Ranking, name: &str) -> &'r str {
         &ranking.unranked.iter().find(|unranked| unranked.cell == name).unwrap().reason
+    }
+
+    /// A session in which `early` does its work before it starts its clock: 110 ms of CPU time, by its
+    /// process, and 17 µs reported. Its start takes 20 ms.
+    fn early() -> SessionData {
+        let mut data =
+            with(&[("base", 4_000_000), ("base (again)", 4_000_000), ("early", 17_000)], 12);
+        change(&mut data, "early", |_, usage| {
+            (usage.wall_ns, usage.user_ns) = (130_000_000, 130_000_000);
+        });
+        start_up(&mut data, "early", 20_000_000, 20_000_000);
+        data
+    }
+
+    #[test]
+    fn implausible_clock_never_ranked_in_any_state_and_kind() {
+        let attributes = || {
+            let mut data = early();
+            data.spec.experiment = crate::spec::Spec::Attributes;
+            data
+        };
+        let of_state = |state: State| {
+            let mut data = early();
+            data.spec.cache_states = vec![state];
+            data
+        };
+        let mut busy = early();
+        disturb(&mut busy, 36);
+        for data in [early(), attributes(), of_state(State::Cold), of_state(State::AsIs), busy] {
+            let ranking = &rank(&data)[0];
+            assert_eq!(names(&ranking.implausible), ["early"]);
+            assert_eq!(names(&ranking.rows), ["base", "base (again)"]);
+            let row = &ranking.implausible[0];
+            let reason = row.implausible.as_ref().unwrap();
+            assert!(reason.starts_with("its runs report 17 µs, but its process used"), "{reason}");
+            assert!(row.to_base.is_none() && row.judgement.is_none() && row.to_floor.is_none());
+        }
+    }
+
+    #[test]
+    fn clock_of_unknown_start_not_judged() {
+        let mut data = early();
+        data.started.clear();
+        let ranking = &rank(&data)[0];
+        assert_eq!(names(&ranking.rows), ["early", "base", "base (again)"]);
+    }
+
+    #[test]
+    fn own_clocks_and_process_times_not_judged() {
+        for kind in ["engine", "peer"] {
+            let mut data = early();
+            data.spec.cells.iter_mut().for_each(|cell| cell.kind = kind.to_owned());
+            assert!(rank(&data)[0].implausible.is_empty(), "{kind}");
+        }
+        let mut whole = early();
+        whole.spec.whole_processes = true;
+        assert!(rank(&whole)[0].implausible.is_empty());
+    }
+
+    #[test]
+    fn implausible_base_and_floor_compare_nothing() {
+        let mut data = early();
+        (data.spec.base, data.spec.second_base) = ("early".to_owned(), "early (again)".to_owned());
+        data.spec.floor = Some("early".to_owned());
+        let ranking = &rank(&data)[0];
+        assert_eq!(names(&ranking.implausible), ["early"]);
+        for row in &ranking.rows {
+            assert!(row.to_base.is_none() && row.to_floor.is_none() && !row.below_the_floor);
+        }
     }
 
     #[test]

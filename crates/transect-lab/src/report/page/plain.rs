@@ -76,6 +76,15 @@ fn ranking_section(
     for row in &ranking.rows {
         table_row(out, &row_cells(report.session, row));
     }
+    for row in &ranking.implausible {
+        let _ = writeln!(
+            out,
+            "<tr><td><bdi>{}</bdi></td><td colspan=\"{}\">implausible: <bdi>{}</bdi></td></tr>",
+            escape_html(&row.cell.name),
+            heads.len() - 1,
+            escape_html(row.implausible.as_deref().unwrap_or_default())
+        );
+    }
     for unranked in &ranking.unranked {
         let _ = writeln!(
             out,

@@ -15,7 +15,7 @@ function openDetail(name) {
   hideTip();
   const row = [...ranking().rows, ...ranking().apart].find(({ cell }) => cell.name === name);
   const cell = row?.cell ?? session.cells.find((known) => known.name === name);
-  const unranked = ranking().unranked.find((other) => other.cell === name);
+  const unranked = unrankedCells().find((other) => other.cell === name);
   if (!cell) return;
   const about = [
     cell.language,

@@ -131,8 +131,8 @@ function unrankedLine({ cell, reason }) {
 
 /** The rows shown as CSV, in the order of the ranking. */
 function csvOfShown() {
-  const { rows, apart, unranked } = ranking();
-  const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...unranked.map(({ cell }) => cell)];
+  const { rows, apart } = ranking();
+  const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...unrankedCells().map(({ cell }) => cell)];
   const there = new Set([...shown(), ...shownApart(), ...shownUnranked()].map(({ cell }) => cell.name));
   const lines = csv[index()].filter((_, at) => there.has(cells[at]));
   return [csvHead, ...lines, ''].join('\n');
