@@ -18,10 +18,13 @@ const FRESH_MEMORY_RATIO: f64 = 1.3;
 /// A note is added if the lab itself uses more than this share of the time of a run.
 const MAX_HARNESS_SHARE: f64 = 0.01;
 
+/// Longest list of names in a headline.
+const MAX_NAMES: usize = 4;
+
 /// A ranking in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conclusion {
-    /// The fastest method, and how many differ from the base.
+    /// The fastest methods, and how many differ from the base.
     pub sentence: String,
     /// The base against itself.
     pub noise: String,
@@ -54,24 +57,12 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
         return format!("Nothing is compared: {reason}.");
     }
     let methods = methods(spec, ranking);
-    let Some(fastest) = methods.first() else {
+    if methods.is_empty() {
         return "No method has a time that could be ranked.".to_owned();
-    };
-    let name = &fastest.cell.name;
-    let mut text = match methods.len() {
-        1 => format!("The only method is {name}"),
-        many if ranking.by == Metric::Processor => {
-            format!("Least CPU, of {many} methods: {name}")
-        }
-        many => format!("The fastest of {many} methods is {name}"),
-    };
-    if let Some(to_floor) = &fastest.to_floor {
-        let threads = if fastest.cell.parallel { " on several threads" } else { "" };
-        text += &format!(", {to_floor} times the floor{threads}");
     }
-    text += ".";
+    let mut text = headline(ranking, &methods);
     if ranking.noisy {
-        return text + " The base differs from itself, so the others are not judged.";
+        return text;
     }
     let number = |verdict: Verdict| {
         let judged = methods.iter().filter_map(|row| row.judgement);
@@ -93,10 +84,55 @@ fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
     })
     .collect();
     if !said.is_empty() {
-        let base = if *name == spec.base { "it" } else { &spec.base };
-        text += &format!(" Beside {base}, {}.", said.join(", "));
+        text += &format!(" Compared with {}, {}.", spec.base, said.join(", "));
     }
     text
+}
+
+/// Names the fastest method, or those between which no difference was found.
+fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
+    let fastest = |name: &str| methods.iter().find(|row| row.cell.name == name);
+    let number = methods.len();
+    let [word, among] = match ranking.by {
+        Metric::Processor => ["Least CPU", "needs the least CPU"],
+        Metric::Time | Metric::Process => ["Fastest", "is the fastest"],
+    };
+    match ranking.best.as_slice() {
+        [] if ranking.noisy => {
+            "No method is named: the base differs from itself, so the others are not judged.".to_owned()
+        }
+        [] => "Every method is below the floor, so none is named.".to_owned(),
+        [only] => {
+            let to_floor = fastest(only).map_or(String::new(), |row| to_floor(row));
+            match number {
+                1 => format!("The only method is {only}{to_floor}."),
+                _ => format!("{word} of {number} methods: {only}{to_floor}."),
+            }
+        }
+        all if all.len() == number => {
+            format!("None of {number} methods {among}: no difference found between them.")
+        }
+        group => {
+            let names = list_names(group);
+            format!("{word} of {number} methods: {names} (no difference found between them).")
+        }
+    }
+}
+
+fn to_floor(row: &Row) -> String {
+    let threads = if row.cell.parallel { " on several threads" } else { "" };
+    let ratios = row.to_floor.as_ref();
+    ratios.map_or(String::new(), |ratios| format!(", {ratios} times the floor{threads}"))
+}
+
+/// Lists names: all of them if they are few.
+fn list_names(names: &[String]) -> String {
+    let shown = if names.len() > MAX_NAMES { MAX_NAMES - 1 } else { names.len() - 1 };
+    let last = match names.len() - shown {
+        1 => names[shown].clone(),
+        more => format!("{more} more"),
+    };
+    format!("{} and {last}", names[..shown].join(", "))
 }
 
 fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
@@ -249,7 +285,7 @@ mod tests {
         let conclusion = conclusion(&data);
         assert_eq!(
             conclusion.sentence,
-            "The fastest of 2 methods is base, 1.11 (1.11 to 1.11) times the floor. Beside it, 1 is \
+            "Fastest of 2 methods: base, 1.11 (1.11 to 1.11) times the floor. Compared with base, 1 is \
              slower."
         );
         assert_eq!(conclusion.noise, "base against itself: 1.00 (1.00 to 1.00).");
@@ -265,9 +301,29 @@ mod tests {
     }
 
     #[test]
+    fn sentence_names_group_without_difference() {
+        let mut times = vec![("base", 1000), ("base (again)", 1000), ("slow", 2000), ("a", 1000)];
+        let sentence = |times: &[(&str, u64)]| conclusion(&with(times, 12)).sentence;
+        assert_eq!(
+            sentence(&times),
+            "Fastest of 3 methods: base and a (no difference found between them). Compared with base, \
+             1 is slower, 1 makes no difference."
+        );
+        times.extend([("b", 1000), ("c", 1000), ("d", 1000)]);
+        assert!(sentence(&times).starts_with(
+            "Fastest of 6 methods: base, a, b and 2 more (no difference found between them)."
+        ));
+        let equal = [("base", 1000), ("base (again)", 1000), ("a", 1000)];
+        let none = "None of 2 methods is the fastest: no difference found between them. ";
+        assert!(sentence(&equal).starts_with(none));
+    }
+
+    #[test]
     fn cell_below_floor_raises_alarm() {
         let data = with(&[("base", 1000), ("base (again)", 1000), ("floor", 1200)], 12);
-        let alarms = conclusion(&data).alarms;
+        let conclusion = conclusion(&data);
+        assert_eq!(conclusion.sentence, "Every method is below the floor, so none is named.");
+        let alarms = conclusion.alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
     }
@@ -291,13 +347,13 @@ mod tests {
         }
         disturb(&mut data, 9);
         let few = conclusion(&data);
-        assert!(few.sentence.starts_with("The fastest of 2 methods is busy"), "{few:?}");
+        assert!(few.sentence.starts_with("Fastest of 2 methods: busy. "), "{few:?}");
         let note =
             "9 of 36 samples were disturbed: other processes used more than 5 % of the processors.";
         assert_eq!((few.alarms, few.notes), (vec![], vec![note.to_owned()]));
         disturb(&mut data, 10);
         let many = conclusion(&data);
-        let sentence = "Least CPU, of 2 methods: base. Beside it, 1 needs more CPU.";
+        let sentence = "Least CPU of 2 methods: base. Compared with base, 1 needs more CPU.";
         assert_eq!(many.sentence, sentence);
         assert!(many.alarms[0].contains("10 of 36 samples were disturbed"), "{many:?}");
         let all = format!("{many:?}");

@@ -9,6 +9,7 @@
 //!                                       ▲   p of all cells, corrected together (holm)
 //! ```
 
+mod best;
 pub mod compare;
 pub mod paired;
 mod plausibility;

@@ -23,6 +23,7 @@ use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::Held;
 use crate::spec::{Cell, SessionSpec};
+use crate::stats::best::best_group;
 use crate::stats::plausibility::{self, Claim};
 use crate::stats::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
@@ -59,6 +60,9 @@ pub struct Ranking {
     /// The lab's own processor time during a run, divided by the time of the run: the median. `None` if
     /// the system does not report it.
     pub harness: Option<f64>,
+    /// The fastest method, and the methods that are not decidedly slower, by ascending median. Empty if
+    /// nothing is compared, no verdict counts, or no method is left.
+    pub best: Vec<String>,
     /// The cells, the fastest first.
     pub rows: Vec<Row>,
     /// The cells whose output is on the device when they end, although the base leaves its output in the
@@ -275,6 +279,7 @@ pub(crate) fn rank_by(
     ));
     let place = |row: &Row| data.spec.cells.iter().position(|cell| cell.name == row.cell.name);
     ranking.rows.sort_by_key(place);
+    ranking.best.clear();
     for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
         (row.to_base, row.to_floor, row.judgement) = (None, None, None);
         row.below_the_floor = false;
@@ -351,6 +356,8 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut rows, by);
+    let methods: Vec<&Row> = rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect();
+    let best = if noisy { Vec::new() } else { best_group(&methods, against) };
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     judge_rows(&mut apart, by);
     implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
@@ -374,6 +381,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         disturbed,
         samples,
         harness: harness_share(&here, cache_state),
+        best,
         rows,
         apart,
         implausible,

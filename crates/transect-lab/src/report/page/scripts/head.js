@@ -88,9 +88,9 @@ function tile(label, value, under, kind) {
 }
 
 function tiles() {
-  const { rows, noise, noisy, proved, state, uncompared } = ranking();
-  // Without a comparison no method is the fastest.
-  const [fastest] = uncompared ? [] : methodsOf(rows);
+  const { rows, best, noise, noisy, proved, state, uncompared } = ranking();
+  // No method is named if nothing is compared.
+  const fastest = rows.find(({ cell }) => cell.name === best[0]);
   const units = unitsOf(place());
   const { files, directories, bytes: length } = place().expected;
   const rounds = Math.max(0, ...rows.map((row) => row.time.n));
@@ -98,7 +98,8 @@ function tiles() {
   const [better, worse] = isByProcessor() ? ['less_cpu', 'more_cpu'] : ['faster', 'slower'];
   const shares = [better, 'no_difference', worse, 'undecided'].map((word) => [word, number(word)]);
   return [
-    fastest && tile(isByProcessor() ? 'least CPU' : 'fastest', duration(fastest.time.median), named(fastest.cell.name)),
+    fastest && tile(isByProcessor() ? 'least CPU' : 'fastest', duration(fastest.time.median), h('span', {}, named(fastest.cell.name),
+      best.length > 1 ? ` and ${best.length - 1} more, no difference found` : '')),
     fastest && tile(`${UNITS} per second`, short(units / (fastest.time.median / 1e9)), isOfQuestions
       ? `${counted(units, 'question', 'questions')}: ${whole(files)} found, ${whole(place().expected.errors)} not`
       : isOfFiles

@@ -1,0 +1,102 @@
+//! The group of methods that a headline names.
+//!
+//! Of equal methods, one always has the smallest median. So the headline names the fastest together with
+//! every method that is not decidedly slower than it: paired by round, judged by the rule of all verdicts,
+//! corrected for the number of methods.
+
+use crate::stats::ranking::Row;
+use crate::stats::verdict::DEFAULT_THRESHOLD;
+use crate::stats::{Ratios, Verdict, judge_all};
+
+/// Returns the names of the group, the smallest median first. `rows` are the methods, sorted; `against`
+/// returns the ratios of a cell (second) to another (first).
+///
+/// A row below the floor is left out, as its time is impossible. Without ratios between two methods
+/// nothing tells them apart.
+pub(super) fn best_group(
+    rows: &[&Row],
+    against: impl Fn(&str, &str) -> Option<Ratios>,
+) -> Vec<String> {
+    let mut rows = rows.iter().filter(|row| !row.below_the_floor).map(|row| &row.cell.name);
+    let Some(fastest) = rows.next() else { return Vec::new() };
+    let others: Vec<(&String, Option<Ratios>)> =
+        rows.map(|name| (name, against(fastest, name))).collect();
+    let ratios: Vec<Ratios> = others.iter().filter_map(|(_, ratios)| *ratios).collect();
+    let mut judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter();
+    let is_slower = |ratios: &Option<Ratios>| {
+        let judgement = ratios.and_then(|_| judged.next());
+        judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
+    };
+    let mut is_slower = is_slower;
+    let equal = others.into_iter().filter(|(_, ratios)| !is_slower(ratios));
+    std::iter::once(fastest).chain(equal.map(|(name, _)| name)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::with;
+    use crate::harness::log::{Outcome, SessionData};
+    use crate::stats::SplitMix64;
+    use crate::stats::ranking::rank;
+
+    /// Sessions per rate, each with its own seed.
+    const SESSIONS: u64 = 200;
+
+    /// Returns a session of twelve rounds with the base, its second cell, and three other methods, all with
+    /// this noise; the last takes `truth` times as long as the others.
+    fn session(noise: f64, truth: f64, seed: u64) -> SessionData {
+        let cells = ["base", "base (again)", "a", "b", "c"];
+        let mut data = with(&cells.map(|cell| (cell, 1000)), 12);
+        data.spec.seed = seed;
+        let mut random = SplitMix64::new(seed);
+        for sample in &mut data.samples {
+            let Outcome::Right { runs, .. } = &mut sample.outcome else { continue };
+            // The sum of several uniform draws is nearly normal; its deviation is 1.
+            let bell: f64 = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+            let factor = if sample.cell == "c" { truth } else { 1.0 };
+            runs[0].elapsed_ns = (5e7 * factor * libm::exp(noise * bell)) as u64;
+        }
+        data
+    }
+
+    /// Returns how many of the sessions satisfy a condition on the group.
+    fn count(noise: f64, truth: f64, is_so: impl Fn(&[String]) -> bool) -> u64 {
+        let groups = (0..SESSIONS).map(|seed| rank(&session(noise, truth, seed)).remove(0).best);
+        groups.filter(|best| is_so(best)).count() as u64
+    }
+
+    #[test]
+    fn equal_methods_hardly_ever_one_winner() {
+        for noise in [0.02, 0.2] {
+            let crowned = count(noise, 1.0, |best| best.len() == 1);
+            println!("A/A, noise {noise}: {crowned} of {SESSIONS} headlines name one method");
+            assert!(crowned <= SESSIONS / 20, "{crowned}");
+        }
+    }
+
+    #[test]
+    fn equal_methods_usually_all_named() {
+        let all = count(0.05, 1.0, |best| best.len() == 4);
+        assert!(all >= SESSIONS * 9 / 10, "{all}");
+    }
+
+    #[test]
+    fn truly_fastest_method_named_alone() {
+        let alone = count(0.02, 0.9, |best| *best == ["c"]);
+        println!("10 % faster, noise 0.02: named alone in {alone} of {SESSIONS} sessions");
+        assert!(alone >= SESSIONS * 9 / 10, "{alone}");
+    }
+
+    #[test]
+    fn method_below_the_floor_never_named() {
+        let mut data =
+            with(&[("base", 1000), ("base (again)", 1000), ("floor", 900), ("a", 1000)], 12);
+        let fast = |data: &mut SessionData| {
+            crate::fixtures::change(data, "a", |runs, _| runs[0].elapsed_ns = 500);
+        };
+        fast(&mut data);
+        let ranking = &rank(&data)[0];
+        assert!(ranking.rows[0].below_the_floor, "{:?}", ranking.rows[0].cell.name);
+        assert_eq!(ranking.best, ["base"]);
+    }
+}
