@@ -17,6 +17,7 @@ pub mod explain;
 #[cfg(test)]
 mod fixtures;
 pub mod harness;
+pub mod pairs;
 pub mod published;
 pub mod report;
 pub mod rivals;

@@ -20,6 +20,7 @@ use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
 use crate::harness::work::Work;
+use crate::pairs::Pair;
 
 /// The schema of a session's first line.
 pub const SCHEMA: &str = "transect.lab/1";
@@ -34,7 +35,7 @@ pub const ENGINE: &str = "engine";
 const PEER: &str = "peer";
 
 /// The suffix of the name of the base's second cell.
-const SECOND_BASE: &str = " (again)";
+pub(crate) const SECOND_BASE: &str = " (again)";
 
 /// The spec of a session: what to measure, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,9 @@ pub struct SessionSpec {
     /// The name of the base's second cell: any difference between the two is noise.
     #[serde(rename = "again")]
     pub second_base: String,
+    /// Further cells that are compared, two by two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<Pair>,
     /// The cell that only makes the calls, on one thread, if there is one.
     pub floor: Option<String>,
     /// The same on several threads: methods on several threads are measured against it.
@@ -197,6 +201,7 @@ impl SessionSpec {
             cells,
             base: base.to_owned(),
             second_base: format!("{base}{SECOND_BASE}"),
+            pairs: Vec::new(),
             floor: None,
             parallel_floor: None,
             experiment,

@@ -52,7 +52,8 @@ fn are_enough(rankings: &[Ranking], rounds: usize) -> bool {
         if ranking.uncompared.is_some() {
             return false;
         }
-        let ratios = ranking.rows.iter().filter_map(|row| row.to_base);
+        let to_base = ranking.rows.iter().filter_map(|row| row.to_base);
+        let ratios = to_base.chain(ranking.pairs.iter().filter_map(|pair| pair.ratios));
         let cells = ratios.clone().count();
         // Too few rounds cannot decide anything, however narrow the intervals are.
         can_decide(cells, rounds) && ratios.chain(ranking.noise).all(|it| is_known(&it))

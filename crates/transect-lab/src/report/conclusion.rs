@@ -28,6 +28,8 @@ pub struct Conclusion {
     pub sentence: String,
     /// The base against itself.
     pub noise: String,
+    /// The answers to the pairs of the session, one line each.
+    pub answers: Vec<String>,
     /// Reasons not to trust the ranking, or a part of it.
     pub alarms: Vec<String>,
     /// Limitations.
@@ -41,6 +43,7 @@ impl Conclusion {
         Self {
             sentence: sentence(spec, ranking),
             noise: noise(spec, ranking),
+            answers: answers(ranking),
             alarms: alarms(spec, ranking),
             notes: notes(data, ranking),
         }
@@ -99,7 +102,8 @@ fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
     };
     match ranking.best.as_slice() {
         [] if ranking.noisy => {
-            "No method is named: the base differs from itself, so the others are not judged.".to_owned()
+            "No method is named: the base differs from itself, so the others are not judged."
+                .to_owned()
         }
         [] => "Every method is below the floor, so none is named.".to_owned(),
         [only] => {
@@ -135,8 +139,12 @@ fn list_names(names: &[String]) -> String {
     format!("{} and {last}", names[..shown].join(", "))
 }
 
+fn answers(ranking: &Ranking) -> Vec<String> {
+    ranking.pairs.iter().map(|pair| pair.line(ranking.by, ranking.noisy)).collect()
+}
+
 fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
-    let base = &spec.base;
+    let base = spec.repeated();
     match &ranking.noise {
         None => "The base did not run twice, so noise is unknown.".to_owned(),
         Some(pair) => format!("{base} against itself: {pair}."),
@@ -146,7 +154,7 @@ fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
 fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     let mut alarms = Vec::new();
     if ranking.noisy {
-        let base = &spec.base;
+        let base = spec.repeated();
         alarms.push(format!("{base} differs from itself: no verdict counts."));
     }
     let Ranking { disturbed, samples, .. } = ranking;
@@ -185,7 +193,8 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
 /// Returns a note if there are too few rounds to decide anything among this number of cells: more cells
 /// need more evidence.
 fn too_many_cells(ranking: &Ranking, rounds: usize) -> Option<String> {
-    let cells = ranking.rows.iter().filter(|row| row.judgement.is_some()).count();
+    let pairs = ranking.pairs.iter().filter(|pair| pair.judgement.is_some()).count();
+    let cells = ranking.rows.iter().filter(|row| row.judgement.is_some()).count() + pairs;
     let enough = (MIN_ROUNDS..).find(|&rounds| can_decide(cells, rounds))?;
     (rounds >= MIN_ROUNDS && rounds < enough).then(|| {
         format!("{rounds} rounds cannot decide anything among {cells} cells; {enough} could.")
@@ -336,7 +345,10 @@ mod tests {
         let conclusion = conclusion(&data);
         assert_eq!(conclusion.sentence, "The only method is base.");
         let alarm = &conclusion.alarms[0];
-        assert!(alarm.starts_with("early is implausible and not ranked: its runs report"), "{alarm}");
+        assert!(
+            alarm.starts_with("early is implausible and not ranked: its runs report"),
+            "{alarm}"
+        );
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use super::Report;
 use crate::spec::{Cell, SessionSpec};
+use crate::stats::Judgement;
+use crate::stats::pair_answers::PairAnswer;
 use crate::stats::ranking::{Ranking, Row};
 
 /// A cell in a ranking.
@@ -14,11 +16,22 @@ struct Line<'r> {
     cell: &'r Cell,
     /// Its rank, from 0, and its row; or why it is not ranked.
     row: Result<(usize, &'r Row), &'r str>,
+    /// The pair that the line is about, instead of the cell's row.
+    pair: Option<&'r PairAnswer>,
 }
 
 impl<'r> Line<'r> {
     fn row(&self) -> Option<&'r Row> {
         self.row.ok().map(|(_, row)| row)
+    }
+
+    fn judgement(&self) -> Option<Judgement> {
+        self.pair.map_or_else(|| self.row()?.judgement, |pair| pair.judgement)
+    }
+
+    fn p(&self) -> Option<f64> {
+        let ratios = self.pair.map_or_else(|| self.row()?.to_base, |pair| pair.ratios);
+        ratios.map(|ratios| ratios.p)
     }
 
     fn is_apart(&self) -> Option<bool> {
@@ -58,12 +71,12 @@ const COLUMNS: &[(&str, Field)] = &[
     ("system_ns", |it| whole(it.row()?.system_ns)),
     ("peak_memory_bytes", |it| whole(it.row()?.peak_memory?)),
     ("against_the_slowest", |it| exact(it.row()?.speedup_over_slowest)),
-    ("verdict", |it| Some(it.row()?.judgement?.verdict.as_str().to_owned())),
+    ("verdict", |it| Some(it.judgement()?.verdict.as_str().to_owned())),
     ("to_base", |it| exact(it.row()?.to_base?.median)),
     ("to_base_low", |it| exact(it.row()?.to_base?.low)),
     ("to_base_high", |it| exact(it.row()?.to_base?.high)),
-    ("p", |it| Some(it.row()?.to_base?.p.to_string())),
-    ("adjusted_p", |it| Some(it.row()?.judgement?.adjusted_p.to_string())),
+    ("p", |it| Some(it.p()?.to_string())),
+    ("adjusted_p", |it| Some(it.judgement()?.adjusted_p.to_string())),
     ("to_floor", |it| exact(it.row()?.to_floor?.median)),
     ("to_floor_low", |it| exact(it.row()?.to_floor?.low)),
     ("to_floor_high", |it| exact(it.row()?.to_floor?.high)),
@@ -80,7 +93,10 @@ const COLUMNS: &[(&str, Field)] = &[
     ("switches", |it| whole(it.row()?.switches?)),
     ("unwritten_bytes", |it| whole(it.row()?.unwritten?)),
     ("fresh", |it| exact(it.row()?.fresh?)),
-    ("by", |it| it.row().map(|_| it.ranking.by.as_str().to_owned())),
+    ("by", |it| {
+        let has_times = it.row().is_some() || it.pair.is_some_and(|pair| pair.ratios.is_some());
+        has_times.then(|| it.ranking.by.as_str().to_owned())
+    }),
     ("disturbed", |it| Some(it.row()?.disturbed.len().to_string())),
     ("start_up_ns", |it| whole(it.row()?.start_up?)),
     ("without_start_ns", |it| whole(it.row()?.without_start?)),
@@ -90,6 +106,11 @@ const COLUMNS: &[(&str, Field)] = &[
     ("ns_per_byte", |it| exact(it.row()?.ns_per_byte?)),
     ("held_each_bytes", |it| whole(it.row()?.cache_bytes_per_name?)),
     ("run_cpu_ns", |it| whole(it.row()?.run_cpu_ns?)),
+    ("question", |it| Some(it.pair?.question.clone())),
+    ("against", |it| Some(it.pair?.against.clone())),
+    ("ratio", |it| exact(it.pair?.ratios?.median)),
+    ("ratio_low", |it| exact(it.pair?.ratios?.low)),
+    ("ratio_high", |it| exact(it.pair?.ratios?.high)),
     ("implausible", |it| it.row()?.implausible.clone()),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
@@ -113,22 +134,36 @@ pub fn write(report: &Report<'_>) -> String {
     std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Returns the lines of a ranking, without line ends: rows, rows apart, implausible rows, unranked cells.
+/// Returns the lines of a ranking, without line ends: rows, rows apart, implausible rows, unranked cells,
+/// pairs.
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
     let rows = rows.chain(ranking.implausible.iter().enumerate());
-    let rows = rows.map(|(at, row)| Line { spec, ranking, cell: &row.cell, row: Ok((at, row)) });
+    let rows = rows.map(|(at, row)| Line {
+        spec,
+        ranking,
+        cell: &row.cell,
+        row: Ok((at, row)),
+        pair: None,
+    });
+    let cell_of = |name: &str| {
+        let cell = spec.cells.iter().find(|cell| cell.name == name);
+        cell.expect("BUG: a ranking has only cells of its session")
+    };
     let unranked = ranking.unranked.iter().map(|unranked| {
-        let cell = spec.cells.iter().find(|cell| cell.name == unranked.cell);
-        let cell = cell.expect("BUG: what is not ranked is a cell of the session");
-        Line { spec, ranking, cell, row: Err(&unranked.reason) }
+        let (cell, row) = (cell_of(&unranked.cell), Err(unranked.reason.as_str()));
+        Line { spec, ranking, cell, row, pair: None }
+    });
+    let pairs = ranking.pairs.iter().map(|pair| {
+        let row = Err(pair.reason.as_deref().unwrap_or_default());
+        Line { spec, ranking, cell: cell_of(&pair.cell), row, pair: Some(pair) }
     });
     let text = |line: Line<'_>| {
         let fields = COLUMNS.iter().map(|(_, field)| quoted(&field(&line).unwrap_or_default()));
         fields.collect::<Vec<_>>().join(",")
     };
-    rows.chain(unranked).map(text).collect()
+    rows.chain(unranked).chain(pairs).map(text).collect()
 }
 
 /// Returns a field, quoted if it contains a comma, a quote or a line end.
@@ -143,7 +178,7 @@ pub(crate) fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{NAMES, data};
+    use crate::fixtures::{NAMES, data, with};
 
     /// Parses a text by RFC 4180.
     fn parse(text: &str) -> Vec<Vec<String>> {
@@ -184,6 +219,21 @@ mod tests {
         for name in NAMES {
             assert!(lines.iter().any(|line| line[4] == *name), "{name:?}");
         }
+    }
+
+    #[test]
+    fn pair_is_one_line_with_its_ratio() {
+        let mut data =
+            with(&[("base", 1_000_000), ("base (again)", 1_000_000), ("a", 500_000)], 12);
+        data.spec.add_pairs("base:a").unwrap();
+        let lines = parse(&write(&Report::of(&data)));
+        let of = |line: &[String], name: &str| {
+            line[COLUMNS.iter().position(|(column, _)| *column == name).unwrap()].clone()
+        };
+        let pair = lines.last().unwrap();
+        let expected = ["base", "a", "base against a", "2.0000", "slower", ""];
+        let columns = ["cell", "against", "question", "ratio", "verdict", "median_ns"];
+        assert_eq!(columns.map(|column| of(pair, column)), expected);
     }
 
     #[test]

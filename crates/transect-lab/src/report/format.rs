@@ -15,6 +15,7 @@ pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
         _ if row.implausible.is_some() => "implausible",
         Some(judgement) => judgement.verdict.label(),
         None if row.cell.name == spec.base => "the base",
+        None if row.cell.name == spec.second_base && spec.repeated() != spec.base => "again",
         None if row.cell.name == spec.second_base => "the base again",
         None => "",
     };

@@ -92,6 +92,12 @@ fn ranking_section(
         escaped(&conclusion.sentence),
         escaped(&conclusion.noise)
     )?;
+    if !conclusion.answers.is_empty() {
+        writeln!(out)?;
+    }
+    for answer in &conclusion.answers {
+        writeln!(out, "* {}", escaped(answer))?;
+    }
     for alarm in &conclusion.alarms {
         writeln!(out, "\n> **{}**", escaped(alarm))?;
     }

@@ -51,6 +51,9 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
         writeln!(screen.out)?;
         screen.write_wrapped(BOLD, &conclusion.sentence)?;
         screen.write_wrapped(DIM, &conclusion.noise)?;
+        for answer in &conclusion.answers {
+            screen.write_wrapped(Style::new(), answer)?;
+        }
         for alarm in &conclusion.alarms {
             screen.write_wrapped(ERROR, alarm)?;
         }

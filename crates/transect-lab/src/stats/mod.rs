@@ -11,6 +11,7 @@
 
 mod best;
 pub mod compare;
+pub mod pair_answers;
 pub mod paired;
 mod plausibility;
 pub mod random;

@@ -22,12 +22,14 @@ use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::CallTimes;
 use crate::harness::protocol::Held;
+use crate::pairs::Pair;
 use crate::spec::{Cell, SessionSpec};
 use crate::stats::best::best_group;
+use crate::stats::pair_answers::{PairAnswer, judge_together};
 use crate::stats::plausibility::{self, Claim};
 use crate::stats::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
-use crate::stats::{Judgement, Ratios, Summary, aa_check, judge_all};
+use crate::stats::{Judgement, Ratios, Summary, aa_check};
 
 /// Up to one of this many samples may be disturbed; with more, wall times are not compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
@@ -73,7 +75,9 @@ pub struct Ranking {
     pub implausible: Vec<Row>,
     /// The cells that are not ranked.
     pub unranked: Vec<Unranked>,
-    /// The base against itself.
+    /// The answers to the pairs of the session.
+    pub pairs: Vec<PairAnswer>,
+    /// The cell that ran twice, usually the base, against itself.
     pub noise: Option<Ratios>,
     /// Whether every sample proved its cache state; false if the system does not report it.
     pub proved: bool,
@@ -268,7 +272,8 @@ pub(crate) fn rank_by(
 ) -> Ranking {
     let ranking = rank_all(data, dataset, cache_state, by);
     let has_times = ranking.samples > 0;
-    if by != Metric::Processor || !has_times || ranking.rows.iter().any(|row| row.to_base.is_some()) {
+    if by != Metric::Processor || !has_times || ranking.rows.iter().any(|row| row.to_base.is_some())
+    {
         return ranking;
     }
     let mut ranking = rank_all(data, dataset, cache_state, wall_metric(&data.spec));
@@ -280,6 +285,7 @@ pub(crate) fn rank_by(
     let place = |row: &Row| data.spec.cells.iter().position(|cell| cell.name == row.cell.name);
     ranking.rows.sort_by_key(place);
     ranking.best.clear();
+    ranking.pairs.iter_mut().for_each(|pair| pair.refuse("nothing is compared"));
     for row in ranking.rows.iter_mut().chain(&mut ranking.apart) {
         (row.to_base, row.to_floor, row.judgement) = (None, None, None);
         row.below_the_floor = false;
@@ -314,7 +320,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
             base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
         Ratios::paired(&pairs, spec.seed).ok()
     };
-    let noise = against(&spec.base, &spec.second_base);
+    let noise = against(spec.repeated(), &spec.second_base);
     let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
     let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
     let base_leaves_output = leaves_nothing(&spec.base) == Some(false);
@@ -355,11 +361,19 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         rows.push(row);
     }
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    judge_rows(&mut rows, by);
+    speed_ups(&mut rows);
     let methods: Vec<&Row> = rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect();
-    let best = if noisy { Vec::new() } else { best_group(&methods, against) };
+    let best = if noisy { Vec::new() } else { best_group(&methods, &against) };
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    judge_rows(&mut apart, by);
+    speed_ups(&mut apart);
+    let runs_here = |pair: &&Pair| {
+        let is_here = |name: &str| spec.cells_in(dataset).any(|cell| cell.name == name);
+        is_here(&pair.cell) && is_here(&pair.against)
+    };
+    let pairs = spec.pairs.iter().filter(runs_here);
+    let mut pairs: Vec<PairAnswer> =
+        pairs.map(|pair| PairAnswer::of(pair, [&rows, &apart], &against)).collect();
+    judge_together(&mut rows, &mut pairs, &spec.base, by);
     implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     let state = spec.cache_states[cache_state];
     let proved =
@@ -386,6 +400,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         apart,
         implausible,
         unranked,
+        pairs,
         noise,
         proved,
         noisy,
@@ -434,14 +449,13 @@ fn objection_to(
 /// older versions have one start for all states.
 fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<StartUp> {
     let SessionData { spec, started, .. } = data;
-    let name = if cell.name == spec.second_base { &spec.base } else { &cell.name };
+    let name = if cell.name == spec.second_base { spec.repeated() } else { &cell.name };
     let state = spec.cache_states[cache_state];
-    let mut starts = started.iter().filter(|start| start.cell == *name);
+    let mut starts = started.iter().filter(|start| start.cell == name);
     let is_in_state = |start: &&Started| spec.cache_states.get(start.cache_state) == Some(&state);
     let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
-    let summary = |times: &[u64]| {
-        Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>())
-    };
+    let summary =
+        |times: &[u64]| Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>());
     let cpu = summary(&start.cpu_ns).filter(|_| is_in_state(&start));
     Some(StartUp { wall: summary(&start.times_ns)?, cpu })
 }
@@ -464,16 +478,11 @@ fn disturbances(samples: &[&Sample], cache_state: usize) -> (usize, usize) {
     (disturbed.count(), right.count())
 }
 
-/// Judges sorted rows together, corrected for their number.
-fn judge_rows(rows: &mut [Row], by: Metric) {
+/// Compares sorted rows with the slowest.
+fn speed_ups(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
-    for row in &mut *rows {
+    for row in rows {
         row.speedup_over_slowest = slowest / row.time.median;
-    }
-    let judged: Vec<usize> = (0..rows.len()).filter(|&row| rows[row].to_base.is_some()).collect();
-    let ratios: Vec<Ratios> = judged.iter().filter_map(|&row| rows[row].to_base).collect();
-    for (row, judgement) in judged.into_iter().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
-        rows[row].judgement = Some(by.judgement(judgement));
     }
 }
 
@@ -734,8 +743,12 @@ mod tests {
 
     #[test]
     fn busy_session_compares_cpu_of_one_run() {
-        let cells =
-            [("base", Some(200)), ("base (again)", Some(200)), ("frugal", Some(100)), ("service", None)];
+        let cells = [
+            ("base", Some(200)),
+            ("base (again)", Some(200)),
+            ("frugal", Some(100)),
+            ("service", None),
+        ];
         let mut data = busy(&cells);
         // What a process does before its run, such as filling a cache, does not count.
         change(&mut data, "frugal", |_, usage| usage.user_ns = 1_000_000);
@@ -777,7 +790,9 @@ mod tests {
         let mut data = busy(&cells);
         change(&mut data, "slow", |runs, _| runs[0].elapsed_ns *= 9);
         let ranking = &rank(&data)[0];
-        assert!(ranking.uncompared.as_ref().unwrap().starts_with("other processes disturbed 48 of 48"));
+        assert!(
+            ranking.uncompared.as_ref().unwrap().starts_with("other processes disturbed 48 of 48")
+        );
         assert_eq!(ranking.by, Metric::Time);
         assert_eq!(names(&ranking.rows), ["slow", "base", "base (again)", "floor"], "not sorted");
         for row in &ranking.rows {

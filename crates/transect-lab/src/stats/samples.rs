@@ -38,7 +38,7 @@ impl fmt::Display for SampleError {
             Self::NotFinite { at } => write!(f, "sample {at} is not a finite number"),
             Self::Negative { at, value } => write!(f, "sample {at} is {value}, below zero"),
             Self::Zero { at } => write!(f, "sample {at} is zero, and has no ratio to anything"),
-            Self::NoRatio { at } => write!(f, "the ratio of round {at} is no finite number"),
+            Self::NoRatio { at } => write!(f, "the ratio of round {at} is not a finite number"),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct LabAttributesArgs {
     /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["preset", "tasks", "paths", "compile_database", "dep_info", "methods",
-                                "state", "rounds", "max_time", "seed", "limit"])]
+                                "base", "pairs", "state", "rounds", "max_time", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,

@@ -17,6 +17,12 @@ pub(crate) struct LabMethodsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabSessionArgs {
+    /// Compare with this method [default: from the preset]
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) base: Option<String>,
+    /// Compare these methods as well: A:B,...; may be repeated
+    #[arg(long, value_name = "PAIRS")]
+    pub(crate) pairs: Vec<String>,
     /// Run every method N times [default: from the preset]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,

@@ -9,6 +9,12 @@ pub(crate) struct LabReportArgs {
     /// Read the session from FILE
     #[arg(value_name = "FILE")]
     pub(crate) session: PathBuf,
+    /// Compare with this method, instead of the base of the session
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) base: Option<String>,
+    /// Compare these methods as well: A:B,...; may be repeated
+    #[arg(long, value_name = "PAIRS")]
+    pub(crate) pairs: Vec<String>,
     /// Print one JSON object
     #[arg(long, group = "form")]
     pub(crate) json: bool,
@@ -27,6 +33,8 @@ pub(super) const REPORT_NOTES: &str = "\
 Examples:
   Report a session:
     transect lab report walk.jsonl
+  Compare with another method:
+    transect lab report --base getdents-statx/recursive walk.jsonl
   Write a page with charts:
     transect lab report --html walk.html walk.jsonl
   Print Markdown tables, for an issue:

@@ -56,8 +56,9 @@ pub(crate) struct LabTransformArgs {
     pub(crate) session: LabSessionArgs,
     /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "state",
-                                "rounds", "max_time", "kind", "sync", "seq", "seed", "limit"])]
+          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "base",
+                                "pairs", "state", "rounds", "max_time", "kind", "sync", "seq", "seed",
+                                "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,

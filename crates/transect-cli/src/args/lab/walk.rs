@@ -34,9 +34,6 @@ pub(crate) struct LabRunArgs {
     #[arg(long = "command", value_name = "NAME=COMMAND",
           value_parser = |text: &str| External::parse(text, &[ROOT]))]
     pub(crate) commands: Vec<External>,
-    /// Compare with this method [default: what `transect scan` does, or from the preset]
-    #[arg(long, value_name = "METHOD")]
-    pub(crate) base: Option<String>,
     /// Prepare the caches before every run; several with commas [default: from the preset]
     #[arg(long, value_delimiter = ',', value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
@@ -48,7 +45,7 @@ pub(crate) struct LabRunArgs {
     /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "commands", "base",
-                                "state", "rounds", "max_time", "seed", "limit"])]
+                                "pairs", "state", "rounds", "max_time", "seed", "limit"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
@@ -64,6 +61,9 @@ Examples:
     transect lab run enumerate --path src --state cold
   Compare two readers on a corpus:
     transect lab run enumerate --corpus data --methods 'getdents-*'
+  Compare two orders with each other, in one line:
+    transect lab run enumerate --path src --methods '*/recursive' --methods '*/queue' \
+      --pairs getdents-statx/recursive:getdents-statx/queue
   Compare whole programs, another build of du among them:
     transect lab run enumerate --preset programs --command 'old=./du -sb {root}'
   Compare what programs cost before they do anything:

@@ -13,6 +13,7 @@ use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::pairs::Pair;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::error::lab;
@@ -90,7 +91,9 @@ impl Request for LabAttributesArgs {
         let doing: Vec<&Method> = chosen.into_iter().filter(is_asked).collect();
         let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
         let cells = attributes::cells(&doing);
+        let pairs = Pair::of_preset(attributes::PAIRS, &cells);
         Ok(Some(SessionSpec {
+            pairs,
             rounds: self.preset.rounds,
             cache_states,
             floor: floor.then(|| FLOOR_STATX.to_owned()),

@@ -15,6 +15,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::version_of;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::pairs::Pair;
 use transect_lab::rivals::external::External;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
@@ -95,6 +96,7 @@ impl Request for LabRunArgs {
         let base = base(self)?;
         let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
         spec.environment.tools = tools(&spec.cells);
+        spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
         Ok(Some(SessionSpec {
             rounds: self.preset.rounds,
             runs: self.preset.runs,
@@ -121,7 +123,7 @@ impl Request for LabRunArgs {
 
 /// Returns the base of comparisons: by default, the settings of `transect scan`.
 fn base(args: &LabRunArgs) -> Result<String, CliError> {
-    if let Some(base) = &args.base {
+    if let Some(base) = &args.session.base {
         return Ok(base.clone());
     }
     let own = args.preset.commands(&std::env::current_exe()?).into_iter().next();
@@ -186,7 +188,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let is_always =
         |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
     let chosen = choose(&args.methods, methods, is_default, is_always)?;
-    if args.base.is_some() && chosen.iter().all(|method| method.name != base) {
+    if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
         let why = "a base has to be a method that can run here";
         return Err(CliError::Lab(format!("no method '{base}': {why}")));
     }

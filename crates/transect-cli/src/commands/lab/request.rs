@@ -94,15 +94,22 @@ pub(super) struct Common<'a> {
 
 impl Common<'_> {
     /// Applies the options to a plan.
-    pub(super) fn apply_to(self, plan: SessionSpec) -> SessionSpec {
-        let LabSessionArgs { max_time, seed, .. } = self.session;
-        SessionSpec {
+    ///
+    /// # Errors
+    /// The base or a cell of a pair is not in the session.
+    pub(super) fn apply_to(self, mut plan: SessionSpec) -> Result<SessionSpec, CliError> {
+        let LabSessionArgs { base, pairs, max_time, seed, .. } = self.session;
+        if let Some(base) = base {
+            plan.set_base(base).map_err(CliError::Lab)?;
+        }
+        pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Lab)?;
+        Ok(SessionSpec {
             rounds: rounds(self.session, plan.rounds),
             max_time: max_time.map(|time| time.as_secs()),
             seed: seed.unwrap_or_else(seed_of_the_clock),
             limit: self.limit,
             ..plan
-        }
+        })
     }
 }
 

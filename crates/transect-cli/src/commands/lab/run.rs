@@ -81,7 +81,7 @@ fn session<R: Request>(
     }
     let common = request.common();
     let Some(plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
-    let spec = common.apply_to(plan);
+    let spec = common.apply_to(plan)?;
     request.check(&spec, scratch)?;
     let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));

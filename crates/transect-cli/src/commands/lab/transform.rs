@@ -19,6 +19,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
+use transect_lab::pairs::Pair;
 use transect_lab::rivals::external::External;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
@@ -72,7 +73,7 @@ impl Request for LabTransformArgs {
         // A missing folder will be on the file system of its closest existing ancestor.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let there = there.unwrap_or_else(|| folder.clone());
-        let spec = self.common().apply_to(plan(self, methods, &there)?);
+        let spec = self.common().apply_to(plan(self, methods, &there)?)?;
         let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
         let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
         let words = if many { ["phase", "phases"] } else { WORDS.dataset };
@@ -226,6 +227,8 @@ fn plan_of_one(
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
     let mut plan = plan_of(args, rules, datasets, cells, BASE);
+    plan.pairs = Pair::of_preset(args.preset.pairs, &plan.cells);
+    plan.pairs.extend(Pair::of_hints(&plan.cells));
     plan.environment.tools = tools;
     plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
     Ok(plan)

@@ -22,7 +22,7 @@ mod tree;
 
 pub use measure::{AttributesExperiment, asked, dataset};
 pub use method::{AttributesRunner, BASE, FLOOR_STATX, Implementation, Method, QueryMethod, cells};
-pub use preset::{PRESETS, Preset};
+pub use preset::{PAIRS, PRESETS, Preset};
 pub use query::{Query, run_query};
 pub use questions::Questions;
 pub use sources::Source;

@@ -1,6 +1,7 @@
 //! Presets of attribute sessions.
 
 use super::spec::{Scale, Task};
+use crate::pairs::PresetPair;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,15 @@ pub struct Preset {
     huge: usize,
     includes: Scale,
 }
+
+/// The pairs of all presets. They are comparisons with the base, so they add no test.
+pub const PAIRS: &[PresetPair] = &[
+    ("sorted against unsorted paths", "stat-at", "stat"),
+    ("listing against single queries", "listing", "stat"),
+    ("a frozen cache against single queries", "resolve-frozen", "stat"),
+    ("a full cache against single queries", "get-many-known", "stat"),
+    ("a service against single queries", "service", "stat"),
+];
 
 /// The directory sizes of the article, in files.
 const OF_THE_ARTICLE: [usize; 3] = [1000, 2000, 5000];

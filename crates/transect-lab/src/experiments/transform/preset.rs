@@ -2,6 +2,7 @@
 
 use super::method::{Implementation, Method};
 use crate::harness::cache_state::State;
+use crate::pairs::PresetPair;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub struct Preset {
     pub files: Option<usize>,
     /// Whether system calls are counted afterwards, in separate runs.
     pub calls: bool,
+    /// The pairs of methods that it compares, besides the comparisons with the base.
+    pub pairs: &'static [PresetPair],
     /// The methods included; empty for all.
     methods: &'static [&'static str],
 }
@@ -33,6 +36,22 @@ pub const CLASSIC: &str = "classic";
 
 const KIB: usize = 1 << 10;
 const MIB: u64 = 1 << 20;
+
+/// Questions about blocks.
+const BLOCKS: &[PresetPair] = &[
+    ("blocks of 1M against 16K, buffered", "buffered,block=1M", "buffered,block=16K"),
+    ("mapped against buffered", "mapped,block=1M", "buffered,block=1M"),
+];
+
+/// The questions of the article.
+const OF_THE_ARTICLE: &[PresetPair] = &[
+    ("blocks of 1M against 16K, C", "c-stdio,block=1M", "c-stdio,block=16K"),
+    ("blocks of 1M against 16K, C++", "cpp-iostream,block=1M", "cpp-iostream,block=16K"),
+    ("blocks of 1M against 16K, system calls", "buffered,block=1M", "buffered,block=16K"),
+    ("the C library against system calls", "c-stdio,block=1M", "buffered,block=1M"),
+    ("streams of C++ against the C library", "cpp-iostream,block=1M", "c-stdio,block=1M"),
+    ("mapped against system calls", "c-mmap", "buffered,block=1M"),
+];
 
 /// All presets; the first is the default.
 pub const PRESETS: &[Preset] = &[
@@ -47,6 +66,7 @@ pub const PRESETS: &[Preset] = &[
         rounds: 10,
         files: None,
         calls: false,
+        pairs: BLOCKS,
         methods: &[],
     },
     Preset {
@@ -59,6 +79,7 @@ pub const PRESETS: &[Preset] = &[
         rounds: 12,
         files: None,
         calls: true,
+        pairs: BLOCKS,
         methods: &[],
     },
     Preset {
@@ -71,6 +92,7 @@ pub const PRESETS: &[Preset] = &[
         rounds: 5,
         files: None,
         calls: false,
+        pairs: OF_THE_ARTICLE,
         methods: &["c-stdio", "cpp-iostream", "buffered", "mapped", "c-mmap"],
     },
     Preset {
@@ -83,6 +105,7 @@ pub const PRESETS: &[Preset] = &[
         rounds: 10,
         files: Some(1000),
         calls: false,
+        pairs: &[],
         methods: &[],
     },
 ];

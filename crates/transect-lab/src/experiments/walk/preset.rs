@@ -13,6 +13,7 @@ use transect::{Order, ReaderKind};
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
+use crate::pairs::PresetPair;
 use crate::rivals::external::External;
 
 /// The rules of a session.
@@ -48,6 +49,8 @@ pub struct Preset {
     pub runs_of_a_copy: Option<usize>,
     /// Whether calls are counted and timed afterwards, in separate runs.
     pub calls: bool,
+    /// The questions that it answers, beside the comparisons with the base.
+    pub pairs: &'static [PresetPair],
 }
 
 /// The contenders and peers that a preset includes.
@@ -68,6 +71,46 @@ pub const ROOT: &str = "{root}";
 
 const ITERATION: &[Order] = &[Order::Recursive, Order::Queue, Order::Stack, Order::StackPresized];
 
+/// The questions of the article about recursion and iteration.
+const RECURSION: &[PresetPair] = &[
+    ("recursion against a queue", "{best}/recursive", "{best}/queue"),
+    ("a queue against a stack", "{best}/queue", "{best}/stack"),
+    ("a stack of fixed size against a growing one", "{best}/stack-presized", "{best}/stack"),
+    ("recursion against a queue, Qt", "qt-iterator-recursive", "qt-iterator-queue"),
+    ("a list against an iterator, Qt", "qt-list-recursive", "qt-iterator-recursive"),
+    ("recursion against a queue, C#", "csharp-enumerate-recursive", "csharp-enumerate-queue"),
+    ("recursion against a queue, Java", "java-directory-stream", "java-directory-stream-queue"),
+    ("a visitor against a stream, Java", "java-walk-file-tree", "java-directory-stream"),
+];
+
+/// The questions of the articles about options of `FindFirstFileEx`, in one order.
+macro_rules! find_first_file {
+    ($order:literal) => {
+        &[
+            (
+                "large against small fetch, Basic",
+                concat!("find-first-file-ex-basic-large/", $order),
+                concat!("find-first-file-ex-basic/", $order),
+            ),
+            (
+                "large against small fetch, Standard",
+                concat!("find-first-file-ex-standard-large/", $order),
+                concat!("find-first-file-ex-standard/", $order),
+            ),
+            (
+                "Basic against Standard",
+                concat!("find-first-file-ex-basic/", $order),
+                concat!("find-first-file-ex-standard/", $order),
+            ),
+            (
+                "attributes by path against listing them",
+                concat!("file-attributes-ex/", $order),
+                concat!("find-first-file/", $order),
+            ),
+        ]
+    };
+}
+
 /// The default values of presets.
 const PLAIN: Preset = Preset {
     name: "full",
@@ -84,6 +127,7 @@ const PLAIN: Preset = Preset {
     names_only: false,
     runs_of_a_copy: None,
     calls: true,
+    pairs: &[],
 };
 
 /// All presets; the first is the default.
@@ -145,6 +189,7 @@ pub const PRESETS: &[Preset] = &[
         rounds: 1,
         corpora: &["flat-1000", "flat-2000", "flat-5000"],
         orders: &[Order::Queue],
+        pairs: find_first_file!("queue"),
         ..PLAIN
     },
     Preset {
@@ -155,6 +200,7 @@ pub const PRESETS: &[Preset] = &[
         runs: 11,
         corpora: &["music", "data"],
         orders: ITERATION,
+        pairs: RECURSION,
         ..PLAIN
     },
     Preset {
@@ -167,6 +213,7 @@ pub const PRESETS: &[Preset] = &[
         orders: &[Order::SharedQueue],
         threads: Some(7),
         others: Others::None,
+        pairs: find_first_file!("shared-queue,threads=7"),
         ..PLAIN
     },
     Preset {
@@ -198,6 +245,7 @@ pub const PRESETS: &[Preset] = &[
         corpora: &["data"],
         others: Others::None,
         calls: false,
+        pairs: find_first_file!("recursive"),
         ..PLAIN
     },
 ];
@@ -293,6 +341,19 @@ mod tests {
         let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
         assert_eq!(variants.len(), ReaderKind::ALL.len());
         assert!(variants.iter().all(|name| name.ends_with("/shared-queue,threads=7")));
+    }
+
+    #[test]
+    fn preset_pairs_name_existing_readers_and_orders() {
+        for preset in PRESETS {
+            for (question, cell, against) in preset.pairs {
+                assert_ne!(cell, against, "{question}");
+                for name in [cell, against].into_iter().filter(|name| name.contains('/')) {
+                    let name = name.replace("{best}", ReaderKind::best().as_str());
+                    assert!(name.parse::<Variant>().is_ok(), "{question}: {name}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -57,6 +57,9 @@ fn ranking_section(
         escape_html(&conclusion.sentence),
         escape_html(&conclusion.noise),
     );
+    for answer in &conclusion.answers {
+        let _ = writeln!(out, "<p><bdi>{}</bdi></p>", escape_html(answer));
+    }
     for text in conclusion.alarms.iter().chain(&conclusion.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escape_html(text));
     }

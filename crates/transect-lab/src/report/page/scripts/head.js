@@ -76,6 +76,7 @@ function summary() {
       section.replaceChildren(
         ...finding.alarms.map((alarm) => h('p', { class: 'banner', role: 'alert' }, named(alarm))),
         h('p', { class: 'sentence' }, named(finding.sentence)),
+        finding.answers.length === 0 ? '' : h('ul', { class: 'answers' }, finding.answers.map((answer) => h('li', {}, named(answer)))),
         h('div', { class: 'tiles' }, tiles()),
         ...finding.notes.map((note) => h('p', { class: 'note' }, named(note))));
     },

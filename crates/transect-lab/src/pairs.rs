@@ -1,0 +1,224 @@
+//! Pairs: two cells of a session that are compared with each other.
+//!
+//! Every cell is compared with the base. A pair asks about two others: recursion against a queue, large
+//! blocks against small ones. Pairs come from a preset or from the user, are stored in the session, and are
+//! judged together with all other verdicts.
+
+use serde::{Deserialize, Serialize};
+use transect::ReaderKind;
+
+use crate::spec::{Cell, SessionSpec};
+
+/// Stands for the default reader of this system in the pairs of a preset.
+const BEST: &str = "{best}";
+
+/// Two cells of a session that are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The question in words: `recursion against queue`. `None` for a pair of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The cell whose time is divided.
+    pub cell: String,
+    /// The cell whose time divides it.
+    pub against: String,
+}
+
+/// A pair of a preset: the question and the names of both cells, in which `{best}` stands for the default
+/// reader of this system.
+pub type PresetPair = (&'static str, &'static str, &'static str);
+
+impl Pair {
+    /// Returns the question: its words, or the names of the cells.
+    pub fn question(&self) -> String {
+        let Self { question, cell, against } = self;
+        question.clone().unwrap_or_else(|| format!("{cell} against {against}"))
+    }
+
+    /// Returns the pairs of a preset whose cells are both in the session.
+    pub fn of_preset(pairs: &[PresetPair], cells: &[Cell]) -> Vec<Self> {
+        let expand = |name: &str| name.replace(BEST, ReaderKind::best().as_str());
+        let pair = |&(question, cell, against): &PresetPair| Self {
+            question: Some(question.to_owned()),
+            cell: expand(cell),
+            against: expand(against),
+        };
+        let is_there = |name: &str| cells.iter().any(|cell| cell.name == name);
+        let pairs = pairs.iter().map(pair);
+        pairs.filter(|pair| is_there(&pair.cell) && is_there(&pair.against)).collect()
+    }
+
+    /// Returns a pair for each cell that differs from another one only by the hint of sequential access.
+    pub fn of_hints(cells: &[Cell]) -> Vec<Self> {
+        let pair = |cell: &Cell| {
+            let plain = cell.name.strip_suffix(",hint=sequential")?;
+            cells.iter().any(|other| other.name == plain).then(|| Self {
+                question: Some(format!("{plain} with the sequential hint against without")),
+                cell: cell.name.clone(),
+                against: plain.to_owned(),
+            })
+        };
+        cells.iter().filter_map(pair).collect()
+    }
+}
+
+impl SessionSpec {
+    /// Adds pairs of the user: `A:B,C:D`. Names of cells may contain commas.
+    ///
+    /// # Errors
+    /// A name is not one of a cell, or a cell is compared with itself.
+    pub fn add_pairs(&mut self, text: &str) -> Result<(), String> {
+        let pairs = self.parse_pairs(text).ok_or_else(|| {
+            let cells: Vec<&str> = self.cells.iter().map(|cell| cell.name.as_str()).collect();
+            format!("'{text}' is not A:B,... of these cells: {}", cells.join(" "))
+        })?;
+        for pair in pairs {
+            if pair.cell == pair.against {
+                return Err(format!("'{}' is compared with itself", pair.cell));
+            }
+            let is_it = |known: &Pair| known.cell == pair.cell && known.against == pair.against;
+            if !self.pairs.iter().any(is_it) {
+                self.pairs.push(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Parses pairs; of several ways to read a text, the one with the longest names.
+    fn parse_pairs(&self, text: &str) -> Option<Vec<Pair>> {
+        let mut names: Vec<&str> = self.cells.iter().map(|cell| cell.name.as_str()).collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        for cell in &names {
+            let Some(rest) = text.strip_prefix(cell).and_then(|rest| rest.strip_prefix(':')) else {
+                continue;
+            };
+            for against in &names {
+                let Some(rest) = rest.strip_prefix(against) else { continue };
+                let others = match rest.strip_prefix(',') {
+                    _ if rest.is_empty() => Some(Vec::new()),
+                    Some(rest) => self.parse_pairs(rest),
+                    None => None,
+                };
+                if let Some(others) = others {
+                    let [cell, against] = [cell, against].map(|name| (*name).to_owned());
+                    let first = Pair { question: None, cell, against };
+                    return Some(std::iter::once(first).chain(others).collect());
+                }
+            }
+        }
+        None
+    }
+
+    /// Makes another cell the base of a session that was not measured yet: it runs twice.
+    ///
+    /// # Errors
+    /// There is no such cell.
+    pub fn set_base(&mut self, base: &str) -> Result<(), String> {
+        if base == self.base {
+            return Ok(());
+        }
+        let cell = self.cell_for_base(base)?;
+        self.cells.retain(|cell| cell.name != self.second_base);
+        let second = cell.second_base();
+        self.second_base = second.name.clone();
+        self.cells.push(second);
+        self.base = base.to_owned();
+        Ok(())
+    }
+
+    /// Compares all cells of a measured session with another one. The cell that ran twice still shows the
+    /// noise.
+    ///
+    /// # Errors
+    /// There is no such cell.
+    pub fn compare_with(&mut self, base: &str) -> Result<(), String> {
+        self.base = self.cell_for_base(base)?.name;
+        Ok(())
+    }
+
+    /// Returns the name of the cell that ran twice: the base, unless a report compares with another cell.
+    pub fn repeated(&self) -> &str {
+        let second = &self.second_base;
+        self.cells
+            .iter()
+            .map(|cell| cell.name.as_str())
+            .find(|name| {
+                second.strip_prefix(name).is_some_and(|rest| rest == crate::spec::SECOND_BASE)
+            })
+            .unwrap_or(&self.base)
+    }
+
+    fn cell_for_base(&self, base: &str) -> Result<Cell, String> {
+        let cell =
+            self.cells.iter().find(|cell| cell.name == base && cell.name != self.second_base);
+        cell.cloned().ok_or_else(|| format!("no method '{base}' in this session"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::with;
+
+    fn spec() -> SessionSpec {
+        let names = ["base", "base (again)", "a", "a,block=1M", "a,block=1M,hint=sequential", "b"];
+        with(&names.map(|name| (name, 1000)), 1).spec
+    }
+
+    fn names(spec: &SessionSpec) -> Vec<(&str, &str)> {
+        spec.pairs.iter().map(|pair| (pair.cell.as_str(), pair.against.as_str())).collect()
+    }
+
+    #[test]
+    fn pairs_of_names_with_commas_parsed() {
+        let mut spec = spec();
+        spec.add_pairs("a,block=1M:a,b:a,block=1M,hint=sequential").unwrap();
+        spec.add_pairs("b:base,a,block=1M:a").unwrap();
+        let expected = [("a,block=1M", "a"), ("b", "a,block=1M,hint=sequential"), ("b", "base")];
+        assert_eq!(names(&spec), expected, "each once");
+        assert_eq!(spec.pairs[0].question(), "a,block=1M against a");
+        for wrong in ["", "a", "a:", "a:c", "a:b,", "a:b,c", "x:a"] {
+            let error = spec.add_pairs(wrong).unwrap_err();
+            assert!(error.contains("of these cells: base"), "{wrong}: {error}");
+        }
+        assert_eq!(spec.add_pairs("a:a").unwrap_err(), "'a' is compared with itself");
+    }
+
+    #[test]
+    fn preset_pairs_only_of_cells_that_are_there() {
+        let spec = spec();
+        let pairs =
+            Pair::of_preset(&[("one", "a", "b"), ("two", "{best}/queue", "b")], &spec.cells);
+        assert_eq!(pairs.len(), 1);
+        assert_eq!(pairs[0].question(), "one");
+        let hints = Pair::of_hints(&spec.cells);
+        assert_eq!(hints.len(), 1);
+        let question = "a,block=1M with the sequential hint against without";
+        assert_eq!(hints[0].question(), question);
+    }
+
+    #[test]
+    fn another_base_runs_twice_or_is_only_compared_with() {
+        let mut planned = spec();
+        planned.set_base("a").unwrap();
+        assert_eq!((planned.base.as_str(), planned.second_base.as_str()), ("a", "a (again)"));
+        assert!(planned.has_cell("a (again)") && !planned.has_cell("base (again)"));
+        let mut measured = spec();
+        measured.compare_with("a").unwrap();
+        assert_eq!((measured.base.as_str(), measured.repeated()), ("a", "base"));
+        assert!(
+            measured.set_base("none").is_err() && measured.compare_with("base (again)").is_err()
+        );
+    }
+
+    #[test]
+    fn session_without_pairs_still_readable() {
+        let mut spec = spec();
+        let text = serde_json::to_string(&spec).unwrap();
+        assert!(!text.contains("\"pairs\""));
+        assert_eq!(serde_json::from_str::<SessionSpec>(&text).unwrap(), spec);
+        spec.add_pairs("a:b").unwrap();
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<SessionSpec>(&text).unwrap(), spec);
+    }
+}
