@@ -242,6 +242,12 @@ impl SessionSpec {
         cell.kind == ENGINE || is_floor
     }
 
+    /// Returns whether the cache state applies to programs, too. Sessions of transforms drop only the input
+    /// from memory.
+    pub(crate) fn has_cold_programs(&self) -> bool {
+        !matches!(self.experiment, Spec::Transform(_))
+    }
+
     /// Describes the work of a dataset.
     pub fn work_in(&self, dataset: &Dataset) -> String {
         match (&dataset.payload, self.experiment) {

@@ -502,6 +502,8 @@ fn commands_are_cells_under_the_same_rules() {
         "{told}"
     );
     assert!(told.contains("fails: died: exit status: 3"), "{told}");
+    // On a busy machine, a program that hardly does more than start is not ranked.
+    crate::lab_attributes::forget_disturbances(&env);
     let report = report(&env);
     for ranking in report["rankings"].as_array().expect("rankings") {
         assert_eq!(unranked(ranking), ["fails", "odd"].into());

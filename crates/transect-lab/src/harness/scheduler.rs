@@ -282,8 +282,8 @@ impl Session {
             }
             let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
             // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
-            let (discarded, kept) =
-                if job.state == State::Cold { (0, COLD_STARTS) } else { (1, STARTS) };
+            let is_cold = job.state == State::Cold && job.spec.has_cold_programs();
+            let (discarded, kept) = if is_cold { (0, COLD_STARTS) } else { (1, STARTS) };
             let starts: Result<Vec<Usage>, String> =
                 (0..discarded + kept).map(|_| experiment.start_up(&job)).collect();
             let starts = starts.map(|starts| starts[discarded..].to_vec());
@@ -305,8 +305,10 @@ impl Session {
         let known: HashSet<(usize, &str)> =
             self.data().started.iter().map(|it| (it.cache_state, it.cell.as_str())).collect();
         let states = &spec.cache_states;
-        let is_first =
-            |&at: &usize| states.iter().position(|state| *state == states[at]) == Some(at);
+        let is_first = |&at: &usize| match spec.has_cold_programs() {
+            true => states.iter().position(|state| *state == states[at]) == Some(at),
+            false => at == 0,
+        };
         let first_states: Vec<usize> = (0..states.len()).filter(is_first).collect();
         let cells = spec.cells.iter().filter(|cell| !spec.is_own(cell));
         let on = |cell: &Cell| {

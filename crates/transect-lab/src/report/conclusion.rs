@@ -12,7 +12,7 @@ use crate::spec::SessionSpec;
 use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
-/// A note is added if first runs take more than this multiple of the measured run's processor time.
+/// A note is added if first runs take more than this multiple of the measured run's CPU time.
 const FRESH_MEMORY_RATIO: f64 = 1.3;
 
 /// A note is added if the lab itself uses more than this share of the time of a run.
@@ -97,8 +97,8 @@ fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
     let fastest = |name: &str| methods.iter().find(|row| row.cell.name == name);
     let number = methods.len();
     let [word, among] = match ranking.by {
-        Metric::Processor => ["Least CPU", "needs the least CPU"],
-        Metric::Time | Metric::Process => ["Fastest", "is the fastest"],
+        Metric::Processor => ["Least CPU", "to need the least CPU"],
+        Metric::Time | Metric::Process => ["Fastest", "to be the fastest"],
     };
     match ranking.best.as_slice() {
         [] if ranking.noisy => {
@@ -114,7 +114,7 @@ fn headline(ranking: &Ranking, methods: &[&Row]) -> String {
             }
         }
         all if all.len() == number => {
-            format!("None of {number} methods {among}: no difference found between them.")
+            format!("None of {number} methods is shown {among}: no difference found between them.")
         }
         group => {
             let names = list_names(group);
@@ -184,7 +184,7 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         .collect();
     if !below.is_empty() {
         let below = below.join(", ");
-        let alarm = format!("Below the floor, which is an error of the lab: {below}.");
+        let alarm = format!("Below the floor, which is impossible: {below}.");
         alarms.push(alarm);
     }
     alarms
@@ -264,8 +264,8 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if !ranking.apart.is_empty() {
         let names: Vec<&str> = ranking.apart.iter().map(|row| row.cell.name.as_str()).collect();
         notes.push(format!(
-            "Ranked apart, because they leave nothing unwritten and the base does: {}. With --sync \
-             inside, all can be compared.",
+            "Listed separately, as they left nothing unwritten and the base did: {}. With --sync inside, \
+             all can be compared.",
             names.join(", ")
         ));
     }
@@ -323,7 +323,8 @@ mod tests {
             "Fastest of 6 methods: base, a, b and 2 more (no difference found between them)."
         ));
         let equal = [("base", 1000), ("base (again)", 1000), ("a", 1000)];
-        let none = "None of 2 methods is the fastest: no difference found between them. ";
+        let none =
+            "None of 2 methods is shown to be the fastest: no difference found between them. ";
         assert!(sentence(&equal).starts_with(none));
     }
 

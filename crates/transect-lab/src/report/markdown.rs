@@ -118,11 +118,11 @@ fn ranking_section(
     };
     ranked(out, &ranking.rows)?;
     if !ranking.apart.is_empty() {
-        writeln!(out, "\nApart, as they leave nothing unwritten:\n")?;
+        writeln!(out, "\nListed separately, as they left nothing unwritten:\n")?;
         ranked(out, &ranking.apart)?;
     }
     if !ranking.implausible.is_empty() {
-        writeln!(out, "\nImplausible, by their own clocks, and not ranked:\n")?;
+        writeln!(out, "\nImplausible, and not ranked:\n")?;
         ranked(out, &ranking.implausible)?;
     }
     if !ranking.unranked.is_empty() {

@@ -33,12 +33,12 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
         screen.rows(report.session, &ranking.rows)?;
         if !ranking.apart.is_empty() {
             writeln!(screen.out)?;
-            screen.write_wrapped(DIM, "apart, as they leave nothing unwritten:")?;
+            screen.write_wrapped(DIM, "listed separately, as they left nothing unwritten:")?;
             screen.rows(report.session, &ranking.apart)?;
         }
         if !ranking.implausible.is_empty() {
             writeln!(screen.out)?;
-            screen.write_wrapped(ERROR, "implausible, by their own clocks, and not ranked:")?;
+            screen.write_wrapped(ERROR, "implausible, and not ranked:")?;
             screen.rows(report.session, &ranking.implausible)?;
         }
         for unranked in &ranking.unranked {

@@ -11,8 +11,8 @@ use crate::stats::{Ratios, Verdict, judge_all};
 /// Returns the names of the group, the smallest median first. `rows` are the methods, sorted; `against`
 /// returns the ratios of a cell (second) to another (first).
 ///
-/// A row below the floor is left out, as its time is impossible. Without ratios between two methods
-/// nothing tells them apart.
+/// A row below the floor is left out, as its time is impossible. A method without a ratio to the fastest
+/// stays in the group.
 pub(super) fn best_group(
     rows: &[&Row],
     against: impl Fn(&str, &str) -> Option<Ratios>,
@@ -23,11 +23,10 @@ pub(super) fn best_group(
         rows.map(|name| (name, against(fastest, name))).collect();
     let ratios: Vec<Ratios> = others.iter().filter_map(|(_, ratios)| *ratios).collect();
     let mut judged = judge_all(&ratios, DEFAULT_THRESHOLD).into_iter();
-    let is_slower = |ratios: &Option<Ratios>| {
+    let mut is_slower = |ratios: &Option<Ratios>| {
         let judgement = ratios.and_then(|_| judged.next());
         judgement.is_some_and(|judgement| judgement.verdict == Verdict::Slower)
     };
-    let mut is_slower = is_slower;
     let equal = others.into_iter().filter(|(_, ratios)| !is_slower(ratios));
     std::iter::once(fastest).chain(equal.map(|(name, _)| name)).cloned().collect()
 }
@@ -77,7 +76,9 @@ mod tests {
     #[test]
     fn equal_methods_usually_all_named() {
         let all = count(0.05, 1.0, |best| best.len() == 4);
-        assert!(all >= SESSIONS * 9 / 10, "{all}");
+        println!("A/A, noise 0.05: all named in {all} of {SESSIONS} sessions");
+        // The fastest is chosen by the same samples, so more than 5 % lose one.
+        assert!(all >= SESSIONS * 8 / 10, "{all}");
     }
 
     #[test]

@@ -55,9 +55,9 @@ pub(super) struct Claim {
 /// Returns why the reported times of a cell are implausible, if they are.
 pub(super) fn objection(claims: &[Claim], start: StartUp, processors: usize) -> Option<String> {
     let runs = median(claims.iter().map(|claim| claim.runs))?;
-    let reported = |beyond: f64, what: &str| {
-        let [runs, beyond] = [runs, beyond].map(|ns| duration(Duration::from_nanos(ns as u64)));
-        format!("its runs report {runs}, but its process {what} {beyond} beyond its start")
+    let time = |ns: f64| duration(Duration::from_nanos(ns as u64));
+    let reported = |used: String| {
+        format!("its runs report {}, but its process {used} beyond its start", time(runs))
     };
     let cpu = start.cpu.and_then(|start| {
         // CPU times beyond all processors are as false as a clock that is too slow.
@@ -68,14 +68,14 @@ pub(super) fn objection(claims: &[Claim], start: StartUp, processors: usize) -> 
         excess(claims.iter().map(|claim| (claim.cpu, explained(claim))), &start)
     });
     if let Some(beyond) = cpu {
-        return Some(reported(beyond, "used CPU time of"));
+        return Some(reported(format!("used {} of CPU time", time(beyond))));
     }
     let quiet: Vec<&Claim> = claims.iter().filter(|claim| !claim.is_disturbed).collect();
     if quiet.len() < MIN_QUIET {
         return None;
     }
     let wall = excess(quiet.iter().map(|claim| (claim.wall, claim.runs)), &start.wall)?;
-    Some(reported(wall, "ran for"))
+    Some(reported(format!("ran for {}", time(wall))))
 }
 
 /// Returns how much a process used beyond its start, if that is more than its runs explain: pairs of what
@@ -133,7 +133,7 @@ mod tests {
         let said = objection(&warm, start(20.0, 20.0), 2).unwrap();
         assert_eq!(
             said,
-            "its runs report 17 µs, but its process used CPU time of 110 ms beyond its start"
+            "its runs report 17 µs, but its process used 110 ms of CPU time beyond its start"
         );
         assert!(objection(&disturbed(warm), start(20.0, 20.0), 2).is_some());
         // Cold, it mostly waits for the device; its start does, too.

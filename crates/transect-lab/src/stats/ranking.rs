@@ -59,7 +59,7 @@ pub struct Ranking {
     pub disturbed: usize,
     /// Number of samples with the right result.
     pub samples: usize,
-    /// The lab's own processor time during a run, divided by the time of the run: the median. `None` if
+    /// The lab's own CPU time during a run, divided by the time of the run: the median. `None` if
     /// the system does not report it.
     pub harness: Option<f64>,
     /// The fastest method, and the methods that are not decidedly slower, by ascending median. Empty if
@@ -175,7 +175,7 @@ pub struct Row {
     pub device_read: Option<f64>,
     /// Median number of bytes it gave devices to write, at once or later.
     pub device_written: Option<f64>,
-    /// Median ratio of processor time: the unmeasured first run, divided by the measured run. Far above 1
+    /// Median ratio of CPU times: the unmeasured first run, divided by the measured run. Far above 1
     /// means that touching fresh memory is expensive on this machine.
     pub fresh: Option<f64>,
     /// Median memory of its cache for each cached name, in bytes; `None` without a cache or in other kinds
@@ -363,7 +363,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     speed_ups(&mut rows);
     let methods: Vec<&Row> = rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect();
-    let best = if noisy { Vec::new() } else { best_group(&methods, &against) };
+    let best = if noisy { Vec::new() } else { best_group(&methods, against) };
     apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     speed_ups(&mut apart);
     let runs_here = |pair: &&Pair| {
@@ -372,7 +372,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     };
     let pairs = spec.pairs.iter().filter(runs_here);
     let mut pairs: Vec<PairAnswer> =
-        pairs.map(|pair| PairAnswer::of(pair, [&rows, &apart], &against)).collect();
+        pairs.map(|pair| PairAnswer::of(pair, [&rows, &apart], against)).collect();
     judge_together(&mut rows, &mut pairs, &spec.base, by);
     implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
     let state = spec.cache_states[cache_state];
@@ -452,7 +452,9 @@ fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<Start
     let name = if cell.name == spec.second_base { spec.repeated() } else { &cell.name };
     let state = spec.cache_states[cache_state];
     let mut starts = started.iter().filter(|start| start.cell == name);
-    let is_in_state = |start: &&Started| spec.cache_states.get(start.cache_state) == Some(&state);
+    let is_in_state = |start: &&Started| {
+        !spec.has_cold_programs() || spec.cache_states.get(start.cache_state) == Some(&state)
+    };
     let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
     let summary =
         |times: &[u64]| Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>());
@@ -460,7 +462,7 @@ fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<Start
     Some(StartUp { wall: summary(&start.times_ns)?, cpu })
 }
 
-/// Returns the median of the lab's processor time divided by the time of the run.
+/// Returns the median of the lab's CPU time divided by the time of the run.
 fn harness_share(samples: &[&Sample], cache_state: usize) -> Option<f64> {
     let shares =
         samples.iter().filter(|sample| sample.cache_state == cache_state).filter_map(|sample| {
@@ -531,7 +533,7 @@ impl Row {
         })
     }
 
-    /// Returns the median processor time of its process, in nanoseconds.
+    /// Returns the median CPU time of its process, in nanoseconds.
     pub fn cpu_ns(&self) -> f64 {
         self.user_ns + self.system_ns
     }

@@ -43,7 +43,7 @@ pub(crate) struct LabTransformArgs {
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
     pub(crate) sync: transform::SyncRule,
-    /// Add cells that advise the system of sequential reads, for methods that can
+    /// Add cells that advise the system of sequential reads
     #[arg(long)]
     pub(crate) seq: bool,
     /// Create a temporary directory for all inputs and outputs in DIR [default: the user's cache]

@@ -59,7 +59,7 @@ function factsOf(row) {
       known('unwritten at end', row.unwritten, bytes),
       known('read from devices', row.device_read, bytes),
       known('queued for devices', row.device_written, bytes),
-      known('first run', row.fresh, (times) => `${ratio(times)} times the processor time`),
+      known('first run', row.fresh, (times) => `${ratio(times)} times the CPU time`),
     ].flat() : [],
     row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, ...CALLER)}`) : [],
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],

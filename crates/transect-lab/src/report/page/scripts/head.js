@@ -106,7 +106,7 @@ function tiles() {
       : isOfFiles
       ? `${counted(files, 'file', 'files')} of ${bytes(length)}${files === 1 ? '' : ' in all'}; ${session.transform.kind}`
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
-    fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `of processor time: ${each(CPU(fastest) / units)}`),
+    fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `CPU time: ${each(CPU(fastest) / units)}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
     uncompared ? tile('against the base', '—', 'nothing is compared')
       : noisy ? tile('against the base', '—', 'no verdict is valid') : tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (

@@ -3,7 +3,7 @@
 const CPU = (row) => row.user_ns + row.system_ns;
 const RANKS = ['base', 'again', 'floor', 'faster', 'less_cpu', 'no_difference', 'undecided', 'slower', 'more_cpu'];
 
-const told = (value, of) => (typeof value === 'number' ? of(value) : '');
+const known = (value, of) => (typeof value === 'number' ? of(value) : '');
 const RATE = (row) => place().expected.bytes / row.time.median;
 
 /** Columns of transforms. */
@@ -12,12 +12,12 @@ const COLUMNS_OF_FILES = [
   ['each', `per ${UNIT}`, (row) => row.time.median, (row) => each(row.time.median / unitsOf(place())), `median divided by the number of ${UNITS}`],
   ['user', 'user', (row) => row.user_ns, (row) => duration(row.user_ns), 'user time of the process'],
   ['system', 'sys', (row) => row.system_ns, (row) => duration(row.system_ns), 'kernel time of the process'],
-  ['faults', 'faults', (row) => row.faults, (row) => told(row.faults, whole), 'page faults'],
-  ['switches', 'switches', (row) => row.switches, (row) => told(row.switches, whole), 'context switches of the first thread'],
-  ['unwritten', 'unwritten', (row) => row.unwritten, (row) => told(row.unwritten, bytes), 'output not yet on the device at the end'],
-  ['read', 'read', (row) => row.device_read, (row) => told(row.device_read, bytes), 'bytes read from devices'],
-  ['written', 'written', (row) => row.device_written, (row) => told(row.device_written, bytes), 'bytes queued for devices'],
-  ['fresh', 'fresh', (row) => row.fresh, (row) => told(row.fresh, ratio), 'processor time of the first run divided by that of the measured run'],
+  ['faults', 'faults', (row) => row.faults, (row) => known(row.faults, whole), 'page faults'],
+  ['switches', 'switches', (row) => row.switches, (row) => known(row.switches, whole), 'context switches of the first thread'],
+  ['unwritten', 'unwritten', (row) => row.unwritten, (row) => known(row.unwritten, bytes), 'output not yet on the device at the end'],
+  ['read', 'read', (row) => row.device_read, (row) => known(row.device_read, bytes), 'bytes read from devices'],
+  ['written', 'written', (row) => row.device_written, (row) => known(row.device_written, bytes), 'bytes queued for devices'],
+  ['fresh', 'fresh', (row) => row.fresh, (row) => known(row.fresh, ratio), 'CPU time of the first run divided by that of the measured run'],
 ].filter(Boolean);
 
 /** Columns: key, title, sort value, text, and tooltip. */
@@ -33,7 +33,7 @@ const COLUMNS = [
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'speed relative to the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system time of the process'],
   ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'peak memory of the process'],
-  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => told(row.held_each, bytes), 'memory of the cache per name']] : []),
+  ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => known(row.held_each, bytes), 'memory of the cache per name']] : []),
   ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls per ${CALLER[0]}`],
   ...(isOfFiles ? COLUMNS_OF_FILES : []),
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
