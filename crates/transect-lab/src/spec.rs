@@ -20,7 +20,6 @@ use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
 use crate::harness::work::Work;
-use crate::pairs::Pair;
 
 /// The schema of a session's first line.
 pub const SCHEMA: &str = "transect.lab/1";
@@ -398,5 +397,24 @@ impl Cell {
     /// Returns whether it is a floor, which does only a part of the work.
     pub fn is_floor(&self) -> bool {
         self.kind == FLOOR
+    }
+}
+/// Two cells of a session that are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The question in words: `recursion against queue`. `None` for a pair of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The cell whose time is divided.
+    pub cell: String,
+    /// The cell whose time divides it.
+    pub against: String,
+}
+
+impl Pair {
+    /// Returns the question: its words, or the names of the cells.
+    pub fn question(&self) -> String {
+        let Self { question, cell, against } = self;
+        question.clone().unwrap_or_else(|| format!("{cell} against {against}"))
     }
 }

@@ -14,7 +14,8 @@
 use serde::{Deserialize, Serialize};
 use transect_sys::host::{ProcessUsage, usage_of_self};
 
-use crate::harness::launch::{Usage, nanoseconds};
+use crate::harness::launch::Usage;
+use crate::harness::stopwatch::nanoseconds;
 
 /// The limit of processor time used by other processes, as a share of all processor time.
 const MOST_FOREIGN: f64 = 0.05;

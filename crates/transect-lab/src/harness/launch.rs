@@ -12,6 +12,7 @@ use wait4::{ResUse, Wait4};
 
 use crate::harness::account::Account;
 use crate::harness::protocol::RunLine;
+use crate::harness::stopwatch::nanoseconds;
 
 /// The limits of an output: its lines, and the bytes of a line.
 const MOST_LINES: usize = 10_000;
@@ -243,11 +244,6 @@ pub(crate) fn file_of_program(program: &str) -> Option<PathBuf> {
 /// Returns whether a program can be started, by its name or by its path.
 pub fn can_start(program: &str) -> bool {
     file_of_program(program).is_some()
-}
-
-/// Returns a time in nanoseconds, as samples store it.
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn read_lines(output: impl Read) -> Result<Vec<RunLine>, Failure> {

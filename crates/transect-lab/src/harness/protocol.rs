@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::launch::nanoseconds;
-use crate::harness::stopwatch::RunTime;
+use crate::harness::stopwatch::{RunTime, nanoseconds};
 use crate::harness::work::Work;
 
 /// The report of one run, as `contenders/README.md` defines it.

@@ -10,12 +10,13 @@ use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
-use crate::harness::launch::{Usage, launch, nanoseconds};
+use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
     Counted, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
 };
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopping;
+use crate::harness::stopwatch::nanoseconds;
 use crate::spec::{Cell, SessionSpec};
 use crate::stats::SplitMix64;
 use crate::stats::ranking::rank;

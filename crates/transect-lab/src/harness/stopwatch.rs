@@ -43,6 +43,11 @@ impl std::ops::AddAssign for RunTime {
     }
 }
 
+/// Returns a time in nanoseconds, as samples store it.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

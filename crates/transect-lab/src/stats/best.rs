@@ -4,7 +4,7 @@
 //! every method that is not decidedly slower than it: paired by round, judged by the rule of all verdicts,
 //! corrected for the number of methods.
 
-use crate::stats::ranking::Row;
+use crate::stats::row::Row;
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Ratios, Verdict, judge_all};
 

@@ -17,6 +17,7 @@ mod plausibility;
 pub mod random;
 pub mod rank_sum;
 pub mod ranking;
+mod row;
 mod run_cpu;
 pub mod samples;
 pub mod significance;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::pairs::Pair;
-use crate::stats::ranking::{Metric, Row};
+use crate::spec::Pair;
+use crate::stats::row::{Metric, Row};
 use crate::stats::verdict::DEFAULT_THRESHOLD;
 use crate::stats::{Judgement, Ratios, judge_all};
 

@@ -13,7 +13,7 @@ use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
-use transect_lab::pairs::Pair;
+use transect_lab::spec::Pair;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::error::lab;

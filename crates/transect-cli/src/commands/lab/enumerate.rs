@@ -15,8 +15,8 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::version_of;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
-use transect_lab::pairs::Pair;
 use transect_lab::rivals::external::External;
+use transect_lab::spec::Pair;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;

@@ -19,8 +19,8 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
-use transect_lab::pairs::Pair;
 use transect_lab::rivals::external::External;
+use transect_lab::spec::Pair;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 

@@ -5,9 +5,8 @@ use transect::{
 };
 
 use super::timed::{CallSums, Timed};
-use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::CallTimes;
-use crate::harness::stopwatch::{RunTime, Stopwatch};
+use crate::harness::stopwatch::{RunTime, Stopwatch, nanoseconds};
 use crate::harness::work::Work;
 
 /// The sink that counts the work.

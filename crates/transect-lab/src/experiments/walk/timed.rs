@@ -8,8 +8,8 @@ use std::time::Instant;
 use transect::{Attributes, Batch, FieldMask, Reader, Want};
 use transect_sys::{Fault, ListStatus, Volume};
 
-use crate::harness::launch::nanoseconds;
 use crate::harness::protocol::CallTimes;
+use crate::harness::stopwatch::nanoseconds;
 
 /// The sums over all [`Timed`] readers of a walk. Clones share the sums.
 #[derive(Clone, Debug, Default)]
