@@ -11,7 +11,7 @@ pub struct Stopwatch {
     start: Instant,
 }
 
-/// What a run took.
+/// The times of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
     /// Time by the clock.
@@ -27,7 +27,7 @@ impl Stopwatch {
         Self { cpu, start: Instant::now() }
     }
 
-    /// Returns what passed since the start.
+    /// Returns the times since the start.
     pub fn stop(self) -> RunTime {
         let elapsed = self.start.elapsed();
         let cpu = usage_of_self().map(|usage| usage.cpu_time);

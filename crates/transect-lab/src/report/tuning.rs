@@ -77,7 +77,7 @@ mod tests {
     use crate::stats::Ratios;
 
     #[test]
-    fn evidence_of_cpu_time_says_so() {
+    fn evidence_of_cpu_time_labelled_as_such() {
         let ratios = Ratios::paired(&[(100.0, 139.0); 6], 1).ok();
         let evidence = |by, verdict| Evidence {
             setting: "buffer_size".to_owned(),

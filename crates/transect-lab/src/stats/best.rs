@@ -1,7 +1,7 @@
 //! The group of methods that a headline names.
 //!
 //! Of equal methods, one always has the smallest median. So the headline names the fastest together with
-//! every method that is not decidedly slower than it: paired by round, judged by the rule of all verdicts,
+//! every method that is not clearly slower: paired by round, judged by the rule of all verdicts,
 //! corrected for the number of methods.
 
 use crate::stats::row::Row;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_methods_hardly_ever_one_winner() {
+    fn equal_methods_rarely_one_winner() {
         for noise in [0.02, 0.2] {
             let crowned = count(noise, 1.0, |best| best.len() == 1);
             println!("A/A, noise {noise}: {crowned} of {SESSIONS} headlines name one method");
@@ -77,8 +77,11 @@ mod tests {
     fn equal_methods_usually_all_named() {
         let all = count(0.05, 1.0, |best| best.len() == 4);
         println!("A/A, noise 0.05: all named in {all} of {SESSIONS} sessions");
-        // The fastest is chosen by the same samples, so more than 5 % lose one.
-        assert!(all >= SESSIONS * 8 / 10, "{all}");
+        // The same samples choose the fastest, so more than 5 % of sessions lose a method. A session can
+        // lose one only if, of the six pairs among four methods, one has p <= 0.05 / 3, the first step of
+        // `holm`: at most 6 * 0.05 / 3 = 10 %. Of 200 sessions, that is 20 with a standard deviation of
+        // 4.2; three of these are allowed.
+        assert!(SESSIONS - all <= 33, "{all}");
     }
 
     #[test]

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pair_without_two_times_says_why() {
+    fn pair_without_two_times_reports_reason() {
         let mut data = session("a:b,a:c");
         data.samples.retain(|sample| sample.cell != "b");
         let ranking = &rank(&data)[0];

@@ -1,8 +1,8 @@
 //! Whether a contender's clock can be believed.
 //!
 //! A contender reports the time of each run by a clock of its own. It may have done its work before it
-//! started that clock, or after, or its clock may be slow. The lab knows better what its process used in
-//! all, and what it uses with nothing to do: the rest is due to its runs. The time that a process used
+//! started that clock, or after, or its clock may be slow. The lab measures the usage of its whole process,
+//! and its usage without work: the rest is due to its runs. The time that a process used
 //! beyond its start is held against the reported time, in every state of the caches:
 //!
 //! * **CPU time.** A process with honest runs cannot use more than all processors during them, or, if it
@@ -37,7 +37,7 @@ const LEAST: f64 = 1e6;
 /// Fewest undisturbed samples for judging wall times.
 const MIN_QUIET: usize = 3;
 
-/// What a process used, and what it reported of its runs; in nanoseconds.
+/// The usage of a process, and the times it reported for its runs; in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     /// Wall time of the process.
@@ -86,7 +86,7 @@ fn excess(used: impl Iterator<Item = (f64, f64)> + Clone, start: &Summary) -> Op
     (unexplained > allowance(start)).then_some(beyond)
 }
 
-/// Returns what the start of a process explains.
+/// Returns the usage that the start of a process explains.
 fn allowance(start: &Summary) -> f64 {
     (1.0 + START_SHARE) * start.max + (start.max - start.min) + LEAST
 }

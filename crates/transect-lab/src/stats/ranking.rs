@@ -61,7 +61,7 @@ pub struct Ranking {
     /// The lab's own CPU time during a run, divided by the time of the run: the median. `None` if
     /// the system does not report it.
     pub harness: Option<f64>,
-    /// The fastest method, and the methods that are not decidedly slower, by ascending median. Empty if
+    /// The fastest method, and the methods that are not clearly slower, by ascending median. Empty if
     /// nothing is compared, no verdict counts, or no method is left.
     pub best: Vec<String>,
     /// The cells, the fastest first.
@@ -107,7 +107,7 @@ struct Run {
     time: f64,
     /// CPU time of one run, in nanoseconds, if known.
     cpu: Option<f64>,
-    /// What it reported, and what its process used.
+    /// The time it reported, and the usage of its process.
     claim: Claim,
     usage: Usage,
     files: Option<FileEvidence>,
@@ -325,7 +325,7 @@ fn objection_to(
     plausibility::objection(&claims, start?, spec.environment.cores)
 }
 
-/// Returns what a cell used to start in a cache state; both cells of the base start alike. Sessions of
+/// Returns the usage of the start of a cell in a cache state; both cells of the base start alike. Sessions of
 /// older versions have one start for all states.
 fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<StartUp> {
     let SessionData { spec, started, .. } = data;

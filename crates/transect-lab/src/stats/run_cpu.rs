@@ -5,7 +5,7 @@
 //! Here a CPU time belongs to the same interval as the wall time that it replaces:
 //!
 //! 1. in sessions of whole processes, the process, from start to exit;
-//! 2. otherwise what the cell reports of its run (`cpu_ns`), reduced like the wall time;
+//! 2. otherwise the CPU time that the cell reports for its run (`cpu_ns`), reduced like the wall time;
 //! 3. otherwise, if the process ran once, its CPU time minus that of its start with nothing to do.
 //!
 //! A cell for which none of these is known is not compared. CPU time shows how much work a method makes,
@@ -16,7 +16,7 @@ use crate::harness::protocol::RunLine;
 use crate::stats::Summary;
 use crate::stats::summary::mean_without_the_first;
 
-/// What a process used to start, with nothing to do: nanoseconds.
+/// The usage of a process without work, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartUp {
     /// Wall time.
@@ -60,7 +60,7 @@ pub(super) fn cpu_of_one_run(
     if run > start.max - start.min {
         Ok(run)
     } else {
-        Err("it uses hardly more CPU time than its start".to_owned())
+        Err("it uses barely more CPU time than its start".to_owned())
     }
 }
 
