@@ -61,9 +61,8 @@ Examples:
     transect lab run enumerate --path src --state cold
   Compare two readers on a corpus:
     transect lab run enumerate --corpus data --methods 'getdents-*'
-  Compare two orders with each other, in one line:
-    transect lab run enumerate --path src --methods '*/recursive' --methods '*/queue' \
-      --pairs getdents-statx/recursive:getdents-statx/queue
+  Compare two methods with each other, in one line:
+    transect lab run enumerate --path src --pairs find:du
   Compare whole programs, another build of du among them:
     transect lab run enumerate --preset programs --command 'old=./du -sb {root}'
   Compare what programs cost before they do anything:
