@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn words_without_step_are_an_error() {
-        assert!(parse(&["elo=lf", "a"]).unwrap_err().contains("'eol' is"));
-        assert!(parse(&["trim | elo=lf", "a"]).unwrap_err().contains("'eol' is"));
+        assert!(parse(&["elo=lf", "a"]).unwrap_err().contains("mean 'eol'?"));
+        assert!(parse(&["trim | elo=lf", "a"]).unwrap_err().contains("mean 'eol'?"));
         let here = env!("CARGO_MANIFEST_DIR");
         assert!(parse(&[here, "trim"]).unwrap_err().starts_with("no step before"));
         assert!(parse_with(&[], Some(&["trim"])).unwrap_err().starts_with("no step before 'trim'"));
