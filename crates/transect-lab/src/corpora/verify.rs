@@ -1,12 +1,15 @@
 //! Verifies a corpus by counting its entries.
 
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 
 use super::corpus::Corpus;
 use super::counts::TreeCounts;
 use super::error::{CorpusError, Operation};
+use crate::harness::reference_walk::{self, EntryType, Event, Visitor};
+use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 
 /// Checks that the tree in `dir` has the entry counts and bytes of a corpus.
 ///
@@ -23,34 +26,53 @@ pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
     }
 }
 
-/// Counts a tree with a plain recursion that shares no code with the engine: measured code must not
+/// Counts a tree with the reference walk, which shares no code with the engine: measured code must not
 /// verify its own corpus. Returns `None` if cancelled.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the engine must not verify the trees it is measured on"
-)]
 pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<TreeCounts>, CorpusError> {
-    let mut found = TreeCounts::default();
-    let mut due = vec![root.to_owned()];
-    while let Some(dir) = due.pop() {
-        let failed = |source| CorpusError::failed(Operation::ReadDirectory, &dir)(source);
-        for entry in std::fs::read_dir(&dir).map_err(failed)? {
-            if cancel.is_cancelled() {
-                return Ok(None);
-            }
-            let entry = entry.map_err(failed)?;
-            let failed = |source| CorpusError::failed(Operation::Stat, &entry.path())(source);
-            let file_type = entry.file_type().map_err(failed)?;
-            if file_type.is_dir() {
-                found.directories += 1;
-                due.push(entry.path());
-            } else if file_type.is_file() {
-                found.files += 1;
-                found.bytes += entry.metadata().map_err(failed)?.len();
-            } else {
-                found.others += 1;
-            }
-        }
+    let mut counting = Counting { found: TreeCounts::default(), cancel, error: None };
+    reference_walk::walk(root, TreeDigest::default().add_root(), &mut counting);
+    match counting.error {
+        Some(error) => Err(error),
+        None if cancel.is_cancelled() => Ok(None),
+        None => Ok(Some(counting.found)),
     }
-    Ok(Some(found))
+}
+
+/// A count that is being taken.
+struct Counting<'c> {
+    found: TreeCounts,
+    cancel: &'c Cancel,
+    error: Option<CorpusError>,
+}
+
+impl Visitor for Counting<'_> {
+    fn event(
+        &mut self,
+        event: Event<'_>,
+        path: &dyn Fn() -> PathBuf,
+    ) -> ControlFlow<(), Option<PathPrefix>> {
+        if self.cancel.is_cancelled() {
+            return ControlFlow::Break(());
+        }
+        let (operation, error) = match event {
+            Event::Entry { parent, file_type: EntryType::Directory, .. } => {
+                self.found.directories += 1;
+                return ControlFlow::Continue(Some(parent));
+            }
+            Event::Entry { file_type: EntryType::File, attributes: Ok(attributes), .. } => {
+                self.found.files += 1;
+                self.found.bytes += attributes.length;
+                return ControlFlow::Continue(None);
+            }
+            Event::Entry { file_type: EntryType::File, attributes: Err(error), .. }
+            | Event::UnknownType(error) => (Operation::Stat, error),
+            Event::Entry { .. } => {
+                self.found.others += 1;
+                return ControlFlow::Continue(None);
+            }
+            Event::Unreadable(error) => (Operation::ReadDirectory, error),
+        };
+        self.error = Some(CorpusError::failed(operation, &path())(error));
+        ControlFlow::Break(())
+    }
 }

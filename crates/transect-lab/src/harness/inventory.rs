@@ -1,11 +1,13 @@
 //! The inventory of a tree, by a plain recursion: the reference for methods and peers.
 
 use std::collections::HashSet;
-use std::fs::Metadata;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::harness::reference_walk::{self, EntryAttributes, EntryType, Event, Visitor};
+use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 use crate::harness::work::Work;
 
 /// Entries of a tree by type, the root included. Links are not followed, mount points are crossed.
@@ -23,6 +25,9 @@ pub struct Inventory {
     pub errors: u64,
     /// Directories, links and others of unknown length: an error only for programs that query lengths.
     pub unasked: u64,
+    /// The digest of files and directories; `None` in sessions of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<TreeDigest>,
 }
 
 /// All entries of one type.
@@ -37,59 +42,19 @@ pub struct TypeTotals {
 }
 
 impl Inventory {
-    /// Takes the inventory of a tree: slow, simple, and sharing no code with any method.
-    ///
-    /// It keeps a list of pending directories instead of recursing, so deep trees do not overflow the
-    /// stack, and the id of every file with several names.
-    #[expect(clippy::disallowed_methods, reason = "what peers are compared with shares no reader")]
+    /// Takes the inventory of a tree, of any depth and with paths of any length.
     pub fn of(root: &Path) -> Self {
-        let mut inventory = Self::default();
-        let mut seen = HashSet::new();
-        inventory.directories.names = 1;
-        match std::fs::symlink_metadata(root) {
-            Ok(metadata) => inventory.directories.add_lengths(&metadata, &mut seen),
-            Err(_) => inventory.unasked += 1,
-        }
-        let mut waiting = vec![root.to_owned()];
-        while let Some(directory) = waiting.pop() {
-            let Ok(entries) = std::fs::read_dir(&directory) else {
-                inventory.errors += 1;
-                continue;
-            };
-            for entry in entries {
-                if entry.and_then(|it| inventory.add(&it, &mut seen, &mut waiting)).is_err() {
-                    inventory.errors += 1;
-                }
+        let mut taking = Taking::default();
+        taking.inventory.directories.names = 1;
+        match reference_walk::attributes(root) {
+            Ok(attributes) => {
+                taking.inventory.directories.add_lengths(attributes, &mut taking.seen)
             }
+            Err(_) => taking.inventory.unasked += 1,
         }
-        inventory
-    }
-
-    /// Adds an entry, and a directory to the pending ones. Returns errors that [`Work`] counts.
-    fn add(
-        &mut self,
-        entry: &std::fs::DirEntry,
-        seen: &mut Seen,
-        waiting: &mut Vec<PathBuf>,
-    ) -> std::io::Result<()> {
-        let file_type = entry.file_type()?;
-        let part = if file_type.is_dir() {
-            waiting.push(entry.path());
-            &mut self.directories
-        } else if file_type.is_file() {
-            &mut self.files
-        } else if file_type.is_symlink() {
-            &mut self.symlinks
-        } else {
-            &mut self.others
-        };
-        part.names += 1;
-        match entry.metadata() {
-            Ok(metadata) => part.add_lengths(&metadata, seen),
-            Err(error) if file_type.is_file() => return Err(error),
-            Err(_) => self.unasked += 1,
-        }
-        Ok(())
+        let prefix = taking.digest.add_root();
+        reference_walk::walk(root, prefix, &mut taking);
+        Self { digest: Some(taking.digest), ..taking.inventory }
     }
 
     /// Returns the counts that all methods report.
@@ -108,28 +73,57 @@ impl Inventory {
     }
 }
 
+/// An inventory that is being taken.
+#[derive(Default)]
+struct Taking {
+    inventory: Inventory,
+    digest: TreeDigest,
+    seen: Seen,
+}
+
+impl Visitor for Taking {
+    fn event(
+        &mut self,
+        event: Event<'_>,
+        _: &dyn Fn() -> PathBuf,
+    ) -> ControlFlow<(), Option<PathPrefix>> {
+        let Self { inventory, digest, seen } = self;
+        let Event::Entry { parent, name, file_type, attributes } = event else {
+            inventory.errors += 1;
+            return ControlFlow::Continue(None);
+        };
+        let part = match file_type {
+            EntryType::File => &mut inventory.files,
+            EntryType::Directory => &mut inventory.directories,
+            EntryType::Symlink => &mut inventory.symlinks,
+            EntryType::Other => &mut inventory.others,
+        };
+        part.names += 1;
+        match (attributes, file_type) {
+            (Ok(attributes), _) => {
+                part.add_lengths(attributes, seen);
+                if file_type == EntryType::File {
+                    digest.add_file(parent, name, attributes.length);
+                }
+            }
+            (Err(_), EntryType::File) => inventory.errors += 1,
+            (Err(_), _) => inventory.unasked += 1,
+        }
+        let is_directory = file_type == EntryType::Directory;
+        ControlFlow::Continue(is_directory.then(|| digest.add_directory(parent, name)))
+    }
+}
+
 /// Files with several names already counted: device and inode.
 type Seen = HashSet<(u64, u64)>;
 
 impl TypeTotals {
-    fn add_lengths(&mut self, metadata: &Metadata, seen: &mut Seen) {
-        self.bytes += metadata.len();
-        if is_first_name(metadata, seen) {
-            self.distinct_bytes += metadata.len();
+    fn add_lengths(&mut self, attributes: EntryAttributes, seen: &mut Seen) {
+        self.bytes += attributes.length;
+        if attributes.shared_id.is_none_or(|id| seen.insert(id)) {
+            self.distinct_bytes += attributes.length;
         }
     }
-}
-
-#[cfg(unix)]
-fn is_first_name(metadata: &Metadata, seen: &mut Seen) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    // The link count of a directory counts its subdirectories; it is found once.
-    metadata.is_dir() || metadata.nlink() < 2 || seen.insert((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_first_name(_: &Metadata, _: &mut Seen) -> bool {
-    true
 }
 
 #[cfg(all(test, unix))]
@@ -171,6 +165,55 @@ mod tests {
             let distinct = files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes;
             assert_eq!(distinct, counts.apparent_size, "{name}");
         }
+    }
+
+    /// The paths are longer than the system accepts, and the tree deeper than a stack.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn inventory_complete_beyond_path_max_and_30000_levels_deep() {
+        type Build = fn(&Path) -> transect_testkit::Counts;
+        let deepest: Build = |at| trees::chain_of_levels(at, 30_000);
+        for (name, build) in [("long", trees::beyond_path_max as Build), ("deep", deepest)] {
+            let temp = TempDir::new();
+            let counts = build(temp.path());
+            let work = Inventory::of(temp.path()).work();
+            let Work { files, directories, bytes, errors } = work;
+            let found = (files, directories, bytes, errors);
+            let expected = (counts.files, counts.directories, counts.apparent_size, 0);
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    /// Directories are left in the order in which they were entered, and more are entered than stay open.
+    #[test]
+    fn inventory_returns_to_directories_that_were_closed() {
+        let temp = TempDir::new();
+        let mut path = temp.path().to_owned();
+        for level in 0..100 {
+            for name in ["before", "x", "z-after"] {
+                std::fs::create_dir(path.join(name)).unwrap();
+                std::fs::write(path.join(name).join("file"), vec![0; level]).unwrap();
+            }
+            path.push("x");
+        }
+        let inventory = Inventory::of(temp.path());
+        let work = Work { files: 300, directories: 301, bytes: 3 * 4950, errors: 0 };
+        assert_eq!(inventory.work(), work);
+    }
+
+    #[test]
+    fn inventory_digest_finds_file_exchanged_for_link() {
+        let digest = |build: &dyn Fn(&Path)| {
+            let temp = TempDir::new();
+            std::fs::write(temp.join("file"), "12345").unwrap();
+            build(temp.path());
+            Inventory::of(temp.path()).digest.unwrap()
+        };
+        let empty = digest(&|at| std::fs::write(at.join("a"), "").unwrap());
+        let link = digest(&|at| std::os::unix::fs::symlink("file", at.join("a")).unwrap());
+        let other = digest(&|at| std::fs::write(at.join("b"), "").unwrap());
+        assert!(empty != link && empty != other && link != other);
+        assert_eq!(empty, digest(&|at| std::fs::write(at.join("a"), "").unwrap()));
     }
 
     #[test]
