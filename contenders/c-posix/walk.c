@@ -37,19 +37,107 @@ static void *must(void *p)
 	return p;
 }
 
+/* --- the digest -------------------------------------------------------------------------------
+ *
+ * Compiled with -DCHECK, the same walks add up the digest of ../README.md. Otherwise a prefix is an empty
+ * structure, these functions do nothing, and the compiler leaves no trace of them. */
+
+struct prefix { /* the hash of the path of a directory and the slash behind it */
+#ifdef CHECK
+	uint64_t hash;
+#endif
+};
+
+#ifdef CHECK
+
+static _Atomic uint64_t digest;
+static size_t root_length;
+
+static uint64_t fnv(uint64_t hash, const void *bytes, size_t n)
+{
+	for (const unsigned char *b = bytes; n--; b++)
+		hash = (hash ^ *b) * 0x100000001b3;
+	return hash;
+}
+
+static void add(uint64_t path, char type, uint64_t size)
+{
+	unsigned char end[10] = {0, (unsigned char)type};
+
+	for (int i = 0; i < 8; i++)
+		end[2 + i] = (unsigned char)(size >> 8 * i);
+	digest += fnv(path, end, type == 'f' ? 10 : 2);
+}
+
+static struct prefix add_root(void)
+{
+	const struct prefix root = {0xcbf29ce484222325};
+
+	add(root.hash, 'd', 0);
+	return root;
+}
+
+static struct prefix add_directory(struct prefix parent, const char *name)
+{
+	uint64_t path = fnv(parent.hash, name, strlen(name));
+
+	add(path, 'd', 0);
+	return (struct prefix){fnv(path, "/", 1)};
+}
+
+static void add_file(struct prefix parent, const char *name, uint64_t size)
+{
+	add(fnv(parent.hash, name, strlen(name)), 'f', size);
+}
+
+/* By the whole path, with that of the root. */
+static void add_path(const char *path, char type, uint64_t size)
+{
+	path += root_length;
+	path += *path == '/';
+	add(fnv(0xcbf29ce484222325, path, strlen(path)), type, size);
+}
+
+#else
+
+static struct prefix add_root(void)
+{
+	return (struct prefix){};
+}
+
+static struct prefix add_directory(struct prefix parent, const char *name)
+{
+	(void)name;
+	return parent;
+}
+
+static void add_file(struct prefix parent, const char *name, uint64_t size)
+{
+	(void)parent, (void)name, (void)size;
+}
+
+static void add_path(const char *path, char type, uint64_t size)
+{
+	(void)path, (void)type, (void)size;
+}
+
+#endif
+
 /* --- nftw ------------------------------------------------------------------------------------- */
 
 static struct tally nftw_tally; /* nftw hands the callback no context */
 
 static int nftw_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
-	(void)path, (void)where;
+	(void)where;
 	switch (kind) {
 	case FTW_D:
 		nftw_tally.directories++;
+		add_path(path, 'd', 0);
 		break;
 	case FTW_DNR:
 		nftw_tally.directories++;
+		add_path(path, 'd', 0);
 		nftw_tally.errors++;
 		break;
 	case FTW_NS:
@@ -59,6 +147,7 @@ static int nftw_entry(const char *path, const struct stat *st, int kind, struct 
 		if (S_ISREG(st->st_mode)) {
 			nftw_tally.files++;
 			nftw_tally.bytes += (uint64_t)st->st_size;
+			add_path(path, 'f', (uint64_t)st->st_size);
 		}
 	}
 	return 0;
@@ -84,10 +173,12 @@ static void walk_fts(const char *root, struct tally *t)
 		switch (e->fts_info) {
 		case FTS_D:
 			t->directories++;
+			add_path(e->fts_path, 'd', 0);
 			break;
 		case FTS_F:
 			t->files++;
 			t->bytes += (uint64_t)e->fts_statp->st_size;
+			add_path(e->fts_path, 'f', (uint64_t)e->fts_statp->st_size);
 			break;
 		case FTS_DNR: /* came as FTS_D before */
 		case FTS_NS:
@@ -102,7 +193,7 @@ static void walk_fts(const char *root, struct tally *t)
 
 /* --- readdir, relative to the directory ------------------------------------------------------- */
 
-static void readdir_at(int fd, struct tally *t)
+static void readdir_at(int fd, struct prefix prefix, struct tally *t)
 {
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
@@ -130,8 +221,10 @@ static void readdir_at(int fd, struct tally *t)
 		if (kind == DT_REG) {
 			t->files++;
 			t->bytes += (uint64_t)st.st_size;
+			add_file(prefix, e->d_name, (uint64_t)st.st_size);
 		} else if (kind == DT_DIR) {
-			readdir_at(openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), t);
+			readdir_at(openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+			           add_directory(prefix, e->d_name), t);
 		}
 	}
 	if (errno)
@@ -141,7 +234,7 @@ static void readdir_at(int fd, struct tally *t)
 
 static void walk_readdir_fstatat(const char *root, struct tally *t)
 {
-	readdir_at(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), t);
+	readdir_at(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), add_root(), t);
 }
 
 /* --- readdir, a path and an lstat per entry --------------------------------------------------- */
@@ -152,6 +245,7 @@ static void walk_readdir_lstat_path(const char *path, struct tally *t)
 	struct dirent *e;
 
 	t->directories++;
+	add_path(path, 'd', 0);
 	if (!dir) {
 		t->errors++;
 		return;
@@ -169,6 +263,7 @@ static void walk_readdir_lstat_path(const char *path, struct tally *t)
 		} else if (S_ISREG(st.st_mode)) {
 			t->files++;
 			t->bytes += (uint64_t)st.st_size;
+			add_path(child, 'f', (uint64_t)st.st_size);
 		} else if (S_ISDIR(st.st_mode)) {
 			walk_readdir_lstat_path(child, t);
 		}
@@ -190,7 +285,7 @@ enum { BUFFER = 64 * 1024, SHARED = 256 };
 enum { NOT_MARKED = -1 }; /* no record has this offset */
 
 struct pool; /* open directories that wait for a thread */
-static int pool_give(struct pool *p, int fd);
+static int pool_give(struct pool *p, int fd, struct prefix prefix);
 
 /* One buffer per depth, kept for the next directory of that depth. */
 struct floor {
@@ -235,7 +330,7 @@ static void floor_free(struct floor *f)
 }
 
 /* Reads the open directory `fd` and closes it. */
-static void floor_read(struct floor *f, int fd, size_t depth)
+static void floor_read(struct floor *f, int fd, struct prefix prefix, size_t depth)
 {
 	char *buffer = floor_buffer(f, depth);
 	ssize_t n;
@@ -265,14 +360,16 @@ static void floor_read(struct floor *f, int fd, size_t depth)
 			if (kind == DT_REG) {
 				f->t.files++;
 				f->t.bytes += st.stx_size;
+				add_file(prefix, e->d_name, st.stx_size);
 			} else if (kind == DT_DIR && !is_dot(e->d_name)) {
 				int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+				struct prefix below = add_directory(prefix, e->d_name);
 
 				f->t.directories++;
 				if (sub < 0)
 					f->t.errors++;
-				else if (!f->pool || !pool_give(f->pool, sub))
-					floor_read(f, sub, depth + 1);
+				else if (!f->pool || !pool_give(f->pool, sub, below))
+					floor_read(f, sub, below, depth + 1);
 			}
 		}
 		if (f->end != NOT_MARKED && e->d_off == f->end)
@@ -290,10 +387,11 @@ static void walk_floor(const char *root, struct tally *t)
 
 	f.t.directories = 1;
 	f.end = end_mark(fd);
+	struct prefix prefix = add_root();
 	if (fd < 0)
 		f.t.errors = 1;
 	else
-		floor_read(&f, fd, 0);
+		floor_read(&f, fd, prefix, 0);
 	floor_free(&f);
 	*t = f.t;
 }
@@ -303,13 +401,14 @@ struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	int stack[SHARED];
+	struct prefix prefixes[SHARED];
 	atomic_int waiting; /* on the stack; read without the lock only as a hint */
 	int busy;
 	int64_t end;
 	struct tally sum;
 };
 
-static int pool_give(struct pool *p, int fd)
+static int pool_give(struct pool *p, int fd, struct prefix prefix)
 {
 	int given = 0;
 
@@ -317,6 +416,7 @@ static int pool_give(struct pool *p, int fd)
 		return 0;
 	pthread_mutex_lock(&p->lock);
 	if (p->waiting < SHARED) {
+		p->prefixes[p->waiting] = prefix;
 		p->stack[p->waiting++] = fd;
 		given = 1;
 		pthread_cond_signal(&p->more);
@@ -337,9 +437,10 @@ static void *floor_worker(void *arg)
 		if (!p->waiting)
 			break;
 		int fd = p->stack[--p->waiting];
+		struct prefix prefix = p->prefixes[p->waiting];
 		p->busy++;
 		pthread_mutex_unlock(&p->lock);
-		floor_read(&f, fd, 0);
+		floor_read(&f, fd, prefix, 0);
 		pthread_mutex_lock(&p->lock);
 		p->busy--;
 	}
@@ -360,6 +461,7 @@ static void floor_with(long threads, const char *root, struct tally *t)
 	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	p.sum.directories = 1;
+	p.prefixes[0] = add_root();
 	if (fd < 0) {
 		p.sum.errors = 1;
 	} else {
@@ -441,10 +543,19 @@ int main(int argc, char **argv)
 		struct tally t = {0};
 		uint64_t cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID), start = now_ns(CLOCK_MONOTONIC), elapsed;
 
+#ifdef CHECK
+		digest = 0;
+		root_length = strlen(argv[2]);
+#endif
 		methods[m].walk(argv[2], &t);
 		elapsed = now_ns(CLOCK_MONOTONIC) - start;
 		cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-		printf("{\"files\":%ju,\"directories\":%ju,\"bytes\":%ju,\"errors\":%ju,\"elapsed_ns\":%ju,"
+#ifdef CHECK
+		printf("{\"digest\":\"%016jx\",", (uintmax_t)digest);
+#else
+		printf("{");
+#endif
+		printf("\"files\":%ju,\"directories\":%ju,\"bytes\":%ju,\"errors\":%ju,\"elapsed_ns\":%ju,"
 		       "\"cpu_ns\":%ju}\n",
 		       (uintmax_t)t.files, (uintmax_t)t.directories, (uintmax_t)t.bytes, (uintmax_t)t.errors,
 		       (uintmax_t)elapsed, (uintmax_t)cpu);

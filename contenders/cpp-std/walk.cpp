@@ -1,6 +1,8 @@
 // Tree walks with std::filesystem: walk METHOD ROOT RUNS. The protocol is in ../README.md.
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -31,6 +33,31 @@ struct Tally {
 	}
 };
 
+// Compiled with -DCHECK=1, the same walks add up the digest of ../README.md; otherwise `note` is empty.
+#ifndef CHECK
+#define CHECK 0
+#endif
+static std::atomic<std::uint64_t> digest{0};
+static std::size_t root_length = 0;
+
+static void note([[maybe_unused]] const fs::path &path, [[maybe_unused]] char type,
+		 [[maybe_unused]] std::uint64_t size = 0)
+{
+	if constexpr (CHECK) {
+		std::string bytes = path.native().substr(root_length);
+		if (!bytes.empty() && bytes[0] == '/')
+			bytes.erase(0, 1);
+		bytes += '\0';
+		bytes += type;
+		for (int i = 0; type == 'f' && i < 8; i++)
+			bytes += static_cast<char>(size >> 8 * i);
+		std::uint64_t hash = 0xcbf29ce484222325;
+		for (const unsigned char byte : bytes)
+			hash = (hash ^ byte) * 0x100000001b3;
+		digest += hash;
+	}
+}
+
 // The newest file of the walk: a use for the write times, so that they are asked for.
 static fs::file_time_type newest = fs::file_time_type::min();
 
@@ -50,6 +77,7 @@ static bool look(const fs::directory_entry &entry, Tally &tally, bool with_time 
 		if (!ec) {
 			tally.files++;
 			tally.bytes += size;
+			note(entry.path(), 'f', size);
 		}
 	}
 	if (ec)
@@ -63,6 +91,7 @@ static void list(const fs::path &path, Tally &tally, bool with_time, Found found
 {
 	std::error_code ec;
 	tally.directories++;
+	note(path, 'd');
 	for (fs::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec)) {
 		if (look(*it, tally, with_time))
 			found(it->path());
@@ -97,6 +126,7 @@ static Tally recursive(const fs::path &root)
 	};
 	fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, ec), end;
 	tally.directories++;
+	note(root, 'd');
 	if (!ec && it == end)
 		refused(root);
 	while (!ec && it != end) {
@@ -105,6 +135,7 @@ static Tally recursive(const fs::path &root)
 			continue;
 		}
 		tally.directories++;
+		note(it->path(), 'd');
 		const auto entry = *it;
 		const int depth = it.depth();
 		it.increment(ec);
@@ -177,6 +208,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const fs::path root = argv[2];
+	root_length = root.native().size();
 	std::error_code ec;
 	if (fs::symlink_status(root, ec).type() != fs::file_type::directory) {
 		std::cerr << "walk: not a directory: " << argv[2] << "\n";
@@ -194,7 +226,14 @@ int main(int argc, char **argv)
 		const Tally tally = method->second(root);
 		const auto elapsed = std::chrono::steady_clock::now() - start;
 		const auto cpu_of_run = cpu_ns() - cpu;
-		std::cout << "{\"files\":" << tally.files << ",\"directories\":" << tally.directories
+		if constexpr (CHECK) {
+			char text[17];
+			std::snprintf(text, sizeof text, "%016jx", static_cast<std::uintmax_t>(digest.exchange(0)));
+			std::cout << "{\"digest\":\"" << text << "\",";
+		} else {
+			std::cout << "{";
+		}
+		std::cout << "\"files\":" << tally.files << ",\"directories\":" << tally.directories
 			  << ",\"bytes\":" << tally.bytes << ",\"errors\":" << tally.errors << ",\"elapsed_ns\":"
 			  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
 			  << ",\"cpu_ns\":" << cpu_of_run << "}" << std::endl;

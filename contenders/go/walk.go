@@ -1,4 +1,4 @@
-// Tree walks in Go: walk METHOD ROOT RUNS. The protocol is in ../README.md.
+// Tree walks in Go: walk METHOD ROOT RUNS [check]. The protocol is in ../README.md.
 package main
 
 import (
@@ -8,12 +8,32 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
 type tally struct {
 	files, directories, bytes, errors int64
+	digest                            uint64
+}
+
+// check says whether to add up the digest of ../README.md.
+var check = len(os.Args) == 5 && os.Args[4] == "check"
+
+func (t *tally) note(path string, kind byte, size int64) {
+	hash := uint64(0xcbf29ce484222325)
+	add := func(octet byte) { hash = (hash ^ uint64(octet)) * 0x100000001b3 }
+	path = strings.TrimPrefix(path[len(os.Args[2]):], "/")
+	for i := 0; i < len(path); i++ {
+		add(path[i])
+	}
+	add(0)
+	add(kind)
+	for shift := 0; kind == 'f' && shift < 64; shift += 8 {
+		add(byte(size >> shift))
+	}
+	t.digest += hash
 }
 
 func (t *tally) add(o tally) {
@@ -21,10 +41,11 @@ func (t *tally) add(o tally) {
 	t.directories += o.directories
 	t.bytes += o.bytes
 	t.errors += o.errors
+	t.digest += o.digest
 }
 
-// file counts an entry known to be a regular file.
-func (t *tally) file(e fs.DirEntry) {
+// file counts an entry known to be a regular file. Its path is parent, and below it name, if that is not empty.
+func (t *tally) file(parent, name string, e fs.DirEntry) {
 	info, err := e.Info()
 	if err != nil {
 		t.errors++
@@ -32,17 +53,23 @@ func (t *tally) file(e fs.DirEntry) {
 	}
 	t.files++
 	t.bytes += info.Size()
+	if check {
+		t.note(filepath.Join(parent, name), 'f', info.Size())
+	}
 }
 
 func walkDir(root string) (t tally) {
-	filepath.WalkDir(root, func(_ string, e fs.DirEntry, err error) error {
+	filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil: // a directory has been here before, without the error
 			t.errors++
 		case e.IsDir():
 			t.directories++
+			if check {
+				t.note(path, 'd', 0)
+			}
 		case e.Type().IsRegular():
-			t.file(e)
+			t.file(path, "", e)
 		}
 		return nil
 	})
@@ -50,7 +77,7 @@ func walkDir(root string) (t tally) {
 }
 
 func walk(root string) (t tally) {
-	filepath.Walk(root, func(_ string, info fs.FileInfo, err error) error {
+	filepath.Walk(root, func(path string, info fs.FileInfo, err error) error {
 		if err != nil {
 			t.errors++
 		}
@@ -58,9 +85,15 @@ func walk(root string) (t tally) {
 		case info == nil:
 		case info.IsDir():
 			t.directories++
+			if check {
+				t.note(path, 'd', 0)
+			}
 		case info.Mode().IsRegular():
 			t.files++
 			t.bytes += info.Size()
+			if check {
+				t.note(path, 'f', info.Size())
+			}
 		}
 		return nil
 	})
@@ -69,6 +102,9 @@ func walk(root string) (t tally) {
 
 func readDir(path string) (t tally) {
 	t.directories = 1
+	if check {
+		t.note(path, 'd', 0)
+	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		t.errors++
@@ -77,7 +113,7 @@ func readDir(path string) (t tally) {
 		if e.IsDir() {
 			t.add(readDir(filepath.Join(path, e.Name())))
 		} else if e.Type().IsRegular() {
-			t.file(e)
+			t.file(path, e.Name(), e)
 		}
 	}
 	return t
@@ -95,6 +131,9 @@ func goroutines(root string) (sum tally) {
 		slots <- struct{}{}
 		defer func() { <-slots }()
 		t := tally{directories: 1}
+		if check {
+			t.note(path, 'd', 0)
+		}
 		entries, err := os.ReadDir(path)
 		if err != nil {
 			t.errors++
@@ -104,7 +143,7 @@ func goroutines(root string) (sum tally) {
 				wait.Add(1)
 				go visit(filepath.Join(path, e.Name()))
 			} else if e.Type().IsRegular() {
-				t.file(e)
+				t.file(path, e.Name(), e)
 			}
 		}
 		lock.Lock()
@@ -130,7 +169,7 @@ func fail(code int, words ...any) {
 }
 
 func main() {
-	if len(os.Args) != 4 {
+	if len(os.Args) != 4 && !check {
 		fail(2, "usage: walk METHOD ROOT RUNS")
 	}
 	method, known := methods[os.Args[1]]
@@ -148,7 +187,11 @@ func main() {
 	for ; runs > 0; runs-- {
 		start := time.Now()
 		t := method(root)
-		fmt.Printf("{\"files\":%d,\"directories\":%d,\"bytes\":%d,\"errors\":%d,\"elapsed_ns\":%d}\n",
-			t.files, t.directories, t.bytes, t.errors, time.Since(start).Nanoseconds())
+		digest := ""
+		if check {
+			digest = fmt.Sprintf("\"digest\":\"%016x\",", t.digest)
+		}
+		fmt.Printf("{%s\"files\":%d,\"directories\":%d,\"bytes\":%d,\"errors\":%d,\"elapsed_ns\":%d}\n",
+			digest, t.files, t.directories, t.bytes, t.errors, time.Since(start).Nanoseconds())
 	}
 }

@@ -16,19 +16,48 @@ import java.util.function.Function;
 
 /** Tree walks in Java: Walk METHOD ROOT RUNS. The protocol is in ../README.md. */
 final class Walk {
-    private long files, directories, bytes, errors;
+    /** Whether to add up the digest of ../README.md: constant, so that timed walks are compiled without it. */
+    private static final boolean CHECK = Boolean.getBoolean("check");
+
+    private static Path root;
+
+    private long files, directories, bytes, errors, digest;
+
+    private void note(Path path, char type, long size) {
+        // Paths keep the bytes of names; only as URIs do they show them. That of the root is empty.
+        String from = root.toUri().getRawPath().replaceFirst("/$", "");
+        String uri = path.toUri().getRawPath().replaceFirst("/$", "").substring(from.length());
+        long hash = 0xcbf29ce484222325L;
+        for (int i = 1; i < uri.length(); i++) {
+            int octet = uri.charAt(i);
+            if (octet == '%') {
+                octet = Integer.parseInt(uri.substring(i + 1, i + 3), 16);
+                i += 2;
+            }
+            hash = (hash ^ octet) * 0x100000001b3L;
+        }
+        hash = hash * 0x100000001b3L; // NUL
+        hash = (hash ^ type) * 0x100000001b3L;
+        for (int i = 0; type == 'f' && i < 64; i += 8) {
+            hash = (hash ^ (size >>> i & 0xff)) * 0x100000001b3L;
+        }
+        digest += hash;
+    }
 
     /** Counts what is in a directory; the directories in it go to {@code found}. */
     private void list(Path path, Consumer<Path> found) {
         directories++;
+        if (CHECK) note(path, 'd', 0);
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
             for (Path entry : entries) {
                 if (Files.isDirectory(entry, NOFOLLOW_LINKS)) {
                     found.accept(entry);
                 } else if (Files.isRegularFile(entry, NOFOLLOW_LINKS)) {
                     try {
-                        bytes += Files.size(entry);
+                        long size = Files.size(entry);
+                        bytes += size;
                         files++;
+                        if (CHECK) note(entry, 'f', size);
                     } catch (IOException e) {
                         errors++;
                     }
@@ -66,6 +95,7 @@ final class Walk {
                 @Override
                 public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
                     walk.directories++;
+                    if (CHECK) walk.note(path, 'd', 0);
                     return FileVisitResult.CONTINUE;
                 }
 
@@ -74,6 +104,7 @@ final class Walk {
                     if (attributes.isRegularFile()) {
                         walk.files++;
                         walk.bytes += attributes.size();
+                        if (CHECK) walk.note(path, 'f', attributes.size());
                     }
                     return FileVisitResult.CONTINUE;
                 }
@@ -84,6 +115,7 @@ final class Walk {
                     // A directory that cannot be opened comes here and nowhere else.
                     if (Files.isDirectory(path, NOFOLLOW_LINKS)) {
                         walk.directories++;
+                        if (CHECK) walk.note(path, 'd', 0);
                     }
                     return FileVisitResult.CONTINUE;
                 }
@@ -119,7 +151,7 @@ final class Walk {
         if (method == null) {
             fail(2, "unknown method: " + arguments[0]);
         }
-        Path root = Path.of(arguments[1]);
+        root = Path.of(arguments[1]);
         if (!Files.isDirectory(root, NOFOLLOW_LINKS)) {
             fail(1, "not a directory: " + root);
         }
@@ -127,7 +159,8 @@ final class Walk {
             long start = System.nanoTime();
             Walk walk = method.apply(root);
             long elapsed = System.nanoTime() - start;
-            System.out.println("{\"files\":" + walk.files + ",\"directories\":" + walk.directories
+            String digest = CHECK ? String.format("\"digest\":\"%016x\",", walk.digest) : "";
+            System.out.println("{" + digest + "\"files\":" + walk.files + ",\"directories\":" + walk.directories
                     + ",\"bytes\":" + walk.bytes + ",\"errors\":" + walk.errors
                     + ",\"elapsed_ns\":" + elapsed + "}");
             System.out.flush();

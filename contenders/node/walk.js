@@ -1,4 +1,4 @@
-// Tree walks in Node.js: walk.js METHOD ROOT RUNS. The protocol is in ../README.md.
+// Tree walks in Node.js: walk.js METHOD ROOT RUNS [check]. The protocol is in ../README.md.
 'use strict';
 
 const fs = require('node:fs');
@@ -7,13 +7,26 @@ const fs = require('node:fs');
 // their files, and joining Buffers takes longer. A call gets the bytes.
 const raw = (path) => Buffer.from(path, 'latin1');
 
+const check = process.argv[5] === 'check';
+
+// Adds an entry to the digest. As paths are Latin-1, the code of each character is a byte.
+function note(path, tally, type, size) {
+  const octets = [...Buffer.from(path.slice(tally.root.length + 1), 'latin1'), 0, type.charCodeAt(0)];
+  for (let i = 0n; type === 'f' && i < 64n; i += 8n) octets.push(Number((BigInt(size) >> i) & 0xffn));
+  let hash = 0xcbf29ce484222325n;
+  for (const octet of octets) hash = BigInt.asUintN(64, (hash ^ BigInt(octet)) * 0x100000001b3n);
+  tally.digest = BigInt.asUintN(64, tally.digest + hash);
+}
+
 function look(path, entry, tally, descend) {
   if (entry.isDirectory()) {
     descend(`${path}/${entry.name}`, tally);
   } else if (entry.isFile()) {
     try {
-      tally.bytes += fs.lstatSync(raw(`${path}/${entry.name}`)).size;
+      const { size } = fs.lstatSync(raw(`${path}/${entry.name}`));
+      tally.bytes += size;
       tally.files += 1;
+      if (check) note(`${path}/${entry.name}`, tally, 'f', size);
     } catch {
       tally.errors += 1;
     }
@@ -23,6 +36,7 @@ function look(path, entry, tally, descend) {
 function readdir(path, tally) {
   let entries;
   tally.directories += 1;
+  if (check) note(path, tally, 'd');
   try {
     entries = fs.readdirSync(raw(path), { withFileTypes: true, encoding: 'latin1' });
   } catch {
@@ -35,6 +49,7 @@ function readdir(path, tally) {
 function opendir(path, tally) {
   let directory;
   tally.directories += 1;
+  if (check) note(path, tally, 'd');
   try {
     directory = fs.opendirSync(raw(path), { encoding: 'latin1' });
     for (let entry; (entry = directory.readSync()) !== null; ) look(path, entry, tally, opendir);
@@ -58,9 +73,15 @@ function main([name, root, runs]) {
   }
   for (let run = 0; run < Number(runs); run += 1) {
     const tally = { files: 0, directories: 0, bytes: 0, errors: 0 };
+    const top = Buffer.from(root).toString('latin1');
+    if (check) Object.assign(tally, { digest: 0n, root: top });
     const start = process.hrtime.bigint();
-    methods[name](Buffer.from(root).toString('latin1'), tally);
+    methods[name](top, tally);
     tally.elapsed_ns = Number(process.hrtime.bigint() - start);
+    if (check) {
+      tally.digest = tally.digest.toString(16).padStart(16, '0');
+      delete tally.root;
+    }
     // Straight to the descriptor: process.stdout may keep lines back.
     fs.writeSync(1, `${JSON.stringify(tally)}\n`);
   }

@@ -1,5 +1,9 @@
-"""Tree walks in Python: walk.py METHOD ROOT RUNS. The protocol is in ../README.md."""
+"""Tree walks in Python: walk.py METHOD ROOT RUNS. The protocol is in ../README.md.
 
+Timed walks run with -O, which leaves out all `if __debug__`: without it, they add up the digest.
+"""
+
+import functools
 import os
 import stat
 import sys
@@ -9,16 +13,37 @@ from pathlib import Path
 
 class Tally:
     def __init__(self):
-        self.files = self.directories = self.bytes = self.errors = 0
+        self.files = self.directories = self.bytes = self.errors = self.digest = 0
+
+    def note(self, path, kind, size=None):
+        path = os.fsencode(os.path.relpath(path, sys.argv[2]))
+        end = b"\0" + kind + (b"" if size is None else size.to_bytes(8, "little"))
+        self.digest += fnv(end, of_path(b"" if path == b"." else path))
+
+
+def fnv(octets, start):
+    for octet in octets:
+        start = (start ^ octet) * 0x100000001B3 % 2**64
+    return start
+
+
+@functools.cache
+def of_path(path):
+    parent, slash, name = path.rpartition(b"/")
+    return fnv(slash + name, of_path(parent) if slash else 0xCBF29CE484222325)
 
 
 def os_walk(root, tally):
-    def refused(_error):  # os.walk does not hand such a directory out
+    def refused(error):  # os.walk does not hand such a directory out
         tally.directories += 1
         tally.errors += 1
+        if __debug__:
+            tally.note(error.filename, b"d")
 
     for path, _, names in os.walk(root, onerror=refused):
         tally.directories += 1
+        if __debug__:
+            tally.note(path, b"d")
         for name in names:
             try:
                 status = os.lstat(os.path.join(path, name))
@@ -28,10 +53,14 @@ def os_walk(root, tally):
             if stat.S_ISREG(status.st_mode):
                 tally.files += 1
                 tally.bytes += status.st_size
+                if __debug__:
+                    tally.note(os.path.join(path, name), b"f", status.st_size)
 
 
 def scandir(path, tally):
     tally.directories += 1
+    if __debug__:
+        tally.note(path, b"d")
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -42,6 +71,8 @@ def scandir(path, tally):
                         size = entry.stat(follow_symlinks=False).st_size
                         tally.files += 1
                         tally.bytes += size
+                        if __debug__:
+                            tally.note(entry.path, b"f", size)
                 except OSError:
                     tally.errors += 1
     except OSError:
@@ -51,6 +82,8 @@ def scandir(path, tally):
 def rglob(root, tally):
     def directory(path):
         tally.directories += 1
+        if __debug__:
+            tally.note(path, b"d")
         if not os.access(path, os.R_OK | os.X_OK):  # rglob passes over it and says nothing
             tally.errors += 1
 
@@ -67,6 +100,8 @@ def rglob(root, tally):
         elif stat.S_ISREG(status.st_mode):
             tally.files += 1
             tally.bytes += status.st_size
+            if __debug__:
+                tally.note(path, b"f", status.st_size)
 
 
 METHODS = {
@@ -91,8 +126,9 @@ def main():
         cpu, start = time.process_time_ns(), time.monotonic_ns()
         METHODS[name](root, tally)
         elapsed, cpu = time.monotonic_ns() - start, time.process_time_ns() - cpu
+        digest = f'"digest":"{tally.digest % 2**64:016x}",' if __debug__ else ""
         print(
-            f'{{"files":{tally.files},"directories":{tally.directories},"bytes":{tally.bytes},'
+            f'{{{digest}"files":{tally.files},"directories":{tally.directories},"bytes":{tally.bytes},'
             f'"errors":{tally.errors},"elapsed_ns":{elapsed},"cpu_ns":{cpu}}}',
             flush=True,
         )

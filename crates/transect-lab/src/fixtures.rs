@@ -37,6 +37,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         floors: None,
         command: None,
         tasks: None,
+        checked: None,
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };

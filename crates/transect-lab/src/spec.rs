@@ -381,6 +381,30 @@ pub struct Cell {
     /// The tasks that it supports, if not all. It does not run on other datasets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Vec<Task>>,
+    /// How its work was verified; `None` in sessions of older versions, and of experiments where all cells
+    /// are verified alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<CheckedBy>,
+}
+
+/// How the work of a walk was verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckedBy {
+    /// By the digest of all paths, types and lengths, in a run of its own, and by sums in every timed run.
+    Digest,
+    /// By the numbers of files and directories and the sum of lengths only.
+    Sums,
+}
+
+impl CheckedBy {
+    /// Returns the name used in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::Sums => "sums",
+        }
+    }
 }
 
 impl Cell {

@@ -2,7 +2,7 @@
 
 use crate::rivals::contender::{Contender, ContenderMethod};
 use crate::rivals::external::External;
-use crate::spec::Cell;
+use crate::spec::{Cell, CheckedBy};
 
 /// One way of doing the work of an experiment.
 #[derive(Clone, Debug)]
@@ -35,6 +35,11 @@ pub trait Runner {
 
     /// Returns its command, if it is a command of the user or of a preset.
     fn external(&self) -> Option<&External> {
+        None
+    }
+
+    /// Returns how its work is verified, if that depends on the method.
+    fn checked_by(&self) -> Option<CheckedBy> {
         None
     }
 
@@ -94,6 +99,7 @@ impl<R: Runner> Method<R> {
             floors: external.map(|_| Vec::new()),
             command: external.map(|external| external.words.clone()),
             tasks: None,
+            checked: self.runner.checked_by(),
         }
     }
 }

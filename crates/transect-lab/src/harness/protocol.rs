@@ -19,9 +19,13 @@ pub struct RunLine {
     /// The time inside the calls of its reader. Only the engine's methods report it, on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallTimes>,
-    /// The BLAKE3 digest of its input, in hexadecimal, if the work is to calculate it.
+    /// The digest of what it read, in hexadecimal, if the work is to calculate it: BLAKE3 of the content of
+    /// a file, or the [`TreeDigest`](crate::harness::tree_digest::TreeDigest) of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// Its first error, if it reports one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// The sum of the last write times of all files found, in nanoseconds since 1970, modulo 2^64, if the
     /// work is to query them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +44,7 @@ impl RunLine {
             cpu_ns: None,
             calls: None,
             digest: None,
+            error: None,
             changed: None,
             held: None,
         }

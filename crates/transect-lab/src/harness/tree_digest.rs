@@ -114,6 +114,15 @@ mod tests {
     }
 
     #[test]
+    fn digest_matches_worked_examples_of_the_protocol() {
+        let readme = include_str!("../../../../contenders/README.md");
+        for (digest, what) in examples().into_iter().zip(["an empty tree", "a small tree"]) {
+            let line = format!("`{digest}`");
+            assert!(readme.contains(&line), "{what}: {line}");
+        }
+    }
+
+    #[test]
     fn digest_independent_of_order_and_of_threads() {
         let [_, expected] = examples();
         let mut parts = [TreeDigest::default(); 2];

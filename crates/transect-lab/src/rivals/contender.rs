@@ -35,6 +35,10 @@ pub struct Contender {
     build: Vec<Vec<String>>,
     /// Run command; `{out}`, `{method}` and the placeholders of its [`Task`] are replaced.
     run: Vec<String>,
+    /// Command that walks once and prints the digest of the tree as well, outside of all timed runs;
+    /// placeholders as in `run`, without `{runs}`. Without it, only sums are compared.
+    #[serde(default)]
+    check: Option<Vec<String>>,
     /// Its methods.
     #[serde(rename = "method")]
     pub methods: Vec<ContenderMethod>,
@@ -124,6 +128,9 @@ impl Contender {
         if contender.run.is_empty() {
             return Err("nothing runs it".to_owned());
         }
+        if contender.check.as_ref().is_some_and(Vec::is_empty) {
+            return Err("its check is empty".to_owned());
+        }
         contender.folder = folder.canonicalize().map_err(|error| transect::reason(&error))?;
         Ok(contender)
     }
@@ -176,6 +183,18 @@ impl Contender {
         self.command_with(out, method, &[("root", root), ("runs", runs.as_ref())])
     }
 
+    /// Returns the command that walks once and prints the digest of the tree; `None` if it has none.
+    pub fn check_command(&self, out: &Path, method: &str, root: &Path) -> Option<Command> {
+        let values: [(&str, &Path); 3] =
+            [("out", out), ("method", method.as_ref()), ("root", root)];
+        self.check.as_ref().map(|words| self.expanded(words, &values))
+    }
+
+    /// Returns whether it can prove its work by a digest.
+    pub fn has_check(&self) -> bool {
+        self.check.is_some()
+    }
+
     /// Returns the command of one of its methods, with the values of its task's placeholders.
     pub(crate) fn command_with(
         &self,
@@ -185,7 +204,11 @@ impl Contender {
     ) -> Command {
         let common: [(&str, &Path); 2] = [("out", out), ("method", method.as_ref())];
         let values: Vec<(&str, &Path)> = common.iter().chain(values).copied().collect();
-        let mut words = self.run.iter().map(|word| expand(word, &values));
+        self.expanded(&self.run, &values)
+    }
+
+    fn expanded(&self, words: &[String], values: &[(&str, &Path)]) -> Command {
+        let mut words = words.iter().map(|word| expand(word, values));
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).current_dir(&self.folder);
         command

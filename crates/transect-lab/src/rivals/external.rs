@@ -79,6 +79,7 @@ impl External {
             floors: Some(Vec::new()),
             command: Some(self.words.clone()),
             tasks: None,
+            checked: None,
         }
     }
 }

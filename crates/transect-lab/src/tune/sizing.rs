@@ -68,7 +68,7 @@ fn time_of_a_walk(
     for &state in request.states {
         let start = std::time::Instant::now();
         state.prepare().map_err(|error| error::Error::State(state, error))?;
-        let command = engine_command(&request.program, &method, &sample_tree.root, 1, false);
+        let command = engine_command(&request.program, &method, &sample_tree.root, 1, None);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
             .map_err(TuneError::Launch)?;
         sum += start.elapsed();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use transect::{Cancel, StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
+use transect_lab::harness::inventory::Inventory;
 use transect_lab::stats::Verdict;
 use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
@@ -17,14 +18,18 @@ fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
     tuned_within(script, 1_000_000)
 }
 
-/// Tunes with a shell script as the program: `$3` is the method, `ns` the time it reports.
+/// Tunes with a shell script as the program: `$3` is the method (`--check` in runs that verify it), `ns` the
+/// time it reports.
 fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), TuneError> {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("tree")).unwrap();
     std::fs::write(temp.join("tree/a"), "1234567").unwrap();
     let program = temp.join("program");
-    let line = r#"{\"files\":1,\"directories\":1,\"bytes\":7,\"errors\":0,\"elapsed_ns\":$ns}"#;
-    std::fs::write(&program, format!("#!/bin/sh\nns=50000\n{script}\necho \"{line}\"\n")).unwrap();
+    let digest = Inventory::of(&temp.join("tree")).digest.unwrap();
+    let line = format!(
+        r#"{{"digest":"{digest}","files":1,"directories":1,"bytes":7,"errors":0,"elapsed_ns":'$ns'}}"#
+    );
+    std::fs::write(&program, format!("#!/bin/sh\nns=50000\n{script}\necho '{line}'\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let request = TuneRequest {
         path: &temp.join("tree"),

@@ -81,4 +81,7 @@ pub(crate) struct LabMethodArgs {
     /// Report the time in the calls of the reader as well, which makes walks slower
     #[arg(long)]
     pub(crate) per_call: bool,
+    /// Report a digest of all entries and the first error as well, which makes walks slower
+    #[arg(long, conflicts_with = "per_call")]
+    pub(crate) check: bool,
 }

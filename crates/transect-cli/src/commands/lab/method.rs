@@ -18,7 +18,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
     for _ in 0..args.runs {
-        let line = walk(options.clone(), args.per_call)?;
+        let line = walk(options.clone(), args)?;
         if line.work.directories == 0 {
             let root = args.root.display();
             return Err(CliError::Lab(format!("cannot read directory '{root}'")));
@@ -28,8 +28,11 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-fn walk(options: ScanOptions, per_call: bool) -> Result<RunLine, transect::Error> {
-    if per_call {
+fn walk(options: ScanOptions, args: &LabMethodArgs) -> Result<RunLine, transect::Error> {
+    if args.check {
+        return run::walk_checked(options);
+    }
+    if args.per_call {
         let (work, calls, elapsed_ns) = run::walk_timed(options)?;
         return Ok(RunLine { calls: Some(calls), ..RunLine::new(work, elapsed_ns) });
     }

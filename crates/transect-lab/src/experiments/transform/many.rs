@@ -75,6 +75,7 @@ pub fn cells(sync: SyncRule) -> Vec<Cell> {
         floors: None,
         command: None,
         tasks: None,
+        checked: None,
     };
     let methods = WriteMethod::ALL.iter().filter(|method| method.fits(sync));
     methods.map(cell).chain([cell(&WriteMethod::ALL[0]).second_base()]).collect()

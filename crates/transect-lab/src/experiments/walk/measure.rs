@@ -15,8 +15,11 @@ use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{Failure, Usage, file_of_program, listen, time};
+use crate::harness::launch::{Failure, Usage, file_of_program, launch, listen, time};
 use crate::harness::log::{FileEvidence, Outcome};
+use crate::harness::protocol::RunLine;
+use crate::harness::tree_digest::TreeDigest;
+use crate::harness::work::Work;
 use crate::rivals::external::External;
 use crate::rivals::peer::{Claim, Purpose};
 use crate::spec::{Dataset, Payload, SessionSpec};
@@ -62,11 +65,10 @@ impl<'m> WalkExperiment<'m> {
         let inventory = inventory(job.dataset);
         let (root, limit) = (&job.dataset.root, job.limit());
         let judged = match &method.runner {
-            WalkRunner::Engine(_) | WalkRunner::Contender(_) | WalkRunner::Absent => {
-                return Ok(Ok(()));
-            }
+            WalkRunner::Absent => return Ok(Ok(())),
             WalkRunner::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
             _ if self.proved.contains(&(job.index, &method.name)) => return Ok(Ok(())),
+            WalkRunner::Engine(_) | WalkRunner::Contender(_) => self.check(method, job)?,
             WalkRunner::Peer(peer) => {
                 let command = peer.command(root).ok_or_else(Failure::unknown)?;
                 peer.run(command, inventory, limit, Purpose::Proof)?.judged
@@ -82,6 +84,29 @@ impl<'m> WalkExperiment<'m> {
             self.proved.insert((job.index, &method.name));
         }
         Ok(judged)
+    }
+
+    /// Compares the digest of a method with that of the inventory, in a run that is not timed. The inner
+    /// error is what it found instead.
+    fn check(&self, method: &Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
+        // A session of an older version has no digest.
+        let (root, Some(expected)) = (&job.dataset.root, inventory(job.dataset).digest) else {
+            return Ok(Ok(()));
+        };
+        let command = match &method.runner {
+            WalkRunner::Engine(_) => {
+                Some(engine_command(&self.launcher.program, method, root, 1, Some("--check")))
+            }
+            WalkRunner::Contender(contender) => {
+                let out =
+                    self.launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
+                contender.check_command(out, &method.name, root)
+            }
+            _ => None,
+        };
+        let Some(command) = command else { return Ok(Ok(())) };
+        let (lines, _) = launch(command, 1, job.limit())?;
+        Ok(lines.iter().try_for_each(|line| check_line(line, job.dataset.expected, expected)))
     }
 
     /// Prepares the copy of a program, in sessions that run copies. A new copy is run once, so that the
@@ -211,7 +236,28 @@ impl Experiment for WalkExperiment<'_> {
     fn timing_command(&mut self, job: &Job<'_>) -> Option<Command> {
         let method = self.method(job)?;
         let is_ours = matches!(method.runner, WalkRunner::Engine(_));
-        is_ours.then(|| engine_command(&self.launcher.program, method, &job.dataset.root, 1, true))
+        let root = &job.dataset.root;
+        let per_call = Some("--per-call");
+        is_ours.then(|| engine_command(&self.launcher.program, method, root, 1, per_call))
+    }
+}
+
+/// Compares the line of a run that computes a digest with what is expected.
+///
+/// # Errors
+/// What it found instead.
+fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), String> {
+    if line.work != work {
+        let error = line.error.as_ref().map(|error| format!("; its first error: {error}"));
+        return Err(format!("{}{}", line.work, error.unwrap_or_default()));
+    }
+    match &line.digest {
+        Some(found) if *found == digest.to_string() => Ok(()),
+        Some(found) => Err(format!(
+            "as many files, directories and bytes, but other ones: the digest of their paths, types and \
+             lengths is {found} instead of {digest}"
+        )),
+        None => Err("no digest, although it declares a check".to_owned()),
     }
 }
 
@@ -233,7 +279,7 @@ fn command(
     runs: usize,
 ) -> Result<Command, Failure> {
     match &method.runner {
-        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, false)),
+        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, None)),
         WalkRunner::Contender(contender) => {
             let out = launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
             Ok(contender.command(out, &method.name, root, runs))
@@ -254,16 +300,16 @@ fn with_program(command: &Command, program: &Path) -> Command {
     with
 }
 
-/// Returns the command of a method of the engine.
+/// Returns the command of a method of the engine, with an option of `lab method`.
 pub(crate) fn engine_command(
     program: &Path,
     method: &Method,
     root: &Path,
     runs: usize,
-    per_call: bool,
+    option: Option<&str>,
 ) -> Command {
     let mut command = Command::new(program);
-    command.args(["lab", "method"]).args(per_call.then_some("--per-call"));
+    command.args(["lab", "method"]).args(option);
     command.arg(&method.name).arg(root).arg(runs.to_string());
     command
 }
@@ -282,15 +328,17 @@ fn inventory(dataset: &Dataset) -> &Inventory {
 /// A tree has changed.
 pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
     spec.datasets.iter().try_for_each(|dataset| {
-        let now = Inventory::of(&dataset.root);
-        match now == *inventory(dataset) {
+        let (before, mut now) = (inventory(dataset), Inventory::of(&dataset.root));
+        // A session of an older version has no digest.
+        now.digest = now.digest.filter(|_| before.digest.is_some());
+        match now == *before {
             true => Ok(()),
             false => Err(Error::Changed(dataset.root.clone(), dataset.expected, now.work())),
         }
     })
 }
 
-/// Returns a tree as a dataset. A plain recursion counts it, and so brings it into memory as far as it
+/// Returns a tree as a dataset. The reference walk counts it, and so brings it into memory as far as it
 /// fits.
 pub fn dataset(name: String, root: PathBuf) -> Dataset {
     let inventory = Inventory::of(&root);

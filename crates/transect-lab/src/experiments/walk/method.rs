@@ -10,7 +10,7 @@ use crate::harness::launch::can_start;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::Cell;
+use crate::spec::{Cell, CheckedBy};
 
 /// A method that walks a tree.
 pub type Method = method::Method<WalkRunner>;
@@ -53,6 +53,14 @@ impl Runner for WalkRunner {
             Self::External(external) => Some(external),
             _ => None,
         }
+    }
+
+    fn checked_by(&self) -> Option<CheckedBy> {
+        Some(match self {
+            Self::Engine(_) => CheckedBy::Digest,
+            Self::Contender(contender) if contender.has_check() => CheckedBy::Digest,
+            _ => CheckedBy::Sums,
+        })
     }
 }
 
