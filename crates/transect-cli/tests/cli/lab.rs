@@ -177,6 +177,33 @@ fn contender_that_misses_an_entry_not_ranked() {
     }
 }
 
+/// Once, the truth was the method that lost the directories, and the complete one was not ranked.
+#[test]
+fn method_that_loses_paths_beyond_path_max_not_ranked_and_complete_one_is() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let counts = transect_testkit::trees::beyond_path_max(&env.path("tree"));
+    let run = ["lab", "run", "enumerate", "--path", "tree", "--state", "as-is", "--no-calls"];
+    let what = ["--rounds", "1", "--contenders", ".", "-o", "session.jsonl"];
+    let methods = ["--methods", "portable/recursive", "--base", "getdents-statx/recursive"];
+    let shown = env.transect(run.iter().chain(&what).chain(&methods)).exits(0).stdout_text();
+    let work = format!("{} files, {} directories, ", counts.files, counts.directories);
+    assert!(shown.contains(&work), "{shown}");
+    assert!(shown.contains("verified by a digest of all paths, types and lengths"), "{shown}");
+    let report = env.transect(["lab", "report", "--json", "session.jsonl"]).exits(0).json();
+    let ranking = &report["rankings"][0];
+    let rows = ranking["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{ranking}");
+    for row in rows {
+        assert_eq!(row["cell"]["method"], "getdents-statx/recursive", "{row}");
+        assert_eq!(row["cell"]["checked"], "digest", "{row}");
+    }
+    let unranked = &ranking["unranked"][0];
+    assert_eq!(unranked["cell"], "portable/recursive", "{ranking}");
+    let reason = unranked["reason"].as_str().expect("a reason");
+    assert!(reason.contains("; its first error: "), "{reason}");
+}
+
 #[test]
 fn contender_with_false_clock_is_implausible_and_not_ranked() {
     let env = TestEnv::new();

@@ -41,6 +41,13 @@ impl std::fmt::Display for Error {
             }
             Self::Changed(root, then, now) => {
                 let root = root.display();
+                if then == now {
+                    return write!(
+                        f,
+                        "'{root}' has changed since the session began: as many files, directories and \
+                         bytes, but other entries"
+                    );
+                }
                 write!(f, "'{root}' has changed since the session began: {now}, then {then}")
             }
         }

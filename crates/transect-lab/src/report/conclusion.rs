@@ -8,7 +8,7 @@ use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
 use crate::report::article_table::protocol_of;
-use crate::spec::SessionSpec;
+use crate::spec::{CheckedBy, SessionSpec};
 use crate::stats::ranking::{Metric, Ranking, Row};
 use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
@@ -269,12 +269,31 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
             names.join(", ")
         ));
     }
+    notes.extend(equal_work(ranking));
     match ranking.unranked.len() {
         0 => {}
         1 => notes.push("1 cell is not ranked.".to_owned()),
         many => notes.push(format!("{many} cells are not ranked.")),
     }
     notes
+}
+
+/// Returns how the work of the ranked cells was verified; `None` if the session does not record it.
+fn equal_work(ranking: &Ranking) -> Option<String> {
+    let rows = || ranking.rows.iter().chain(&ranking.apart).map(|row| &row.cell);
+    if rows().all(|cell| cell.checked.is_none()) {
+        return None;
+    }
+    let by_sums = rows().filter(|cell| cell.checked != Some(CheckedBy::Digest));
+    let by_sums: Vec<&str> = by_sums.map(|cell| cell.name.as_str()).collect();
+    let digest = "Equal work: verified by a digest of all paths, types and lengths";
+    Some(if by_sums.is_empty() {
+        format!("{digest}.")
+    } else if by_sums.len() == rows().count() {
+        "Equal work: verified by counts and sums of lengths only.".to_owned()
+    } else {
+        format!("{digest}; by counts and sums of lengths only: {}.", by_sums.join(", "))
+    })
 }
 
 #[cfg(test)]
@@ -299,6 +318,25 @@ mod tests {
         );
         assert_eq!(conclusion.noise, "base against itself: 1.00 (1.00 to 1.00).");
         assert_eq!((conclusion.alarms, conclusion.notes), (vec![], vec![]));
+    }
+
+    #[test]
+    fn note_names_cells_verified_by_sums_only() {
+        let times = [("base", 1000), ("base (again)", 1000), ("find", 2000)];
+        let note = |checked: [Option<CheckedBy>; 3]| {
+            let mut data = with(&times, 12);
+            for (cell, checked) in data.spec.cells.iter_mut().zip(checked) {
+                cell.checked = checked;
+            }
+            conclusion(&data).notes
+        };
+        let (digest, sums) = (Some(CheckedBy::Digest), Some(CheckedBy::Sums));
+        assert_eq!(note([None; 3]), Vec::<String>::new());
+        let all = "Equal work: verified by a digest of all paths, types and lengths";
+        assert_eq!(note([digest; 3]), [format!("{all}.")]);
+        let but = format!("{all}; by counts and sums of lengths only: find.");
+        assert_eq!(note([digest, digest, sums]), [but]);
+        assert_eq!(note([sums; 3]), ["Equal work: verified by counts and sums of lengths only."]);
     }
 
     #[test]

@@ -112,6 +112,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("ratio_low", |it| exact(it.pair?.ratios?.low)),
     ("ratio_high", |it| exact(it.pair?.ratios?.high)),
     ("implausible", |it| it.row()?.implausible.clone()),
+    ("checked", |it| Some(it.row()?.cell.checked?.as_str().to_owned())),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 
