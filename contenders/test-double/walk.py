@@ -1,4 +1,4 @@
-"""Wrong on purpose, for the lab's tests: walk.py METHOD ROOT RUNS. The protocol is in ../README.md."""
+"""Wrong on purpose, for the lab's tests: walk.py METHOD ROOT RUNS [check]. The protocol is in ../README.md."""
 
 import json
 import os
@@ -7,26 +7,98 @@ import sys
 import time
 
 
-def honest(root):
-    tally = {"files": 0, "directories": 0, "bytes": 0, "errors": 0}
-    start = time.monotonic_ns()
+BASIS, PRIME = 0xCBF29CE484222325, 0x100000001B3
 
-    def walk(path):
-        tally["directories"] += 1
+
+def fnv(octets, start):
+    for octet in octets:
+        start = (start ^ octet) * PRIME % 2**64
+    return start
+
+
+class Walk:
+    """Relative to descriptors, so that paths may be longer than the system takes."""
+
+    def __init__(self, fault):
+        self.fault = fault
+        self.tally = {"files": 0, "directories": 0, "bytes": 0, "errors": 0}
+        self.digest = 0
+        self.above = []  # the directories from the root to here: followed links must not go round
+        self.dropped = self.added = False
+
+    def file(self, prefix, name, size):
+        self.tally["files"] += 1
+        self.tally["bytes"] += size
+        self.digest += fnv(b"\0f" + size.to_bytes(8, "little"), fnv(name, prefix))
+
+    def directory(self, descriptor, path, prefix):
+        self.tally["directories"] += 1
+        self.digest += fnv(b"\0d", path)
+        status = os.fstat(descriptor)
+        self.above.append((status.st_dev, status.st_ino))
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                self.entry(descriptor, prefix, entry)
+        self.above.pop()
+
+    def entry(self, parent, prefix, entry):
+        name = os.fsencode(entry.name)
+        follow = self.fault == "follows-links"
+        if self.fault == "hides-dot-names" and name.startswith(b"."):
+            return
+        if self.fault == "skips-non-utf8" and not utf8(name):
+            return
+        if self.fault == "link-for-empty-file" and not self.added and entry.is_symlink():
+            self.added = True
+            self.file(prefix, name, 0)
+            return
         try:
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        walk(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        tally["files"] += 1
-                        tally["bytes"] += entry.stat(follow_symlinks=False).st_size
+            if entry.is_dir(follow_symlinks=follow):
+                status = entry.stat(follow_symlinks=follow)
+                if follow and (status.st_dev, status.st_ino) in self.above:
+                    return
+                path = fnv(name, prefix)
+                flags = os.O_RDONLY | os.O_DIRECTORY
+                descriptor = os.open(name, flags, dir_fd=parent)
+                try:
+                    self.directory(descriptor, path, fnv(b"/", path))
+                finally:
+                    os.close(descriptor)
+            elif entry.is_file(follow_symlinks=follow):
+                size = entry.stat(follow_symlinks=follow).st_size
+                if self.fault == "link-for-empty-file" and not self.dropped and size == 0:
+                    self.dropped = True
+                    return
+                self.file(prefix, name, size)
         except OSError:
-            tally["errors"] += 1
+            self.tally["errors"] += 1
 
-    walk(root)
-    tally["elapsed_ns"] = time.monotonic_ns() - start
-    return tally
+
+def utf8(name):
+    try:
+        name.decode()
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+def walk(root, fault=None):
+    walk = Walk(fault)
+    start = time.monotonic_ns()
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    walk.directory(descriptor, BASIS, BASIS)
+    os.close(descriptor)
+    line = {**walk.tally, "elapsed_ns": time.monotonic_ns() - start}
+    # A digest of what it counted, right or wrong.
+    return {**line, "digest": f"{walk.digest % 2**64:016x}"} if sys.argv[-1] == "check" else line
+
+
+def honest(root):
+    return walk(root)
+
+
+def faulty(fault):
+    return lambda root: print(json.dumps(walk(root, fault)), flush=True)
 
 
 def drops_last(root):
@@ -72,6 +144,11 @@ def dies(root):
 
 
 METHODS = {
+    "honest": faulty(None),
+    "wrong-follows-links": faulty("follows-links"),
+    "wrong-hides-dot-names": faulty("hides-dot-names"),
+    "wrong-link-for-empty-file": faulty("link-for-empty-file"),
+    "wrong-skips-non-utf8": faulty("skips-non-utf8"),
     "wrong-drops-last": drops_last,
     "wrong-early": early,
     "wrong-slow-clock": slow_clock,
@@ -82,7 +159,7 @@ METHODS = {
 
 
 def main():
-    _, name, root, runs = sys.argv
+    name, root, runs = sys.argv[1:4]
     if name not in METHODS:
         print("walk.py: unknown method:", name, file=sys.stderr)
         return 2

@@ -28,6 +28,25 @@ pub enum Content {
     Text,
     /// Sparse files: a length, but no blocks.
     Sparse,
+    /// What methods skip, follow or hide by mistake. The plan is empty, as it has no links.
+    #[cfg(target_os = "linux")]
+    Odd,
+}
+
+impl Corpus {
+    /// Returns the number of links and pipes.
+    pub(super) fn others(&self) -> u64 {
+        match self.content {
+            Content::Text | Content::Sparse => 0,
+            #[cfg(target_os = "linux")]
+            Content::Odd => 14,
+        }
+    }
+
+    /// Returns whether a directory of it may be unreadable.
+    pub(super) fn has_denied(&self) -> bool {
+        !matches!(self.content, Content::Text | Content::Sparse)
+    }
 }
 
 /// All corpora, from the smallest to the largest.
@@ -40,6 +59,16 @@ pub const CORPORA: &[Corpus] = &[
         content: Content::Text,
         bytes: 1489,
         about: "one small text file",
+    },
+    #[cfg(target_os = "linux")]
+    Corpus {
+        name: "odd",
+        files: 66,
+        directories: 322,
+        seed: 0,
+        content: Content::Odd,
+        bytes: 112_623,
+        about: "links, loops, hidden and non-UTF-8 names, hard links, a path too long for the system",
     },
     Corpus {
         name: "tiny",

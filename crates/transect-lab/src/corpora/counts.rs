@@ -12,8 +12,20 @@ pub struct TreeCounts {
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,
-    /// Number of other entries: 0 in a corpus.
+    /// Number of other entries: 0 in a corpus other than `odd`.
     pub others: u64,
+    /// The sum of the lengths of the files, in bytes.
+    pub bytes: u64,
+}
+
+/// Entries created so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CreateProgress {
+    /// Number of regular files.
+    pub files: u64,
+    /// Number of directories below the root.
+    pub directories: u64,
     /// The sum of the lengths of the files, in bytes.
     pub bytes: u64,
 }
@@ -22,7 +34,7 @@ impl TreeCounts {
     /// Returns the counts that a definition states.
     pub(super) fn of(corpus: &Corpus) -> Self {
         let Corpus { files, directories, bytes, .. } = *corpus;
-        Self { files, directories, others: 0, bytes }
+        Self { files, directories, others: corpus.others(), bytes }
     }
 }
 

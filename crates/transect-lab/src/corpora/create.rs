@@ -7,28 +7,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use transect::Cancel;
 
+#[cfg(target_os = "linux")]
+use super::corpus::Content;
 use super::corpus::Corpus;
-use super::counts::TreeCounts;
+use super::counts::{CreateProgress, TreeCounts};
 use super::error::{CorpusError, Operation, TargetProblem};
 use super::free_space::check_free_space;
+#[cfg(target_os = "linux")]
+use super::odd;
 use super::plan::{self, Step};
 use super::target::TargetPaths;
 use super::verify::count;
 
 /// Entries between two calls of `progress`.
 const PROGRESS_INTERVAL: u64 = 256;
-
-/// Entries created so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CreateProgress {
-    /// Number of regular files.
-    pub files: u64,
-    /// Number of directories below the root.
-    pub directories: u64,
-    /// The sum of the lengths of the files, in bytes.
-    pub bytes: u64,
-}
 
 /// Result of [`create`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +80,7 @@ fn fill(
     };
     let create_time = began.elapsed();
     let began = Instant::now();
-    let Some(found) = count(partial, cancel)? else {
+    let Some(found) = count(partial, corpus.has_denied(), cancel)? else {
         return Err(CorpusError::Cancelled { path: target.clone() });
     };
     if found != TreeCounts::of(corpus) {
@@ -110,6 +102,13 @@ fn run_steps(
     progress: &mut dyn FnMut(CreateProgress),
     cancel: &Cancel,
 ) -> Result<Option<CreateProgress>, CorpusError> {
+    #[cfg(target_os = "linux")]
+    if corpus.content == Content::Odd {
+        let created =
+            odd::create(root).map_err(CorpusError::failed(Operation::CreateFile, root))?;
+        progress(created);
+        return Ok((!cancel.is_cancelled()).then_some(created));
+    }
     let mut created = CreateProgress::default();
     let mut here = root.to_owned();
     for step in corpus.plan() {
@@ -173,7 +172,7 @@ impl PartialDir {
     /// Removes the directory and returns the cause, with the error if removing fails.
     fn discard(mut self, cause: CorpusError) -> CorpusError {
         let Some(path) = self.0.take() else { return cause };
-        match std::fs::remove_dir_all(&path) {
+        match remove(&path) {
             Ok(()) => cause,
             Err(source) => CorpusError::CleanupFailed { cause: Box::new(cause), path, source },
         }
@@ -184,7 +183,13 @@ impl Drop for PartialDir {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
             // During a panic: ignore errors, so that they do not replace it.
-            let _ = std::fs::remove_dir_all(path);
+            let _ = remove(path);
         }
     }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    odd::make_removable(path);
+    std::fs::remove_dir_all(path)
 }

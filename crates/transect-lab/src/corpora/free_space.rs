@@ -27,6 +27,8 @@ impl Corpus {
             // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
+            #[cfg(target_os = "linux")]
+            Content::Odd => self.bytes + self.files * BLOCK,
         };
         SpaceNeeded {
             bytes: texts + (self.directories + 1) * BLOCK + inodes * (ENTRY + INODE),

@@ -28,6 +28,8 @@ mod create;
 mod error;
 mod file;
 mod free_space;
+#[cfg(target_os = "linux")]
+mod odd;
 mod plan;
 mod random;
 mod space;
@@ -35,8 +37,8 @@ mod target;
 mod verify;
 
 pub use corpus::{CORPORA, Content, Corpus, find};
-pub use counts::TreeCounts;
-pub use create::{CreateProgress, CreateReport, create};
+pub use counts::{CreateProgress, TreeCounts};
+pub use create::{CreateReport, create};
 pub use error::{CorpusError, Operation, TargetProblem};
 pub use file::{EXTENT, EXTENT_DATA, FileError, FileSpec, Pattern, TILE, create_file};
 pub use free_space::{check_free_space, free_space, free_space_at};

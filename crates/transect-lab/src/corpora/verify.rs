@@ -1,5 +1,6 @@
 //! Verifies a corpus by counting its entries.
 
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 /// # Errors
 /// [`CorpusError::Mismatch`] if the counts differ; [`CorpusError::Failed`] if the tree cannot be read.
 pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
-    match count(dir, &Cancel::new())? {
+    match count(dir, corpus.has_denied(), &Cancel::new())? {
         Some(found) if found != TreeCounts::of(corpus) => {
             Err(CorpusError::mismatch(corpus, dir, found))
         }
@@ -27,9 +28,14 @@ pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
 }
 
 /// Counts a tree with the reference walk, which shares no code with the engine: measured code must not
-/// verify its own corpus. Returns `None` if cancelled.
-pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<TreeCounts>, CorpusError> {
-    let mut counting = Counting { found: TreeCounts::default(), cancel, error: None };
+/// verify its own corpus. Returns `None` if cancelled. With `has_denied`, directories without permission count
+/// as empty.
+pub(super) fn count(
+    root: &Path,
+    has_denied: bool,
+    cancel: &Cancel,
+) -> Result<Option<TreeCounts>, CorpusError> {
+    let mut counting = Counting { found: TreeCounts::default(), has_denied, cancel, error: None };
     reference_walk::walk(root, TreeDigest::default().add_root(), &mut counting);
     match counting.error {
         Some(error) => Err(error),
@@ -41,6 +47,7 @@ pub(super) fn count(root: &Path, cancel: &Cancel) -> Result<Option<TreeCounts>, 
 /// A count that is being taken.
 struct Counting<'c> {
     found: TreeCounts,
+    has_denied: bool,
     cancel: &'c Cancel,
     error: Option<CorpusError>,
 }
@@ -68,6 +75,11 @@ impl Visitor for Counting<'_> {
             | Event::UnknownType(error) => (Operation::Stat, error),
             Event::Entry { .. } => {
                 self.found.others += 1;
+                return ControlFlow::Continue(None);
+            }
+            Event::Unreadable(error)
+                if self.has_denied && error.kind() == ErrorKind::PermissionDenied =>
+            {
                 return ControlFlow::Continue(None);
             }
             Event::Unreadable(error) => (Operation::ReadDirectory, error),

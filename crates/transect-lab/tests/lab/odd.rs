@@ -1,0 +1,115 @@
+//! Planted faults on the corpus `odd`: each is caught, and an honest method is not.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use transect::Cancel;
+use transect_lab::corpora;
+use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
+use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::inventory::Inventory;
+use transect_lab::harness::log::Outcome;
+use transect_lab::harness::scheduler::Session;
+use transect_lab::spec::{CheckedBy, SessionSpec, Spec};
+use transect_testkit::TempDir;
+
+fn create(at: &Path) {
+    corpora::create(corpora::find("odd").unwrap(), at, &mut |_| {}, &Cancel::new()).unwrap();
+}
+
+/// Runs some methods of a contender once on the corpus, and returns the outcome of each.
+fn outcomes(
+    contender: &str,
+    wanted: impl Fn(&str) -> bool,
+    base: &str,
+) -> BTreeMap<String, (Option<CheckedBy>, Outcome)> {
+    let temp = TempDir::new();
+    create(&temp.join("odd"));
+    let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    let (mut methods, wrong) = Method::all(Some(&contenders), true);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    methods.retain(|method| {
+        let WalkRunner::Contender(it) = &method.runner else { return false };
+        it.name == contender && method.unavailable_reason.is_none() && wanted(&method.name)
+    });
+    let mut built = BTreeMap::new();
+    for method in &methods {
+        let WalkRunner::Contender(it) = &method.runner else { unreachable!() };
+        built.insert(it.name.clone(), it.build(&temp.join("built")).unwrap());
+    }
+    let launcher = Launcher { program: PathBuf::from("/nowhere"), built, disturbable: false };
+    let datasets = vec![dataset("odd".to_owned(), temp.join("odd"))];
+    let cells = cells(&methods.iter().collect::<Vec<_>>(), base);
+    let checked: BTreeMap<String, Option<CheckedBy>> =
+        cells.iter().map(|cell| (cell.name.clone(), cell.checked)).collect();
+    let spec = SessionSpec {
+        cache_states: vec![State::AsIs],
+        limit: 1200,
+        ..SessionSpec::new(Spec::Walk, "test", datasets, cells, base)
+    };
+    let mut session = Session::begin(spec, &temp.join("session.jsonl")).unwrap();
+    let mut experiment = WalkExperiment::new(&methods, &launcher);
+    session.run(&mut experiment, &Cancel::new(), &mut |_, _| {}).unwrap();
+    let samples = session.data().samples.iter();
+    samples
+        .map(|sample| (sample.cell.clone(), (checked[&sample.cell], sample.outcome.clone())))
+        .collect()
+}
+
+#[test]
+fn odd_is_read_completely_by_reference_walk_and_oracle() {
+    let temp = TempDir::new();
+    create(&temp.join("odd"));
+    let corpus = corpora::find("odd").unwrap();
+    corpora::verify(corpus, &temp.join("odd")).unwrap();
+    let inventory = Inventory::of(&temp.join("odd"));
+    let found = (inventory.files.names, inventory.directories.names - 1, inventory.files.bytes);
+    assert_eq!(found, (corpus.files, corpus.directories, corpus.bytes));
+    assert_eq!((inventory.symlinks.names, inventory.others.names), (13, 1));
+}
+
+#[test]
+fn planted_faults_on_odd_are_caught_with_a_reason() {
+    let is_fault = |name: &str| {
+        ["follows", "hides", "link-for", "skips"].iter().any(|fault| name.contains(fault))
+    };
+    let outcomes = outcomes("test-double", |name| name == "honest" || is_fault(name), "honest");
+    if outcomes.is_empty() {
+        return transect_testkit::loudly_skip("planted faults", "needs python3");
+    }
+    let of = |name: &str| &outcomes[name].1;
+    assert_eq!(outcomes["honest"].0, Some(CheckedBy::Digest));
+    assert!(matches!(of("honest"), Outcome::Right { .. }), "{:?}", of("honest"));
+    let corpus = corpora::find("odd").unwrap();
+    let sums = format!("{} files, {} directories", corpus.files, corpus.directories + 1);
+    for name in ["wrong-follows-links", "wrong-hides-dot-names", "wrong-skips-non-utf8"] {
+        let Outcome::Wrong { found } = of(name) else { panic!("{name}: {:?}", of(name)) };
+        assert!(found.contains(" files, ") && !found.contains(&sums), "{name}: {found}");
+    }
+    // All sums are right.
+    let Outcome::Wrong { found } = of("wrong-link-for-empty-file") else { panic!("not caught") };
+    let reason = "as many files, directories and bytes, but other ones: the digest of their paths, \
+                  types and lengths is ";
+    assert!(found.starts_with(reason), "{found}");
+}
+
+#[test]
+fn methods_in_c_relative_to_handles_read_odd_completely() {
+    let by_handle = ["floor", "floor-threads", "c-fts", "c-readdir-fstatat"];
+    let wanted = |name: &str| by_handle.contains(&name) || name == "c-readdir-lstat-path";
+    let outcomes = outcomes("c-posix", wanted, "floor");
+    if outcomes.is_empty() {
+        return transect_testkit::loudly_skip("methods in C", "needs gcc");
+    }
+    for name in by_handle {
+        let (checked, outcome) = &outcomes[name];
+        assert_eq!(*checked, Some(CheckedBy::Digest), "{name}");
+        assert!(matches!(outcome, Outcome::Right { .. }), "{name}: {outcome:?}");
+    }
+    // A method by path cannot, and is not the truth.
+    let (_, outcome) = &outcomes["c-readdir-lstat-path"];
+    assert!(matches!(outcome, Outcome::Wrong { .. }), "{outcome:?}");
+}
