@@ -9,7 +9,7 @@ use transect_transform::publish::{Durability, Existing, ReplaceOptions, Replacem
 
 use super::error::CorpusError;
 use super::free_space::free_space_at;
-use crate::stats::SplitMix64;
+use transect_stats::SplitMix64;
 
 /// Content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Random draws that are the same on every machine: integers only, no floating-point library.
 
-use crate::stats::SplitMix64;
+use transect_stats::SplitMix64;
 
 /// The generator of a tree. The order of draws determines the tree.
 #[derive(Clone, Debug)]

@@ -11,9 +11,9 @@ use transect_transform::step::{Cost, Step};
 use super::runs::RunTimes;
 use crate::experiments::transform::{Kind, Variant};
 use crate::harness::cache_state::State;
-use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
-use crate::stats::{Ratios, Verdict, judge, judge_all};
 use crate::tune::profile::{TransformEvidence, load, method};
+use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
+use transect_stats::{Ratios, Verdict, judge, judge_all};
 
 /// The method for the planner.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,9 +8,9 @@ use super::runs::RunTimes;
 use crate::experiments::transform::{Files, Kind};
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
+use crate::ranking::{Ranking, Row, rank};
 use crate::spec::Payload;
-use crate::stats::Summary;
-use crate::stats::ranking::{Ranking, Row, rank};
+use transect_stats::Summary;
 
 /// The explanation of one dataset in one cache state.
 #[derive(Debug, Serialize)]

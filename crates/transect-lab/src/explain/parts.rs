@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::runs::{Run, RunTimes};
 use crate::experiments::transform::{Floor, SyncRule, Variant};
-use crate::stats::Ratios;
-use crate::stats::ranking::Row;
-use crate::stats::verdict::MIN_ROUNDS;
+use crate::ranking::Row;
+use transect_stats::Ratios;
+use transect_stats::verdict::MIN_ROUNDS;
 
 /// A part of a method's work: a possible bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

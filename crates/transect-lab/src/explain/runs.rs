@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::experiments::transform::{Floor, Variant};
 use crate::harness::log::{Outcome, SessionData};
 use crate::spec::{Dataset, SessionSpec};
-use crate::stats::verdict::DEFAULT_THRESHOLD;
-use crate::stats::{Ratios, Summary, aa_check};
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Ratios, Summary, aa_check};
 
 /// Largest idle share of a copy in memory; above it, other processes used the processor.
 const MAX_IDLE_SHARE: f64 = 0.25;

@@ -17,9 +17,9 @@ use crate::harness::log::{
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopping;
 use crate::harness::stopwatch::nanoseconds;
+use crate::ranking::rank;
 use crate::spec::{Cell, SessionSpec};
-use crate::stats::SplitMix64;
-use crate::stats::ranking::rank;
+use transect_stats::SplitMix64;
 
 /// Number of measured starts of a program.
 const STARTS: usize = 5;

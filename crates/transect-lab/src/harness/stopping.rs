@@ -13,9 +13,9 @@
 use std::time::Duration;
 
 use crate::harness::log::{End, SessionData};
-use crate::stats::Ratios;
-use crate::stats::ranking::Ranking;
-use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
+use crate::ranking::Ranking;
+use transect_stats::Ratios;
+use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
 
 /// The maximum relative distance between the ends of an interval and its median: half the smallest
 /// relevant difference. "No difference" can then be proved for methods that differ by less than the other
@@ -70,8 +70,8 @@ fn is_known(ratios: &Ratios) -> bool {
 mod tests {
     use super::*;
     use crate::fixtures::with;
-    use crate::stats::ranking::rank;
-    use crate::stats::{SplitMix64, Verdict, judge};
+    use crate::ranking::rank;
+    use transect_stats::{SplitMix64, Verdict, judge};
 
     fn ratios(n: usize, low: f64, median: f64, high: f64) -> Ratios {
         Ratios { n, median, low, high, mad: 0.01, p: 0.9, seed: 0 }

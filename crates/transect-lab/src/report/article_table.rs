@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::experiments::{transform, walk};
+use crate::ranking::{Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
-use crate::stats::ranking::{Ranking, Row};
-use crate::stats::samples::sorted;
+use transect_stats::samples::sorted;
 
 /// Unit of the numbers in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{disturb, report_cpu, with};
     use crate::harness::log::SessionData;
-    use crate::stats::ranking::rank;
+    use crate::ranking::rank;
 
     fn reduced(preset: &str) -> Vec<ArticleTable> {
         let mut data: SessionData = with(&[("base", 1000), ("slow", 4000)], 3);
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(ArticleTable::of(&data.spec, &rank(&data)).len(), 1);
         disturb(&mut data, 6);
         let rankings = rank(&data);
-        assert_eq!(rankings[0].by, crate::stats::ranking::Metric::Processor);
+        assert_eq!(rankings[0].by, crate::ranking::Metric::Processor);
         assert_eq!(ArticleTable::of(&data.spec, &rankings), []);
     }
 

@@ -8,8 +8,8 @@ use transect_text::style::{BOLD, DIM, WARN};
 
 use super::format::{time, verdict_style};
 use super::table::Table;
-use crate::stats::Verdict;
-use crate::stats::compare::{Changed, Comparison, Group, Incomparable};
+use crate::ranking::compare::{Changed, Comparison, Group, Incomparable};
+use transect_stats::Verdict;
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]

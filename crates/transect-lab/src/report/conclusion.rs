@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
+use crate::ranking::{Metric, Ranking, Row};
 use crate::report::article_table::protocol_of;
 use crate::spec::{CheckedBy, SessionSpec};
-use crate::stats::ranking::{Metric, Ranking, Row};
-use crate::stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
+use transect_stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
 /// A note is added if first runs take more than this multiple of the measured run's CPU time.
 const FRESH_MEMORY_RATIO: f64 = 1.3;
@@ -300,7 +300,7 @@ fn equal_work(ranking: &Ranking) -> Option<String> {
 mod tests {
     use super::*;
     use crate::fixtures::{change, data, disturb, report_cpu, start_up, with};
-    use crate::stats::ranking::rank;
+    use crate::ranking::rank;
 
     fn conclusion(data: &SessionData) -> Conclusion {
         Conclusion::of(data, &rank(data)[0])

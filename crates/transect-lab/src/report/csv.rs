@@ -4,10 +4,10 @@
 //! values are empty, never 0.
 
 use super::Report;
+use crate::ranking::pair_answers::PairAnswer;
+use crate::ranking::{Ranking, Row};
 use crate::spec::{Cell, SessionSpec};
-use crate::stats::Judgement;
-use crate::stats::pair_answers::PairAnswer;
-use crate::stats::ranking::{Ranking, Row};
+use transect_stats::Judgement;
 
 /// A cell in a ranking.
 struct Line<'r> {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use transect_text::style::{DIM, ERROR, GOOD, Style};
 use transect_text::units::duration;
 
+use crate::ranking::Row;
 use crate::spec::SessionSpec;
-use crate::stats::ranking::Row;
-use crate::stats::{Ratios, Verdict};
+use transect_stats::{Ratios, Verdict};
 
 /// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {

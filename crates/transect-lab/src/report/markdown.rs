@@ -10,8 +10,8 @@ use super::format::{
     verdict_label,
 };
 use super::{ArticleTable, Conclusion, PublishedTable, Report, Unit};
+use crate::ranking::{Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
-use crate::stats::ranking::{Ranking, Row};
 
 /// Writes a report.
 ///

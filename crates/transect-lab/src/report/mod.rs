@@ -25,8 +25,8 @@ pub use published_tables::{DISCLAIMER, PublishedTable};
 use serde::Serialize;
 
 use crate::harness::log::{Ended, SessionData};
+use crate::ranking::{Ranking, rank};
 use crate::spec::SessionSpec;
-use crate::stats::ranking::{Ranking, rank};
 
 /// Schema of the JSON object.
 pub const SCHEMA: &str = "transect.lab.report/1";

@@ -13,9 +13,9 @@ use super::format::{
 use super::table::Table;
 use super::{ArticleTable, PublishedTable, Report, Unit};
 use crate::harness::cache_state::State;
+use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
-use crate::stats::ranking::{Ranking, Row};
-use crate::stats::{Ratios, Verdict};
+use transect_stats::{Ratios, Verdict};
 
 /// Width of prose if the width of the terminal is unknown.
 const DEFAULT_WIDTH: usize = 100;

@@ -8,9 +8,9 @@ use transect_text::style::{BOLD, DIM, GOOD};
 use transect_text::{quote, settings};
 
 use super::table::Table;
-use crate::stats::Verdict;
-use crate::stats::ranking::Metric;
+use crate::ranking::Metric;
 use crate::tune::profile::Evidence;
+use transect_stats::Verdict;
 
 /// Writes everything that was tried, one line each.
 ///
@@ -74,7 +74,7 @@ pub fn write_result(
 mod tests {
     use super::*;
     use crate::harness::cache_state::State;
-    use crate::stats::Ratios;
+    use transect_stats::Ratios;
 
     #[test]
     fn evidence_of_cpu_time_labelled_as_such() {

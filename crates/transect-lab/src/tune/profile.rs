@@ -14,8 +14,8 @@ use transect_transform::{Error, Operation};
 use crate::experiments::transform::{Kind, SyncRule, Variant as PassVariant};
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
-use crate::stats::ranking::Metric;
-use crate::stats::{Ratios, Verdict};
+use crate::ranking::Metric;
+use transect_stats::{Ratios, Verdict};
 
 /// Schema of a profile.
 pub const SCHEMA: &str = "transect.profile/1";

@@ -11,8 +11,8 @@ use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::experiments::walk::variant::Variant;
 use crate::harness::scheduler::Session;
+use crate::ranking::{Ranking, rank};
 use crate::spec::{SessionSpec, Spec};
-use crate::stats::ranking::{Ranking, rank};
 
 /// Timeout of one walk, in seconds.
 pub(super) const WALK_TIMEOUT_SECONDS: u64 = 60;

@@ -5,8 +5,8 @@ use transect::WalkSettings;
 use super::candidates::Candidate;
 use super::profile::Evidence;
 use crate::experiments::walk::variant::Variant;
-use crate::stats::Verdict;
-use crate::stats::ranking::Ranking;
+use crate::ranking::Ranking;
+use transect_stats::Verdict;
 
 /// Returns the winning settings and all evidence. A candidate wins if it is faster in one cache state and
 /// slower in none; among several values of a setting, the one with the smallest ratio.
@@ -73,8 +73,8 @@ mod tests {
     use crate::harness::launch::Usage;
     use crate::harness::log::{Outcome, Sample, SessionData};
     use crate::harness::protocol::RunLine;
+    use crate::ranking::{Metric, rank};
     use crate::spec::{SessionSpec, Spec};
-    use crate::stats::ranking::{Metric, rank};
     use transect::ReaderKind;
     use transect_testkit::TempDir;
 

@@ -256,7 +256,7 @@ fn session_of_older_version_readable() {
     let read = SessionLog::read(&lab.file()).unwrap();
     assert_eq!(read.samples.len(), 4);
     assert!(read.samples.iter().all(|sample| sample.took_ns.is_none()));
-    let ranking = &transect_lab::stats::ranking::rank(&read)[0];
+    let ranking = &transect_lab::ranking::rank(&read)[0];
     assert_eq!((ranking.rows.len(), ranking.disturbed, ranking.harness), (2, 0, None));
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use transect::{Cancel, StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::inventory::Inventory;
-use transect_lab::stats::Verdict;
 use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
+use transect_stats::Verdict;
 use transect_testkit::TempDir;
 use transect_text::settings;
 

@@ -1,9 +1,9 @@
 //! `transect lab compare`: compares two sessions.
 
 use transect_lab::harness::log::SessionLog;
+use transect_lab::ranking::compare::{ComparedRow, compare};
 use transect_lab::report::comparison::{self, ComparisonReport};
-use transect_lab::stats::Verdict;
-use transect_lab::stats::compare::{ComparedRow, compare};
+use transect_stats::Verdict;
 
 use super::error::lab;
 use crate::args::LabCompareArgs;

@@ -13,7 +13,7 @@ use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, SessionSpec};
-use transect_lab::stats::verdict::MIN_ROUNDS;
+use transect_stats::verdict::MIN_ROUNDS;
 
 use super::error::{cannot, lab};
 use crate::args::LabSessionArgs;

@@ -89,7 +89,7 @@ mod tests {
     use super::super::method::{BASE, FLOOR_STATX, Method};
     use super::*;
     use crate::rivals::builtin;
-    use crate::stats::verdict::can_decide;
+    use transect_stats::verdict::can_decide;
     use transect_testkit::TempDir;
 
     #[test]

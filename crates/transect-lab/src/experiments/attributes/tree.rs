@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::questions::Questions;
 use super::spec::{Scale, Task};
-use crate::stats::SplitMix64;
+use transect_stats::SplitMix64;
 
 /// The seed of all questions.
 const SEED: u64 = 20_240_601;

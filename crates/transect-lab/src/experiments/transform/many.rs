@@ -15,7 +15,7 @@ use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;
 use crate::spec::Cell;
-use crate::stats::SplitMix64;
+use transect_stats::SplitMix64;
 
 /// The range of file lengths, in bytes: uniformly distributed, with a mean of 14 KiB.
 const SHORTEST: usize = 1 << 10;

@@ -129,7 +129,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::verdict::can_decide;
+    use transect_stats::verdict::can_decide;
 
     #[test]
     fn classic_preset_has_grid_of_article() {

@@ -8,9 +8,9 @@ pub mod listing;
 
 use serde::Serialize;
 
-use crate::stats::verdict::DEFAULT_THRESHOLD;
-use crate::stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
 use listing::ListedRun;
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
 
 /// Seed of the intervals, as a listing has none.
 const SEED: u64 = 1;
@@ -198,7 +198,7 @@ fn differences(pairs: &[Comparison<'_>]) -> Vec<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Verdict;
+    use transect_stats::Verdict;
 
     /// Returns five runs within a few percent of `middle` milliseconds.
     fn runs(api: &str, block: u64, sequential: bool, middle: u64) -> Vec<ListedRun> {

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use transect_web::page::escape_html;
 
+use crate::ranking::{Metric, Ranking, Row};
 use crate::report::format::{
     interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, verdict_label,
 };
 use crate::report::{Conclusion, PublishedTable, Report};
 use crate::spec::SessionSpec;
-use crate::stats::ranking::{Metric, Ranking, Row};
 
 /// Returns the HTML of the page's plain part.
 pub(super) fn write(report: &Report<'_>) -> String {

@@ -81,7 +81,7 @@ fn median_of(samples: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Verdict, judge};
+    use crate::{Verdict, judge};
     use proptest::prelude::*;
 
     /// Returns samples around a middle, within a few percent, unsorted.

@@ -69,20 +69,20 @@ fn check_one(at: usize, value: f64) -> Result<(), SampleError> {
 }
 
 /// Like [`check`] for one sample, but also refuses zero: for samples that are divided.
-pub(super) fn check_positive(at: usize, value: f64) -> Result<(), SampleError> {
+pub(crate) fn check_positive(at: usize, value: f64) -> Result<(), SampleError> {
     check_one(at, value)?;
     if value == 0.0 { Err(SampleError::Zero { at }) } else { Ok(()) }
 }
 
 /// Returns the samples, sorted.
-pub(crate) fn sorted(samples: &[f64]) -> Vec<f64> {
+pub fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// Returns the median of sorted samples: of an even number, the mean of the two in the middle.
-pub(super) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
+/// Returns the median of sorted samples: of an even number, the mean of the two in the middle. `None` if there are none.
+pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
     if sorted.len() % 2 == 1 {
@@ -92,7 +92,7 @@ pub(super) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
 }
 
 /// Returns the median of `|sample − middle|`.
-pub(super) fn median_deviation(samples: &[f64], middle: f64) -> Option<f64> {
+pub(crate) fn median_deviation(samples: &[f64], middle: f64) -> Option<f64> {
     let mut deviations: Vec<f64> = samples.iter().map(|sample| (sample - middle).abs()).collect();
     deviations.sort_by(f64::total_cmp);
     median_of_sorted(&deviations)

@@ -1,7 +1,6 @@
 //! Statistics: from samples to verdicts.
 //!
-//! A session stores raw samples; everything here is recomputed from them. Results are
-//! reproducible: every random draw comes from a seed stored beside the result.
+//! Results are reproducible: every random draw comes from a seed stored beside the result.
 //!
 //! ```text
 //! samples of one cell ──────────────▶ Summary             what was measured
@@ -9,16 +8,9 @@
 //!                                       ▲   p of all cells, corrected together (holm)
 //! ```
 
-mod best;
-pub mod compare;
-pub mod pair_answers;
 pub mod paired;
-mod plausibility;
 pub mod random;
 pub mod rank_sum;
-pub mod ranking;
-mod row;
-mod run_cpu;
 pub mod samples;
 pub mod significance;
 pub mod summary;

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
+use crate::ranking::{Metric, Ranking, Row, rank, rank_by};
 use crate::spec::{Dataset, SessionSpec};
-use crate::stats::ranking::{Metric, Ranking, Row, rank, rank_by};
-use crate::stats::verdict::DEFAULT_THRESHOLD;
-use crate::stats::{Judgement, Ratios, Summary, judge_all};
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Judgement, Ratios, Summary, judge_all};
 
 /// A comparison of two sessions.
 #[derive(Debug, Serialize)]
@@ -275,7 +275,7 @@ mod tests {
     use crate::harness::launch::Usage;
     use crate::harness::log::{FileEvidence, Outcome};
     use crate::spec::Spec;
-    use crate::stats::Verdict;
+    use transect_stats::Verdict;
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);

@@ -4,9 +4,9 @@
 //! every method that is not clearly slower: paired by round, judged by the rule of all verdicts,
 //! corrected for the number of methods.
 
-use crate::stats::row::Row;
-use crate::stats::verdict::DEFAULT_THRESHOLD;
-use crate::stats::{Ratios, Verdict, judge_all};
+use crate::ranking::row::Row;
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Ratios, Verdict, judge_all};
 
 /// Returns the names of the group, the smallest median first. `rows` are the methods, sorted; `against`
 /// returns the ratios of a cell (second) to another (first).
@@ -35,8 +35,8 @@ pub(super) fn best_group(
 mod tests {
     use crate::fixtures::with;
     use crate::harness::log::{Outcome, SessionData};
-    use crate::stats::SplitMix64;
-    use crate::stats::ranking::rank;
+    use crate::ranking::rank;
+    use transect_stats::SplitMix64;
 
     /// Sessions per rate, each with its own seed.
     const SESSIONS: u64 = 200;

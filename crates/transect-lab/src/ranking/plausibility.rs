@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use transect_text::units::duration;
 
-use crate::stats::Summary;
-use crate::stats::run_cpu::StartUp;
+use crate::ranking::run_cpu::StartUp;
+use transect_stats::Summary;
 
 /// The factor by which a process may exceed the reported time of its runs.
 const FACTOR: f64 = 2.0;
@@ -94,7 +94,7 @@ fn allowance(start: &Summary) -> f64 {
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    super::samples::median_of_sorted(&values)
+    transect_stats::samples::median_of_sorted(&values)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::significance::sign_flip_p;
 pub const RESAMPLES: usize = 10_000;
 
 /// Resamples cut off at each end: 2.5 % of [`RESAMPLES`].
-pub(super) const TAIL: usize = RESAMPLES / 40;
+pub(crate) const TAIL: usize = RESAMPLES / 40;
 
 /// The ratios `other / base` of the rounds that have both. Below 1, the other took less time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
 
 /// Returns the median of one resample. As `sorted` is sorted, counting how often each sample is drawn is
 /// enough; nothing is sorted again. `counts` is scratch space.
-pub(super) fn resampled_median(
+pub(crate) fn resampled_median(
     sorted: &[f64],
     counts: &mut [usize],
     random: &mut SplitMix64,

@@ -69,13 +69,12 @@ impl Summary {
     }
 }
 
-/// Returns the mean without the first sample: protocol P1 of the seed articles (recursive against
-/// iterative), 11 runs in one process, of which the first only fills the cache.
+/// Returns the mean without the first sample: for protocols whose first run only fills the cache.
 ///
 /// # Errors
 ///
 /// There are fewer than two samples, or one is invalid ([`check`]).
-pub(crate) fn mean_without_the_first(samples: &[f64]) -> Result<f64, SampleError> {
+pub fn mean_without_the_first(samples: &[f64]) -> Result<f64, SampleError> {
     check(samples)?;
     Ok(Summary::try_of(&samples[1..])?.mean)
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::harness::accesses::Accesses;
 use crate::harness::protocol::CallTimes;
 use crate::spec::Cell;
-use crate::stats::{Judgement, Ratios, Summary};
+use transect_stats::{Judgement, Ratios, Summary};
 
 /// The metric that is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

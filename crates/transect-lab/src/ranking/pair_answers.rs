@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::ranking::row::{Metric, Row};
 use crate::spec::Pair;
-use crate::stats::row::{Metric, Row};
-use crate::stats::verdict::DEFAULT_THRESHOLD;
-use crate::stats::{Judgement, Ratios, judge_all};
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Judgement, Ratios, judge_all};
 
 /// The answer to one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,8 +88,8 @@ pub(super) fn judge_together(rows: &mut [Row], pairs: &mut [PairAnswer], base: &
 mod tests {
     use crate::fixtures::{change, disturb, with};
     use crate::harness::log::SessionData;
-    use crate::stats::Verdict;
-    use crate::stats::ranking::{Ranking, rank};
+    use crate::ranking::{Ranking, rank};
+    use transect_stats::Verdict;
 
     fn session(pairs: &str) -> SessionData {
         let times = ["base", "base (again)", "a", "b", "c"];

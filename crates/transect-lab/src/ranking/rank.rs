@@ -21,14 +21,14 @@ use crate::harness::cache_state::State;
 use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::Held;
+use crate::ranking::best::best_group;
+use crate::ranking::pair_answers::{PairAnswer, judge_together};
+use crate::ranking::plausibility::{self, Claim};
+use crate::ranking::row::{Metric, Row};
+use crate::ranking::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
 use crate::spec::{Cell, Pair, SessionSpec};
-use crate::stats::best::best_group;
-use crate::stats::pair_answers::{PairAnswer, judge_together};
-use crate::stats::plausibility::{self, Claim};
-pub use crate::stats::row::{Metric, Row};
-use crate::stats::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
-use crate::stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
-use crate::stats::{Ratios, Summary, aa_check};
+use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
+use transect_stats::{Ratios, Summary, aa_check};
 
 /// Up to one of this many samples may be disturbed; with more, wall times are not compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
@@ -479,7 +479,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{change, disturb, report_cpu, start_up, with};
     use crate::harness::log::FileEvidence;
-    use crate::stats::Verdict;
+    use transect_stats::Verdict;
 
     /// A session in which cells leave this many bytes of 1 MiB unwritten.
     fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {

@@ -13,8 +13,8 @@
 
 use crate::harness::launch::Usage;
 use crate::harness::protocol::RunLine;
-use crate::stats::Summary;
-use crate::stats::summary::mean_without_the_first;
+use transect_stats::Summary;
+use transect_stats::summary::mean_without_the_first;
 
 /// The usage of a process without work, in nanoseconds.
 #[derive(Clone, Copy, Debug)]

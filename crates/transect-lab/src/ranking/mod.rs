@@ -1,0 +1,15 @@
+//! Rankings: what the samples of a session say about its cells.
+//!
+//! A session stores raw samples; everything here is calculated again from them.
+
+mod best;
+pub mod compare;
+pub mod pair_answers;
+mod plausibility;
+mod rank;
+mod row;
+mod run_cpu;
+
+pub(crate) use rank::rank_by;
+pub use rank::{Ranking, Unranked, rank};
+pub use row::{Metric, Row};
