@@ -55,8 +55,8 @@ windows: ## Build transect.exe for Windows (tools/windows installs the tools)
 		echo 'bcryptprimitives.dll beside it is for Wine only, which lacks it: not to be shipped'
 	fi
 
-# Runs the tests for Linux, some of which run transect.exe under Wine, then the tests for Windows.
-# Where Windows cannot be prepared, its tests are skipped as one.
+# Runs the tests for Linux, some of which run transect.exe under Wine, and beside them the tests for
+# Windows, whose output comes last. Where Windows cannot be prepared, its tests are skipped as one.
 #
 # Fails if a test fails. The last line is a summary. A test counts as skipped, neither passed nor
 # failed, if it prints `SKIPPED: name: reason` or is marked #[ignore]. With CI=true, no test may print
@@ -94,15 +94,23 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 		else
 			echo "SKIPPED: windows tests: $$no_windows"
 		fi
-		echo "$(CARGO) $$tests"
-		$(CARGO) $$tests -- --show-output 2>&1 || status=$$?
+		# Both halves run at once, as each waits a lot. A pipeline, so that Ctrl-C ends both.
 		if [ "$$left_out" = 0 ]; then
 			# Doc tests are the same on both systems.
-			echo "=== windows: tools/windows cargo $$tests --tests"
 			TRANSECT_SKIP_LOG="$$TRANSECT_SKIP_LOG.windows" \
-				'$(WINDOWS)' cargo $$tests --tests -- --show-output 2>&1 || status=$$?
-		fi
-		echo "$$status" >"$$log.status"
+				'$(WINDOWS)' cargo $$tests --tests -- --show-output >"$$log.windows" 2>&1 || echo failed
+		fi | {
+			echo "$(CARGO) $$tests"
+			export RUST_TEST_THREADS="$$((2 * $$(nproc)))"
+			$(CARGO) $$tests -- --show-output 2>&1 </dev/null || status=$$?
+			windows=$$(cat) # ends with the other half
+			[ -z "$$windows" ] || status=1
+			if [ "$$left_out" = 0 ]; then
+				echo "=== windows: tools/windows cargo $$tests --tests"
+				cat "$$log.windows"
+			fi
+			echo "$$status" >"$$log.status"
+		}
 	} | tee "$$log" | sed -u '/^successes:$$/,/^\(failures\|test result\):/ { /^\(failures\|test result\):/!d }'
 	status=$$(cat "$$log.status")
 	if [ -n "$$TRANSECT_NO_SKIP" ]; then
