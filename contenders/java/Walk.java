@@ -1,5 +1,6 @@
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -88,6 +89,36 @@ final class Walk {
         return walk;
     }
 
+    /** Counts with java.io.File, which follows links: so one more call for each entry. */
+    private void fileRecursive(File directory) {
+        directories++;
+        if (CHECK) note(directory.toPath(), 'd', 0);
+        File[] entries = directory.listFiles();
+        if (entries == null) {
+            errors++;
+            return;
+        }
+        for (File entry : entries) {
+            if (Files.isSymbolicLink(entry.toPath())) {
+                continue;
+            }
+            if (entry.isDirectory()) {
+                fileRecursive(entry);
+            } else if (entry.isFile()) {
+                long size = entry.length();
+                files++;
+                bytes += size;
+                if (CHECK) note(entry.toPath(), 'f', size);
+            }
+        }
+    }
+
+    private static Walk ioFile(Path root) {
+        Walk walk = new Walk();
+        walk.fileRecursive(root.toFile());
+        return walk;
+    }
+
     private static Walk walkFileTree(Path root) {
         Walk walk = new Walk();
         try {
@@ -143,6 +174,7 @@ final class Walk {
         Map<String, Function<Path, Walk>> methods = Map.of(
                 "java-directory-stream", Walk::directoryStream,
                 "java-directory-stream-queue", Walk::directoryStreamQueue,
+                "java-io-file", Walk::ioFile,
                 "java-walk-file-tree", Walk::walkFileTree);
         if (arguments.length != 3) {
             fail(2, "usage: Walk METHOD ROOT RUNS");
