@@ -72,7 +72,7 @@ pub enum Disturbance {
     Foreign,
     /// A hypervisor took more than 2 % of the processor time.
     Stolen,
-    /// Other threads were waiting for all processors just before the run.
+    /// Other threads were waiting for all processors just before a run that is too short for a share.
     Crowded,
     /// A processor was throttled because of heat.
     Throttled,
@@ -96,10 +96,12 @@ impl Beside {
         let all = self.wall_ns.saturating_mul(self.processors) as f64;
         let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + ROUNDING as f64;
         let stolen = self.stolen_ns as f64 > MOST_STOLEN * all + TICK as f64;
+        // Of a longer run the kernel's counters show what others really took.
+        let short = MOST_FOREIGN * all < ROUNDING as f64;
         [
             (foreign, Disturbance::Foreign),
             (stolen, Disturbance::Stolen),
-            (self.running >= self.processors, Disturbance::Crowded),
+            (short && self.running >= self.processors, Disturbance::Crowded),
             (self.throttled.is_some_and(|times| times > 0), Disturbance::Throttled),
         ]
         .into_iter()
@@ -264,8 +266,10 @@ mod tests {
             (Beside { foreign_ns: 131_000_000, ..calm.clone() }, vec![Disturbance::Foreign]),
             (Beside { stolen_ns: 50_000_000, ..calm.clone() }, vec![]),
             (Beside { stolen_ns: 60_000_000, ..calm.clone() }, vec![Disturbance::Stolen]),
-            (Beside { running: 1, ..calm.clone() }, vec![]),
-            (Beside { running: 2, ..calm.clone() }, vec![Disturbance::Crowded]),
+            (Beside { wall_ns: 1_000_000, running: 1, ..calm.clone() }, vec![]),
+            (Beside { wall_ns: 1_000_000, running: 2, ..calm.clone() }, vec![Disturbance::Crowded]),
+            // What waited just before a long run may have ended during it.
+            (Beside { running: 2, ..calm.clone() }, vec![]),
             (Beside { throttled: Some(1), ..calm.clone() }, vec![Disturbance::Throttled]),
             // Three ticks may be rounding errors in a short run.
             (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm.clone() }, vec![]),
