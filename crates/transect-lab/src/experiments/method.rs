@@ -38,6 +38,11 @@ pub trait Runner {
         None
     }
 
+    /// Returns the program of its peer, if it belongs to one.
+    fn peer_program(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns how its work is verified, if that depends on the method.
     fn checked_by(&self) -> Option<CheckedBy> {
         None
@@ -83,6 +88,13 @@ impl<R: Runner> Method<R> {
     /// Returns whether a cell runs it.
     pub fn is_run_by(&self, cell: &Cell) -> bool {
         self.runner.is_run_by(&self.name, cell)
+    }
+
+    /// Returns the programs that it needs: to build and run its contender, its peer, or its command.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        let needs = self.runner.contender().into_iter().flat_map(|contender| &contender.needs);
+        let command = self.runner.external().map(External::program);
+        needs.map(String::as_str).chain(self.runner.peer_program()).chain(command)
     }
 
     /// Returns the cell that runs it, with the fields that all experiments share.

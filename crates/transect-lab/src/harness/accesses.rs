@@ -1,9 +1,10 @@
 //! Counts the system calls of a method: the article's ProcessMonitor column.
 //!
-//! `strace` counts them in a separate run, which is never timed. The calls of a program before and
-//! after its walk (some runtimes make thousands) are counted on an empty directory and subtracted.
-//! Counting takes many times as long as walking, so it uses a sample of a large tree: the result is the
-//! number of calls for each entry.
+//! `strace` counts them in separate runs, which are never timed. The calls of a program before and after
+//! its work (some runtimes make thousands, and never the same number) are subtracted: a method that can
+//! repeat its walk in one process is counted with one walk and with [`COUNTED_WALKS`] more, others also
+//! without work. Counting takes many times as long as walking, so it uses a sample of a large tree: the
+//! result is the number of calls for each entry.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,6 +39,9 @@ const OPENS: &[&str] = &["open", "openat", "openat2"];
 const LISTINGS: &[&str] = &["getdents", "getdents64"];
 const ATTRIBUTES: &[&str] =
     &["stat", "lstat", "fstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"];
+
+/// Walks whose calls are counted in one process, after a first one that is not counted.
+pub const COUNTED_WALKS: u64 = 2;
 
 /// Returns why calls cannot be counted on this machine, if they cannot.
 pub fn unavailable_reason() -> Option<&'static str> {
@@ -109,6 +113,18 @@ impl Accesses {
             attributes: self.attributes.saturating_sub(start.attributes),
         }
     }
+
+    /// Returns the calls of one of several equal walks, rounded.
+    pub fn divided_by(self, walks: u64) -> Self {
+        let of_one = |calls: u64| (calls + walks / 2) / walks.max(1);
+        Self {
+            entries: self.entries,
+            calls: of_one(self.calls),
+            opens: of_one(self.opens),
+            listings: of_one(self.listings),
+            attributes: of_one(self.attributes),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +141,7 @@ mod tests {
         assert!(Accesses::parse("strace: no permission").is_err());
         let start = Accesses { calls: 27, opens: 1, ..Accesses::default() };
         assert_eq!(expected.without(start), Accesses { calls: 0, opens: 2, ..expected });
+        let half = Accesses { calls: 13, opens: 2, listings: 2, attributes: 6, ..expected };
+        assert_eq!(expected.divided_by(2), half);
     }
 }

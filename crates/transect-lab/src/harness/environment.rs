@@ -43,7 +43,7 @@ pub struct Environment {
     /// Further settings of the machine and its system that affect measurements.
     #[serde(default, skip_serializing_if = "Machine::is_unknown")]
     pub machine: Machine,
-    /// The versions that programs report: peers, and the tools that build contenders.
+    /// The versions that programs report: peers, commands, and what builds and runs contenders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
     /// The command line.
@@ -145,18 +145,19 @@ impl Environment {
     }
 }
 
-/// Runs a program with `--version`, and returns the first line of its output, if there is one.
+/// Asks a program for its version, and returns the first line of its output that is not empty.
 pub fn version_of(program: &str) -> Option<String> {
     let mut command = Command::new(program);
-    command.arg("--version");
+    // All others have the option.
+    command.arg(if program == "go" { "version" } else { "--version" });
     let (said, _) = launch::listen(command, VERSION_TIMEOUT, |mut output| {
         let mut said = Vec::new();
         output.read_to_end(&mut said).map(|_| said)
     })
     .ok()?;
     let said = said.ok()?;
-    let first = String::from_utf8_lossy(&said).lines().next()?.trim().to_owned();
-    (!first.is_empty()).then_some(first)
+    let said = String::from_utf8_lossy(&said);
+    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 #[cfg(target_os = "linux")]

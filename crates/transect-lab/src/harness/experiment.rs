@@ -81,9 +81,9 @@ pub struct Launcher {
 /// The part of a command whose calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountPart {
-    /// The start of the program: a run without work.
+    /// What is subtracted: the start of the program, without work or with the work done once.
     StartUp,
-    /// A run with the work.
+    /// The same with more work.
     Work,
 }
 
@@ -188,6 +188,11 @@ pub trait Experiment {
     /// # Errors
     /// The reason why the calls cannot be counted, in one line.
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String>;
+
+    /// Returns how many times more often the second part of counting does the work than the first.
+    fn counted_repeats(&self, _: &Job<'_>) -> u64 {
+        1
+    }
 
     /// Returns a command that reports the time spent in the calls of a cell, if the cell supports that.
     fn timing_command(&mut self, _: &Job<'_>) -> Option<Command> {

@@ -236,6 +236,8 @@ impl Session {
             };
             let accesses = count(CountPart::StartUp)
                 .and_then(|start| Ok(count(CountPart::Work)?.without(start)));
+            let repeats = experiment.counted_repeats(&job);
+            let accesses = accesses.map(|counted| counted.divided_by(repeats));
             if let Ok(accesses) = accesses {
                 let cell = cell.name.clone();
                 self.log.add(Record::Accesses(Counted { dataset, cell, accesses }))?;

@@ -113,6 +113,8 @@ const COLUMNS: &[(&str, Field)] = &[
     ("ratio_high", |it| exact(it.pair?.ratios?.high)),
     ("implausible", |it| it.row()?.implausible.clone()),
     ("checked", |it| Some(it.row()?.cell.checked?.as_str().to_owned())),
+    ("noisy", |it| it.row().map(|_| it.ranking.noisy.to_string())),
+    ("proved", |it| it.row().map(|_| it.ranking.proved.to_string())),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 

@@ -1,6 +1,5 @@
 //! `transect lab run enumerate`: a session of walks.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -12,7 +11,6 @@ use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::environment::version_of;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
@@ -95,7 +93,6 @@ impl Request for LabRunArgs {
         let [floor, parallel_floor] = FLOORS.map(|name| has(name).then(|| name.to_owned()));
         let base = base(self)?;
         let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
-        spec.environment.tools = tools(&spec.cells);
         spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
         Ok(Some(SessionSpec {
             rounds: self.preset.rounds,
@@ -165,14 +162,6 @@ fn add_commands(
     Ok(())
 }
 
-/// Returns the versions of the programs of commands.
-fn tools(cells: &[Cell]) -> BTreeMap<String, String> {
-    let programs = cells.iter().filter_map(|cell| cell.command.as_ref()?.first());
-    let programs: BTreeSet<&String> = programs.collect();
-    let version = |program: &String| Some((program.clone(), version_of(program)?));
-    programs.into_iter().filter_map(version).collect()
-}
-
 /// Returns the cells of the session.
 fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
     let base = base(args)?;
@@ -234,6 +223,8 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
     for name in corpora {
         let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = corpus::have(definition, &folder, cancel)? else { return Ok(None) };
+        // Contenders run in folders of their own.
+        let root = root.canonicalize().map_err(cannot("access", &root))?;
         datasets.push(look(name, root));
     }
     if datasets.is_empty() {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::harness::accesses;
+use transect_lab::harness::environment::version_of;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::interference;
@@ -14,7 +15,7 @@ use transect_lab::harness::log::{Outcome, Sample};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::contender::Contender;
-use transect_lab::spec::{Dataset, SessionSpec};
+use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
 use super::error::lab;
 use super::report;
@@ -80,12 +81,23 @@ fn session<R: Request>(
         return Ok(Some(session));
     }
     let common = request.common();
-    let Some(plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
+    let Some(mut plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
+    plan.environment.tools = versions(methods, &plan.cells);
     let spec = common.apply_to(plan)?;
     request.check(&spec, scratch)?;
     let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
     output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
     Session::begin(spec, &file).map(Some).map_err(lab)
+}
+
+/// Returns the versions of the programs that cells need.
+fn versions<R: Runner>(methods: &[Method<R>], cells: &[Cell]) -> BTreeMap<String, String> {
+    let is_used = |method: &&Method<R>| cells.iter().any(|cell| method.is_run_by(cell));
+    let needed = methods.iter().filter(is_used).flat_map(Method::programs);
+    let commands = cells.iter().filter_map(|cell| cell.command.as_ref()?.first());
+    let programs: BTreeSet<&str> = needed.chain(commands.map(String::as_str)).collect();
+    let version = |program: &str| Some((program.to_owned(), version_of(program)?));
+    programs.into_iter().filter_map(version).collect()
 }
 
 /// Creates missing datasets, unless the user interrupts.

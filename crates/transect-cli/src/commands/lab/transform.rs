@@ -1,12 +1,10 @@
 //! `transect lab run transform`: a session of transforms.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
 use transect::Cancel;
-use transect_lab::experiments::method::Runner;
 use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
     self, BASE, Digests, Files, Floor, Implementation, Kind, Method, Needs, Phase, Rules,
@@ -14,12 +12,11 @@ use transect_lab::experiments::transform::{
 };
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
-use transect_lab::harness::environment::{FileSystem, version_of};
+use transect_lab::harness::environment::FileSystem;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
-use transect_lab::rivals::external::External;
 use transect_lab::spec::Pair;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
@@ -213,7 +210,6 @@ fn plan_of_one(
         }
         cells.push(external.cell());
     }
-    let tools = tools(&chosen, &args.commands);
     let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
     let dataset = |size: u64| Dataset {
         name: size::shortest(size as usize),
@@ -229,19 +225,8 @@ fn plan_of_one(
     let mut plan = plan_of(args, rules, datasets, cells, BASE);
     plan.pairs = Pair::of_preset(args.preset.pairs, &plan.cells);
     plan.pairs.extend(Pair::of_hints(&plan.cells));
-    plan.environment.tools = tools;
     plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
     Ok(plan)
-}
-
-/// Returns the versions of the programs that contenders need, and of commands.
-fn tools(methods: &[&Method], commands: &[External]) -> BTreeMap<String, String> {
-    let contenders = methods.iter().filter_map(|method| method.runner.contender());
-    let needs = contenders.map(|contender| contender.needs.iter());
-    let commands = commands.iter().map(External::program);
-    let programs: BTreeSet<&str> = needs.flatten().map(String::as_str).chain(commands).collect();
-    let version = |program: &str| Some((program.to_owned(), version_of(program)?));
-    programs.into_iter().filter_map(version).collect()
 }
 
 /// Returns the plan with the fields that both kinds of sessions share.

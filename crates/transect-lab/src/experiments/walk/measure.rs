@@ -11,6 +11,7 @@ use crate::experiments::walk::copies::Copies;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::preset::Preset;
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
+use crate::harness::accesses::COUNTED_WALKS;
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
@@ -213,15 +214,22 @@ impl Experiment for WalkExperiment<'_> {
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
         let method = self.method(job).ok_or("this method is no longer available")?;
-        let (root, entries) = match part {
-            CountPart::StartUp => (self.empty().map_err(|error| transect::reason(&error))?, 1),
-            CountPart::Work => {
-                let SampleTree { root, entries } = &self.sample_trees[job.index];
-                (root.clone(), *entries)
+        let SampleTree { root, entries } = self.sample_trees[job.index].clone();
+        let (root, runs) = match (part, can_repeat(method)) {
+            // Both parts have what a runtime does only in its first walk.
+            (CountPart::StartUp, true) => (root, 1),
+            (CountPart::Work, true) => (root, 1 + COUNTED_WALKS as usize),
+            (CountPart::StartUp, false) => {
+                (self.empty().map_err(|error| transect::reason(&error))?, 1)
             }
+            (CountPart::Work, false) => (root, 1),
         };
-        let command = command(self.launcher, method, &root, 1);
+        let command = command(self.launcher, method, &root, runs);
         Ok((command.map_err(|_| "this method is not available")?, entries))
+    }
+
+    fn counted_repeats(&self, job: &Job<'_>) -> u64 {
+        if self.method(job).is_some_and(can_repeat) { COUNTED_WALKS } else { 1 }
     }
 
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
@@ -259,6 +267,11 @@ fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), Stri
         )),
         None => Err("no digest, although it declares a check".to_owned()),
     }
+}
+
+/// Returns whether a method can walk several times in one process.
+fn can_repeat(method: &Method) -> bool {
+    matches!(method.runner, WalkRunner::Engine(_) | WalkRunner::Contender(_))
 }
 
 /// Returns the preset of a session, if it has one.

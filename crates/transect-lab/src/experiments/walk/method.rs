@@ -48,6 +48,13 @@ impl Runner for WalkRunner {
         }
     }
 
+    fn peer_program(&self) -> Option<&str> {
+        match self {
+            Self::Peer(peer) => peer.program(),
+            _ => None,
+        }
+    }
+
     fn external(&self) -> Option<&External> {
         match self {
             Self::External(external) => Some(external),

@@ -228,9 +228,9 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "article-s3-naive",
-        about: "the same command three times, caches as they are: shows the effect of caching",
+        about: "the same command three times, caches emptied before the first: shows the effect of caching",
         contract: Some("P6"),
-        cache_states: &[State::AsIs, State::AsIs, State::AsIs],
+        cache_states: &[State::Cold, State::AsIs, State::AsIs],
         rounds: 1,
         corpora: &["data"],
         orders: &[Order::WorkStealing, Order::Recursive],
