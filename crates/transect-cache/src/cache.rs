@@ -16,7 +16,7 @@ use super::split_path::{PathScope, SplitPath};
 use super::store::Store;
 use super::watch::Watches;
 
-/// A cache of file attributes: see the [crate](crate).
+/// A cache of file attributes: see [the crate](crate).
 #[derive(Debug)]
 pub struct AttributeCache {
     pub(super) options: CacheOptions,

@@ -81,12 +81,12 @@ impl ReaderKind {
         }
     }
 
-    /// Returns whether the reader uses [`ReaderSettings::buffer_size`].
+    /// Returns whether the reader uses [`buffer_size`](crate::settings::ReaderSettings::buffer_size).
     pub fn takes_buffer_size(self) -> bool {
         matches!(self, Self::GetdentsStatx | Self::GetdentsFstatat | Self::NtQuery | Self::ByHandle)
     }
 
-    /// Returns whether the reader uses [`ReaderSettings::stat_order`]: its listing contains inode
+    /// Returns whether the reader uses [`stat_order`](crate::settings::ReaderSettings::stat_order): its listing contains inode
     /// numbers, and attributes are queried afterwards, entry by entry.
     pub fn takes_stat_order(self) -> bool {
         matches!(self, Self::GetdentsStatx | Self::GetdentsFstatat)

@@ -1,8 +1,8 @@
 //! The walk that defines what is in a tree: slow, simple, and sharing no code with any method.
 //!
 //! On Linux it opens every directory relative to its parent, so paths may be longer than the system
-//! accepts, and keeps a list of directories instead of recursing, so no tree is too deep. At most
-//! [`OPEN_LEVELS`] directories are open; one that was closed meanwhile is opened again as the parent of one
+//! accepts, and keeps a list of directories instead of recursing, so no tree is too deep. Only
+//! some directories are open at a time; one that was closed meanwhile is opened again as the parent of one
 //! below it.
 
 use std::ffi::OsString;
