@@ -80,6 +80,10 @@ pub struct SessionSpec {
     pub floor: Option<String>,
     /// The same on several threads: methods on several threads are measured against it.
     pub parallel_floor: Option<String>,
+    /// The same on as many threads as the engine uses to wait for devices: with cold caches, methods on several
+    /// threads are measured against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_floor: Option<String>,
     /// The experiment.
     #[serde(
         rename = "transform",
@@ -203,6 +207,7 @@ impl SessionSpec {
             pairs: Vec::new(),
             floor: None,
             parallel_floor: None,
+            cold_floor: None,
             experiment,
         }
     }
@@ -228,10 +233,18 @@ impl SessionSpec {
 
     /// Returns whether a cell is a method: not a floor, and not the base's second cell.
     pub fn is_method(&self, cell: &str) -> bool {
-        let others =
-            [self.floor.as_deref(), self.parallel_floor.as_deref(), Some(&*self.second_base)];
+        let floors = [&self.floor, &self.parallel_floor, &self.cold_floor];
         let is_floor = |known: &Cell| known.name == cell && known.is_floor();
-        !others.contains(&Some(cell)) && !self.cells.iter().any(is_floor)
+        cell != self.second_base
+            && floors.iter().all(|floor| floor.as_deref() != Some(cell))
+            && !self.cells.iter().any(is_floor)
+    }
+
+    /// Returns the floor that a cell is measured against in a cache state.
+    pub fn floor_of(&self, cell: &Cell, state: State) -> Option<&str> {
+        let cold = self.cold_floor.as_deref().filter(|_| state == State::Cold);
+        let parallel = cold.or(self.parallel_floor.as_deref()).filter(|_| cell.parallel);
+        parallel.or(self.floor.as_deref())
     }
 
     /// Returns whether a cell runs code of this program, whose clock is the lab's own: a method of the

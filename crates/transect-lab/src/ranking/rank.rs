@@ -223,12 +223,11 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
             apart.push(row);
             continue;
         }
-        let parallel = cell.parallel && spec.parallel_floor.is_some();
-        let floor = if parallel { &spec.parallel_floor } else { &spec.floor };
-        row.to_floor = floor.as_deref().and_then(|floor| against(floor, &cell.name));
-        let floors: Vec<&String> = match &cell.floors {
-            Some(floors) => floors.iter().collect(),
-            None => [&spec.floor, floor].into_iter().flatten().collect(),
+        let floor = spec.floor_of(cell, spec.cache_states[cache_state]);
+        row.to_floor = floor.and_then(|floor| against(floor, &cell.name));
+        let floors: Vec<&str> = match &cell.floors {
+            Some(floors) => floors.iter().map(String::as_str).collect(),
+            None => [spec.floor.as_deref(), floor].into_iter().flatten().collect(),
         };
         let floors = floors.into_iter();
         let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
@@ -514,6 +513,23 @@ mod tests {
             direct.to_base.is_none() && direct.to_floor.is_none() && direct.judgement.is_none()
         );
         assert_eq!(ranking.rows.iter().filter(|row| row.judgement.is_some()).count(), 1);
+    }
+
+    /// Once, the base took half the time of its "floor", which had fewer threads to wait with.
+    #[test]
+    fn cold_parallel_methods_measured_against_floor_with_as_many_threads() {
+        let times = [("base", 500), ("base (again)", 500), ("cores", 1000), ("many", 400)];
+        for (state, expected) in [(State::Cold, 1.25), (State::Warm, 0.5)] {
+            let mut data = with(&times, 6);
+            data.spec.cache_states = vec![state];
+            data.spec.parallel_floor = Some("cores".to_owned());
+            data.spec.cold_floor = Some("many".to_owned());
+            data.spec.cells.iter_mut().for_each(|cell| cell.parallel = true);
+            let ranking = &rank(&data)[0];
+            let found = row(ranking, "base").to_floor.as_ref().unwrap().median;
+            assert!((found - expected).abs() < 0.01, "{state:?}: {found}");
+            assert!(!data.spec.is_method("many"));
+        }
     }
 
     #[test]

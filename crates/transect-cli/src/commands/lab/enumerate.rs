@@ -25,8 +25,9 @@ use crate::args::LabRunArgs;
 use crate::exit::CliError;
 use crate::{output, user_dirs};
 
-/// The contender's methods that only make the calls, on one thread and on several.
-const FLOORS: [&str; 2] = ["floor", "floor-threads"];
+/// The contender's methods that only make the calls: on one thread, on every core, and on as many threads as the
+/// engine uses to wait for devices, for cold caches.
+const FLOORS: [&str; 3] = ["floor", "floor-threads", "floor-32-threads"];
 
 impl Request for LabRunArgs {
     type Runner = WalkRunner;
@@ -90,7 +91,9 @@ impl Request for LabRunArgs {
         let cells = chosen_cells(self, methods)?;
         let Some(datasets) = datasets(self, cancel)? else { return Ok(None) };
         let has = |name: &str| cells.iter().any(|cell| cell.name == name);
-        let [floor, parallel_floor] = FLOORS.map(|name| has(name).then(|| name.to_owned()));
+        let [floor, parallel_floor, cold_floor] =
+            FLOORS.map(|name| has(name).then(|| name.to_owned()));
+        let has_cold = cache_states.contains(&State::Cold);
         let base = base(self)?;
         let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
         spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
@@ -101,6 +104,7 @@ impl Request for LabRunArgs {
             cache_states,
             floor,
             parallel_floor,
+            cold_floor: cold_floor.filter(|_| has_cold),
             ..spec
         }))
     }
@@ -172,8 +176,10 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     };
     let is_of_the_user =
         |method: &Method| args.commands.iter().any(|command| command.name == method.name);
+    let has_cold = cache_states(args)?.contains(&State::Cold);
+    let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
     let is_floor =
-        |method: &Method| !args.preset.names_only && FLOORS.contains(&method.name.as_str());
+        |method: &Method| !args.preset.names_only && floors.contains(&method.name.as_str());
     let is_always =
         |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
     let chosen = choose(&args.methods, methods, is_default, is_always)?;

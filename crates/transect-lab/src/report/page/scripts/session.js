@@ -53,7 +53,7 @@ function amount(units) {
   return UNIT === 'byte' ? bytes(units) : `${whole(units)} ${units === 1 ? UNIT : UNITS}`;
 }
 
-const floors = new Set([session.floor, session.parallel_floor,
+const floors = new Set([session.floor, session.parallel_floor, session.cold_floor,
   ...session.cells.filter(({ kind }) => kind === 'floor').map(({ name }) => name)]);
 
 function isFloor(name) {
