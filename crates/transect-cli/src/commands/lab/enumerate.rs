@@ -93,7 +93,6 @@ impl Request for LabRunArgs {
         let has = |name: &str| cells.iter().any(|cell| cell.name == name);
         let [floor, parallel_floor, cold_floor] =
             FLOORS.map(|name| has(name).then(|| name.to_owned()));
-        let has_cold = cache_states.contains(&State::Cold);
         let base = base(self)?;
         let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
         spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
@@ -104,7 +103,7 @@ impl Request for LabRunArgs {
             cache_states,
             floor,
             parallel_floor,
-            cold_floor: cold_floor.filter(|_| has_cold),
+            cold_floor,
             ..spec
         }))
     }
