@@ -11,6 +11,7 @@ use transect_sys::dir_handle::{DirHandle, MountPolicy};
 use transect_sys::{FileId, FileType};
 
 use crate::compare::compare;
+use crate::file::freed_with_last_name;
 use crate::parent::{self, EntryError};
 use crate::report::KeepReason;
 use crate::run::Run;
@@ -136,7 +137,7 @@ fn unlink(run: &Run<'_>, dir: &DirHandle, row: Row, name: &OsStr) -> Result<u64,
     let now = dir.entry_attributes(name)?;
     compare(run.table, row, &now)?;
     dir.unlink(name)?;
-    Ok(if now.nlink() == Some(1) { now.allocated().unwrap_or(0) } else { 0 })
+    Ok(freed_with_last_name(&now))
 }
 
 /// Removes the current directory, whose entries are all done.

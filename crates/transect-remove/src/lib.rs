@@ -67,6 +67,7 @@
 mod compare;
 mod delete;
 mod error;
+mod file;
 mod parent;
 mod report;
 mod run;
@@ -80,6 +81,7 @@ use transect::Cancel;
 use transect::table::{Row, Table};
 
 pub use error::RemovalError;
+pub use file::{CheckedFile, Refusal};
 pub use report::{Counts, KeepReason, KeptEntry, Report};
 pub use summary::Summary;
 pub use trash::Trash;
@@ -137,6 +139,28 @@ impl<'t> Removal<'t> {
     /// rest is kept.
     pub fn delete(&self, cancel: &Cancel, progress: &mut dyn FnMut(&Counts, Row)) -> Report {
         self.for_each(&self.mounts, cancel, progress, delete::delete)
+    }
+
+    /// Calls `act` with each chosen entry that is a regular file, and unchanged since the scan. `act`
+    /// may compare it further, and removes or replaces it; it returns the bytes freed, or why the
+    /// file is kept. Other entries are kept, as [`KeepReason::Changed`].
+    ///
+    /// After a cancellation, the rest is kept.
+    pub fn for_each_file(
+        &self,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(&Counts, Row),
+        act: &mut dyn FnMut(&CheckedFile<'_>) -> Result<u64, Refusal>,
+    ) -> Report {
+        self.for_each(&self.mounts, cancel, progress, |run, parent, row| {
+            let gone = run.report.gone.len();
+            let outcome = match run.mounts.binary_search(&row) {
+                Ok(_) => Err(KeepReason::MountBoundary.into()),
+                Err(_) => CheckedFile::find(run.table, parent, row)
+                    .and_then(|file| act(&file).map_err(Refusal::into_entry_error)),
+            };
+            run.record(row, gone, outcome);
+        })
     }
 
     /// Moves the chosen entries to the trash, directories with everything in them, scanned or not.

@@ -22,6 +22,18 @@ pub enum KeepReason {
     MountBoundary,
     /// Its file system has no trash, or none that can be written.
     NoTrash,
+    /// Its content differs from that of the copy to be kept.
+    Differs,
+    /// Owner, group or permissions differ from those of the copy to be kept.
+    OtherAttributes,
+    /// The copy to be kept changed since the scan, or cannot be read.
+    NoCopy,
+    /// It is the copy to be kept, seen through another mount.
+    SameFile,
+    /// A hard link is impossible: the copy to be kept is on another file system.
+    OtherFileSystem,
+    /// Its file system cannot share content between files.
+    NoClones,
     /// The system reported an error.
     Failed(FaultKind),
 }
@@ -45,6 +57,12 @@ impl KeepReason {
             Self::NotScanned => "not_scanned",
             Self::MountBoundary => "mount_boundary",
             Self::NoTrash => "no_trash",
+            Self::Differs => "differs",
+            Self::OtherAttributes => "other_attributes",
+            Self::NoCopy => "no_copy",
+            Self::SameFile => "same_file",
+            Self::OtherFileSystem => "other_file_system",
+            Self::NoClones => "no_clones",
             Self::Failed(kind) => kind.as_str(),
         }
     }
@@ -100,6 +118,23 @@ impl fmt::Display for KeptEntry {
             (KeepReason::NoTrash, None) => write!(f, "there is no trash for it"),
             (KeepReason::NoTrash, Some(error)) => {
                 write!(f, "there is no trash for it: {}", transect::reason(error))
+            }
+            (KeepReason::Differs, _) => write!(f, "its content differs from the copy to keep"),
+            (KeepReason::OtherAttributes, _) => {
+                write!(f, "owner or permissions differ from the copy to keep")
+            }
+            (KeepReason::NoCopy, None) => write!(f, "the copy to keep changed since the scan"),
+            (KeepReason::NoCopy, Some(error)) => {
+                write!(f, "cannot read the copy to keep: {}", transect::reason(error))
+            }
+            (KeepReason::SameFile, _) => {
+                write!(f, "it is the copy to keep, seen through another mount")
+            }
+            (KeepReason::OtherFileSystem, _) => {
+                write!(f, "the copy to keep is on another file system")
+            }
+            (KeepReason::NoClones, _) => {
+                write!(f, "its file system cannot share content between files")
             }
             (KeepReason::Failed(_), Some(error)) => write!(f, "{}", transect::reason(error)),
             (KeepReason::Failed(kind), None) => write!(f, "{}", kind.as_str()),

@@ -69,6 +69,32 @@ pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Resul
     }
 }
 
+/// Reads at an offset until the block is full or the file ends. Returns the number of bytes read.
+///
+/// # Errors
+/// Any error that the system reports.
+pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    use std::os::unix::fs::FileExt;
+    #[cfg(windows)]
+    use std::os::windows::fs::FileExt;
+    let mut filled = 0;
+    while filled < block.len() {
+        let (rest, at) = (&mut block[filled..], offset + filled as u64);
+        #[cfg(unix)]
+        let read = file.read_at(rest, at);
+        #[cfg(windows)]
+        let read = file.seek_read(rest, at);
+        match read {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
 /// Closes a file and returns the error that `std` drops. Network file systems and quotas may report
 /// only now that written data found no space.
 ///
@@ -111,6 +137,18 @@ mod tests {
         close(file).unwrap();
         let missing = attributes_at(&temp.join("missing")).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn read_at_stops_at_end() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "12345").unwrap();
+        let file = File::open(temp.join("file")).unwrap();
+        let mut block = [0; 4];
+        assert_eq!(read_at(&file, &mut block, 0).unwrap(), 4);
+        assert_eq!(read_at(&file, &mut block, 3).unwrap(), 2);
+        assert_eq!(&block, b"4534");
+        assert_eq!(read_at(&file, &mut block, 9).unwrap(), 0);
     }
 
     #[cfg(unix)]

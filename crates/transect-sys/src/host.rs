@@ -99,6 +99,14 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     path.file_name().map(OsString::from)
 }
 
+/// Returns the version of Wine; `None` on a real system.
+pub fn wine_version() -> Option<String> {
+    #[cfg(windows)]
+    return crate::windows::system::wine_version();
+    #[cfg(not(windows))]
+    None
+}
+
 /// Returns the name and version of the system, and of Wine if it runs there.
 pub fn system_version() -> String {
     #[cfg(target_os = "linux")]
@@ -107,7 +115,7 @@ pub fn system_version() -> String {
     {
         use crate::windows::system;
         let version = system::version();
-        match system::wine_version() {
+        match wine_version() {
             Some(wine) => format!("{version} (Wine {wine})"),
             None => version,
         }

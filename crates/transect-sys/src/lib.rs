@@ -35,12 +35,15 @@
 mod attributes;
 mod batch;
 pub mod dir_handle;
+mod disk_space;
+pub mod extents;
 mod fault;
 pub mod file;
 pub mod host;
 pub mod memory;
 mod name;
 mod name_buffer;
+mod opener;
 #[expect(clippy::disallowed_methods, reason = "this reader is built on them")]
 mod portable;
 pub mod private_dir;
@@ -64,9 +67,11 @@ pub mod windows;
 
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
+pub use disk_space::DiskSpace;
 pub use fault::{Fault, FaultKind, Inconsistent};
 pub use name::name_from_bytes;
 pub use name_buffer::NameBuffer;
+pub use opener::open_command;
 pub use portable::PortableReader;
 pub use reader::{ListStatus, Reader, Want};
 pub use registry::ReaderKind;

@@ -20,6 +20,9 @@ use crate::windows::residency as system;
 #[cfg(not(any(target_os = "linux", windows)))]
 use portable as system;
 
+/// Whether this system reports how much of a file is in memory.
+pub const IS_REPORTED: bool = cfg!(target_os = "linux");
+
 /// How much of a file, or of a part of it, is in memory. All numbers are in bytes and count whole
 /// pages; the last page counts up to the end of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

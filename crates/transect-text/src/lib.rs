@@ -1,6 +1,8 @@
 //! Text that users read and type, for the terminal view, the command line and the lab's reports:
 //! numbers, names, sizes.
 
+pub mod disk;
+pub mod nearest;
 pub mod notes;
 pub mod quote;
 pub mod settings;

@@ -1,5 +1,7 @@
 //! Wraps sentences.
 
+use crate::quote;
+
 /// Returns lines of at most `width` characters; lines after the first are indented.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -16,9 +18,49 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Returns lines of at most `width` terminal columns, without indentation. Styles (`ESC [ … m`) have no
+/// width. A word that is longer than a line has a line of its own.
+pub fn wrap_styled(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let columns = styled_width(word);
+        match lines.last_mut() {
+            Some(line) if used + 1 + columns <= width => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + columns;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = columns;
+            }
+        }
+    }
+    lines
+}
+
+/// Returns the terminal columns of a text without its styles.
+fn styled_width(text: &str) -> usize {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().map_or(0, quote::width);
+    let others = parts.map(|part| part.split_once('m').map_or(0, |(_, text)| quote::width(text)));
+    first + others.sum::<usize>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrap_styled_counts_columns_of_letters_only() {
+        let text = "\x1b[1mone two\x1b[0m \x1b[2mthree\x1b[0m";
+        assert_eq!(wrap_styled(text, 13), [text]);
+        assert_eq!(wrap_styled(text, 12), ["\x1b[1mone two\x1b[0m", "\x1b[2mthree\x1b[0m"]);
+        assert_eq!(wrap_styled("日本 日本", 8), ["日本", "日本"]);
+        assert_eq!(wrap_styled("日本 日本", 9), ["日本 日本"]);
+        assert_eq!(wrap_styled("longer than it", 3), ["longer", "than", "it"]);
+    }
 
     #[test]
     fn wrap_between_words_loses_none() {

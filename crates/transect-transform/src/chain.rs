@@ -7,8 +7,6 @@ use crate::output::OutputBuffer;
 use crate::step::{Cost, Finding, InvalidData, Shape, Stage, Step, StepError};
 use crate::steps::{self, STEPS, StepInfo};
 
-mod nearest;
-
 /// Several steps run one after the other in one pass, written as words: `decode=auto eol=lf
 /// blake3`. A chain is itself a step. Each block that a step produces is passed to the next step at
 /// once. Nothing is allocated after the first block of each step.
@@ -100,7 +98,7 @@ impl ChainedStep {
         };
         let Some(info) = STEPS.iter().find(|info| info.name == name) else {
             let names = STEPS.iter().map(|info| info.name);
-            let nearest = nearest::nearest(name, names);
+            let nearest = transect_text::nearest::nearest(name, names);
             return Err(ParseError::Unknown { name: name.to_owned(), nearest });
         };
         let step = info.make(parameter).map_err(|reason| ParseError::Parameter {

@@ -2,6 +2,7 @@
 //! are not used yet.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +71,19 @@ impl DirHandle {
         file::query_attributes(&self.path.join(single_component(name)?), FieldMask::all(), false)
     }
 
+    /// Opens an entry for reading. Follows a link only if `follow` is set.
+    ///
+    /// # Errors
+    /// Any error that the system reports; for a link that is not followed,
+    /// [`io::ErrorKind::InvalidInput`].
+    pub fn open_file(&self, name: &OsStr, follow: bool) -> io::Result<File> {
+        let path = self.path.join(single_component(name)?);
+        if !follow && self.entry_attributes(name)?.file_type() == FileType::Symlink {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        File::open(path)
+    }
+
     /// Calls `each` with the name of every entry.
     ///
     /// # Errors
@@ -128,6 +142,24 @@ impl DirHandle {
             self.unlink(name)?;
         }
         written
+    }
+
+    /// Gives a file another name (hard link) in `to`.
+    ///
+    /// # Errors
+    /// Any error that the system reports, also if the new name exists.
+    pub fn hard_link(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (single_component(name)?, single_component(to_name)?);
+        std::fs::hard_link(self.path.join(name), to.path.join(to_name))
+    }
+
+    /// Renames an entry within the directory. Replaces a file of the new name.
+    ///
+    /// # Errors
+    /// Any error that the system reports.
+    pub fn rename(&self, name: &OsStr, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (single_component(name)?, single_component(to_name)?);
+        std::fs::rename(self.path.join(name), self.path.join(to_name))
     }
 
     /// Moves an entry to another directory.

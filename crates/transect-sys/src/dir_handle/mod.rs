@@ -73,6 +73,38 @@ mod tests {
     }
 
     #[test]
+    fn dir_handle_read_link_rename() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "12345").unwrap();
+        std::fs::write(temp.join("old"), "other").unwrap();
+        std::fs::create_dir(temp.join("below")).unwrap();
+        let top = DirHandle::open(temp.path()).unwrap();
+        let below = top.open_dir("below".as_ref(), MountPolicy::Refuse).unwrap();
+        let text = |dir: &DirHandle, name: &str| {
+            io::read_to_string(dir.open_file(name.as_ref(), false).unwrap()).unwrap()
+        };
+        assert_eq!(text(&top, "file"), "12345");
+        top.hard_link("file".as_ref(), &below, "name".as_ref()).unwrap();
+        assert!(top.hard_link("file".as_ref(), &below, "name".as_ref()).is_err(), "it exists");
+        assert_eq!(text(&below, "name"), "12345");
+        top.rename("file".as_ref(), "old".as_ref()).unwrap();
+        assert_eq!(names(&top), ["below", "old"]);
+        assert_eq!(text(&top, "old"), "12345");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn dir_handle_open_file_link_only_on_request() {
+        let temp = TempDir::new();
+        std::fs::write(temp.join("file"), "12345").unwrap();
+        std::os::unix::fs::symlink("file", temp.join("link")).unwrap();
+        let dir = DirHandle::open(temp.path()).unwrap();
+        assert!(dir.open_file("link".as_ref(), true).is_ok());
+        let refused = dir.open_file("link".as_ref(), false).unwrap_err();
+        assert_eq!(crate::FaultKind::of(&refused), crate::FaultKind::Loop);
+    }
+
+    #[test]
     fn dir_handle_name_with_separator_refused() {
         let temp = TempDir::new();
         std::fs::create_dir(temp.join("inside")).unwrap();
@@ -88,9 +120,14 @@ mod tests {
                 dir.create_file(name.as_ref(), b""),
                 dir.rename_no_replace("x".as_ref(), &dir, name.as_ref()),
                 dir.rename_no_replace(name.as_ref(), &dir, "x".as_ref()),
+                dir.open_file(name.as_ref(), false).map(drop),
+                dir.hard_link("x".as_ref(), &dir, name.as_ref()),
+                dir.hard_link(name.as_ref(), &dir, "x".as_ref()),
+                dir.rename("x".as_ref(), name.as_ref()),
+                dir.rename(name.as_ref(), "x".as_ref()),
             ]
             .map(|answer| answer.unwrap_err().kind());
-            assert_eq!(kinds, [io::ErrorKind::InvalidInput; 8], "{name:?}");
+            assert_eq!(kinds, [io::ErrorKind::InvalidInput; 13], "{name:?}");
         }
         assert!(temp.join("outside").exists());
     }

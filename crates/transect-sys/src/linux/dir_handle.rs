@@ -119,6 +119,18 @@ impl DirHandle {
         Ok(attributes)
     }
 
+    /// Opens an entry for reading. Does not block on a pipe. Follows a link only if `follow` is set.
+    ///
+    /// # Errors
+    /// Any error that the system reports; for a link that is not followed, one of the kind
+    /// [`FaultKind::Loop`](crate::FaultKind::Loop).
+    pub fn open_file(&self, name: &OsStr, follow: bool) -> io::Result<File> {
+        let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        flags.set(OFlags::NOFOLLOW, !follow);
+        let name = single_component(name)?;
+        Ok(retry(|| rustix::fs::openat(&self.fd, name, flags, Mode::empty()))?.into())
+    }
+
     /// Calls `each` with the name of every entry.
     ///
     /// # Errors
@@ -181,6 +193,24 @@ impl DirHandle {
             self.unlink(name)?;
         }
         written
+    }
+
+    /// Gives a file another name (hard link) in `to`. A link is not followed.
+    ///
+    /// # Errors
+    /// Any error that the system reports, also if the new name exists.
+    pub fn hard_link(&self, name: &OsStr, to: &Self, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (single_component(name)?, single_component(to_name)?);
+        Ok(rustix::fs::linkat(&self.fd, name, &to.fd, to_name, AtFlags::empty())?)
+    }
+
+    /// Renames an entry within the directory. Replaces a file of the new name.
+    ///
+    /// # Errors
+    /// Any error that the system reports.
+    pub fn rename(&self, name: &OsStr, to_name: &OsStr) -> io::Result<()> {
+        let (name, to_name) = (single_component(name)?, single_component(to_name)?);
+        Ok(rustix::fs::renameat(&self.fd, name, &self.fd, to_name)?)
     }
 
     /// Moves an entry to another directory of the same file system and never replaces one there. On

@@ -1,6 +1,9 @@
 //! Linux: `getdents64` and `statx` relative to directory handles, memory mappings and `io_uring`.
 
+mod covered;
+mod deleted_files;
 mod dir_handle;
+mod extents;
 mod getdents;
 mod identity;
 mod limits;
@@ -14,7 +17,10 @@ mod stat;
 mod volume;
 mod watch;
 
+pub use covered::UncoveredMount;
+pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;
+pub(crate) use extents::shared_extents;
 pub use identity::file_system_identity;
 pub use limits::{can_drop_caches, kernel_version, open_file_limit, raise_open_file_limit};
 pub use mapping::Mapping;

@@ -8,6 +8,12 @@ use std::path::{Path, PathBuf};
 /// One mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
+    /// The number of the mount.
+    pub id: u64,
+    /// The number of the mount that the mount point is on.
+    pub parent: u64,
+    /// The directory of the file system that is mounted; `/` is all of it.
+    pub directory: PathBuf,
     /// The mount point.
     pub point: PathBuf,
     /// Its type, as `mount(8)` names it.
@@ -44,15 +50,22 @@ pub fn parse_mountinfo(content: &[u8]) -> Vec<Mount> {
 /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
-    let point = fields.nth(4)?;
+    let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
+    let (id, parent) = (number()?, number()?);
+    let directory = fields.nth(1)?;
+    let point = fields.next()?;
     let options = fields.next()?;
     // Optional fields, then a hyphen.
     fields.find(|field| field == b"-")?;
     let file_system = fields.next()?;
     let source = fields.next()?;
     let text = |field: &[u8]| String::from_utf8_lossy(&unescape(field)).into_owned();
+    let path = |field: &[u8]| PathBuf::from(OsString::from_vec(unescape(field)));
     Some(Mount {
-        point: PathBuf::from(OsString::from_vec(unescape(point))),
+        id,
+        parent,
+        directory: path(directory),
+        point: path(point),
         file_system: text(file_system),
         source: text(source),
         options: text(options),
@@ -84,11 +97,13 @@ mod tests {
 
     #[test]
     fn mountinfo_optional_fields_and_escapes() {
-        let content = b"36 35 98:0 / /mnt/a\\040b rw,noatime master:1 shared:2 - ext4 /dev/x rw\n\
+        let content = b"36 35 98:0 /@ /mnt/a\\040b rw,noatime master:1 shared:2 - ext4 /dev/x rw\n\
             22 27 0:20 / /proc rw - proc proc rw\n\
             broken line\n";
         let mounts = parse_mountinfo(content);
         assert_eq!(mounts.len(), 2);
+        assert_eq!((mounts[0].id, mounts[0].parent), (36, 35));
+        assert_eq!(mounts[0].directory, PathBuf::from("/@"));
         assert_eq!(mounts[0].point, PathBuf::from("/mnt/a b"));
         assert_eq!(mounts[0].file_system, "ext4");
         assert_eq!(mounts[0].source, "/dev/x");

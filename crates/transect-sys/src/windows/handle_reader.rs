@@ -159,7 +159,7 @@ impl HandleReader {
 }
 
 /// Returns the first `length` bytes of a buffer.
-fn as_bytes(buffer: &[u64], length: usize) -> &[u8] {
+pub(super) fn as_bytes(buffer: &[u64], length: usize) -> &[u8] {
     let size = size_of_val(buffer);
     // SAFETY: the numbers are that many initialised bytes, and borrowed for as long as the result.
     let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), size) };

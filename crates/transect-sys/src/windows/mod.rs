@@ -8,6 +8,7 @@
 //! The calls are those of the Windows Driver Kit and the Windows SDK, as Microsoft documents them.
 //! Statuses of the kernel are converted to Win32 errors.
 
+mod bare;
 mod caching;
 mod fill;
 mod find;
@@ -20,10 +21,12 @@ mod path;
 mod query_attributes;
 pub(crate) mod residency;
 mod sparse;
+pub mod standby;
 mod status;
 pub mod system;
 mod watch;
 
+pub use bare::{BareDirectory, BareEntry};
 pub use caching::{open_sequential, open_unbuffered, reopen_write_unbuffered, sector_size};
 pub use find::{FindCall, FindHandle, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};

@@ -86,6 +86,16 @@ pub(super) fn open_entry(
     // Names on local file systems have at most 255 units.
     let mut units = Vec::with_capacity(256);
     append_component(&mut units, name)?;
+    open_units(parent, &mut units, purpose, follow)
+}
+
+/// Opens an entry by the UTF-16 units of its name, which are not changed.
+pub(super) fn open_units(
+    parent: BorrowedHandle<'_>,
+    units: &mut [u16],
+    purpose: Purpose,
+    follow: bool,
+) -> io::Result<OwnedHandle> {
     let bytes = u16::try_from(units.len() * 2)
         .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
     let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: units.as_mut_ptr() };

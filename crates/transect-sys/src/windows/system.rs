@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::Foundation::MAX_PATH;
 use windows_sys::Win32::Storage::FileSystem::{
-    GetDriveTypeW, GetVolumeInformationW, GetVolumePathNameW,
+    GetDiskFreeSpaceExW, GetDriveTypeW, GetVolumeInformationW, GetVolumePathNameW,
 };
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
@@ -186,14 +186,30 @@ fn plain(point: &OsStr) -> PathBuf {
 }
 
 /// A function of unknown signature.
-type Function = unsafe extern "system" fn() -> isize;
+pub(super) type Function = unsafe extern "system" fn() -> isize;
 
 /// Returns a function that some versions of the system lack.
-fn ntdll(name: &CStr) -> Option<Function> {
+pub(super) fn ntdll(name: &CStr) -> Option<Function> {
     // SAFETY: the name is a wide string with a NUL; the returned handle is not counted.
     let module = unsafe { GetModuleHandleW(w!("ntdll.dll")) };
     // SAFETY: every process has loaded `ntdll.dll`, and keeps it; the name ends with NUL.
     unsafe { GetProcAddress(module, name.as_ptr().cast()) }
+}
+
+/// Returns the size of the volume that a directory is on, the bytes that are free, and those available to
+/// this user.
+pub(crate) fn disk_space(directory: &Path) -> io::Result<[u64; 3]> {
+    // A drive such as `C:` needs a backslash; every other directory accepts one.
+    let path = wide(directory.join("").as_os_str())?;
+    let (mut available, mut size, mut free) = (0, 0, 0);
+    // SAFETY: `path` ends with NUL, and the numbers are writable.
+    let done = unsafe {
+        GetDiskFreeSpaceExW(path.as_ptr(), &raw mut available, &raw mut size, &raw mut free)
+    };
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok([size, free, available])
 }
 
 /// Converts a string to UTF-16 with a NUL.

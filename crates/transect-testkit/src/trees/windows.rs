@@ -33,15 +33,16 @@ pub fn basic(at: &Path) {
     basic_files(at);
 }
 
-/// 1,000 files in one directory, 60 directories in another: more than one buffer of the files.
+/// 300 files in one directory, 20 directories in another: more than one of the smallest buffers of the
+/// files.
 pub fn wide(at: &Path) {
-    many_entries(at, 1000, 60);
+    many_entries(at, 300, 20);
 }
 
-/// 60 levels, each with a file; the longest path is 780 characters longer than the root's, three
-/// times the former limit of paths.
+/// 40 levels, each with a file; the longest path is 520 characters longer than the root's, twice the
+/// former limit of paths.
 pub fn deep(at: &Path) {
-    nested_dirs(at, 60);
+    nested_dirs(at, 40);
 }
 
 /// Files with several names: in one directory, in several, and in the parent directory of the tree,
@@ -131,9 +132,9 @@ pub fn weirdnames(at: &Path) {
     }
 }
 
-/// 156 directories in 3 levels, each with one file or none.
+/// 68 directories in 3 levels, each with one file or none.
 pub fn many_small_dirs(at: &Path) {
-    many_directories(at, &[6, 5, 4]);
+    many_directories(at, &[4, 4, 3]);
 }
 
 /// 150 levels with names of 60 characters: the path is more than 9,000 characters long. Every tenth

@@ -11,6 +11,7 @@
 //! removes the temporary file. A killed process leaves at most that file behind (`leftover.rs`).
 
 mod batch;
+mod clone;
 mod leftover;
 mod options;
 mod read_back;
@@ -24,14 +25,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
+pub use clone::replace_with_clone;
 pub(crate) use leftover::is_temporary;
 pub use leftover::{CleanupReport, KeepReason, keep_reason, remove_abandoned};
 pub use options::{Durability, Existing, ReplaceOptions};
 pub(crate) use read_back::{Digest, Digester};
-pub(crate) use relink::replace_with_link;
+pub use relink::replace_with_link;
 use target::Target;
 pub(crate) use target::{parent_dir, resolve_link};
 use temporary::TemporaryFile;
+pub use temporary::temporary_name;
 use transect_sys::Attributes;
 use transect_sys::file::attributes_of;
 

@@ -14,7 +14,7 @@ use crate::error::{Error, Operation};
 ///
 /// # Errors
 /// `other` has changed, or the system reports an error. `other` is then unchanged.
-pub(crate) fn replace_with_link(
+pub fn replace_with_link(
     first: &Path,
     other: &Path,
     before: &Attributes,

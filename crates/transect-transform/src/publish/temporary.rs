@@ -1,5 +1,6 @@
 //! The temporary file that a result is written to.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,21 +94,27 @@ impl Drop for TemporaryFile {
     }
 }
 
+/// Returns a name for a temporary file that will replace the file `name`; another one at each call.
+/// It identifies this process, so that the file can be removed if this process is killed
+/// ([`remove_abandoned`](super::remove_abandoned)). A file of that name may exist, left behind by a
+/// killed process with the same ID.
+pub fn temporary_name(name: &OsStr) -> OsString {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    let creator = CreatorProcess::current();
+    // A name has at most 255 bytes, and a character takes up to four.
+    let name: String = name.to_string_lossy().chars().take(48).collect();
+    format!(".{name}.{creator}.{next}{SUFFIX}").into()
+}
+
 /// Calls `make` with unused names in the directory of `target`, until one succeeds. Returns the
 /// result and the name.
 pub(super) fn with_unused_name<T>(
     target: &Path,
     mut make: impl FnMut(&Path) -> io::Result<T>,
 ) -> io::Result<(T, PathBuf)> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    // A name has at most 255 bytes, and a character takes up to four.
-    let creator = CreatorProcess::current();
-    let name: String =
-        target.file_name().unwrap_or_default().to_string_lossy().chars().take(48).collect();
     loop {
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{name}.{creator}.{next}{SUFFIX}");
-        let path = target.with_file_name(name);
+        let path = target.with_file_name(temporary_name(target.file_name().unwrap_or_default()));
         match make(&path) {
             Ok(made) => return Ok((made, path)),
             // Left behind by a killed process with the same ID.
@@ -119,8 +126,6 @@ pub(super) fn with_unused_name<T>(
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-
     use super::*;
     use crate::publish::is_temporary;
     use transect_testkit::TempDir;

@@ -70,11 +70,6 @@ pub(crate) fn is_pseudo_file(path: &Path) -> bool {
     transect_sys::linux::file_system_of(path).is_ok_and(|(_, volume)| volume.pseudo)
 }
 
-pub(crate) fn free_space(directory: &Path) -> Option<u64> {
-    let told = retry_on_intr(|| rustix::fs::statvfs(directory)).ok()?;
-    Some(told.f_bavail.saturating_mul(told.f_frsize))
-}
-
 pub(crate) const HAS_MAPPINGS: bool = true;
 
 pub(crate) fn reserve(file: &File, part: Range<u64>) -> io::Result<bool> {

@@ -15,8 +15,6 @@
 //!   returns the handle to write with.
 //! * `Ring`, `Buffer`, `has_io_uring`: several reads and writes in flight.
 //! * `is_pseudo_file`: whether the kernel generates the content, so that the size means nothing.
-//! * `free_space`: bytes that this user may still write to the file system of a directory, if
-//!   reported.
 //! * `reserve`: allocates a non-empty part of a file, so that a full device is reported early;
 //!   returns whether the system supports that.
 //! * `Mapping`, `HAS_MAPPINGS`: a part of a file mapped into memory, where a truncated file is an

@@ -90,10 +90,6 @@ pub(crate) fn is_pseudo_file(_: &Path) -> bool {
     false
 }
 
-pub(crate) fn free_space(_: &Path) -> Option<u64> {
-    None
-}
-
 pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use transect::FileType;
-use transect_sys::Attributes;
+use transect_sys::{Attributes, DiskSpace};
 
 use super::hard_links::HardLinks;
 use super::{Input, JobJournal};
@@ -21,7 +21,6 @@ use crate::publish::{
     replace_with_link,
 };
 use crate::step::{Shape, Step};
-use crate::system;
 use crate::whole_file::pass;
 
 /// Results per thread that wait for a common sync: enough that the wait per file is negligible, and
@@ -141,7 +140,7 @@ impl Job {
     fn check_room(shape: Shape, directory: &Path, inputs: &[Input]) -> Result<(), Error> {
         let keeps_size = matches!(shape, Shape::SameSize { .. });
         let there = directory.ancestors().find(|directory| directory.is_dir());
-        let free = there.and_then(system::free_space);
+        let free = there.and_then(|there| DiskSpace::of(there).ok()).map(|space| space.available);
         let (true, Some(free)) = (keeps_size, free) else {
             return Ok(());
         };

@@ -2,11 +2,8 @@
 
 /// Returns the most similar name, if a typing error explains the difference: at most one error in
 /// three letters, and one in short names.
-pub(super) fn nearest(
-    typed: &str,
-    names: impl Iterator<Item = &'static str>,
-) -> Option<&'static str> {
-    let distance = |name: &'static str| (distance(typed.as_bytes(), name.as_bytes()), name);
+pub fn nearest<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |name: &'a str| (distance(typed.as_bytes(), name.as_bytes()), name);
     let (distance, name) = names.map(distance).min_by_key(|(distance, _)| *distance)?;
     (distance <= (name.len() / 3).max(1)).then_some(name)
 }

@@ -1,0 +1,233 @@
+//! The search: candidates, heads and tails, whole files, groups.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use transect::table::Table;
+use transect::{Cancel, Diagnostics, Operation, ScanError};
+use transect_sys::extents::shared_extents;
+
+use crate::candidates::{Candidate, candidates};
+use crate::freed::set_freed;
+use crate::group::{Duplicate, Group};
+use crate::keep::Keep;
+use crate::parallel::in_parallel;
+use crate::progress::{Phase, Progress};
+use crate::read::{Digest, Failure, FileReader, SMALL};
+
+/// The options of a search.
+#[derive(Clone, Debug, Default)]
+pub struct FindOptions {
+    /// The number of threads; by default one per core, and at least [`FindOptions::MIN_THREADS`].
+    pub threads: Option<usize>,
+    /// Also group files of length 0.
+    pub empty_files: bool,
+    /// The walk followed links.
+    pub follow: bool,
+    /// Which file of a group comes first.
+    pub keep: Keep,
+    /// A request to stop, shared with other threads.
+    pub cancel: Cancel,
+    /// Counters to update during the search.
+    pub progress: Arc<Progress>,
+}
+
+impl FindOptions {
+    /// The default number of threads on machines with few cores: while one waits for a device,
+    /// others read.
+    pub const MIN_THREADS: usize = 4;
+
+    fn threads(&self) -> usize {
+        let default = || thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(|| default().max(Self::MIN_THREADS))
+    }
+}
+
+/// The result of a search.
+#[derive(Debug)]
+pub struct Duplicates {
+    /// The groups: those that free most first, then the largest, then in the order of paths.
+    pub groups: Vec<Group>,
+    /// Files that could not be read, vanished or changed.
+    pub diagnostics: Diagnostics,
+    /// Of these, the files that changed since the scan.
+    pub changed: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Whether the search was cancelled: there may be more groups, and more files in groups.
+    pub interrupted: bool,
+}
+
+/// One thread's part of a phase.
+struct Part<'t> {
+    reader: FileReader<'t>,
+    digests: Vec<Hashed>,
+    failures: Vec<(u32, Failure)>,
+}
+
+/// The size, the digest and the index of a candidate.
+type Hashed = (u64, Digest, u32);
+
+/// Finds the files of the same content in a table with [`COLUMNS`](crate::COLUMNS).
+pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
+    let files = candidates(table, u64::from(!options.empty_files));
+    let search = Search { table, options, files: &files };
+    let mut failures = Vec::new();
+    let all: Vec<u32> = (0..files.len() as u32).collect();
+    let ends = search.read_ends(&all, &mut failures);
+    let (mut groups, mut rest) = (Vec::new(), Vec::new());
+    for group in groups_of(ends) {
+        if group[0].0 <= SMALL as u64 {
+            groups.push(group);
+        } else {
+            rest.extend(group.iter().map(|&(_, _, index)| index));
+        }
+    }
+    // Candidates are in the order of reading; the largest come first, so that no thread is left
+    // with one of them at the end.
+    rest.sort_unstable_by_key(|&index| (large_first(files[index as usize].size), index));
+    groups.extend(groups_of(search.read_whole(&rest, &mut failures)));
+    let mut groups = search.finish(groups);
+    groups.sort_by_key(|(order, group)| (std::cmp::Reverse((group.freed, group.size)), *order));
+    let (diagnostics, changed) = search.diagnostics(failures);
+    Duplicates {
+        groups: groups.into_iter().map(|(_, group)| group).collect(),
+        diagnostics,
+        changed,
+        bytes_read: options.progress.bytes(),
+        interrupted: options.cancel.is_cancelled(),
+    }
+}
+
+/// Returns a key that sorts files of at least 16 MiB by size, before all others.
+fn large_first(size: u64) -> std::cmp::Reverse<u64> {
+    std::cmp::Reverse(if size < 16 << 20 { 0 } else { size })
+}
+
+/// Returns the files of the same size and digest, where there are several.
+fn groups_of(mut hashed: Vec<Hashed>) -> Vec<Vec<Hashed>> {
+    hashed.sort_unstable();
+    let groups = hashed.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
+    groups.filter(|group| group.len() > 1).map(<[_]>::to_vec).collect()
+}
+
+struct Search<'a> {
+    table: &'a Table,
+    options: &'a FindOptions,
+    files: &'a [Candidate],
+}
+
+impl<'a> Search<'a> {
+    fn read_ends(&self, files: &[u32], failures: &mut Vec<(u32, Failure)>) -> Vec<Hashed> {
+        self.read(Phase::Ends, files, 16, failures, |reader, file| reader.ends(file).map(Some))
+    }
+
+    fn read_whole(&self, files: &[u32], failures: &mut Vec<(u32, Failure)>) -> Vec<Hashed> {
+        let is_cancelled = || self.options.cancel.is_cancelled();
+        self.read(Phase::Whole, files, 1, failures, |reader, file| reader.whole(file, is_cancelled))
+    }
+
+    fn read(
+        &self,
+        phase: Phase,
+        files: &[u32],
+        chunk: usize,
+        failures: &mut Vec<(u32, Failure)>,
+        digest: impl Fn(&mut FileReader<'a>, &Candidate) -> Result<Option<Digest>, Failure> + Sync,
+    ) -> Vec<Hashed> {
+        let FindOptions { progress, cancel, follow, .. } = self.options;
+        progress.begin(phase, files.len());
+        let part = || Part {
+            reader: FileReader::new(self.table, progress, *follow),
+            digests: Vec::new(),
+            failures: Vec::new(),
+        };
+        let threads = self.options.threads();
+        let parts = in_parallel(threads, files.len(), chunk, cancel, part, |part, index| {
+            let index = files[index];
+            let file = &self.files[index as usize];
+            match digest(&mut part.reader, file) {
+                Ok(Some(digest)) => part.digests.push((file.size, digest, index)),
+                Ok(None) => {}
+                Err(failure) => part.failures.push((index, failure)),
+            }
+            progress.add_file();
+        });
+        let mut digests = Vec::new();
+        for part in parts {
+            digests.extend(part.digests);
+            failures.extend(part.failures);
+        }
+        digests
+    }
+
+    /// Makes groups, each with the position of its first name in the order of paths.
+    fn finish(&self, groups: Vec<Vec<Hashed>>) -> Vec<(u32, Group)> {
+        let keep = self.options.keep.absolute();
+        let mut reader = FileReader::new(self.table, &self.options.progress, self.options.follow);
+        let mut shares: HashMap<Option<u64>, bool, FixedState> = HashMap::default();
+        let groups = groups.into_iter().map(|mut group| {
+            group.sort_unstable_by_key(|&(_, _, index)| self.files[index as usize].order);
+            let (size, digest, first) = group[0];
+            let order = self.files[first as usize].order;
+            let copies = group.iter().map(|&(_, _, index)| {
+                let names = self.files[index as usize].names.clone();
+                Duplicate { names, freed: 0, has_other_names: false, is_clone: false }
+            });
+            let mut copies: Vec<Duplicate> = copies.collect();
+            keep.choose(self.table, &mut copies);
+            let shared: Vec<_> = copies
+                .iter()
+                .map(|copy| self.shared_extents(copy, &mut reader, &mut shares))
+                .collect();
+            set_freed(self.table, &mut copies, &shared);
+            let freed = copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.freed));
+            (order, Group { size, digest, copies, freed })
+        });
+        groups.collect()
+    }
+
+    /// Returns the parts of the device that a file shares. `shares` remembers which devices cannot.
+    fn shared_extents(
+        &self,
+        copy: &Duplicate,
+        reader: &mut FileReader<'_>,
+        shares: &mut HashMap<Option<u64>, bool, FixedState>,
+    ) -> Vec<Range<u64>> {
+        let row = copy.names[0];
+        let device = self.table.attributes(row).device();
+        if shares.get(&device) == Some(&false) || self.options.cancel.is_cancelled() {
+            return Vec::new();
+        }
+        // If it cannot be opened any more, an action on it will report that.
+        let Ok(file) = reader.open(row) else { return Vec::new() };
+        let extents = shared_extents(&file).unwrap_or(None);
+        shares.insert(device, extents.is_some());
+        extents.unwrap_or_default()
+    }
+
+    /// Counts the failures. Returns also how many files changed.
+    fn diagnostics(&self, failures: Vec<(u32, Failure)>) -> (Diagnostics, u64) {
+        let mut diagnostics = Diagnostics::new(Diagnostics::DEFAULT_KEPT);
+        let mut changed = 0;
+        for (index, failure) in failures {
+            let row = self.files[index as usize].names[0];
+            let error = match failure {
+                Failure::Io(error) => error,
+                Failure::Changed => {
+                    changed += 1;
+                    io::Error::other("it changed since the scan")
+                }
+            };
+            let depth = u32::try_from(self.table.depth(row)).unwrap_or(u32::MAX);
+            let path = self.table.path(row);
+            diagnostics.add_error(ScanError::new(Operation::ReadFile, path, depth, error));
+        }
+        diagnostics.sort();
+        (diagnostics, changed)
+    }
+}
