@@ -18,6 +18,8 @@ pub enum Operation {
     Stat,
     /// Reading a file of gitignore rules.
     ReadRules,
+    /// Reading a file.
+    ReadFile,
 }
 
 impl Operation {
@@ -28,6 +30,7 @@ impl Operation {
             Self::ReadDirectory => "read_directory",
             Self::Stat => "stat",
             Self::ReadRules => "read_rules",
+            Self::ReadFile => "read_file",
         }
     }
 
@@ -38,6 +41,7 @@ impl Operation {
             Self::ReadDirectory => "read directory",
             Self::Stat => "access",
             Self::ReadRules => "read filter rules of",
+            Self::ReadFile => "read",
         }
     }
 }
@@ -55,6 +59,15 @@ impl ScanError {
     /// Returns an error about `path`, which lies `depth` steps below its root.
     pub fn new(operation: Operation, path: PathBuf, depth: u32, source: io::Error) -> Self {
         Self { operation, path, depth, source }
+    }
+
+    /// Returns a copy. The system's error number is kept, or the text if there is none.
+    pub(crate) fn duplicate(&self) -> Self {
+        let source = match self.source.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(self.source.kind(), self.source.to_string()),
+        };
+        Self { source, path: self.path.clone(), ..*self }
     }
 
     /// Returns the operation that failed.

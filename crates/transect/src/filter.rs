@@ -11,7 +11,9 @@
 mod conditions;
 pub(crate) mod gitignore;
 mod globs;
+mod names;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
@@ -21,8 +23,9 @@ use crate::error::Error;
 use crate::sink::SkipReason;
 use gitignore::IgnoreRules;
 use globs::Globs;
+use names::Names;
 
-pub use conditions::Conditions;
+pub use conditions::{Conditions, ModeCondition};
 
 /// Selects the entries to deliver. A directory that is not delivered is still read, unless an
 /// excluding glob or a rule excludes it with everything below.
@@ -36,6 +39,16 @@ pub struct Filters {
     /// last match decides. A glob without a slash matches names; one with a slash matches paths
     /// below a root, and never the root itself.
     pub globs: Vec<String>,
+    /// Deliver only entries whose names have one of these extensions, given with or without a leading
+    /// dot; empty means all. A name that begins with its only dot has none.
+    pub extensions: Vec<String>,
+    /// Deliver only entries whose names match one of these regular expressions (of the `regex` crate),
+    /// anywhere in the name; empty means all.
+    pub regexes: Vec<String>,
+    /// Ignore case in globs, regular expressions, and extensions (there of ASCII letters).
+    pub ignore_case: bool,
+    /// Exclude entries whose names begin with a dot, with everything below them; but no root.
+    pub exclude_hidden: bool,
     /// Apply `.gitignore` files, and exclude `.git`.
     pub gitignore: bool,
     /// Read every root, even one that a glob or rule excludes. For callers that replace `.` by a
@@ -47,17 +60,26 @@ pub struct Filters {
     pub types: Vec<FileType>,
     /// Deliver only entries whose attributes meet these conditions.
     pub conditions: Conditions,
+    /// Deliver only files of length 0 and directories in which the system lists nothing. Entries that
+    /// other filters exclude, and hidden ones, make a directory not empty, too.
+    pub empty: bool,
+    /// Deliver only symbolic links whose target does not exist, or that lead in a loop.
+    pub broken_links: bool,
 }
 
 /// Filters ready to use.
 #[derive(Debug)]
 pub(crate) struct CompiledFilters {
     globs: Globs,
+    names: Names,
+    exclude_hidden: bool,
     gitignore: bool,
     read_roots: bool,
     min_depth: u32,
     types: TypeSet,
     conditions: Option<Conditions>,
+    empty: bool,
+    broken_links: bool,
 }
 
 /// A set of file types.
@@ -89,14 +111,33 @@ impl Filters {
         if *self == Self::default() {
             return Ok(None);
         }
-        let globs = Globs::compile(&self.globs)?;
-        let Self { gitignore, read_roots, min_depth, conditions, .. } = *self;
+        let globs = Globs::compile(&self.globs, self.ignore_case)?;
+        let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
+        let Self { exclude_hidden, gitignore, read_roots, min_depth, conditions, .. } = *self;
+        let Self { empty, broken_links, .. } = *self;
         let mut types = TypeSet::of(&self.types);
         if conditions.are_about_sizes() {
             types = types.and(TypeSet::of(&[FileType::File]));
         }
+        if empty {
+            types = types.and(TypeSet::of(&[FileType::File, FileType::Directory]));
+        }
+        if broken_links {
+            types = types.and(TypeSet::of(&[FileType::Symlink]));
+        }
         let conditions = Some(conditions).filter(|conditions| !conditions.fields().is_empty());
-        Ok(Some(CompiledFilters { globs, gitignore, read_roots, min_depth, types, conditions }))
+        Ok(Some(CompiledFilters {
+            globs,
+            names,
+            exclude_hidden,
+            gitignore,
+            read_roots,
+            min_depth,
+            types,
+            conditions,
+            empty,
+            broken_links,
+        }))
     }
 }
 
@@ -128,7 +169,7 @@ impl CompiledFilters {
     }
 
     /// Returns whether an entry of this name may be a file of rules.
-    pub(crate) fn is_rules_file(name: &std::ffi::OsStr) -> bool {
+    pub(crate) fn is_rules_file(name: &OsStr) -> bool {
         name.eq_ignore_ascii_case(gitignore::RULES_FILE)
     }
 
@@ -145,8 +186,11 @@ impl CompiledFilters {
         relative: &mut PathBuf,
         entry: EntryRef<'_>,
     ) -> (Verdict, Option<SkipReason>) {
+        if self.exclude_hidden && names::is_hidden(entry.name) {
+            return (Verdict::Drop, Some(SkipReason::Excluded));
+        }
         if !self.needs_paths() {
-            return self.judge_depth_and_type(Verdict::Keep, dir.entry_depth(), entry);
+            return self.judge_entry(Verdict::Keep, dir.entry_depth(), entry.name, entry);
         }
         let file_type = entry.file_type();
         relative.push(entry.name);
@@ -161,7 +205,7 @@ impl CompiledFilters {
         relative.pop();
         match ignored {
             true => (verdict, Some(SkipReason::Gitignore)),
-            false => self.judge_depth_and_type(verdict, dir.entry_depth(), entry),
+            false => self.judge_entry(verdict, dir.entry_depth(), entry.name, entry),
         }
     }
 
@@ -179,30 +223,32 @@ impl CompiledFilters {
             return (Verdict::Drop, Some(SkipReason::Gitignore));
         }
         let verdict = self.globs.judge_root(root, entry.file_type());
-        let (verdict, reason) = self.judge_depth_and_type(verdict, 0, entry);
+        let name = names::of_root(entry.name);
+        let (verdict, reason) = self.judge_entry(verdict, 0, name, entry);
         (self.judge_attributes(EntryRef { verdict, ..entry }), reason)
     }
 
-    /// Judges an entry by depth and type, after the globs.
-    fn judge_depth_and_type(
+    /// Judges an entry by depth, name and type, after the globs.
+    fn judge_entry(
         &self,
         verdict: Verdict,
         depth: u32,
+        name: &OsStr,
         entry: EntryRef<'_>,
     ) -> (Verdict, Option<SkipReason>) {
         match verdict {
             Verdict::Drop => (verdict, Some(SkipReason::Excluded)),
             Verdict::Keep if depth < self.min_depth => (Verdict::DescendOnly, None),
-            Verdict::Keep => (self.judge_type(entry.file_type()), None),
+            Verdict::Keep => (self.judge_name_and_type(name, entry.file_type()), None),
             _ => (verdict, None),
         }
     }
 
-    /// Judges an entry by type. Other types are dropped before they are queried, except directories
+    /// Judges an entry by name and type. Others are dropped before they are queried, except directories
     /// and entries of unknown type, which may be directories: the walk descends into them.
-    fn judge_type(&self, file_type: FileType) -> Verdict {
+    fn judge_name_and_type(&self, name: &OsStr, file_type: FileType) -> Verdict {
         match file_type {
-            _ if self.types.contain(file_type) => Verdict::Keep,
+            _ if self.types.contain(file_type) && self.names.matches(name) => Verdict::Keep,
             FileType::Directory | FileType::Unknown => Verdict::DescendOnly,
             _ => Verdict::Drop,
         }
@@ -210,13 +256,31 @@ impl CompiledFilters {
 
     /// Returns whether entries must be judged by their attributes.
     pub(crate) fn has_conditions(&self) -> bool {
-        self.conditions.is_some()
+        self.conditions.is_some() || self.empty
+    }
+
+    /// Returns whether directories must be opened, or targets of links queried, to judge them.
+    pub(crate) fn probes(&self) -> bool {
+        self.empty || self.broken_links
+    }
+
+    /// Returns whether only empty directories are delivered.
+    pub(crate) fn requires_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// Returns whether only broken links are delivered.
+    pub(crate) fn requires_broken(&self) -> bool {
+        self.broken_links
     }
 
     /// Adds the attributes that the conditions need.
     pub(crate) fn add_wanted(&self, want: &mut Want) {
         let fields = self.conditions.map_or(FieldMask::empty(), |conditions| conditions.fields());
         want.entries |= fields;
+        if self.empty {
+            want.entries |= FieldMask::SIZE;
+        }
         if self.types.contain(FileType::Directory) {
             want.directories |= fields;
         }
@@ -225,11 +289,22 @@ impl CompiledFilters {
     /// Judges an entry by its attributes, which are known by now.
     pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
         let holds = |conditions: &Conditions| conditions.matches(entry.attributes);
-        match entry.verdict {
-            Verdict::Keep if !self.conditions.as_ref().is_none_or(holds) => Verdict::DescendOnly,
-            Verdict::Prune if !self.conditions.as_ref().is_none_or(holds) => Verdict::Drop,
-            verdict => verdict,
+        let is_filled =
+            self.empty && entry.file_type() == FileType::File && entry.attributes.size() != Some(0);
+        if is_filled || !self.conditions.as_ref().is_none_or(holds) {
+            return without(entry.verdict);
         }
+        entry.verdict
+    }
+}
+
+/// Returns the verdict on an entry that fails a test of its attributes or contents: it is not
+/// delivered, but a directory is still read.
+pub(crate) fn without(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Keep => Verdict::DescendOnly,
+        Verdict::Prune => Verdict::Drop,
+        verdict => verdict,
     }
 }
 

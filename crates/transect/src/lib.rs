@@ -42,7 +42,7 @@ pub use account::SizeTotals;
 pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
-pub use filter::{Conditions, Filters};
+pub use filter::{Conditions, Filters, ModeCondition};
 pub use options::ScanOptions;
 pub use order::Order;
 pub use plan::ScanPlan;
@@ -50,8 +50,8 @@ pub use profile::{WalkProfile, WalkSettings};
 pub use progress::{Progress, ProgressCounts};
 pub use run::Outcome;
 pub use sink::{
-    Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink, RankBy,
-    Sink, SkipReason, SortKey, Totals, Visit,
+    Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
+    ListTotals, RankBy, Sink, SkipReason, SortKey, Totals, Visit,
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,

@@ -59,6 +59,11 @@ pub(crate) struct ThreadLimits {
 }
 
 impl ScanPlan {
+    /// Returns whether filters look into directories, or at the targets of links.
+    pub(crate) fn probes(&self) -> bool {
+        self.filter.as_ref().is_some_and(CompiledFilters::probes)
+    }
+
     pub(crate) fn new(options: ScanOptions) -> Result<Self, Error> {
         if options.roots.is_empty() {
             return Err(Error::NoRoots);

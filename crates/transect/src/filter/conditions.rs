@@ -17,6 +17,29 @@ pub struct Conditions {
     pub uid: Option<u32>,
     /// Only entries of this group.
     pub gid: Option<u32>,
+    /// Only entries with these permission bits.
+    pub mode: Option<ModeCondition>,
+}
+
+/// A condition on permission bits (`07777`), as of `find -perm`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModeCondition {
+    /// Exactly these bits.
+    Exactly(u16),
+    /// At least these bits.
+    All(u16),
+    /// At least one of these bits; of no bits, every entry.
+    Any(u16),
+}
+
+impl ModeCondition {
+    fn is_met_by(self, mode: u16) -> bool {
+        match self {
+            Self::Exactly(bits) => mode & 0o7777 == bits,
+            Self::All(bits) => mode & bits == bits,
+            Self::Any(bits) => bits == 0 || mode & bits != 0,
+        }
+    }
 }
 
 impl Conditions {
@@ -33,6 +56,7 @@ impl Conditions {
             | if_set(self.newer.is_some() || self.older.is_some(), FieldMask::MTIME)
             | if_set(self.uid.is_some(), FieldMask::UID)
             | if_set(self.gid.is_some(), FieldMask::GID)
+            | if_set(self.mode.is_some(), FieldMask::MODE)
     }
 
     /// Returns whether an entry meets all conditions.
@@ -43,11 +67,16 @@ impl Conditions {
             && satisfies(self.older, attributes.mtime(), |time, mtime| mtime < time)
             && satisfies(self.uid, attributes.uid(), |uid, owner| uid == owner)
             && satisfies(self.gid, attributes.gid(), |gid, group| gid == group)
+            && satisfies(self.mode, attributes.mode(), ModeCondition::is_met_by)
     }
 }
 
 /// Returns whether there is no requirement, or the value is known and passes the test.
-fn satisfies<T>(required: Option<T>, known: Option<T>, test: impl Fn(T, T) -> bool) -> bool {
+fn satisfies<R: Copy, T>(
+    required: Option<R>,
+    known: Option<T>,
+    test: impl Fn(R, T) -> bool,
+) -> bool {
     required.is_none_or(|required| known.is_some_and(|known| test(required, known)))
 }
 
@@ -85,6 +114,7 @@ mod tests {
             Conditions { older: Some(i64::MAX), ..Conditions::default() },
             Conditions { uid: Some(0), ..Conditions::default() },
             Conditions { gid: Some(0), ..Conditions::default() },
+            Conditions { mode: Some(ModeCondition::Any(0)), ..Conditions::default() },
         ] {
             assert!(!conditions.matches(&unknown), "{conditions:?}");
             assert_eq!(conditions.fields().iter().count(), 1, "{conditions:?}");

@@ -18,9 +18,11 @@ pub(super) struct Globs {
 }
 
 impl Globs {
-    pub(super) fn compile(globs: &[String]) -> Result<Self, Error> {
+    pub(super) fn compile(globs: &[String], ignore_case: bool) -> Result<Self, Error> {
         let build = |is_meant: fn(&str) -> bool| {
             let mut builder = OverrideBuilder::new(".");
+            let reason = |error| Error::InvalidPattern(globs.join(" "), error_reason(&error));
+            builder.case_insensitive(ignore_case).map_err(reason)?;
             for glob in globs.iter().filter(|glob| is_meant(glob)) {
                 let invalid = |reason| Error::InvalidPattern(glob.clone(), reason);
                 if glob.trim_start_matches('!').is_empty() {
@@ -30,9 +32,7 @@ impl Globs {
                     .add(&escape_gitignore(glob))
                     .map_err(|error| invalid(error_reason(&error)))?;
             }
-            builder
-                .build()
-                .map_err(|error| Error::InvalidPattern(globs.join(" "), error_reason(&error)))
+            builder.build().map_err(reason)
         };
         Ok(Self { all: build(|_| true)?, name_only: build(is_name_only)? })
     }
@@ -124,7 +124,7 @@ mod tests {
 
     fn compile(globs: &[&str]) -> Globs {
         let globs: Vec<String> = globs.iter().map(|&glob| glob.to_owned()).collect();
-        Globs::compile(&globs).unwrap()
+        Globs::compile(&globs, false).unwrap()
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
             }
         }
         for glob in ["", "!", "!!"] {
-            assert!(Globs::compile(&[glob.to_owned()]).is_err(), "{glob:?}");
+            assert!(Globs::compile(&[glob.to_owned()], false).is_err(), "{glob:?}");
         }
     }
 

@@ -12,6 +12,7 @@ use transect_sys::{Attributes, EntryRef, FieldMask, FileType, Want};
 
 use crate::dir::Dir;
 use crate::error::ScanError;
+use crate::sink::list_totals::ListTotals;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
 use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
@@ -35,6 +36,8 @@ pub struct ListOutput<W> {
     /// The maximum number of lines, and how many are left.
     limit: Option<usize>,
     lines_left: AtomicUsize,
+    /// Whether sizes are added up.
+    with_totals: bool,
 }
 
 /// A format for the lines of a list.
@@ -94,7 +97,14 @@ impl<W: Write> ListOutput<W> {
             sort_spec: None,
             limit: None,
             lines_left: AtomicUsize::new(usize::MAX),
+            with_totals: false,
         }
+    }
+
+    /// Adds up the sizes of the entries in the list.
+    pub fn with_totals(mut self) -> Self {
+        self.with_totals = true;
+        self
     }
 
     /// Sets the format of the lines.
@@ -120,7 +130,8 @@ impl<W: Write> ListOutput<W> {
 
     fn sorted(&self) -> Option<SortBuffer> {
         let sort_spec = self.sort_spec?;
-        Some(SortBuffer::new(SortSpec { limit: self.limit, ..sort_spec }))
+        let sort_spec = SortSpec { limit: self.limit, ..sort_spec };
+        Some(SortBuffer::new(sort_spec, self.with_totals))
     }
 
     /// Returns whether one more line may be written.
@@ -166,6 +177,9 @@ pub struct ListSink<W: Write> {
     /// The path of the directory being visited, with a separator at the end.
     prefix: Vec<u8>,
     flushed: Instant,
+    totals: Option<ListTotals>,
+    /// Whether links are followed.
+    follow: bool,
     /// The number of entries written.
     pub entries: u64,
     /// Errors, and counts of entries that are not in the list.
@@ -177,6 +191,8 @@ impl<W: Write> ListSink<W> {
     pub fn new(output: Arc<ListOutput<W>>, errors: usize) -> Self {
         Self {
             sorted: output.sorted(),
+            totals: output.with_totals.then(ListTotals::default),
+            follow: false,
             output,
             buffer: Vec::new(),
             prefix: Vec::new(),
@@ -186,9 +202,12 @@ impl<W: Write> ListSink<W> {
         }
     }
 
-    /// Writes the remaining lines, and returns the diagnostics.
-    pub fn into_diagnostics(mut self) -> Diagnostics {
-        for line in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
+    /// Writes the remaining lines, and returns the diagnostics; and the totals, if the output has them.
+    pub fn finish(mut self) -> (Diagnostics, Option<ListTotals>) {
+        for (line, attributes) in self.sorted.take().into_iter().flat_map(SortBuffer::into_lines) {
+            if let (Some(totals), Some(attributes)) = (&mut self.totals, attributes) {
+                totals.add(&attributes, self.follow);
+            }
             self.buffer.extend_from_slice(&line);
             self.buffer.push(self.output.terminator);
             // `ListOutput::finish` returns the error.
@@ -196,7 +215,7 @@ impl<W: Write> ListSink<W> {
                 break;
             }
         }
-        std::mem::replace(&mut self.diagnostics, Diagnostics::new(0))
+        (std::mem::replace(&mut self.diagnostics, Diagnostics::new(0)), self.totals.take())
     }
 
     fn flush(&mut self) -> Flow {
@@ -225,7 +244,12 @@ impl<W: Write + Send> Sink for ListSink<W> {
             self.output.format.as_ref().map_or(FieldMask::empty(), |format| format.fields());
         let sorted_by = self.output.sort_spec.map_or(FieldMask::empty(), |it| it.key.field());
         let fields = formatted | sorted_by;
-        Want { entries: fields, directories: fields, ..Want::default() }
+        let totals = if self.totals.is_some() { ListTotals::want() } else { Want::default() };
+        Want {
+            entries: fields | totals.entries,
+            directories: fields | totals.directories,
+            ..totals
+        }
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}
@@ -233,7 +257,8 @@ impl<W: Write + Send> Sink for ListSink<W> {
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
-        let Self { output, buffer, sorted, prefix, entries, .. } = self;
+        self.follow = visit.follow;
+        let Self { output, buffer, sorted, prefix, totals, entries, .. } = self;
         for entry in visit.batch.iter() {
             let entry = ListEntry { dir: visit.dir, prefix, entry };
             if let Some(sorted) = sorted {
@@ -244,6 +269,9 @@ impl<W: Write + Send> Sink for ListSink<W> {
                     Some(format) => format.write(&entry, buffer),
                 }
                 buffer.push(output.terminator);
+                if let Some(totals) = totals {
+                    totals.add(entry.attributes(), visit.follow);
+                }
             } else {
                 break;
             }
@@ -277,6 +305,10 @@ impl<W: Write + Send> Sink for ListSink<W> {
 
     fn merge(&mut self, mut other: Self) {
         self.entries += other.entries;
+        self.follow |= other.follow;
+        if let (Some(totals), Some(others)) = (&mut self.totals, other.totals.take()) {
+            totals.merge(others);
+        }
         if let (Some(sorted), Some(others)) = (&mut self.sorted, other.sorted.take()) {
             sorted.merge(others);
         }

@@ -3,6 +3,7 @@
 mod diagnostics;
 mod largest;
 mod list;
+mod list_totals;
 mod sort;
 mod totals;
 
@@ -17,6 +18,7 @@ use crate::error::ScanError;
 pub use diagnostics::Diagnostics;
 pub use largest::{LargestEntry, RankBy};
 pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
+pub use list_totals::ListTotals;
 pub use sort::SortKey;
 pub use totals::Totals;
 

@@ -111,6 +111,8 @@ struct SortEntry {
     name: usize,
     /// The line to write, if not the path.
     line: Option<Vec<u8>>,
+    /// For totals of the entries that are written.
+    attributes: Option<Box<Attributes>>,
 }
 
 /// The entries that one thread found, or the first of them.
@@ -121,6 +123,7 @@ struct SortEntry {
 pub(super) struct SortBuffer {
     spec: SortSpec,
     entries: Vec<SortEntry>,
+    keeps_attributes: bool,
 }
 
 impl SortBuffer {
@@ -128,8 +131,8 @@ impl SortBuffer {
     /// nothing per entry.
     const TRIM_SLACK: usize = 1024;
 
-    pub(super) fn new(spec: SortSpec) -> Self {
-        Self { spec, entries: Vec::new() }
+    pub(super) fn new(spec: SortSpec, keeps_attributes: bool) -> Self {
+        Self { spec, entries: Vec::new(), keeps_attributes }
     }
 
     pub(super) fn push(
@@ -140,7 +143,8 @@ impl SortBuffer {
         line: Option<Vec<u8>>,
     ) {
         let sort_value = self.spec.key.sort_value(attributes);
-        self.entries.push(SortEntry { sort_value, path, name, line });
+        let attributes = self.keeps_attributes.then(|| Box::new(*attributes));
+        self.entries.push(SortEntry { sort_value, path, name, line, attributes });
         let limit = self.spec.limit.unwrap_or(usize::MAX);
         if self.entries.len() >= limit.saturating_mul(2).saturating_add(Self::TRIM_SLACK) {
             self.trim();
@@ -154,19 +158,19 @@ impl SortBuffer {
 
     /// Drops the entries beyond the limit.
     fn trim(&mut self) {
-        let Self { spec, entries } = self;
+        let Self { spec, entries, .. } = self;
         if let Some(limit) = spec.limit.filter(|&limit| limit < entries.len()) {
             entries.select_nth_unstable_by(limit, |a, b| spec.compare(a, b));
             entries.truncate(limit);
         }
     }
 
-    /// Returns the lines in order.
-    pub(super) fn into_lines(mut self) -> impl Iterator<Item = Vec<u8>> {
+    /// Returns the lines in order, with the attributes of their entries if those were kept.
+    pub(super) fn into_lines(mut self) -> impl Iterator<Item = (Vec<u8>, Option<Box<Attributes>>)> {
         self.trim();
-        let Self { spec, mut entries } = self;
+        let Self { spec, mut entries, .. } = self;
         entries.sort_unstable_by(|a, b| spec.compare(a, b));
-        entries.into_iter().map(|entry| entry.line.unwrap_or(entry.path))
+        entries.into_iter().map(|entry| (entry.line.unwrap_or(entry.path), entry.attributes))
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
 
     fn sorted(key: SortKey, reverse: bool, limit: Option<usize>, sizes: &[u64]) -> Vec<String> {
         let spec = SortSpec { key, reverse, limit };
-        let (mut one, mut two) = (SortBuffer::new(spec), SortBuffer::new(spec));
+        let (mut one, mut two) = (SortBuffer::new(spec, false), SortBuffer::new(spec, false));
         for (index, &size) in sizes.iter().enumerate() {
             let mut attributes = Attributes::of_type(FileType::File);
             if size != 0 {
@@ -205,7 +209,7 @@ mod tests {
             half.push(&attributes, path.into_bytes(), 2, None);
         }
         one.merge(two);
-        one.into_lines().map(|line| String::from_utf8(line).unwrap()).collect()
+        one.into_lines().map(|(line, _)| String::from_utf8(line).unwrap()).collect()
     }
 
     #[test]

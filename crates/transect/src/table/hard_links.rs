@@ -54,6 +54,9 @@ struct NameGroup {
     end: u32,
     /// All names of the file are in the table.
     all_here: bool,
+    id: FileId,
+    /// 0 if unknown.
+    link_count: u32,
 }
 
 /// The names of a file that are in the table.
@@ -63,6 +66,9 @@ pub(super) struct LinkedFile<'t> {
     pub(super) rows: &'t [u32],
     /// All names of the file are in the table.
     pub(super) all_here: bool,
+    pub(super) id: FileId,
+    /// The link count of the file; 0 if unknown.
+    pub(super) link_count: u32,
 }
 
 /// Allocated bytes in and below a directory; `i128` cannot overflow.
@@ -91,10 +97,10 @@ impl HardLinkIndex {
     /// Iterates over the files with several names, in the table or not.
     pub(super) fn linked(&self) -> impl Iterator<Item = LinkedFile<'_>> {
         let mut begin = 0;
-        self.groups.iter().map(move |&NameGroup { end, all_here }| {
+        self.groups.iter().map(move |&NameGroup { end, all_here, id, link_count }| {
             let rows = &self.rows[begin..end as usize];
             begin = end as usize;
-            LinkedFile { rows, all_here }
+            LinkedFile { rows, all_here, id, link_count }
         })
     }
 
@@ -168,7 +174,8 @@ impl HardLinkIndex {
         }
         self.rows.extend(names.iter().map(|name| name.row));
         // A table has no more rows than 32 bits can count.
-        self.groups.push(NameGroup { end: self.rows.len() as u32, all_here });
+        let &LinkedName { id, link_count, .. } = first;
+        self.groups.push(NameGroup { end: self.rows.len() as u32, all_here, id, link_count });
         let bytes = i128::from(allocated(rows, first.row));
         let mut before = directories.parent_of(Row(first.row));
         let mut lowest_common = before;

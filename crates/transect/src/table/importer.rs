@@ -12,7 +12,7 @@ use super::directories::UnreadReason;
 use super::directory_buffer::DirectoryBuffer;
 use super::{Row, Table};
 use crate::error::{Error, Operation, ScanError};
-use crate::sink::SkipReason;
+use crate::sink::{Diagnostics, SkipReason};
 
 /// The maximum number of path bytes kept with errors. In a deep tree every path is long, so a limit
 /// on the number of errors is not enough.
@@ -115,6 +115,27 @@ impl TableImporter {
         } else {
             self.sink.diagnostics.count_error(&error);
         }
+    }
+
+    /// Marks the current directory as not read, or not completely. Counts no error.
+    pub(super) fn mark_unread(&mut self, why: UnreadReason) {
+        let open = self.current();
+        let number = open.number;
+        open.unread = !matches!(why, UnreadReason::Failed(_));
+        if why != UnreadReason::Unvisited {
+            self.sink.unread.push((number, why));
+        }
+    }
+
+    /// Counts errors of the current directory, without their causes.
+    pub(super) fn count_errors(&mut self, errors: u64) {
+        let number = self.current().number;
+        self.sink.errors.extend((0..errors).map(|_| number));
+    }
+
+    /// Replaces the diagnostics.
+    pub(super) fn set_diagnostics(&mut self, diagnostics: Diagnostics) {
+        self.sink.diagnostics = diagnostics;
     }
 
     /// Makes the table.

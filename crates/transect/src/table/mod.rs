@@ -41,6 +41,7 @@ mod build;
 mod columns;
 mod directories;
 mod directory_buffer;
+mod edit;
 mod finish;
 mod hard_links;
 mod importer;
@@ -48,6 +49,7 @@ mod partial;
 mod query;
 mod rank_bitmap;
 mod row;
+mod row_set;
 mod selection;
 mod size_column;
 
@@ -62,10 +64,12 @@ use crate::sink::Diagnostics;
 pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, SubtreeTotals, UnreadReason};
+pub use edit::RemovedNames;
 pub use importer::TableImporter;
 pub use partial::PartialTable;
 pub use query::Subtree;
 pub use row::Row;
+pub use row_set::RowSet;
 pub use selection::SelectionTotals;
 
 use columns::Rows;

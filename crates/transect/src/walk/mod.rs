@@ -33,7 +33,7 @@ use crate::sink::Sink;
 
 use shared::WalkShared;
 use task::Tasks;
-use worker::Worker;
+use worker::{Prober, Worker};
 
 /// The result of a walk.
 pub(crate) struct WalkResult<S> {
@@ -53,7 +53,8 @@ pub(crate) fn walk<R: Reader, S: Sink>(
 ) -> Result<WalkResult<S>, Error> {
     let mut reader = make_reader();
     let shared = WalkShared::new(plan, make_sink().want(), &mut reader);
-    let mut worker = Worker::new(&shared, 0, reader, make_sink());
+    let prober = || plan.probes().then(|| Prober::new(make_reader()));
+    let mut worker = Worker::new(&shared, 0, reader, prober(), make_sink());
     let mut threads = 1;
 
     let (top, mut tasks) = worker.visit_roots();
@@ -65,7 +66,7 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     while !tasks.is_empty() {
         let (sinks, used) = drain(&shared, worker, tasks, make_sink, make_reader)?;
         threads = threads.max(used);
-        worker = Worker::new(&shared, 0, make_reader(), merged(sinks));
+        worker = Worker::new(&shared, 0, make_reader(), prober(), merged(sinks));
         tasks = worker.take_links();
     }
     worker.release(top);
@@ -80,7 +81,8 @@ fn drain<'r, R: Reader, S: Sink>(
     make_sink: &(impl Fn() -> S + Sync),
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<(Vec<S>, usize), Error> {
-    let spawn = |id| Worker::new(shared, id, make_reader(), make_sink());
+    let prober = || shared.plan.probes().then(|| Prober::new(make_reader()));
+    let spawn = |id| Worker::new(shared, id, make_reader(), prober(), make_sink());
     Ok(match shared.plan.order {
         Order::Recursive => recursive::drain(worker, tasks)?,
         Order::Queue => sequential::drain(worker, tasks, sequential::Queue::default()),

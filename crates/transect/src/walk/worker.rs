@@ -3,6 +3,7 @@
 mod enter;
 mod links;
 mod missing;
+mod probe;
 mod top;
 
 use std::ffi::OsStr;
@@ -10,7 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{Batch, Fault, FieldMask, FileType, ListStatus, Reader, Verdict};
+use transect_sys::{Attributes, Batch, Fault, FieldMask, FileType, ListStatus, Reader, Verdict};
 
 use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
@@ -20,11 +21,15 @@ use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 
+pub(super) use probe::Prober;
+
 /// One thread's share of a walk: a reader, a sink, and buffers reused for every directory.
 pub(super) struct Worker<'r, R: Reader, S: Sink> {
     shared: &'r WalkShared<'r, R, S>,
     id: usize,
     reader: R,
+    /// For filters that look into directories and at the targets of links.
+    prober: Option<Prober<R>>,
     sink: S,
     batch: Batch,
     /// Path below the root of the directory being judged; maintained only if a filter needs paths.
@@ -43,12 +48,19 @@ struct EnteredDir<R: Reader, S: Sink> {
 }
 
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
-    pub(super) fn new(shared: &'r WalkShared<'r, R, S>, id: usize, reader: R, sink: S) -> Self {
+    pub(super) fn new(
+        shared: &'r WalkShared<'r, R, S>,
+        id: usize,
+        reader: R,
+        prober: Option<Prober<R>>,
+        sink: S,
+    ) -> Self {
         let bytes_reported = sink.bytes();
         Self {
             shared,
             id,
             reader,
+            prober,
             sink,
             batch: Batch::new(),
             relative: PathBuf::new(),
@@ -128,6 +140,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 self.fill(dir, &handle);
             }
             self.judge_attributes();
+            self.judge_contents(dir, Some(&handle));
             self.deliver(dir);
             self.collect(dir, children, &mut links);
             if listing == ListStatus::End || self.shared.is_stopped() {
@@ -275,17 +288,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         children: &mut Tasks<R, S>,
         links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
     ) {
-        let too_deep = dir.entry_depth() >= self.shared.plan.max_depth;
         for entry in self.batch.entries() {
             if entry.attributes.file_type() != FileType::Directory || entry.verdict == Verdict::Drop
             {
                 continue;
             }
-            let unread = match too_deep {
-                true => Some(SkipReason::MaxDepth),
-                false if self.shared.plan.follow => None,
-                false => entry.attributes.is_placeholder().then_some(SkipReason::Placeholder),
-            };
+            let unread = self.unread_reason(dir, &entry.attributes);
             if let Some(reason) = unread {
                 self.sink.skipped(dir, reason);
             }
@@ -300,6 +308,15 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 true => links.push(DeferredLink { task, target: entry.attributes.file_id() }),
                 false => children.push(task),
             }
+        }
+    }
+
+    /// Returns why a directory among the entries of `dir` is not read; `None` if it is.
+    fn unread_reason(&self, dir: &DirOf<S>, attributes: &Attributes) -> Option<SkipReason> {
+        match dir.entry_depth() >= self.shared.plan.max_depth {
+            true => Some(SkipReason::MaxDepth),
+            false if self.shared.plan.follow => None,
+            false => attributes.is_placeholder().then_some(SkipReason::Placeholder),
         }
     }
 

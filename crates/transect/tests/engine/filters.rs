@@ -573,6 +573,66 @@ fn size_conditions_match_files_only() {
 }
 
 #[test]
+fn empty_matches_empty_files_and_directories() {
+    let temp = TempDir::new();
+    let root = temp.path();
+    build(root, &[("a/b/c/", ""), ("hidden/.x/", ""), ("full/one", "1"), ("full/zero", "")]);
+    build(root, &[("ignored/x.o", "o"), ("ignored/.gitignore", "*.o")]);
+    let empty = |more: Filters| {
+        list(root, |options| options.filters(Filters { empty: true, ..more.clone() }))
+    };
+    let all = ["a/b/c", "full/zero", "hidden/.x"];
+    assert_eq!(empty(Filters::default()), all);
+    // Entries that other filters hide make a directory not empty.
+    assert_eq!(
+        empty(Filters { exclude_hidden: true, ..Filters::default() }),
+        ["a/b/c", "full/zero"]
+    );
+    assert_eq!(empty(gitignore()), all);
+    assert_eq!(empty(types(&[FileType::Directory])), ["a/b/c", "hidden/.x"]);
+    assert_eq!(empty(types(&[FileType::File])), ["full/zero"]);
+    assert!(empty(types(&[FileType::Symlink])).is_empty());
+    // The last level is not read.
+    let shallow = |options: ScanOptions| {
+        let filters = Filters { empty: true, ..Filters::default() };
+        options.filters(filters).max_depth(3)
+    };
+    assert_eq!(list(root, shallow), all);
+    let itself = list(&root.join("a/b/c"), |options| {
+        options.filters(Filters { empty: true, ..Filters::default() })
+    });
+    assert_eq!(itself, [""]);
+}
+
+#[cfg(unix)]
+#[test]
+fn broken_links_are_those_without_target() {
+    use std::os::unix::fs::symlink;
+
+    let temp = TempDir::new();
+    let root = temp.path();
+    build(root, &[("dir/file", "f")]);
+    for (target, link) in [
+        ("file", "dir/good"),
+        ("..", "dir/up"),
+        ("nowhere", "dir/dangling"),
+        ("dir/file/x", "through_file"),
+        ("loop_b", "loop_a"),
+        ("loop_a", "loop_b"),
+        ("dir/dangling", "to_dangling"),
+        ("dir/good", "to_good"),
+    ] {
+        symlink(target, root.join(link)).unwrap();
+    }
+    symlink("x".repeat(300), root.join("too_long")).unwrap();
+    let expected = ["dir/dangling", "loop_a", "loop_b", "through_file", "to_dangling", "too_long"];
+    let filters = Filters { broken_links: true, ..Filters::default() };
+    assert_eq!(list(root, |options| options.filters(filters.clone())), expected);
+    let itself = list(&root.join("loop_a"), |options| options.filters(filters.clone()));
+    assert_eq!(itself, [""]);
+}
+
+#[test]
 fn time_conditions_match_all_types_old_directories_read() {
     let temp = sources();
     let root = temp.path();

@@ -85,7 +85,7 @@ fn listed(
     let output = Arc::new(ListOutput::new(bytes.clone(), 0));
     let outcome = run(Arc::clone(&output));
     let entries = outcome.sink.entries;
-    let diagnostics = outcome.sink.into_diagnostics();
+    let (diagnostics, _) = outcome.sink.finish();
     output.finish().expect("memory can be written");
     let bytes = bytes.0.lock().unwrap();
     let mut paths: Vec<Vec<u8>> = bytes.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();

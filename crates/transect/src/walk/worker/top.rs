@@ -50,6 +50,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
                 verdict
             });
         }
+        self.judge_contents(&top, None);
         self.deliver(&top);
         let (mut tasks, mut links) = (Vec::new(), Vec::new());
         self.collect(&top, &mut tasks, &mut links);
