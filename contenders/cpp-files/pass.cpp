@@ -9,8 +9,12 @@
 #include <string>
 #include <vector>
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <fcntl.h>
 #include <unistd.h>
+#endif
 
 struct Job {
 	std::string input, output;
@@ -39,9 +43,16 @@ static void sync_if_asked(const Job &job)
 {
 	if (!job.sync)
 		return;
+#ifdef _WIN32
+	HANDLE file = CreateFileA(job.output.c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+				  OPEN_EXISTING, 0, nullptr);
+	if (file == INVALID_HANDLE_VALUE || !FlushFileBuffers(file) || !CloseHandle(file))
+		fail(job.output + ": cannot be synced");
+#else
 	int file = open(job.output.c_str(), O_WRONLY | O_CLOEXEC);
 	if (file < 0 || fsync(file) || close(file))
 		fail(job.output + ": cannot be synced");
+#endif
 }
 
 static std::uint64_t pass(const Job &job)
@@ -74,9 +85,18 @@ static std::uint64_t pass(const Job &job)
 // CPU time of all threads.
 static std::uint64_t cpu_ns()
 {
+#ifdef _WIN32
+	FILETIME created, ended, kernel, user;
+	GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user);
+	const auto ns = [](FILETIME time) {
+		return (static_cast<std::uint64_t>(time.dwHighDateTime) << 32 | time.dwLowDateTime) * 100;
+	};
+	return ns(kernel) + ns(user);
+#else
 	timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
+#endif
 }
 
 int main(int argc, char **argv)

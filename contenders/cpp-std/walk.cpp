@@ -16,7 +16,14 @@
 #include <system_error>
 #include <vector>
 
+#ifdef _WIN32
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
+#else
 #include <sys/resource.h>
+#endif
 
 namespace fs = std::filesystem;
 
@@ -44,7 +51,11 @@ static void note([[maybe_unused]] const fs::path &path, [[maybe_unused]] char ty
 		 [[maybe_unused]] std::uint64_t size = 0)
 {
 	if constexpr (CHECK) {
+#ifdef _WIN32
+		std::string bytes = fs::path(path.native().substr(root_length)).generic_u8string();
+#else
 		std::string bytes = path.native().substr(root_length);
+#endif
 		if (!bytes.empty() && bytes[0] == '/')
 			bytes.erase(0, 1);
 		bytes += '\0';
@@ -186,12 +197,37 @@ static Tally async(const fs::path &root)
 // CPU time of all threads.
 static std::uint64_t cpu_ns()
 {
+#ifdef _WIN32
+	FILETIME created, ended, kernel, user;
+	GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user);
+	const auto ns = [](FILETIME time) {
+		return (static_cast<std::uint64_t>(time.dwHighDateTime) << 32 | time.dwLowDateTime) * 100;
+	};
+	return ns(kernel) + ns(user);
+#else
 	timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return static_cast<std::uint64_t>(t.tv_sec) * 1000000000u + static_cast<std::uint64_t>(t.tv_nsec);
+#endif
 }
 
+// Raises the limit of open files: recursion keeps a directory open per depth, futures one per thread.
+static void raise_limit()
+{
+#ifndef _WIN32
+	rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+#endif
+}
+
+#ifdef _WIN32
+int wmain(int argc, wchar_t **argv)
+#else
 int main(int argc, char **argv)
+#endif
 {
 	const std::map<std::string, std::function<Tally(const fs::path &)>> methods = {
 		{"cpp-filesystem-iterator", iterator}, {"cpp-filesystem-recursive", recursive},
@@ -202,25 +238,20 @@ int main(int argc, char **argv)
 		std::cerr << "usage: walk METHOD ROOT RUNS\n";
 		return 2;
 	}
-	const auto method = methods.find(argv[1]);
+	const auto method = methods.find(fs::path(argv[1]).string());
 	if (method == methods.end()) {
-		std::cerr << "walk: unknown method: " << argv[1] << "\n";
+		std::cerr << "walk: unknown method: " << fs::path(argv[1]) << "\n";
 		return 2;
 	}
 	const fs::path root = argv[2];
 	root_length = root.native().size();
 	std::error_code ec;
 	if (fs::symlink_status(root, ec).type() != fs::file_type::directory) {
-		std::cerr << "walk: not a directory: " << argv[2] << "\n";
+		std::cerr << "walk: not a directory: " << root << "\n";
 		return 1;
 	}
-	// Recursion keeps a directory open per depth, futures one per thread.
-	rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
+	raise_limit();
+	for (long runs = std::stol(fs::path(argv[3]).string()); runs > 0; runs--) {
 		const auto cpu = cpu_ns();
 		const auto start = std::chrono::steady_clock::now();
 		const Tally tally = method->second(root);
@@ -238,4 +269,5 @@ int main(int argc, char **argv)
 			  << std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count()
 			  << ",\"cpu_ns\":" << cpu_of_run << "}" << std::endl;
 	}
+	return 0;
 }

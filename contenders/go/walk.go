@@ -24,7 +24,7 @@ var check = len(os.Args) == 5 && os.Args[4] == "check"
 func (t *tally) note(path string, kind byte, size int64) {
 	hash := uint64(0xcbf29ce484222325)
 	add := func(octet byte) { hash = (hash ^ uint64(octet)) * 0x100000001b3 }
-	path = strings.TrimPrefix(path[len(os.Args[2]):], "/")
+	path = strings.TrimPrefix(filepath.ToSlash(path[len(os.Args[2]):]), "/")
 	for i := 0; i < len(path); i++ {
 		add(path[i])
 	}
@@ -185,13 +185,16 @@ func main() {
 		fail(2, err)
 	}
 	for ; runs > 0; runs-- {
+		cpu := cpuTime()
 		start := time.Now()
 		t := method(root)
+		elapsed := time.Since(start)
+		cpu = cpuTime() - cpu
 		digest := ""
 		if check {
 			digest = fmt.Sprintf("\"digest\":\"%016x\",", t.digest)
 		}
-		fmt.Printf("{%s\"files\":%d,\"directories\":%d,\"bytes\":%d,\"errors\":%d,\"elapsed_ns\":%d}\n",
-			digest, t.files, t.directories, t.bytes, t.errors, time.Since(start).Nanoseconds())
+		fmt.Printf("{%s\"files\":%d,\"directories\":%d,\"bytes\":%d,\"errors\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n",
+			digest, t.files, t.directories, t.bytes, t.errors, elapsed.Nanoseconds(), cpu)
 	}
 }

@@ -1,6 +1,7 @@
 // Tree walks in Groovy: walk.groovy METHOD ROOT RUNS. The protocol is in ../README.md.
 import groovy.io.FileType
 import java.nio.file.Files
+import java.util.concurrent.locks.LockSupport
 
 class Tally {
     long files, directories, bytes, errors
@@ -25,6 +26,20 @@ def eachFileRecurse = { File root, Tally tally ->
     }
 }
 
+// CPU time of all threads in nanoseconds; 0 where the system is not Linux. java.lang.management counts in ticks of
+// 10 ms. The kernel brings the time of a thread up to date when the thread stops running.
+def cpuTime = {
+    LockSupport.parkNanos(50_000)
+    long sum = 0
+    new File('/proc/self/task').listFiles().each { thread ->
+        try {
+            sum += new File(thread, 'schedstat').text.tokenize(' ')[0] as long
+        } catch (IOException ignored) { // it has ended
+        }
+    }
+    sum
+}
+
 def methods = ['groovy-each-file-recurse': eachFileRecurse]
 if (args.length != 3 || !methods[args[0]]) {
     System.err.println(args.length != 3 ? 'usage: walk.groovy METHOD ROOT RUNS' : "walk.groovy: unknown method: ${args[0]}")
@@ -37,9 +52,12 @@ if (!root.isDirectory() || Files.isSymbolicLink(root.toPath())) {
 }
 args[2].toInteger().times {
     def tally = new Tally()
+    long cpu = cpuTime()
     long start = System.nanoTime()
     methods[args[0]](root, tally)
     long elapsed = System.nanoTime() - start
-    println """{"files":$tally.files,"directories":$tally.directories,"bytes":$tally.bytes,"errors":$tally.errors,"elapsed_ns":$elapsed}"""
+    cpu = cpuTime() - cpu
+    def cpuOfRun = cpu > 0 ? ""","cpu_ns":$cpu""" : ''
+    println """{"files":$tally.files,"directories":$tally.directories,"bytes":$tally.bytes,"errors":$tally.errors,"elapsed_ns":$elapsed$cpuOfRun}"""
     System.out.flush()
 }

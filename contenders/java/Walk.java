@@ -188,13 +188,15 @@ final class Walk {
             fail(1, "not a directory: " + root);
         }
         for (int runs = Integer.parseInt(arguments[2]); runs > 0; runs--) {
+            long cpu = CpuTime.nanos();
             long start = System.nanoTime();
             Walk walk = method.apply(root);
             long elapsed = System.nanoTime() - start;
+            cpu = CpuTime.nanos() - cpu;
             String digest = CHECK ? String.format("\"digest\":\"%016x\",", walk.digest) : "";
             System.out.println("{" + digest + "\"files\":" + walk.files + ",\"directories\":" + walk.directories
                     + ",\"bytes\":" + walk.bytes + ",\"errors\":" + walk.errors
-                    + ",\"elapsed_ns\":" + elapsed + "}");
+                    + ",\"elapsed_ns\":" + elapsed + ",\"cpu_ns\":" + cpu + "}");
             System.out.flush();
         }
     }

@@ -75,9 +75,12 @@ function main([name, root, runs]) {
     const tally = { files: 0, directories: 0, bytes: 0, errors: 0 };
     const top = Buffer.from(root).toString('latin1');
     if (check) Object.assign(tally, { digest: 0n, root: top });
+    const before = process.cpuUsage();
     const start = process.hrtime.bigint();
     methods[name](top, tally);
     tally.elapsed_ns = Number(process.hrtime.bigint() - start);
+    const { user, system } = process.cpuUsage(before);
+    tally.cpu_ns = 1000 * (user + system);
     if (check) {
       tally.digest = tally.digest.toString(16).padStart(16, '0');
       delete tally.root;

@@ -16,7 +16,7 @@ class Tally:
         self.files = self.directories = self.bytes = self.errors = self.digest = 0
 
     def note(self, path, kind, size=None):
-        path = os.fsencode(os.path.relpath(path, sys.argv[2]))
+        path = os.fsencode(os.path.relpath(path, sys.argv[2]).replace(os.sep, "/"))
         end = b"\0" + kind + (b"" if size is None else size.to_bytes(8, "little"))
         self.digest += fnv(end, of_path(b"" if path == b"." else path))
 

@@ -7,8 +7,10 @@
 #include <QQueue>
 #include <QStack>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <string>
@@ -88,6 +90,14 @@ static void stack(const QString &root, Tally &tally)
 		list(waiting.pop(), tally, [&](const QString &sub) { waiting.push(sub); });
 }
 
+// CPU time of all threads, in nanoseconds.
+static std::int64_t cpuTime()
+{
+	timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
 	const std::map<std::string, void (*)(const QString &, Tally &)> methods = {
@@ -117,11 +127,14 @@ int main(int argc, char **argv)
 	for (long runs = std::atol(argv[3]); runs > 0; runs--) {
 		Tally tally;
 		QElapsedTimer timer;
+		const qint64 cpu = cpuTime();
 		timer.start();
 		method->second(root, tally);
 		const qint64 elapsed = timer.nsecsElapsed();
-		std::printf("{\"files\":%lld,\"directories\":%lld,\"bytes\":%lld,\"errors\":%lld,\"elapsed_ns\":%lld}\n",
-			    tally.files, tally.directories, tally.bytes, tally.errors, elapsed);
+		const qint64 cpuOfRun = cpuTime() - cpu;
+		std::printf("{\"files\":%lld,\"directories\":%lld,\"bytes\":%lld,\"errors\":%lld,\"elapsed_ns\":%lld,"
+			    "\"cpu_ns\":%lld}\n",
+			    tally.files, tally.directories, tally.bytes, tally.errors, elapsed, cpuOfRun);
 		std::fflush(stdout);
 	}
 }

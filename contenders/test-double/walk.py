@@ -1,4 +1,6 @@
-"""Wrong on purpose, for the lab's tests: walk.py METHOD ROOT RUNS [check]. The protocol is in ../README.md."""
+"""Wrong on purpose, for the lab's tests: walk.py METHOD ROOT RUNS [check]. The protocol is in ../README.md.
+
+walk.py serve ROOT: the server of the method wrong-server."""
 
 import json
 import os
@@ -24,7 +26,7 @@ class Walk:
         self.tally = {"files": 0, "directories": 0, "bytes": 0, "errors": 0}
         self.digest = 0
         self.above = []  # the directories from the root to here: followed links must not go round
-        self.dropped = self.added = False
+        self.dropped = self.added = self.part = False
 
     def file(self, prefix, name, size):
         self.tally["files"] += 1
@@ -44,6 +46,13 @@ class Walk:
     def entry(self, parent, prefix, entry):
         name = os.fsencode(entry.name)
         follow = self.fault == "follows-links"
+        if self.fault == "counts-links" and entry.is_symlink():
+            self.file(prefix, name, entry.stat(follow_symlinks=False).st_size)
+            return
+        if self.fault == "part" and len(self.above) == 1 and entry.is_dir(follow_symlinks=False):
+            self.part = not self.part
+            if self.part:
+                return
         if self.fault == "hides-dot-names" and name.startswith(b"."):
             return
         if self.fault == "skips-non-utf8" and not utf8(name):
@@ -66,6 +75,8 @@ class Walk:
                     os.close(descriptor)
             elif entry.is_file(follow_symlinks=follow):
                 size = entry.stat(follow_symlinks=follow).st_size
+                if self.fault == "drops-empty-files" and size == 0:
+                    return
                 if self.fault == "link-for-empty-file" and not self.dropped and size == 0:
                     self.dropped = True
                     return
@@ -128,6 +139,80 @@ def slow_clock(root):
     print(json.dumps(tally), flush=True)
 
 
+def stops_early(root):
+    start = time.monotonic_ns()
+    os.listdir(root)
+    elapsed = time.monotonic_ns() - start
+    tally, _ = long_walk(root)
+    tally["elapsed_ns"] = elapsed
+    print(json.dumps(tally), flush=True)
+
+
+def beside(root, what):
+    """A path beside the tree, so that it is removed together with the tree."""
+    folder, name = os.path.split(os.path.abspath(root))
+    return os.path.join(folder, f".{name}.{what}")
+
+
+def remembered(root):
+    """The first result, with a time that this process can have spent."""
+    try:
+        with open(beside(root, "memory"), encoding="ascii") as file:
+            tally = json.load(file)
+    except FileNotFoundError:
+        tally = honest(root)
+        with open(beside(root, "memory"), "w", encoding="ascii") as file:
+            json.dump(tally, file)
+    tally["elapsed_ns"] = min(tally["elapsed_ns"], time.process_time_ns())
+    return tally
+
+
+def remembers(root):
+    print(json.dumps(remembered(root)), flush=True)
+
+
+def background(root):
+    tally = remembered(root)
+    if os.fork() == 0:
+        os.setsid()
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            honest(root)
+        os._exit(0)
+    print(json.dumps(tally), flush=True)
+
+
+def server(root):
+    import socket  # not above: it would make every start slower
+
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(beside(root, "socket"))
+            line = client.makefile().readline()
+    except (FileNotFoundError, ConnectionRefusedError):
+        line = json.dumps(honest(root)) + "\n"
+    print(line, end="", flush=True)
+
+
+def serve(root):
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(beside(root, "socket"))
+        listener.listen()
+        print("ready", flush=True)
+        while True:
+            client, _ = listener.accept()
+            with client:
+                client.sendall(json.dumps(honest(root)).encode() + b"\n")
+
+
+def no_cpu(root):
+    tally, elapsed = long_walk(root)
+    tally.update(elapsed_ns=elapsed, cpu_ns=1)
+    print(json.dumps(tally), flush=True)
+
+
 def garbage(_root):
     print("files: many", flush=True)
 
@@ -150,7 +235,15 @@ METHODS = {
     "wrong-link-for-empty-file": faulty("link-for-empty-file"),
     "wrong-skips-non-utf8": faulty("skips-non-utf8"),
     "wrong-drops-last": drops_last,
+    "wrong-drops-empty-files": faulty("drops-empty-files"),
+    "wrong-counts-links": faulty("counts-links"),
+    "wrong-part": faulty("part"),
     "wrong-early": early,
+    "wrong-stops-early": stops_early,
+    "wrong-remembers": remembers,
+    "wrong-background": background,
+    "wrong-server": server,
+    "wrong-no-cpu": no_cpu,
     "wrong-slow-clock": slow_clock,
     "wrong-garbage": garbage,
     "wrong-hangs": hangs,
@@ -158,8 +251,16 @@ METHODS = {
 }
 
 
+# Faults of times: these walk correctly when their work is checked.
+OF_TIMES = {"early", "stops-early", "slow-clock", "remembers", "background", "server", "no-cpu"}
+
+
 def main():
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
     name, root, runs = sys.argv[1:4]
+    if sys.argv[-1] == "check" and name.removeprefix("wrong-") in OF_TIMES:
+        name = "honest"
     if name not in METHODS:
         print("walk.py: unknown method:", name, file=sys.stderr)
         return 2

@@ -1,0 +1,3 @@
+module walk
+
+go 1.19
