@@ -38,6 +38,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         command: None,
         tasks: None,
         checked: None,
+        code: None,
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };
@@ -68,6 +69,8 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         payload: Payload::Walk(Inventory::default()),
     }];
     let cells = times.iter().map(cell).collect();
+    // Tests may run under Wine.
+    let environment = Environment { wine: None, ..environment };
     let spec = SessionSpec {
         environment,
         rounds,
@@ -108,7 +111,8 @@ pub(crate) fn report_cpu(data: &mut SessionData, cell: &str, cpu_ns: u64) {
 /// Adds the start-up of a cell in the first cache state: three equal starts.
 pub(crate) fn start_up(data: &mut SessionData, cell: &str, wall_ns: u64, cpu_ns: u64) {
     let (times_ns, cpu_ns) = (vec![wall_ns; 3], vec![cpu_ns; 3]);
-    data.started.push(Started { cell: cell.to_owned(), cache_state: 0, times_ns, cpu_ns });
+    let (cell, read_bytes) = (cell.to_owned(), Vec::new());
+    data.started.push(Started { cell, cache_state: 0, times_ns, cpu_ns, read_bytes });
 }
 
 /// Returns a session with a cell for each of [`NAMES`], one wrong cell, and a second dataset with a hostile

@@ -22,5 +22,6 @@ pub mod published;
 pub mod ranking;
 pub mod report;
 pub mod rivals;
+pub mod self_test;
 pub mod spec;
 pub mod tune;

@@ -19,7 +19,9 @@ use crate::experiments::words::Words;
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::inventory::Inventory;
+use crate::harness::possible_states::{PossibleStates, ReplacedStates};
 use crate::harness::work::Work;
+use crate::rivals::code_length::CodeLength;
 
 /// The schema of a session's first line.
 pub const SCHEMA: &str = "transect.lab/1";
@@ -52,6 +54,12 @@ pub struct SessionSpec {
     /// The states of the caches; each cell runs once in each of them in a round.
     #[serde(rename = "passes")]
     pub cache_states: Vec<State>,
+    /// The states that were asked for, if one of them could not be made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced: Option<ReplacedStates>,
+    /// How caches were dropped for the cold state, on a system that does not prove that they are cold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<String>,
     /// The number of rounds; with `max_time`, the minimum.
     pub rounds: usize,
     /// The time limit for further rounds, in seconds. Rounds are added until every ratio is precise enough.
@@ -195,6 +203,8 @@ impl SessionSpec {
             environment: Environment::of_this_command(),
             datasets,
             cache_states: vec![State::Warm],
+            replaced: None,
+            dropped: None,
             rounds: 1,
             max_time: None,
             runs: 1,
@@ -210,6 +220,19 @@ impl SessionSpec {
             cold_floor: None,
             experiment,
         }
+    }
+
+    /// Sets the states of the caches.
+    pub fn with_states(self, possible: PossibleStates) -> Self {
+        let PossibleStates { states, replaced, dropped } = possible;
+        Self { cache_states: states, replaced, dropped, ..self }
+    }
+
+    /// Returns why cold caches were asked for and not made, for a state measured as it was instead.
+    pub fn replaced_reason(&self, cache_state: usize) -> Option<&str> {
+        let ReplacedStates { asked, reason } = self.replaced.as_ref()?;
+        let is_other = asked.get(cache_state) != self.cache_states.get(cache_state);
+        is_other.then_some(reason.as_str())
     }
 
     /// Returns the words that reports use for the experiment.
@@ -248,9 +271,9 @@ impl SessionSpec {
     }
 
     /// Returns whether a cell runs code of this program, whose clock is the lab's own: a method of the
-    /// engine, or a floor of transforms.
+    /// engine, or a floor of transforms or, on Windows, of walks.
     pub fn is_own(&self, cell: &Cell) -> bool {
-        let is_floor = cell.is_floor() && matches!(self.experiment, Spec::Transform(_));
+        let is_floor = cell.is_floor() && self.experiment != Spec::Attributes;
         cell.kind == ENGINE || is_floor
     }
 
@@ -273,7 +296,8 @@ impl SessionSpec {
 
     /// Describes a state of the caches. A guest cannot drop the caches of its host.
     pub fn state_of(&self, cache_state: usize) -> &'static str {
-        self.words().state(self.cache_states[cache_state], self.environment.hypervisor)
+        let (state, is_guest) = (self.cache_states[cache_state], self.environment.hypervisor);
+        self.words().state(state, is_guest, self.dropped.is_none())
     }
 
     pub(crate) fn has_cell(&self, name: &str) -> bool {
@@ -398,6 +422,9 @@ pub struct Cell {
     /// are verified alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedBy>,
+    /// The length of the code of its contender, if it belongs to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeLength>,
 }
 
 /// How the work of a walk was verified.

@@ -112,6 +112,7 @@ impl<R: Runner> Method<R> {
             command: external.map(|external| external.words.clone()),
             tasks: None,
             checked: self.runner.checked_by(),
+            code: self.runner.contender().map(Contender::code_length),
         }
     }
 }

@@ -11,8 +11,8 @@ pub struct Words {
     pub plural: &'static str,
     /// The name of the experiment when two sessions are compared.
     pub kind: &'static str,
-    /// The states of the caches: warm, cold, cold on a guest, as they are.
-    pub states: [&'static str; 4],
+    /// The states of the caches: warm, cold, cold on a guest, dropped without proof, as they are.
+    pub states: [&'static str; 5],
     /// The words before a state that was not proved.
     pub state_was: &'static str,
     /// The words before "happened to be".
@@ -26,11 +26,13 @@ pub struct Words {
 }
 
 impl Words {
-    /// Returns a state of the caches in words.
-    pub(crate) fn state(&self, state: State, is_guest: bool) -> &'static str {
-        let [warm, cold, cold_on_a_guest, as_is] = self.states;
+    /// Returns a state of the caches in words. `is_proved` is false on systems that cannot prove that caches are
+    /// cold.
+    pub(crate) fn state(&self, state: State, is_guest: bool, is_proved: bool) -> &'static str {
+        let [warm, cold, cold_on_a_guest, dropped, as_is] = self.states;
         match state {
             State::Warm => warm,
+            State::Cold if !is_proved => dropped,
             State::Cold if is_guest => cold_on_a_guest,
             State::Cold => cold,
             State::AsIs => as_is,

@@ -79,6 +79,8 @@ impl MethodChoice {
             undecided("reading and writing is not what takes time in a small file".to_owned())
         } else if state == State::AsIs {
             undecided("it is unknown how much of the input was in memory".to_owned())
+        } else if state == State::Cold && runs.spec.dropped.is_some() {
+            undecided("nothing proves that the input was cold".to_owned())
         } else {
             choose(runs, by_default).unwrap_or_else(undecided)
         };

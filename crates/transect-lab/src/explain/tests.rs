@@ -47,7 +47,7 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
             resident: Some(64 * MIB),
             written: Some(64 * MIB),
             unwritten: Some(64 * MIB),
-            primed: *usage,
+            primed: Some(*usage),
         }));
     }
     data

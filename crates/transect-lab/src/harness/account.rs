@@ -14,8 +14,11 @@ pub struct Account {
     pub waits: u64,
     /// Involuntary context switches of all its threads; in sessions of older versions, of its first thread.
     pub preemptions: u64,
-    /// Bytes that devices read for it.
-    pub read_bytes: u64,
+    /// Bytes that devices read for it and for the children that it waited for: of files, directories and
+    /// inodes alike, as the kernel counts each read for the thread that submits it. `None` if unknown; in
+    /// sessions of older versions, then 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// Bytes that it caused the kernel to write to devices, at once or later.
     pub written_bytes: u64,
 }
@@ -92,8 +95,8 @@ mod linux {
             major_faults: field(12)?,
             waits: line(status, "voluntary_ctxt_switches")?,
             preemptions: line(status, "nonvoluntary_ctxt_switches")?,
-            // Some kernels do not count them.
-            read_bytes: line(io, "read_bytes").unwrap_or(0),
+            // Some kernels do not count either.
+            read_bytes: line(io, "read_bytes"),
             written_bytes: line(io, "write_bytes").unwrap_or(0),
         })
     }
@@ -114,7 +117,7 @@ mod tests {
             major_faults: 90,
             waits: 3,
             preemptions: 4,
-            read_bytes: 4096,
+            read_bytes: Some(4096),
             written_bytes: 8192,
         };
         assert_eq!(account, expected);

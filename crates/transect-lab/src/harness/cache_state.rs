@@ -1,9 +1,13 @@
 //! States of the caches: making them, and proving them.
 //!
-//! The proof is the amount that the whole machine reads from devices during a run (`pgpgin` in
-//! `/proc/vmstat`, in KiB): a warm run reads nothing, a cold run does. A sample without proof is void.
+//! The proof of a run is what devices read for its processes (`read_bytes` in `/proc/PID/io`): a warm run
+//! reads nothing, a cold run something. How much a cold run of a tree has to read is known later
+//! ([`minimum_cost`](crate::ranking::minimum_cost)). Reads of the whole machine (`pgpgin` in `/proc/vmstat`)
+//! prove less: if there were none, the run was warm, but any process may have caused them.
 
+#[cfg(not(windows))]
 use std::fs::File;
+#[cfg(not(windows))]
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
@@ -20,13 +24,10 @@ pub enum State {
     AsIs,
 }
 
-/// The limit of device reads during a warm run, in KiB, which allows for other processes.
-const NOISE: u64 = 256;
-
 /// The maximum of attempts to prove the state of a run.
 pub(crate) const VOID_RETRIES: usize = 3;
 
-/// Measures the amount read from devices.
+/// Measures the amount that the whole machine reads from devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe(Option<u64>);
 
@@ -52,9 +53,11 @@ impl State {
     pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {
             Self::Warm | Self::AsIs => None,
-            Self::Cold if cfg!(not(target_os = "linux")) => {
-                Some("caches can be dropped on Linux only")
-            }
+            #[cfg(windows)]
+            Self::Cold => transect_sys::windows::standby::unavailable_reason(),
+            #[cfg(not(any(target_os = "linux", windows)))]
+            Self::Cold => Some("caches can be dropped on Linux and Windows only"),
+            #[cfg(target_os = "linux")]
             Self::Cold => File::options()
                 .write(true)
                 .open(DROP_CACHES)
@@ -63,27 +66,42 @@ impl State {
         }
     }
 
+    /// Returns why single files cannot be brought into this state on this machine, if they cannot.
+    pub fn unavailable_reason_for_files(self) -> Option<&'static str> {
+        let is_cold_under_wine = self == Self::Cold && transect_sys::host::wine_version().is_some();
+        is_cold_under_wine.then_some("Wine does not drop files that are opened without buffering")
+    }
+
     /// Makes the cold state. The warm state needs a preceding run that does not count.
     ///
     /// # Errors
     /// The caches cannot be dropped.
     pub fn prepare(self) -> std::io::Result<()> {
-        if self == Self::Cold {
+        if self != Self::Cold {
+            return Ok(());
+        }
+        #[cfg(windows)]
+        return transect_sys::windows::standby::purge();
+        #[cfg(not(windows))]
+        {
             #[cfg(target_os = "linux")]
             rustix::fs::sync();
             // Pages, dentries and inodes (`proc_sys_vm(5)`).
-            File::options().write(true).open(DROP_CACHES)?.write_all(b"3")?;
+            File::options().write(true).open(DROP_CACHES)?.write_all(b"3")
         }
-        Ok(())
     }
 
-    /// Returns whether the amount read from devices, in KiB, proves the state; `None` if the amount is
-    /// unknown, or the state needs no proof.
-    pub fn is_proved_by(self, read: Option<u64>) -> Option<bool> {
-        match self {
-            Self::Warm => read.map(|kib| kib <= NOISE),
-            Self::Cold => read.map(|kib| kib > NOISE),
-            Self::AsIs => None,
+    /// Returns whether the reads of devices during a run prove the state: the bytes for its processes, and
+    /// the KiB for the whole machine. `None` if they neither prove nor disprove it, or the state needs no
+    /// proof.
+    pub fn is_proved_by(self, process: Option<u64>, machine_kib: Option<u64>) -> Option<bool> {
+        match (self, process) {
+            (Self::Warm, Some(bytes)) => Some(bytes == 0),
+            (Self::Cold, Some(bytes)) => Some(bytes > 0),
+            // Others may have read.
+            (Self::Warm, None) => machine_kib.filter(|&kib| kib == 0).map(|_| true),
+            (Self::Cold, None) => machine_kib.filter(|&kib| kib == 0).map(|_| false),
+            (Self::AsIs, _) => None,
         }
     }
 
@@ -98,6 +116,7 @@ impl State {
     }
 }
 
+#[cfg(not(windows))]
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 impl Probe {
@@ -113,6 +132,10 @@ impl Probe {
 }
 
 fn read_so_far() -> Option<u64> {
+    // Wine shows the files of the host.
+    if cfg!(windows) {
+        return None;
+    }
     let vmstat = std::fs::read_to_string("/proc/vmstat").ok()?;
     vmstat.lines().find_map(|line| line.strip_prefix("pgpgin ")?.parse().ok())
 }
@@ -122,13 +145,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn state_proved_by_device_reads_or_residency() {
-        assert_eq!(State::Warm.is_proved_by(Some(0)), Some(true));
-        assert_eq!(State::Warm.is_proved_by(Some(100_000)), Some(false));
-        assert_eq!(State::Cold.is_proved_by(Some(0)), Some(false));
-        assert_eq!(State::Cold.is_proved_by(Some(100_000)), Some(true));
-        assert_eq!(State::Cold.is_proved_by(None), None);
-        assert_eq!(State::AsIs.is_proved_by(Some(7)), None);
+    fn state_proved_by_reads_of_its_own_processes_or_residency() {
+        use State::{AsIs, Cold, Warm};
+        for (state, process, machine_kib, expected) in [
+            (Warm, Some(0), Some(0), Some(true)),
+            // Others read meanwhile.
+            (Warm, Some(0), Some(100_000), Some(true)),
+            (Cold, Some(0), Some(100_000), Some(false)),
+            (Warm, Some(4096), Some(4), Some(false)),
+            (Cold, Some(4096), Some(4), Some(true)),
+            // Who read is unknown.
+            (Warm, None, Some(0), Some(true)),
+            (Cold, None, Some(0), Some(false)),
+            (Warm, None, Some(4), None),
+            (Cold, None, Some(100_000), None),
+            (Warm, None, None, None),
+            (AsIs, Some(7), Some(7), None),
+        ] {
+            let is = state.is_proved_by(process, machine_kib);
+            assert_eq!(is, expected, "{state:?} {process:?} {machine_kib:?}");
+        }
         for (resident, cold, warm) in [(0, true, false), (1, false, false), (8192, false, true)] {
             assert_eq!(State::Cold.is_proved_by_residency(resident, 8192), Some(cold));
             assert_eq!(State::Warm.is_proved_by_residency(resident, 8192), Some(warm));

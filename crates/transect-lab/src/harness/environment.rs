@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::harness::conditions::{self, Conditions};
 use crate::harness::launch;
 use crate::harness::machine::{Machine, read, value};
 
@@ -30,6 +31,9 @@ pub struct Environment {
     pub memory: Option<u64>,
     /// The system and its version.
     pub system: String,
+    /// The version of Wine; `None` on a real system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wine: Option<String>,
     /// Whether it runs under a hypervisor, as far as it can detect: then the host's caches cannot be
     /// dropped.
     pub hypervisor: bool,
@@ -43,6 +47,9 @@ pub struct Environment {
     /// Further settings of the machine and its system that affect measurements.
     #[serde(default, skip_serializing_if = "Machine::is_unknown")]
     pub machine: Machine,
+    /// Conditions that the seed articles name; `None` in sessions of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Conditions>,
     /// The versions that programs report: peers, commands, and what builds and runs contenders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
@@ -79,16 +86,24 @@ pub struct FileSystem {
     /// The read-ahead for sequential readers, in bytes, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<u64>,
+    /// Whether the system creates 8.3 names on it, in words; `None` on systems without such names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_names: Option<String>,
 }
 
 impl FileSystem {
     /// Returns the file system of `root`.
     pub fn of(root: &Path) -> Self {
-        mount(root)
+        Self { short_names: conditions::short_names(root), ..mount(root) }
     }
-}
 
-impl FileSystem {
+    /// Returns its kind, and whether it has 8.3 names, for the headings of reports.
+    pub fn kind(&self) -> String {
+        let name = self.name.as_deref().unwrap_or("unknown file system");
+        let short = self.short_names.as_ref().map(|it| format!(", 8.3 names {it}"));
+        format!("{name}{}", short.unwrap_or_default())
+    }
+
     /// Describes the device below it; `None` if it is unknown.
     pub fn below(&self) -> Option<String> {
         let Device { scheduler, rotates, write_cache, discards } = self.device.as_ref()?;
@@ -118,6 +133,7 @@ impl Environment {
                 .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
                 .map(|kib| kib * 1024),
             system: transect_sys::host::system_version(),
+            wine: transect_sys::host::wine_version(),
             hypervisor: cpuinfo
                 .lines()
                 .any(|line| line.starts_with("flags") && line.contains(" hypervisor")),
@@ -129,6 +145,7 @@ impl Environment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: COMMIT.filter(|commit| !commit.is_empty()).map(str::to_owned),
             machine: Machine::look(),
+            conditions: Some(Conditions::look()),
             tools: BTreeMap::new(),
             command,
         }
@@ -136,20 +153,33 @@ impl Environment {
 }
 
 impl Environment {
-    /// Returns details as pairs of label and value: the commit, settings of the machine, versions of tools.
+    /// Returns details as pairs of label and value: Wine, the commit, settings of the machine, conditions, versions
+    /// of tools.
     pub fn details(&self) -> Vec<(String, String)> {
+        let wine = self.wine.clone().map(|wine| ("under Wine".to_owned(), wine));
         let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
         let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
+        let conditions = self
+            .conditions
+            .iter()
+            .flat_map(|it| [("limit of cached memory", &it.cache_limit), ("scanner", &it.scanner)]);
+        let conditions = conditions.map(|(what, is)| (what.to_owned(), is.clone()));
         let tools = self.tools.iter().map(|(name, version)| (name.clone(), version.clone()));
-        commit.into_iter().chain(machine).chain(tools).collect()
+        let known = wine.into_iter().chain(commit).chain(machine).chain(conditions);
+        known.chain(tools).collect()
     }
 }
 
 /// Asks a program for its version, and returns the first line of its output that is not empty.
 pub fn version_of(program: &str) -> Option<String> {
     let mut command = Command::new(program);
-    // All others have the option.
-    command.arg(if program == "go" { "version" } else { "--version" });
+    command.arg(match program {
+        "go" => "version",
+        // An installation without an SDK has no version of its own.
+        "dotnet" => "--list-runtimes",
+        // All others have the option.
+        _ => "--version",
+    });
     let (said, _) = launch::listen(command, VERSION_TIMEOUT, |mut output| {
         let mut said = Vec::new();
         output.read_to_end(&mut said).map(|_| said)
@@ -157,7 +187,18 @@ pub fn version_of(program: &str) -> Option<String> {
     .ok()?;
     let said = said.ok()?;
     let said = String::from_utf8_lossy(&said);
-    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    if program == "dotnet" {
+        return newest_runtime(lines);
+    }
+    lines.next().map(str::to_owned)
+}
+
+/// Returns the last runtime of a list of .NET, which contenders run on, without its folder:
+/// `Microsoft.NETCore.App 8.0.1 [/usr/share/dotnet/shared/Microsoft.NETCore.App]`.
+fn newest_runtime<'l>(lines: impl Iterator<Item = &'l str>) -> Option<String> {
+    let line = lines.filter(|line| line.starts_with("Microsoft.NETCore.App ")).last()?;
+    Some(line.split(" [").next().unwrap_or(line).to_owned())
 }
 
 #[cfg(target_os = "linux")]
@@ -228,11 +269,24 @@ mod tests {
     }
 
     #[test]
+    fn newest_runtime_of_dotnet_is_the_last() {
+        let lines = [
+            "Microsoft.NETCore.App 6.0.1 [/a]",
+            "Microsoft.NETCore.App 8.0.1 [/a b]",
+            "Other 9 [/a]",
+        ];
+        let expected = Some("Microsoft.NETCore.App 8.0.1".to_owned());
+        assert_eq!(newest_runtime(lines.into_iter()), expected);
+        assert_eq!(newest_runtime(["no runtime"].into_iter()), None);
+    }
+
+    #[test]
     fn environment_of_older_version_deserializes() {
         let old = r#"{"began":1,"processor":null,"cores":2,"memory":null,"system":"Linux",
                       "hypervisor":false,"load":null,"version":"0.1.0","command":[]}"#;
         let old: Environment = serde_json::from_str(old).unwrap();
         assert_eq!((old.commit, old.machine.is_unknown(), old.tools.len()), (None, true, 0));
+        assert_eq!(old.conditions, None);
         let now = Environment::capture(Vec::new());
         let back: Environment =
             serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();

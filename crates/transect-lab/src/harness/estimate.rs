@@ -1,9 +1,9 @@
 //! Estimates the duration of a session before it begins.
 //!
-//! The base is measured once on every dataset in every state, as a complete sample, and the result is
-//! discarded. A smaller file stands in for a large one, because the time of a sample is proportional to
-//! its bytes: the small file shows the speed of the device at little cost. Methods slower than the base
-//! take longer, so the estimate is a lower bound rather than a mean, and is reported as one.
+//! One cell of each kind and language is measured once on every dataset in every state, as a complete sample,
+//! and the result is discarded: a walk in Python takes ten times as long as one of the engine, and the start
+//! of a Java machine longer than a small walk. A smaller file stands in for a large one, because the time of
+//! a sample is proportional to its bytes: the small file shows the speed of the device at little cost.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,31 @@ use transect::Cancel;
 use crate::harness::error::Error;
 use crate::harness::experiment::{Job, Measure};
 use crate::harness::log::Outcome;
-use crate::spec::{Dataset, SessionSpec};
+use crate::spec::{Cell, Dataset, SessionSpec};
 
-/// A session of one cell and one round, from which the duration of the real session is estimated.
+/// A session of one round, from which the duration of the real session is estimated.
 #[derive(Debug)]
 pub struct Estimate {
     /// The spec of the estimate.
     pub spec: SessionSpec,
-    /// Duration of a round of the real session, in samples of one dataset of the estimate.
-    samples: f64,
-    rounds: u32,
+    /// Samples of the real session for one of the estimate: more rounds, and larger inputs.
+    scale: f64,
 }
 
 impl Estimate {
     /// Returns the estimate of a session. A smaller dataset can stand in for all datasets.
     pub fn new(spec: &SessionSpec, stand_in: Option<Dataset>) -> Self {
-        let datasets = spec.datasets.len();
-        let runs: usize = (0..datasets).map(|dataset| spec.cells_in(dataset).count()).sum();
-        let mut samples = runs as f64 / datasets.max(1) as f64;
+        let mut scale = spec.rounds as f64;
         let mut estimate = spec.clone();
         if let Some(dataset) = stand_in {
             let all: u64 = spec.datasets.iter().map(|dataset| dataset.expected.bytes).sum();
-            samples *= all as f64 / dataset.expected.bytes.max(1) as f64;
+            scale *= all as f64 / dataset.expected.bytes.max(1) as f64;
             estimate.datasets = vec![dataset];
         }
-        Self { spec: estimate, samples, rounds: u32::try_from(spec.rounds).unwrap_or(u32::MAX) }
+        Self { spec: estimate, scale }
     }
 
-    /// Measures the base once on every dataset in every state, and returns the minimum duration of the
+    /// Measures one cell of each kind once on every dataset in every state, and returns the duration of the
     /// session; `None` if the base cannot be measured or the user interrupts.
     ///
     /// # Errors
@@ -50,26 +47,47 @@ impl Estimate {
         cancel: &Cancel,
     ) -> Result<Option<Duration>, Error> {
         let spec = &self.spec;
-        let Some(base) = spec.cells.iter().find(|cell| cell.name == spec.base) else {
-            return Ok(None);
-        };
-        let began = Instant::now();
+        let mut round = Duration::ZERO;
         for dataset in 0..spec.datasets.len() {
-            for cache_state in 0..spec.cache_states.len() {
-                let outcome = measure.measure(&Job::new(spec, base, dataset, cache_state))?;
-                if cancel.is_cancelled() || !matches!(outcome, Outcome::Right { .. }) {
-                    return Ok(None);
+            for (cell, number) in self.of_each_kind(dataset) {
+                let began = Instant::now();
+                for cache_state in 0..spec.cache_states.len() {
+                    let outcome = measure.measure(&Job::new(spec, cell, dataset, cache_state))?;
+                    let is_right = matches!(outcome, Outcome::Right { .. });
+                    if cancel.is_cancelled() || cell.name == spec.base && !is_right {
+                        return Ok(None);
+                    }
                 }
+                round += began.elapsed() * number;
             }
         }
-        Ok(Some(self.time(began.elapsed())))
+        let time = round.as_secs_f64() * self.scale;
+        Ok(Some(Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX)))
     }
 
-    /// Returns the duration of the session if the estimate took `once`.
-    fn time(&self, once: Duration) -> Duration {
-        let time = once.as_secs_f64() * self.samples * f64::from(self.rounds);
-        Duration::try_from_secs_f64(time).unwrap_or(Duration::MAX)
+    /// Returns one cell of each kind of a dataset, and the number of cells that it stands for. Of its own
+    /// kind, it is the base.
+    fn of_each_kind(&self, dataset: usize) -> Vec<(&Cell, u32)> {
+        let mut kinds: Vec<(&Cell, u32)> = Vec::new();
+        for cell in self.spec.cells_in(dataset) {
+            match kinds.iter_mut().find(|(known, _)| is_alike(known, cell)) {
+                Some((known, number)) => {
+                    *number += 1;
+                    if cell.name == self.spec.base {
+                        *known = cell;
+                    }
+                }
+                None => kinds.push((cell, 1)),
+            }
+        }
+        kinds
     }
+}
+
+/// Returns whether the times of two cells are expected to be similar. Third-party programs are all different.
+fn is_alike(one: &Cell, other: &Cell) -> bool {
+    let is_known = |cell: &Cell| ["engine", "contender", "floor"].contains(&cell.kind.as_str());
+    is_known(one) && (&one.kind, &one.language) == (&other.kind, &other.language)
 }
 
 #[cfg(test)]
@@ -78,20 +96,49 @@ mod tests {
     use crate::fixtures::with;
 
     #[test]
-    fn estimate_scaled_by_cells_rounds_and_bytes() {
+    fn estimate_scaled_by_rounds_and_bytes() {
         let mut spec = with(&[("base", 1), ("base (again)", 1), ("slow", 1)], 10).spec;
         spec.rounds = 10;
         let walks = Estimate::new(&spec, None);
-        assert_eq!(walks.spec.datasets, spec.datasets);
-        // Three cells, ten rounds.
-        assert_eq!(walks.time(Duration::from_secs(1)), Duration::from_secs(30));
+        assert_eq!((&walks.spec.datasets, walks.scale), (&spec.datasets, 10.0));
 
         spec.datasets.push(spec.datasets[0].clone());
         spec.datasets[0].expected.bytes = 64 << 20;
         spec.datasets[1].expected.bytes = 128 << 20;
         let files = Estimate::new(&spec, Some(spec.datasets[0].clone()));
-        assert_eq!(files.spec.datasets, spec.datasets[..1]);
-        assert_eq!(files.time(Duration::from_secs(1)), Duration::from_secs(90));
+        assert_eq!((&files.spec.datasets[..], files.scale), (&spec.datasets[..1], 30.0));
+    }
+
+    #[test]
+    fn one_cell_of_each_kind_and_language_measured_and_all_counted() {
+        let cells = ["floor", "engine", "base", "python-1", "python-2", "java", "find", "du"];
+        let mut spec = with(&cells.map(|cell| (cell, 1)), 2).spec;
+        let kinds =
+            ["floor", "engine", "engine", "contender", "contender", "contender", "peer", "peer"];
+        for ((cell, kind), name) in spec.cells.iter_mut().zip(kinds).zip(cells) {
+            cell.kind = kind.to_owned();
+            cell.language = name.split('-').next().unwrap_or_default().to_owned();
+        }
+        spec.cells[2].language = "engine".to_owned();
+        struct Names(Vec<String>);
+        impl Measure for Names {
+            fn measure(&mut self, job: &Job<'_>) -> Result<Outcome, Error> {
+                self.0.push(job.cell.name.clone());
+                Ok(Outcome::Right {
+                    runs: Vec::new(),
+                    usage: Default::default(),
+                    read_kib: None,
+                    beside: None,
+                    files: None,
+                })
+            }
+        }
+        let (estimate, mut names) = (Estimate::new(&spec, None), Names(Vec::new()));
+        assert!(estimate.run(&mut names, &Cancel::new()).unwrap().is_some());
+        assert_eq!(names.0, ["floor", "base", "python-1", "java", "find", "du"]);
+        let numbers: Vec<u32> =
+            estimate.of_each_kind(0).iter().map(|(_, number)| *number).collect();
+        assert_eq!(numbers, [1, 2, 2, 1, 1, 1]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub trait Experiment {
     }
 
     /// Makes the state of the caches. An experiment that prepares single files returns how much of them
-    /// is in memory, which proves the state; otherwise the amount read from devices proves it.
+    /// is in memory, which proves the state; otherwise the reads of devices for the process prove it.
     ///
     /// # Errors
     /// The state cannot be made; the inner error is a failure of the cell.
@@ -272,10 +272,13 @@ fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, E
     if let Err(found) = experiment.verify(job, &output, files.as_mut()) {
         return Ok(Outcome::Wrong { found });
     }
-    if let (None, Some(false), Some(read_kib)) =
-        (&files, job.state.is_proved_by(read_kib), read_kib)
-    {
-        return Ok(Outcome::Void { instead: Instead::Read { read_kib } });
+    let read_bytes = output.usage.read_bytes();
+    if files.is_none() && job.state.is_proved_by(read_bytes, read_kib) == Some(false) {
+        let instead = match (read_bytes, read_kib) {
+            (Some(read_bytes), _) => Instead::ReadByProcess { read_bytes },
+            (None, read_kib) => Instead::Read { read_kib: read_kib.unwrap_or_default() },
+        };
+        return Ok(Outcome::Void { instead });
     }
     let Output { runs, usage, .. } = output;
     Ok(Outcome::Right { runs, usage, read_kib, beside, files: files.map(Box::new) })

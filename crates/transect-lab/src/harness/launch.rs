@@ -11,6 +11,7 @@ use transect_sys::host::{usage_of_children, usage_of_self};
 use wait4::{ResUse, Wait4};
 
 use crate::harness::account::Account;
+use crate::harness::leftovers::{Marked, start_time};
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::nanoseconds;
 
@@ -39,6 +40,11 @@ impl Usage {
     /// Returns its CPU time, in the program and in the kernel, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
+    }
+
+    /// Returns the bytes that devices read for it, if the system reports them.
+    pub fn read_bytes(&self) -> Option<u64> {
+        self.account?.read_bytes
     }
 }
 
@@ -77,6 +83,12 @@ pub enum Failure {
         /// The time from its start to its end, in nanoseconds.
         wall_ns: u64,
     },
+    /// Processes that it had started were still running when it ended, and were killed: their work could
+    /// not be counted.
+    LeftRunning {
+        /// Number of processes.
+        processes: u64,
+    },
     /// It printed another number of lines than the number of runs.
     WrongNumber {
         /// Runs requested.
@@ -109,12 +121,21 @@ impl std::fmt::Display for Failure {
             Self::Clock { own_ns, wall_ns } => {
                 write!(f, "its clock is wrong: {own_ns} ns in a process of {wall_ns} ns")
             }
+            Self::LeftRunning { processes: 1 } => {
+                write!(f, "left a process running when it ended")
+            }
+            Self::LeftRunning { processes } => {
+                write!(f, "left {processes} processes running when it ended")
+            }
             Self::WrongNumber { asked, printed } => {
                 write!(f, "printed {printed} results instead of {asked}")
             }
         }
     }
 }
+
+/// How long the pipes of a process that has ended may stay open before its run is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a process that speaks the protocol, and waits for its end, at most for `limit`.
 ///
@@ -167,6 +188,7 @@ fn run<T: Send + 'static>(
 ) -> Result<(T, Usage), Failure> {
     command.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped());
     in_a_group_of_its_own(&mut command);
+    let marked = Marked::new(&mut command);
     let before = usage_of_children();
     let start = Instant::now();
     let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
@@ -179,24 +201,36 @@ fn run<T: Send + 'static>(
     let waiting = std::thread::spawn(move || {
         // Reading the account takes a tenth of a millisecond, which must not count.
         let at_end = Account::wait_for_end(group).then(|| start.elapsed());
-        let account = Account::of_ended(group);
+        let (account, began) = (Account::of_ended(group), start_time(group));
         let ended = child.wait4();
         let wall = at_end.unwrap_or_else(|| start.elapsed());
         // Fails after a timeout, when the receiver has stopped waiting.
         let _ = send.send(());
-        (ended, account, wall)
+        (ended, account, began, wall)
     });
     let reading = std::thread::spawn(move || read(stdout));
     let said = std::thread::spawn(move || tail(stderr));
 
     let hung = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-    // Also kills processes left over after a normal end: they would disturb the next run and keep the
-    // pipes open.
-    if hung || cfg!(unix) {
+    if hung {
         kill_group(group);
     }
-    let (resources, account, wall) =
+    let (resources, account, began, wall) =
         waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    // Processes left over after a normal end would disturb the next run and keep the pipes open.
+    let mut leftovers = marked.end_all(group, began, hung);
+    if cfg!(unix) {
+        kill_group(group);
+    }
+    // A process that was just being started may have been missed: it keeps the pipes open.
+    let given_up = Instant::now() + PATIENCE;
+    while !(reading.is_finished() && said.is_finished()) {
+        if Instant::now() > given_up {
+            return Err(Failure::LeftRunning { processes: leftovers.killed + 1 });
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        leftovers.add(marked.end_all(group, began, hung));
+    }
     let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if hung {
@@ -206,12 +240,19 @@ fn run<T: Send + 'static>(
     if !status.success() {
         return Err(Failure::Died { how: status.to_string(), said });
     }
+    if leftovers.killed > 0 {
+        return Err(Failure::LeftRunning { processes: leftovers.killed });
+    }
+    let account = account.map(|account| Account {
+        read_bytes: account.read_bytes.map(|bytes| bytes.saturating_add(leftovers.read_bytes)),
+        ..account.with_switches(before, usage_of_children())
+    });
     let usage = Usage {
         wall_ns: nanoseconds(wall),
-        user_ns: nanoseconds(rusage.utime),
+        user_ns: nanoseconds(rusage.utime + leftovers.cpu),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: if rusage.maxrss > own_memory() { rusage.maxrss } else { 0 },
-        account: account.map(|account| account.with_switches(before, usage_of_children())),
+        account,
     };
     Ok((read, usage))
 }
@@ -383,6 +424,93 @@ mod tests {
         });
         let (seconds, hung) = end.unwrap();
         assert_eq!(hung, Err(Failure::TimedOut { seconds }));
+    }
+
+    /// Runs a script that prints a correct line at its end.
+    #[cfg(target_os = "linux")]
+    fn usage_of(script: &str) -> Result<Usage, Failure> {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{script}\necho '{LINE}'")]);
+        launch(command, 1, transect_testkit::WATCHDOG).map(|(_, usage)| usage)
+    }
+
+    /// The daemon leaves the group, and keeps the pipe open.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn process_that_outlives_its_parent_killed_and_reported() {
+        for leaves in ["sleep 1000000 &", "setsid sleep 1000000 &", "(setsid sleep 1000000 &)"] {
+            let failed = usage_of(leaves).unwrap_err();
+            assert_eq!(failed, Failure::LeftRunning { processes: 1 }, "{leaves}");
+        }
+    }
+
+    /// As in many containers: the leader of the session, outside of the namespace of process ids, has the
+    /// id 0.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn process_that_outlives_its_parent_killed_if_session_has_no_leader() {
+        let unshare = |arguments: &[&str]| {
+            let namespace = ["--pid", "--fork", "--kill-child", "--mount-proc"];
+            Command::new("unshare").args(namespace).args(arguments).output()
+        };
+        if !unshare(&["true"]).is_ok_and(|ended| ended.status.success()) {
+            return transect_testkit::loudly_skip("a session without a leader", "it needs root");
+        }
+        let program = std::env::current_exe().unwrap();
+        let test = "process_that_outlives_its_parent_killed_and_reported";
+        let ended = unshare(&[program.to_str().unwrap(), test]).unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    /// The shell does not wait for the daemon, which ends by itself before the shell.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn cpu_time_of_children_counts_even_if_not_waited_for() {
+        let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let alone = usage_of("true").unwrap().cpu_ns();
+        for script in [
+            busy.to_owned(),
+            format!("({busy}) & wait"),
+            // Waits for the end of the pipe, not for the process.
+            format!("(setsid sh -c '{busy}' &) | cat"),
+        ] {
+            let cpu = usage_of(&script).unwrap().cpu_ns();
+            assert!(cpu > 20_000_000 && cpu > 4 * alone, "{script}: {cpu}, {alone} alone");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn device_reads_of_children_count_and_those_of_others_do_not() {
+        const SIZE: u64 = 1 << 20;
+        let temp = TempDir::new();
+        let file = temp.join("file");
+        std::fs::write(&file, vec![1; SIZE as usize]).unwrap();
+        std::fs::File::open(&file).unwrap().sync_all().unwrap();
+        let dd = format!("dd if='{}' of=/dev/null bs=64k iflag=direct", file.display());
+        let read = |script: &str| usage_of(script).ok()?.read_bytes();
+        if read(&format!("{dd} 2>/dev/null")).is_none_or(|bytes| bytes < SIZE) {
+            let reason = "temporary files are not on a device, or reads are not counted";
+            return transect_testkit::loudly_skip("device reads of children", reason);
+        }
+        for script in [
+            format!("{dd} 2>/dev/null & wait"),
+            format!("({dd} 2>/dev/null; true)"),
+            // Waits for the end of the pipe, not for the process.
+            format!("(setsid {dd} 2>&1 &) | cat >/dev/null"),
+        ] {
+            let bytes = read(&script);
+            assert!(bytes.is_some_and(|bytes| bytes >= SIZE), "{script}: {bytes:?}");
+        }
+        let mut other = Command::new("sh");
+        let endless = format!("while {dd} 2>/dev/null; do :; done");
+        let mut other = other.args(["-c", &endless]).spawn().unwrap();
+        // The first brings the program into memory.
+        let reads = [read("true"), read("true"), read("true")];
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(reads[2], Some(0), "{reads:?}");
     }
 
     #[cfg(target_os = "linux")]

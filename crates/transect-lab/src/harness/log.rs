@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
+use crate::harness::counters::Counters;
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::protocol::CallTimes;
@@ -57,7 +58,7 @@ pub enum Outcome {
         runs: Vec<RunLine>,
         /// The resources that the process used.
         usage: Usage,
-        /// KiB read from devices meanwhile, if the system reports it.
+        /// KiB that devices read meanwhile for the whole machine, if the system reports it.
         read_kib: Option<u64>,
         /// The activity of the rest of the machine, if the system reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,16 +97,17 @@ pub struct FileEvidence {
     pub written: Option<u64>,
     /// Bytes of the output not yet on the device at the end, if the system reports it.
     pub unwritten: Option<u64>,
-    /// The resources used by the preceding run, which did the same work and does not count.
-    pub primed: Usage,
+    /// The resources used by the preceding run, which did the same work and does not count. `None` without
+    /// such a run: only a warm state has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primed: Option<Usage>,
 }
 
 impl FileEvidence {
-    /// Returns the processor time of the preceding run divided by that of the measured one, unless one of
-    /// them is too short.
+    /// Returns the processor time of the preceding run divided by that of the measured one; `None` without a
+    /// preceding run, or if one of them is too short.
     pub(crate) fn fresh_over(&self, measured: &Usage) -> Option<f64> {
-        let [first, second] =
-            [&self.primed, measured].map(|usage| usage.user_ns.saturating_add(usage.system_ns));
+        let [first, second] = [&self.primed?, measured].map(Usage::cpu_ns);
         (first >= COARSE && second >= COARSE).then(|| first as f64 / second as f64)
     }
 }
@@ -114,9 +116,14 @@ impl FileEvidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Instead {
-    /// The amount read from devices does not fit the state.
+    /// The amount that devices read for its processes does not fit the state.
+    ReadByProcess {
+        /// Bytes that devices read.
+        read_bytes: u64,
+    },
+    /// The amount that devices read for the whole machine does not fit the state.
     Read {
-        /// KiB read from devices.
+        /// KiB that devices read.
         read_kib: u64,
     },
     /// The amount of the input in memory does not fit the state.
@@ -131,6 +138,12 @@ pub enum Instead {
 impl std::fmt::Display for Instead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::ReadByProcess { read_bytes: 0 } => {
+                write!(f, "devices read nothing for its process")
+            }
+            Self::ReadByProcess { read_bytes } => {
+                write!(f, "devices read {read_bytes} bytes for its process")
+            }
             Self::Read { read_kib } => write!(f, "{read_kib} KiB were read from devices"),
             Self::Resident { resident, bytes } => {
                 write!(f, "{resident} of {bytes} bytes of the input were in memory")
@@ -140,14 +153,16 @@ impl std::fmt::Display for Instead {
 }
 
 impl Outcome {
-    /// Returns whether a correct run proved its state; `None` if the system does not report it, or the
-    /// state needs no proof.
+    /// Returns whether a correct run proved its state, as far as it can be judged by itself; `None` if it is
+    /// unknown, or the state needs no proof.
     pub fn is_proved(&self, state: State) -> Option<bool> {
         match self {
             Self::Right { files: Some(files), .. } => {
                 state.is_proved_by_residency(files.resident?, files.bytes)
             }
-            Self::Right { read_kib, .. } => state.is_proved_by(*read_kib),
+            Self::Right { usage, read_kib, .. } => {
+                state.is_proved_by(usage.read_bytes(), *read_kib)
+            }
             _ => None,
         }
     }
@@ -189,6 +204,21 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
+/// The events that the processor counted: a record of the file, one for each cell, dataset and cache state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CountedEvents {
+    /// Index into the datasets of the spec.
+    #[serde(rename = "place")]
+    pub dataset: usize,
+    /// Index into the cache states of the spec. The state was made, but not proved.
+    #[serde(rename = "pass")]
+    pub cache_state: usize,
+    /// The cell.
+    pub cell: String,
+    /// The events of one process, its start included.
+    pub counters: Counters,
+}
+
 /// The time that a program takes to start: a record of the file, one for each cell that runs another
 /// program, in each cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,6 +234,9 @@ pub struct Started {
     /// CPU times of the same runs, in nanoseconds; empty in sessions of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_ns: Vec<u64>,
+    /// Bytes that devices read for the same runs; empty if unknown, and in sessions of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_bytes: Vec<u64>,
 }
 
 /// The end of a session with a time limit: a record of the file, the last that measuring writes.
@@ -242,6 +275,7 @@ pub(crate) enum Record {
     Sample(Sample),
     Accesses(Counted),
     Calls(Timed),
+    Counters(CountedEvents),
     Start(Started),
     End(Ended),
 }
@@ -257,6 +291,8 @@ pub struct SessionData {
     pub counted: Vec<Counted>,
     /// The timed calls so far.
     pub timed: Vec<Timed>,
+    /// The counted events of processors so far.
+    pub events: Vec<CountedEvents>,
     /// The timed starts so far.
     pub started: Vec<Started>,
     /// The end of a session with a time limit.
@@ -271,6 +307,7 @@ impl SessionData {
             samples: Vec::new(),
             counted: Vec::new(),
             timed: Vec::new(),
+            events: Vec::new(),
             started: Vec::new(),
             ended: None,
         }
@@ -281,6 +318,7 @@ impl SessionData {
             Record::Sample(sample) => self.samples.push(sample),
             Record::Accesses(counted) => self.counted.push(counted),
             Record::Calls(timed) => self.timed.push(timed),
+            Record::Counters(counted) => self.events.push(counted),
             Record::Start(started) => self.started.push(started),
             Record::End(ended) => self.ended = Some(ended),
         }
@@ -291,6 +329,7 @@ impl SessionData {
         let (dataset, cache_state, cell) = match record {
             Record::Sample(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Calls(it) => (it.dataset, it.cache_state, &it.cell),
+            Record::Counters(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Accesses(it) => (it.dataset, 0, &it.cell),
             Record::Start(it) => (0, it.cache_state, &it.cell),
             Record::End(_) => return true,

@@ -8,11 +8,12 @@ use transect::Cancel;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::State;
+use crate::harness::counters::Counters;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
-    Counted, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
+    Counted, CountedEvents, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
 };
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopping;
@@ -140,7 +141,7 @@ impl Session {
                 let job = Job::new(spec, cell, dataset, cache_state);
                 let mut outcome = measure.measure(&job)?;
                 let mut repeated = 0;
-                while repeated < self.max_repeats() && !outcome.disturbed().is_empty() {
+                while repeated < self.max_repeats(job.state) && !outcome.disturbed().is_empty() {
                     if cancel.is_cancelled() {
                         return Ok(());
                     }
@@ -163,8 +164,12 @@ impl Session {
     }
 
     /// Returns the maximum of repetitions of a disturbed sample: none if the last sample stayed disturbed
-    /// after its repetitions. Otherwise a session on a busy machine would never end.
-    fn max_repeats(&self) -> usize {
+    /// after its repetitions. Otherwise a session on a busy machine would never end. Where states follow each
+    /// other, a sample as it is depends on the one before, which a repetition would not find any more.
+    fn max_repeats(&self, state: State) -> usize {
+        if state == State::AsIs && self.data().spec.cache_states.len() > 1 {
+            return 0;
+        }
         let last = self.data().samples.last();
         if last.is_some_and(|last| !last.outcome.disturbed().is_empty()) { 0 } else { MAX_REPEATS }
     }
@@ -266,8 +271,8 @@ impl Session {
             .collect()
     }
 
-    /// Measures the start of every cell that runs another program, once in each cache state, and reports
-    /// every cell to `progress`.
+    /// Measures the start of every cell that runs another program, once in each cache state, and of every
+    /// cell with cold caches; reports every cell to `progress`.
     ///
     /// # Errors
     /// The file cannot be written. Cells that cannot be measured are reported and skipped.
@@ -294,8 +299,11 @@ impl Session {
             if let Ok(starts) = starts {
                 let times_ns = starts.iter().map(|usage| usage.wall_ns).collect();
                 let cpu_ns = starts.iter().map(Usage::cpu_ns).collect();
+                let read_bytes: Option<_> = starts.iter().map(Usage::read_bytes).collect();
+                let read_bytes = read_bytes.unwrap_or_default();
                 let cell = cell.name.clone();
-                self.log.add(Record::Start(Started { cell, cache_state, times_ns, cpu_ns }))?;
+                let started = Started { cell, cache_state, times_ns, cpu_ns, read_bytes };
+                self.log.add(Record::Start(started))?;
             }
         }
         Ok(())
@@ -313,7 +321,10 @@ impl Session {
             false => at == 0,
         };
         let first_states: Vec<usize> = (0..states.len()).filter(is_first).collect();
-        let cells = spec.cells.iter().filter(|cell| !spec.is_own(cell));
+        // Cold, a start reads the program, which proves nothing about the tree.
+        let is_wanted = |cell: &Cell, state: usize| {
+            !spec.is_own(cell) || (spec.has_cold_programs() && states[state] == State::Cold)
+        };
         let on = |cell: &Cell| {
             let mut datasets = (0..spec.datasets.len()).filter(|&at| spec.runs_in(cell, at));
             datasets.find(|&dataset| !out.contains(&(dataset, cell.name.as_str())))
@@ -322,9 +333,11 @@ impl Session {
             let dataset = on(cell);
             let missing = |&&state: &&usize| !known.contains(&(state, cell.name.as_str()));
             let states = first_states.iter().filter(missing).copied();
+            let states = states.filter(|&state| is_wanted(cell, state));
             states.filter_map(|state| Some((dataset?, state, cell.clone()))).collect::<Vec<_>>()
         };
-        cells.filter(|cell| cell.name != spec.second_base).flat_map(in_states).collect()
+        let cells = spec.cells.iter().filter(|cell| cell.name != spec.second_base);
+        cells.flat_map(in_states).collect()
     }
 
     /// Times the calls of the engine's cells in separate runs, and reports every cell to `progress`. Cells
@@ -365,16 +378,76 @@ impl Session {
 
     /// Returns the cells whose calls are not timed yet: dataset, cache state, cell.
     fn untimed(&self) -> Vec<(usize, usize, Cell)> {
-        let timed = &self.data().timed;
-        (0..self.data().spec.cache_states.len())
-            .flat_map(|cache_state| {
-                let of_pass = timed.iter().filter(move |timed| timed.cache_state == cache_state);
-                let known = of_pass.map(|timed| (timed.dataset, timed.cell.as_str())).collect();
-                self.all_but(known)
-                    .into_iter()
-                    .map(move |(dataset, cell)| (dataset, cache_state, cell))
-            })
-            .collect()
+        let timed = self.data().timed.iter();
+        self.in_all_states(timed.map(|it| (it.cache_state, it.dataset, it.cell.as_str())).collect())
+    }
+
+    /// Returns all of dataset, cache state and cell except the known (cache state, dataset, cell) and failed
+    /// ones.
+    fn in_all_states(&self, known: Vec<(usize, usize, &str)>) -> Vec<(usize, usize, Cell)> {
+        let states = 0..self.data().spec.cache_states.len();
+        let of_state = |state: usize| {
+            let known = known.iter().filter(|(known, ..)| *known == state);
+            let known = known.map(|&(_, dataset, cell)| (dataset, cell)).collect();
+            let missing = self.all_but(known).into_iter();
+            missing.map(move |(dataset, cell)| (dataset, state, cell)).collect::<Vec<_>>()
+        };
+        states.flat_map(of_state).collect()
+    }
+
+    /// Counts the events of processors during one run of every cell, and reports every cell to `progress`. Cells
+    /// that cannot be counted are reported and skipped.
+    ///
+    /// # Errors
+    /// A state cannot be made, or the file cannot be written.
+    pub fn count_events(
+        &mut self,
+        experiment: &mut impl Experiment,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, Counters>,
+    ) -> Result<(), Error> {
+        let events = self.data().events.iter();
+        let known = events.map(|it| (it.cache_state, it.dataset, it.cell.as_str())).collect();
+        let uncounted = self.in_all_states(known);
+        let cells = uncounted.len();
+        for (at, (dataset, cache_state, cell)) in uncounted.into_iter().enumerate() {
+            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let counted = match experiment.begin(&job) {
+                Some(_) => Err("it cannot be measured".to_owned()),
+                None => {
+                    let made = experiment.make_state(&job)?;
+                    let command = made.and_then(|_| experiment.command(&job));
+                    let command = command.map_err(|failure| failure.to_string());
+                    let took = self.median_wall(dataset, &cell.name);
+                    let counted =
+                        command.and_then(|command| Counters::of(&command, took, job.limit()));
+                    experiment.end()?;
+                    counted
+                }
+            };
+            if let Ok(counters) = counted.clone() {
+                let cell = cell.name.clone();
+                let counted = CountedEvents { dataset, cache_state, cell, counters };
+                self.log.add(Record::Counters(counted))?;
+            }
+            progress(&cell.name, counted, cells - at - 1);
+        }
+        Ok(())
+    }
+
+    /// Returns the median time of the processes of a cell; zero if it has none.
+    fn median_wall(&self, dataset: usize, cell: &str) -> Duration {
+        let own = |it: &&Sample| (it.dataset, it.cell.as_str()) == (dataset, cell);
+        let wall = |sample: &Sample| match &sample.outcome {
+            Outcome::Right { usage, .. } => Some(usage.wall_ns),
+            _ => None,
+        };
+        let mut walls: Vec<u64> = self.data().samples.iter().filter(own).filter_map(wall).collect();
+        walls.sort_unstable();
+        Duration::from_nanos(walls.get(walls.len() / 2).copied().unwrap_or(0))
     }
 }
 

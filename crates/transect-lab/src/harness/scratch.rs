@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn scratch_removed_on_drop_and_abandoned_ones_by_next_session() {
         let temp = TempDir::new();
-        let abandoned = temp.join(format!("{PREFIX}1"));
+        let abandoned = temp.join(format!("{PREFIX}abandoned"));
         let other = temp.join("transect-lab");
         for folder in [&abandoned, &other] {
             std::fs::create_dir(folder).unwrap();
             std::fs::write(folder.join(LOCK), "held").unwrap();
         }
-        let new = temp.join(format!("{PREFIX}2"));
+        let new = temp.join(format!("{PREFIX}new"));
         std::fs::create_dir(&new).unwrap();
         std::fs::write(new.join(LOCK), "").unwrap();
         let scratch = Scratch::new(temp.path()).unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn end(
     rounds: usize,
     max_time: Duration,
 ) -> Option<End> {
-    if are_enough(rankings, rounds) {
+    if are_precise(rankings, rounds) {
         return Some(End::Precision);
     }
     let spent: Duration =
@@ -46,7 +46,7 @@ pub(crate) fn end(
 
 /// Returns whether every ratio is precise enough after this number of rounds, the base against itself
 /// included.
-fn are_enough(rankings: &[Ranking], rounds: usize) -> bool {
+pub(crate) fn are_precise(rankings: &[Ranking], rounds: usize) -> bool {
     rankings.iter().all(|ranking| {
         // A machine too busy to compare anything may become quiet.
         if ranking.uncompared.is_some() {

@@ -31,7 +31,8 @@ pub(super) fn best_group(
     std::iter::once(fastest).chain(equal.map(|(name, _)| name)).cloned().collect()
 }
 
-#[cfg(test)]
+// Arithmetic, the same on every system: testing it on one is enough, and slow under Wine.
+#[cfg(all(test, not(windows)))]
 mod tests {
     use crate::fixtures::with;
     use crate::harness::log::{Outcome, SessionData};
@@ -78,10 +79,10 @@ mod tests {
         let all = count(0.05, 1.0, |best| best.len() == 4);
         println!("A/A, noise 0.05: all named in {all} of {SESSIONS} sessions");
         // The same samples choose the fastest, so more than 5 % of sessions lose a method. A session can
-        // lose one only if, of the six pairs among four methods, one has p <= 0.05 / 3, the first step of
-        // `holm`: at most 6 * 0.05 / 3 = 10 %. Of 200 sessions, that is 20 with a standard deviation of
-        // 4.2; three of these are allowed.
-        assert!(SESSIONS - all <= 33, "{all}");
+        // lose one only if, of the six pairs among four methods, one has p <= 0.04 / 3, the first step of
+        // `holm`: at most 6 * 0.04 / 3 = 8 %. Of 200 sessions, that is 16 with a standard deviation of
+        // 3.8; three of these are allowed.
+        assert!(SESSIONS - all <= 27, "{all}");
     }
 
     #[test]

@@ -272,7 +272,6 @@ mod tests {
     use super::*;
     use crate::experiments::transform::{Kind, Rules, SyncRule};
     use crate::fixtures::{disturb, report_cpu, with};
-    use crate::harness::launch::Usage;
     use crate::harness::log::{FileEvidence, Outcome};
     use crate::spec::Spec;
     use transect_stats::Verdict;
@@ -360,7 +359,7 @@ mod tests {
             for sample in &mut data.samples {
                 let Outcome::Right { files, .. } = &mut sample.outcome else { continue };
                 let unwritten = Some(if sample.cell == "other" { other } else { 1 << 20 });
-                let (bytes, written, primed) = (1 << 20, Some(1 << 20), Usage::default());
+                let (bytes, written, primed) = (1 << 20, Some(1 << 20), None);
                 *files = Some(Box::new(FileEvidence {
                     bytes,
                     resident: None,

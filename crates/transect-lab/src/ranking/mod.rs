@@ -4,6 +4,8 @@
 
 mod best;
 pub mod compare;
+pub mod merge;
+pub mod minimum_cost;
 pub mod pair_answers;
 mod plausibility;
 mod rank;
@@ -12,4 +14,4 @@ mod run_cpu;
 
 pub(crate) use rank::rank_by;
 pub use rank::{Ranking, Unranked, rank};
-pub use row::{Metric, Row};
+pub use row::{Metric, Row, TimedSample};

@@ -47,6 +47,8 @@ pub(super) struct Claim {
     pub(super) cpu: f64,
     /// Sum of the reported times of its runs.
     pub(super) runs: f64,
+    /// Number of its runs.
+    pub(super) number: usize,
     /// Sum of their reported CPU times, if all were reported.
     pub(super) runs_cpu: Option<f64>,
     /// Whether other programs disturbed it.
@@ -110,7 +112,7 @@ mod tests {
 
     fn start(wall: f64, cpu: f64) -> StartUp {
         let of = |ms: f64| Summary::of(&[0.9, 1.0, 1.1].map(|it| it * ms * MS)).unwrap();
-        StartUp { wall: of(wall), cpu: Some(of(cpu)) }
+        StartUp { wall: of(wall), cpu: Some(of(cpu)), read_bytes: None }
     }
 
     /// Six processes; times in milliseconds.
@@ -120,6 +122,7 @@ mod tests {
             wall: wall * noise * MS,
             cpu: cpu * noise * MS,
             runs: runs * noise * MS,
+            number: 1,
             runs_cpu: runs_cpu.map(|cpu| cpu * noise * MS),
             is_disturbed: false,
         };

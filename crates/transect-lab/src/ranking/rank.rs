@@ -1,7 +1,8 @@
 //! Rankings: which cells of a session are faster, by how much, and how certain that is.
 //!
 //! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work
-//! in every round it ran, and its own clock is plausible ([`plausibility`]). Differences are ratios within
+//! in every round it ran, its own clock is plausible ([`plausibility`]), and it used what the work needs
+//! ([`minimum_cost`]). Differences are ratios within
 //! a round, to the base and to the floor. The base runs twice; if it differs from itself, no other verdict
 //! counts.
 //!
@@ -9,6 +10,7 @@
 //! was. Then CPU times of single runs are compared, as far as they are known ([`run_cpu`]); if they are
 //! known for too few cells, nothing is compared.
 //!
+//! [`minimum_cost`]: super::minimum_cost
 //! [`plausibility`]: super::plausibility
 //! [`run_cpu`]: super::run_cpu
 
@@ -19,14 +21,15 @@ use serde::Serialize;
 use crate::harness::account::Account;
 use crate::harness::cache_state::State;
 use crate::harness::launch::Usage;
-use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
+use crate::harness::log::{CountedEvents, FileEvidence, Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::Held;
 use crate::ranking::best::best_group;
+use crate::ranking::minimum_cost::{Cost, missing_cpu, missing_reads, proves_cold};
 use crate::ranking::pair_answers::{PairAnswer, judge_together};
 use crate::ranking::plausibility::{self, Claim};
-use crate::ranking::row::{Metric, Row};
+use crate::ranking::row::{Metric, Row, TimedSample};
 use crate::ranking::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
-use crate::spec::{Cell, Pair, SessionSpec};
+use crate::spec::{Cell, Pair, SessionSpec, Spec};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Summary, aa_check};
 
@@ -80,6 +83,8 @@ pub struct Ranking {
     pub noise: Option<Ratios>,
     /// Whether every sample proved its cache state; false if the system does not report it.
     pub proved: bool,
+    /// The ranked cells with samples that did not prove their cache state.
+    pub unproved: Vec<String>,
     /// Whether the base differs from itself: then no verdict counts.
     pub noisy: bool,
 }
@@ -105,18 +110,104 @@ pub struct Unranked {
 struct Run {
     /// By the metric of the ranking, in nanoseconds.
     time: f64,
-    /// CPU time of one run, in nanoseconds, if known.
+    /// CPU time of one run, in nanoseconds, if known, and the wall time of the same interval.
     cpu: Option<f64>,
+    elapsed: f64,
     /// The time it reported, and the usage of its process.
     claim: Claim,
     usage: Usage,
     files: Option<FileEvidence>,
     held: Option<Held>,
+    timed: Option<TimedSample>,
     is_disturbed: bool,
+    /// Whether it proved its state by itself.
+    is_proved: Option<bool>,
 }
 
 /// The runs of a cell, by round.
 type Runs = BTreeMap<usize, Run>;
+
+/// A cell that did the expected work in every round it ran.
+struct Ran<'d> {
+    cell: &'d Cell,
+    runs: Runs,
+    start: Option<StartUp>,
+}
+
+impl Ran<'_> {
+    /// Returns the median cost of its processes; `None` if it is unknown.
+    fn cost(&self, of: fn(&Usage) -> Option<f64>, start: Option<Summary>) -> Option<Cost> {
+        let costs: Option<Vec<f64>> = self.runs.values().map(|run| of(&run.usage)).collect();
+        Some(Cost { process: Summary::of(&costs?)?.median, start: start?, runs: 1 })
+    }
+
+    fn reads(&self) -> Option<Cost> {
+        self.cost(read_bytes, self.start?.read_bytes)
+    }
+
+    fn cpu(&self) -> Option<Cost> {
+        let cost = self.cost(|usage| Some(usage.cpu_ns() as f64), self.start?.cpu)?;
+        let runs = self.runs.values().map(|run| run.claim.number).max()?;
+        Some(Cost { runs, ..cost })
+    }
+}
+
+fn read_bytes(usage: &Usage) -> Option<f64> {
+    usage.read_bytes().map(|bytes| bytes as f64)
+}
+
+/// What each method of a dataset needs, in a state of the caches ([`minimum_cost`](super::minimum_cost)).
+struct Needs<'d> {
+    spec: &'d SessionSpec,
+    state: State,
+    /// The reads of a cell with cold caches, with its name.
+    reads: Option<(Cost, &'d str)>,
+    /// The CPU time of the floor, with its name.
+    cpu: Option<(Cost, &'d str)>,
+}
+
+impl<'d> Needs<'d> {
+    fn of(spec: &'d SessionSpec, state: State, ran: &[Ran<'d>]) -> Self {
+        let find = |name: &str| ran.iter().find(|it| it.cell.name == name);
+        let floor = spec.floor.as_deref().and_then(find);
+        let reads = |it: &Ran<'d>| Some((it.reads()?, it.cell.name.as_str()));
+        let is_cold = state == State::Cold && spec.has_cold_programs();
+        let reference = floor.and_then(reads).or_else(|| find(&spec.base).and_then(reads));
+        let cpu = floor.filter(|_| spec.experiment == Spec::Walk);
+        Self {
+            spec,
+            state,
+            reads: reference.filter(|_| is_cold),
+            cpu: cpu.and_then(|it| Some((it.cpu()?, it.cell.name.as_str()))),
+        }
+    }
+
+    /// Returns why a cell cannot have done the work, if so. Methods of this program are not judged.
+    fn objection_to(&self, ran: &Ran<'_>) -> Option<String> {
+        if self.spec.is_own(ran.cell) {
+            return None;
+        }
+        let is_other = |name: &str| ran.cell.name != name;
+        let reads = self.reads.filter(|(_, name)| is_other(name));
+        let cpu = self.cpu.filter(|(_, name)| is_other(name));
+        reads
+            .and_then(|(needed, name)| missing_reads(&ran.reads()?, &needed, name))
+            .or_else(|| cpu.and_then(|(needed, name)| missing_cpu(&ran.cpu()?, &needed, name)))
+    }
+
+    /// Returns whether a run proved its state.
+    fn is_proved(&self, run: &Run, start: Option<StartUp>) -> bool {
+        if self.state != State::Cold || run.files.is_some() {
+            return run.is_proved == Some(true);
+        }
+        let cost = || {
+            let start = start?.read_bytes?;
+            Some(Cost { process: read_bytes(&run.usage)?, start, runs: 1 })
+        };
+        let (Some(cost), Some((needed, _))) = (cost(), &self.reads) else { return false };
+        proves_cold(&cost, needed)
+    }
+}
 
 /// Ranks the cells of a session: one ranking for each dataset and cache state.
 pub fn rank(data: &SessionData) -> Vec<Ranking> {
@@ -178,21 +269,29 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
     let here = samples_of(data, dataset);
     let (disturbed, right) = disturbances(&here, cache_state);
     let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
-    let mut implausible = Vec::new();
+    let (mut implausible, mut ran) = (Vec::new(), Vec::new());
     for cell in spec.cells_in(dataset) {
         let start = start_up(data, cell, cache_state);
         match runs_of(cell, &here, cache_state, by, (spec, start)) {
-            Ok(runs) => match objection_to(spec, cell, &runs, start) {
-                None => {
-                    rounds.insert(cell.name.as_str(), runs);
-                }
-                objection => {
-                    let row = Row::of(cell, &runs);
-                    implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
-                }
-            },
+            Ok(runs) => ran.push(Ran { cell, runs, start }),
             Err(reason) => unranked.push(Unranked { cell: cell.name.clone(), reason }),
         }
+    }
+    let state = spec.cache_states[cache_state];
+    let needs = Needs::of(spec, state, &ran);
+    let mut unproved = Vec::new();
+    for one in ran {
+        let objection =
+            objection_to(spec, one.cell, &one.runs, one.start).or_else(|| needs.objection_to(&one));
+        if objection.is_some() {
+            let row = Row::of(one.cell, &one.runs);
+            implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
+            continue;
+        }
+        if !one.runs.values().all(|run| needs.is_proved(run, one.start)) {
+            unproved.push(one.cell.name.clone());
+        }
+        rounds.insert(one.cell.name.as_str(), one.runs);
     }
     let against = |base: &str, other: &str| -> Option<Ratios> {
         let (base, other) = (rounds.get(base)?, rounds.get(other)?);
@@ -217,7 +316,13 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
             row.start_up.filter(|_| by != Metric::Processor).map(|it| row.time.median - it);
         let mut calls =
             timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
-        row.calls = calls.find(|it| it.cell == cell.name).map(|timed| timed.calls);
+        row.calls = match row.timed_sample {
+            Some(sample) => Some(sample.calls),
+            None => calls.find(|it| it.cell == cell.name).map(|timed| timed.calls),
+        };
+        let here_now = |it: &&CountedEvents| (it.dataset, it.cache_state) == (dataset, cache_state);
+        let mut events = data.events.iter().filter(here_now);
+        row.counters = events.find(|it| it.cell == cell.name).map(|it| it.counters.clone());
         row.ns_per_byte = input_bytes.map(|bytes| row.time.median / bytes as f64);
         if base_leaves_output && leaves_nothing(&cell.name) == Some(true) {
             apart.push(row);
@@ -254,14 +359,11 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         pairs.map(|pair| PairAnswer::of(pair, [&rows, &apart], against)).collect();
     judge_together(&mut rows, &mut pairs, &spec.base, by);
     implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    let state = spec.cache_states[cache_state];
-    let proved =
-        here.iter().filter(|sample| sample.cache_state == cache_state).all(|sample| match &sample
-            .outcome
-        {
-            right @ Outcome::Right { .. } => right.is_proved(state) == Some(true),
-            _ => true,
-        });
+    // Without samples, nothing is unproved.
+    let proved = unproved.is_empty();
+    if state == State::AsIs {
+        unproved.clear();
+    }
     let name = spec.datasets[dataset].name.clone();
     let samples = right;
     Ranking {
@@ -282,6 +384,7 @@ fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) 
         pairs,
         noise,
         proved,
+        unproved,
         noisy,
     }
 }
@@ -337,8 +440,9 @@ fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<Start
     let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
     let summary =
         |times: &[u64]| Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>());
-    let cpu = summary(&start.cpu_ns).filter(|_| is_in_state(&start));
-    Some(StartUp { wall: summary(&start.times_ns)?, cpu })
+    let of_state = |values: &[u64]| summary(values).filter(|_| is_in_state(&start));
+    let (cpu, read_bytes) = (of_state(&start.cpu_ns), of_state(&start.read_bytes));
+    Some(StartUp { wall: summary(&start.times_ns)?, cpu, read_bytes })
 }
 
 /// Returns the median of the lab's CPU time divided by the time of the run.
@@ -390,11 +494,12 @@ impl Row {
             user_ns: of_usage(|it| it.user_ns)?,
             system_ns: of_usage(|it| it.system_ns)?,
             run_cpu_ns: median(&|run| run.cpu),
+            cores: median(&|run| Some(run.cpu? / run.elapsed)),
             peak_memory: of_usage(|it| it.peak_memory).filter(|&bytes| bytes > 0.0),
             faults: of_account(|it| it.minor_faults + it.major_faults),
             switches: of_account(|it| it.waits + it.preemptions),
             unwritten: median(&|run| Some(run.files?.unwritten? as f64)),
-            device_read: of_account(|it| it.read_bytes),
+            device_read: median(&|run| run.usage.read_bytes().map(|bytes| bytes as f64)),
             device_written: of_account(|it| it.written_bytes),
             fresh: median(&|run| run.files?.fresh_over(&run.usage)),
             cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
@@ -407,6 +512,8 @@ impl Row {
             start_up: None,
             without_start: None,
             calls: None,
+            counters: None,
+            timed_sample: timed_sample(runs),
             to_base: None,
             judgement: None,
         })
@@ -416,6 +523,14 @@ impl Row {
     pub fn cpu_ns(&self) -> f64 {
         self.user_ns + self.system_ns
     }
+}
+
+/// Returns the sample with the median time, the faster of two, of those whose calls were timed. Its times stay
+/// together: medians of each would be of different runs.
+fn timed_sample(runs: &Runs) -> Option<TimedSample> {
+    let mut timed: Vec<TimedSample> = runs.values().filter_map(|run| run.timed).collect();
+    timed.sort_by(|a, b| a.time.total_cmp(&b.time));
+    timed.get(timed.len().checked_sub(1)? / 2).copied()
 }
 
 /// Returns the runs of a cell in one cache state by round, or why it has none. A wrong result in any
@@ -447,20 +562,28 @@ fn runs_of(
                 };
                 let runs_cpu: Option<f64> = runs.iter().map(|run| Some(run.cpu_ns? as f64)).sum();
                 let is_disturbed = !sample.outcome.disturbed().is_empty();
+                let cores = spec.environment.cores;
                 let run = Run {
                     time,
                     cpu: cpu.ok(),
+                    elapsed: match spec.whole_processes {
+                        true => usage.wall_ns as f64,
+                        false => one_of_runs(&times)?,
+                    },
                     claim: Claim {
                         wall: usage.wall_ns as f64,
                         cpu: usage.cpu_ns() as f64,
                         runs: times.iter().sum(),
+                        number: times.len(),
                         runs_cpu,
                         is_disturbed,
                     },
                     usage: *usage,
                     files: files.as_deref().copied(),
                     held: runs.iter().find_map(|run| run.held),
+                    timed: runs.first().and_then(|run| TimedSample::of(run, cores)),
                     is_disturbed,
+                    is_proved: sample.outcome.is_proved(spec.cache_states[cache_state]),
                 };
                 values.insert(sample.round, run);
             }
@@ -474,227 +597,4 @@ fn runs_of(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixtures::{change, disturb, report_cpu, start_up, with};
-    use crate::harness::log::FileEvidence;
-    use transect_stats::Verdict;
-
-    /// A session in which cells leave this many bytes of 1 MiB unwritten.
-    fn leaving(cells: &[(&str, Option<u64>)]) -> SessionData {
-        let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
-        let mut data = with(&times, 6);
-        for sample in &mut data.samples {
-            let (_, unwritten) = cells.iter().find(|(name, _)| *name == sample.cell).unwrap();
-            let Outcome::Right { files, .. } = &mut sample.outcome else { continue };
-            let primed = crate::harness::launch::Usage::default();
-            let (bytes, written) = (1 << 20, Some(1 << 20));
-            let unwritten = *unwritten;
-            *files =
-                Some(Box::new(FileEvidence { bytes, resident: None, written, unwritten, primed }));
-        }
-        data
-    }
-
-    fn names(rows: &[Row]) -> Vec<&str> {
-        rows.iter().map(|row| row.cell.name.as_str()).collect()
-    }
-
-    #[test]
-    fn rank_cells_that_leave_nothing_unwritten_apart() {
-        let all = Some(1 << 20);
-        let cells =
-            [("base", all), ("base (again)", all), ("some", Some(20_000)), ("direct", Some(4096))];
-        let ranking = &rank(&leaving(&cells))[0];
-        assert_eq!(names(&ranking.rows), ["base", "base (again)", "some"]);
-        assert_eq!(names(&ranking.apart), ["direct"]);
-        let direct = &ranking.apart[0];
-        assert!(
-            direct.to_base.is_none() && direct.to_floor.is_none() && direct.judgement.is_none()
-        );
-        assert_eq!(ranking.rows.iter().filter(|row| row.judgement.is_some()).count(), 1);
-    }
-
-    /// Once, the base took half the time of its "floor", which had fewer threads to wait with.
-    #[test]
-    fn cold_parallel_methods_measured_against_floor_with_as_many_threads() {
-        let times = [("base", 500), ("base (again)", 500), ("cores", 1000), ("many", 400)];
-        for (state, expected) in [(State::Cold, 1.25), (State::Warm, 0.5)] {
-            let mut data = with(&times, 6);
-            data.spec.cache_states = vec![state];
-            data.spec.parallel_floor = Some("cores".to_owned());
-            data.spec.cold_floor = Some("many".to_owned());
-            data.spec.cells.iter_mut().for_each(|cell| cell.parallel = true);
-            let ranking = &rank(&data)[0];
-            let found = row(ranking, "base").to_floor.as_ref().unwrap().median;
-            assert!((found - expected).abs() < 0.01, "{state:?}: {found}");
-            assert!(!data.spec.is_method("many"));
-        }
-    }
-
-    #[test]
-    fn rank_together_if_all_synced_or_unknown() {
-        for cells in [
-            [
-                ("base", Some(0)),
-                ("base (again)", Some(0)),
-                ("direct", Some(0)),
-                ("late", Some(1 << 20)),
-            ],
-            [("base", None), ("base (again)", None), ("direct", Some(0)), ("other", None)],
-        ] {
-            let ranking = &rank(&leaving(&cells))[0];
-            assert_eq!((ranking.rows.len(), ranking.apart.len()), (4, 0), "{cells:?}");
-        }
-    }
-
-    /// A busy session. Cells report this CPU time, if any; all processes used 300 ns.
-    fn busy(cells: &[(&str, Option<u64>)]) -> SessionData {
-        let times: Vec<(&str, u64)> = cells.iter().map(|(name, _)| (*name, 1000)).collect();
-        let mut data = with(&times, 12);
-        for (name, cpu) in cells {
-            if let Some(cpu) = cpu {
-                report_cpu(&mut data, name, *cpu);
-            }
-        }
-        let samples = data.samples.len();
-        disturb(&mut data, samples);
-        data
-    }
-
-    fn row<'r>(ranking: &'r Ranking, name: &str) -> &'r Row {
-        ranking.rows.iter().find(|row| row.cell.name == name).unwrap()
-    }
-
-    fn reason<'r>(ranking: &'r Ranking, name: &str) -> &'r str {
-        &ranking.unranked.iter().find(|unranked| unranked.cell == name).unwrap().reason
-    }
-
-    /// A session in which `early` does its work before it starts its clock: 110 ms of CPU time, by its
-    /// process, and 17 µs reported. Its start takes 20 ms.
-    fn early() -> SessionData {
-        let mut data =
-            with(&[("base", 4_000_000), ("base (again)", 4_000_000), ("early", 17_000)], 12);
-        change(&mut data, "early", |_, usage| {
-            (usage.wall_ns, usage.user_ns) = (130_000_000, 130_000_000);
-        });
-        start_up(&mut data, "early", 20_000_000, 20_000_000);
-        data
-    }
-
-    #[test]
-    fn implausible_clock_never_ranked_in_any_state_and_kind() {
-        let attributes = || {
-            let mut data = early();
-            data.spec.experiment = crate::spec::Spec::Attributes;
-            data
-        };
-        let of_state = |state: State| {
-            let mut data = early();
-            data.spec.cache_states = vec![state];
-            data
-        };
-        let mut busy = early();
-        disturb(&mut busy, 36);
-        for data in [early(), attributes(), of_state(State::Cold), of_state(State::AsIs), busy] {
-            let ranking = &rank(&data)[0];
-            assert_eq!(names(&ranking.implausible), ["early"]);
-            assert_eq!(names(&ranking.rows), ["base", "base (again)"]);
-            let row = &ranking.implausible[0];
-            let reason = row.implausible.as_ref().unwrap();
-            assert!(reason.starts_with("its runs report 17 µs, but its process used"), "{reason}");
-            assert!(row.to_base.is_none() && row.judgement.is_none() && row.to_floor.is_none());
-        }
-    }
-
-    #[test]
-    fn clock_of_unknown_start_not_judged() {
-        let mut data = early();
-        data.started.clear();
-        let ranking = &rank(&data)[0];
-        assert_eq!(names(&ranking.rows), ["early", "base", "base (again)"]);
-    }
-
-    #[test]
-    fn own_clocks_and_process_times_not_judged() {
-        for kind in ["engine", "peer"] {
-            let mut data = early();
-            data.spec.cells.iter_mut().for_each(|cell| cell.kind = kind.to_owned());
-            assert!(rank(&data)[0].implausible.is_empty(), "{kind}");
-        }
-        let mut whole = early();
-        whole.spec.whole_processes = true;
-        assert!(rank(&whole)[0].implausible.is_empty());
-    }
-
-    #[test]
-    fn implausible_base_and_floor_compare_nothing() {
-        let mut data = early();
-        (data.spec.base, data.spec.second_base) = ("early".to_owned(), "early (again)".to_owned());
-        data.spec.floor = Some("early".to_owned());
-        let ranking = &rank(&data)[0];
-        assert_eq!(names(&ranking.implausible), ["early"]);
-        for row in &ranking.rows {
-            assert!(row.to_base.is_none() && row.to_floor.is_none() && !row.below_the_floor);
-        }
-    }
-
-    #[test]
-    fn busy_session_compares_cpu_of_one_run() {
-        let cells = [
-            ("base", Some(200)),
-            ("base (again)", Some(200)),
-            ("frugal", Some(100)),
-            ("service", None),
-        ];
-        let mut data = busy(&cells);
-        // What a process does before its run, such as filling a cache, does not count.
-        change(&mut data, "frugal", |_, usage| usage.user_ns = 1_000_000);
-        let ranking = &rank(&data)[0];
-        assert_eq!((ranking.by, &ranking.uncompared), (Metric::Processor, &None));
-        let frugal = row(ranking, "frugal");
-        assert_eq!(frugal.to_base.unwrap().median, 0.5);
-        assert_eq!(frugal.judgement.unwrap().verdict, Verdict::LessCpu);
-        assert_eq!(row(ranking, "base").run_cpu_ns, Some(200.0));
-        assert!(reason(ranking, "service").starts_with("CPU time of a run unknown: "));
-    }
-
-    #[test]
-    fn busy_session_peer_compared_by_cpu_beyond_its_start() {
-        let mut data = busy(&[("base", Some(200)), ("base (again)", Some(200)), ("find", None)]);
-        assert!(rank(&data)[0].uncompared.is_some(), "its start is unknown");
-        start_up(&mut data, "find", 5000, 200);
-        let ranking = &rank(&data)[0];
-        assert_eq!(row(ranking, "find").to_base.unwrap().median, 0.5);
-        // Eleven walks in a process, of which none reports its CPU time.
-        change(&mut data, "find", |runs, _| *runs = vec![runs[0].clone(); 11]);
-        assert!(rank(&data)[0].uncompared.is_some());
-    }
-
-    #[test]
-    fn busy_session_of_whole_processes_compares_their_cpu() {
-        let mut data = busy(&[("base", None), ("base (again)", None), ("other", None)]);
-        data.spec.whole_processes = true;
-        change(&mut data, "other", |_, usage| usage.user_ns = 400);
-        let ranking = &rank(&data)[0];
-        let other = row(ranking, "other");
-        assert_eq!((ranking.by, other.to_base.unwrap().median), (Metric::Processor, 2.0));
-        assert_eq!(other.judgement.unwrap().verdict, Verdict::MoreCpu);
-    }
-
-    #[test]
-    fn busy_session_without_cpu_of_runs_compares_nothing() {
-        let cells = [("slow", None), ("base", None), ("base (again)", None), ("floor", Some(100))];
-        let mut data = busy(&cells);
-        change(&mut data, "slow", |runs, _| runs[0].elapsed_ns *= 9);
-        let ranking = &rank(&data)[0];
-        assert!(
-            ranking.uncompared.as_ref().unwrap().starts_with("other processes disturbed 48 of 48")
-        );
-        assert_eq!(ranking.by, Metric::Time);
-        assert_eq!(names(&ranking.rows), ["slow", "base", "base (again)", "floor"], "not sorted");
-        for row in &ranking.rows {
-            assert!(row.to_base.is_none() && row.to_floor.is_none() && row.judgement.is_none());
-        }
-    }
-}
+mod tests;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::harness::accesses::Accesses;
-use crate::harness::protocol::CallTimes;
+use crate::harness::counters::Counters;
+use crate::harness::protocol::{CallTimes, RunLine};
 use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary};
 
@@ -54,6 +55,29 @@ impl Metric {
     }
 }
 
+/// A sample whose calls were timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedSample {
+    /// Its time, in nanoseconds.
+    pub time: f64,
+    /// The time inside its calls.
+    pub calls: CallTimes,
+    /// The share of its time that it waited; `None` if its CPU time is unknown.
+    pub waited: Option<f64>,
+}
+
+impl TimedSample {
+    /// Returns the sample of a run, if its calls were timed, on a machine with so many cores.
+    pub(super) fn of(run: &RunLine, cores: usize) -> Option<Self> {
+        let calls = run.calls?;
+        let time = run.elapsed_ns as f64;
+        let used = calls.threads.clamp(1, cores.max(1) as u64) as f64;
+        // Clocks of CPU time may be ahead by a tick.
+        let waited = run.cpu_ns.map(|cpu| (1.0 - cpu as f64 / used / time).max(0.0));
+        Some(Self { time, calls, waited })
+    }
+}
+
 /// One cell of a ranking.
 #[derive(Debug, Serialize)]
 pub struct Row {
@@ -77,6 +101,9 @@ pub struct Row {
     pub system_ns: f64,
     /// Median CPU time of one run, in nanoseconds; `None` if it is unknown.
     pub run_cpu_ns: Option<f64>,
+    /// Median number of cores that it used: CPU time of one run, divided by the time of that run; `None` if the
+    /// CPU time is unknown.
+    pub cores: Option<f64>,
     /// Median peak memory of its process, in bytes; `None` if the system does not report it.
     pub peak_memory: Option<f64>,
     /// Median number of page faults, minor and major.
@@ -120,6 +147,12 @@ pub struct Row {
     pub without_start: Option<f64>,
     /// Time inside the system calls of its walk, if they were timed.
     pub calls: Option<CallTimes>,
+    /// What its processor counted, and the cores that it used over time, if counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
+    /// The sample that these calls belong to; `None` if they were timed in a run of its own.
+    #[serde(skip)]
+    pub timed_sample: Option<TimedSample>,
     /// Ratio to the base.
     pub to_base: Option<Ratios>,
     /// The verdict on that ratio.

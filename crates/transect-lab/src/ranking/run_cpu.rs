@@ -23,6 +23,8 @@ pub(super) struct StartUp {
     pub(super) wall: Summary,
     /// CPU time; `None` in sessions of older versions.
     pub(super) cpu: Option<Summary>,
+    /// Bytes that devices read for it; `None` if unknown, and in sessions of older versions.
+    pub(super) read_bytes: Option<Summary>,
 }
 
 /// Returns one time for the runs of a process: its only one, or the mean without the first of several,
@@ -78,7 +80,7 @@ mod tests {
         let usage = Usage { user_ns: 600, system_ns: 400, ..Usage::default() };
         let start = start.map(|times| {
             let times = Summary::of(times).unwrap();
-            StartUp { wall: times, cpu: Some(times) }
+            StartUp { wall: times, cpu: Some(times), read_bytes: None }
         });
         cpu_of_one_run(runs, &usage, whole, start)
     }

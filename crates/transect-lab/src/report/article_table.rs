@@ -15,6 +15,8 @@ pub enum Unit {
     Nanoseconds,
     /// A factor.
     Times,
+    /// A share, from 0 to 1.
+    Share,
 }
 
 /// A column of an article's table.
@@ -96,17 +98,25 @@ impl ArticleTable {
                 let columns = (1..=most).map(|at| time(at.to_string())).collect();
                 ("every value, the smallest first", columns, |row| sorted(&row.samples))
             }
-            "P5" => (
-                "time inside the calls, summed over the threads, beside the time on the wall",
-                ["time", "opening", "listing", "attributes"]
-                    .map(|name| time(name.to_owned()))
-                    .into(),
-                |row| {
-                    let calls = row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns]);
-                    let calls = calls.into_iter().flatten().map(|ns| ns as f64);
-                    std::iter::once(row.time.median).chain(calls).collect()
-                },
-            ),
+            "P5" => {
+                let times = ["time", "opening", "listing", "attributes"];
+                let waited = ArticleColumn { name: "waited".to_owned(), unit: Unit::Share };
+                let columns = times.map(|name| time(name.to_owned())).into_iter().chain([waited]);
+                (
+                    "the time of one run, the time inside its calls, summed over its threads, and the \
+                     share of the time in which the cores that it could use did not work for it",
+                    columns.collect(),
+                    |row| {
+                        let calls =
+                            row.calls.map(|c| [c.opening_ns, c.listing_ns, c.attributes_ns]);
+                        let calls = calls.into_iter().flatten().map(|ns| ns as f64);
+                        let sample = row.timed_sample;
+                        let time = sample.map_or(row.time.median, |sample| sample.time);
+                        let waited = sample.and_then(|sample| sample.waited);
+                        std::iter::once(time).chain(calls).chain(waited).collect()
+                    },
+                )
+            }
             _ => return None,
         };
         let reduced = |row: &Row| ArticleRow { cell: row.cell.name.clone(), values: reduce(row) };
@@ -130,8 +140,9 @@ pub(super) fn protocol_of(spec: &SessionSpec) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::{disturb, report_cpu, with};
+    use crate::fixtures::{change, disturb, report_cpu, with};
     use crate::harness::log::SessionData;
+    use crate::harness::protocol::CallTimes;
     use crate::ranking::rank;
 
     fn reduced(preset: &str) -> Vec<ArticleTable> {
@@ -157,9 +168,34 @@ mod tests {
         assert_eq!((names(&s4), s4.rows[1].values[0]), (vec!["1", "2", "3"], 4000.0));
         assert_eq!(of("article-s1").rows[0].values, [1001.0]);
         let s2 = of("article-s2");
-        assert_eq!(names(&s2), ["time", "opening", "listing", "attributes"]);
+        assert_eq!(names(&s2), ["time", "opening", "listing", "attributes", "waited"]);
+        assert_eq!(s2.columns[4].unit, Unit::Share);
         // Calls that were not timed are missing, not zero.
         assert_eq!(s2.rows[0].values, [1001.0]);
+    }
+
+    /// They used to be of two runs: the wall time of a sample beside the calls of another process.
+    #[test]
+    fn call_times_and_wall_time_are_of_one_run() {
+        let mut data: SessionData = with(&[("base", 1000), ("seven", 4000)], 3);
+        data.spec.preset = "article-s2".to_owned();
+        data.spec.environment.cores = 2;
+        for (cell, threads) in [("base", 1), ("seven", 7)] {
+            change(&mut data, cell, |runs, _| {
+                let time = runs[0].elapsed_ns;
+                runs[0].cpu_ns = Some(time / 4);
+                let (opening_ns, listing_ns, attributes_ns) = (time + 1, time + 2, time + 3);
+                let calls =
+                    CallTimes { opening_ns, listing_ns, attributes_ns, ..CallTimes::default() };
+                runs[0].calls = Some(CallTimes { threads, ..calls });
+            });
+        }
+        let table = ArticleTable::of(&data.spec, &rank(&data)).remove(0);
+        let [base, seven] = [&table.rows[0].values, &table.rows[1].values];
+        assert_eq!(base[..4], [1001.0, 1002.0, 1003.0, 1004.0]);
+        assert!((base[4] - 0.75).abs() < 0.01, "one thread can use one core: {base:?}");
+        assert_eq!(seven[..4], [4001.0, 4002.0, 4003.0, 4004.0]);
+        assert!((seven[4] - 0.875).abs() < 0.01, "seven threads can use two cores: {seven:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::harness::cache_state::State;
 use crate::harness::interference::Disturbance;
 use crate::harness::log::SessionData;
+use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Metric, Ranking, Row};
 use crate::report::article_table::protocol_of;
 use crate::spec::{CheckedBy, SessionSpec};
@@ -41,9 +42,9 @@ impl Conclusion {
     pub(super) fn of(data: &SessionData, ranking: &Ranking) -> Self {
         let spec = &data.spec;
         Self {
-            sentence: sentence(spec, ranking),
+            sentence: under_wine(spec) + &sentence(spec, ranking),
             noise: noise(spec, ranking),
-            answers: answers(ranking),
+            answers: answers(spec, ranking),
             alarms: alarms(spec, ranking),
             notes: notes(data, ranking),
         }
@@ -53,6 +54,11 @@ impl Conclusion {
 /// Returns the rows that are methods: neither floors nor the repeated base.
 fn methods<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect()
+}
+
+/// Returns the mark of a verdict under Wine; empty on a real system.
+pub(super) fn under_wine(spec: &SessionSpec) -> String {
+    spec.environment.wine.as_ref().map_or(String::new(), |_| "Under Wine: ".to_owned())
 }
 
 fn sentence(spec: &SessionSpec, ranking: &Ranking) -> String {
@@ -131,6 +137,9 @@ fn to_floor(row: &Row) -> String {
 
 /// Lists names: all of them if they are few.
 fn list_names(names: &[String]) -> String {
+    if let [only] = names {
+        return only.clone();
+    }
     let shown = if names.len() > MAX_NAMES { MAX_NAMES - 1 } else { names.len() - 1 };
     let last = match names.len() - shown {
         1 => names[shown].clone(),
@@ -139,8 +148,14 @@ fn list_names(names: &[String]) -> String {
     format!("{} and {last}", names[..shown].join(", "))
 }
 
-fn answers(ranking: &Ranking) -> Vec<String> {
-    ranking.pairs.iter().map(|pair| pair.line(ranking.by, ranking.noisy)).collect()
+/// Returns names after a colon: all of them if they are few. Empty without names.
+fn list_of(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(": {}", list_names(names)) }
+}
+
+fn answers(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
+    let line = |pair: &PairAnswer| under_wine(spec) + &pair.line(ranking.by, ranking.noisy);
+    ranking.pairs.iter().map(line).collect()
 }
 
 fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
@@ -153,6 +168,11 @@ fn noise(spec: &SessionSpec, ranking: &Ranking) -> String {
 
 fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     let mut alarms = Vec::new();
+    if let Some(wine) = &spec.environment.wine {
+        alarms.push(format!(
+            "Measured under Wine {wine}: times and verdicts say nothing about Windows."
+        ));
+    }
     if ranking.noisy {
         let base = spec.repeated();
         alarms.push(format!("{base} differs from itself: no verdict counts."));
@@ -168,9 +188,14 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
              CPU time is compared, {whose}. It shows how much work a method makes, not how soon it ends."
         ));
     }
-    if !ranking.proved && ranking.state != State::AsIs {
+    let dropped = spec.dropped.as_ref().filter(|_| ranking.state == State::Cold);
+    if let Some(how) = dropped {
+        let whose = spec.words().state_was;
+        alarms.push(format!("Dropped by {how}; nothing proves that {whose} cold."));
+    } else if !ranking.proved && ranking.state != State::AsIs {
         let (whose, state) = (spec.words().state_was, ranking.state.label());
-        alarms.push(format!("Not every sample proved that {whose} {state}."));
+        let names = list_of(&ranking.unproved);
+        alarms.push(format!("Not every sample proved that {whose} {state}{names}."));
     }
     for row in &ranking.implausible {
         let (name, reason) = (&row.cell.name, row.implausible.as_deref().unwrap_or_default());
@@ -254,6 +279,9 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     if ranking.state == State::AsIs {
         let whose = spec.words().as_it;
         notes.push(format!("{whose} happened to be: neither made nor proved."));
+    }
+    if let Some(reason) = spec.replaced_reason(ranking.cache_state) {
+        notes.push(format!("Cold caches were asked for and not made: {reason}."));
     }
     if !ranking.has_wall_times() && protocol_of(spec).is_some() {
         notes.push("The article's table is left out: it shows wall times.".to_owned());
@@ -374,6 +402,46 @@ mod tests {
         let alarms = conclusion.alarms;
         assert_eq!(alarms.len(), 1);
         assert!(alarms[0].ends_with(": base, base (again)."), "{alarms:?}");
+    }
+
+    #[test]
+    fn cold_state_without_proof_named_dropped_or_replaced() {
+        let mut data = with(&[("base", 1000), ("base (again)", 1000)], 12);
+        data.spec.cache_states = vec![State::Cold];
+        data.spec.dropped = Some("purging the system's standby list".to_owned());
+        assert_eq!(data.spec.state_of(0), "caches dropped, unproved");
+        let dropped =
+            "Dropped by purging the system's standby list; nothing proves that caches were cold.";
+        assert_eq!(conclusion(&data).alarms, [dropped]);
+
+        data.spec.dropped = None;
+        data.spec.cache_states = vec![State::AsIs];
+        let replaced = r#"{"asked":["cold"],"reason":"no privilege"}"#;
+        data.spec.replaced = serde_json::from_str(replaced).unwrap();
+        let conclusion = conclusion(&data);
+        assert_eq!(data.spec.state_of(0), "caches as they are");
+        assert!(conclusion.alarms.is_empty(), "{conclusion:?}");
+        let note = "Cold caches were asked for and not made: no privilege.";
+        assert!(conclusion.notes.contains(&note.to_owned()), "{conclusion:?}");
+    }
+
+    #[test]
+    fn session_under_wine_raises_alarm_and_marks_verdicts() {
+        let mut data = with(&[("base", 1000), ("base (again)", 1000), ("slow", 2000)], 12);
+        data.spec.environment.wine = Some("8.0".to_owned());
+        let conclusion = conclusion(&data);
+        assert_eq!(
+            conclusion.alarms,
+            ["Measured under Wine 8.0: times and verdicts say nothing about Windows."]
+        );
+        assert!(conclusion.sentence.starts_with("Under Wine: "), "{conclusion:?}");
+        let ranking = &rank(&data)[0];
+        let labels: Vec<String> = ranking
+            .rows
+            .iter()
+            .map(|row| crate::report::format::verdict_label(&data.spec, row))
+            .collect();
+        assert_eq!(labels, ["the base", "the base again", "slower (under Wine)"]);
     }
 
     #[test]

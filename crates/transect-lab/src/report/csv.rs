@@ -4,6 +4,7 @@
 //! values are empty, never 0.
 
 use super::Report;
+use crate::harness::cache_state::State;
 use crate::ranking::pair_answers::PairAnswer;
 use crate::ranking::{Ranking, Row};
 use crate::spec::{Cell, SessionSpec};
@@ -29,6 +30,14 @@ impl<'r> Line<'r> {
         self.pair.map_or_else(|| self.row()?.judgement, |pair| pair.judgement)
     }
 
+    /// Returns the state of the caches; caches that were dropped without proof are not called cold.
+    fn state(&self) -> &'static str {
+        match self.ranking.state {
+            State::Cold if self.spec.dropped.is_some() => "dropped",
+            state => state.as_str(),
+        }
+    }
+
     fn p(&self) -> Option<f64> {
         let ratios = self.pair.map_or_else(|| self.row()?.to_base, |pair| pair.ratios);
         ratios.map(|ratios| ratios.p)
@@ -48,7 +57,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("place", |it| Some(it.spec.datasets[it.ranking.dataset].name.clone())),
     ("entries", |it| Some(it.spec.datasets[it.ranking.dataset].entries().to_string())),
     ("pass", |it| Some((it.ranking.cache_state + 1).to_string())),
-    ("state", |it| Some(it.ranking.state.as_str().to_owned())),
+    ("state", |it| Some(it.state().to_owned())),
     ("cell", |it| Some(it.cell.name.clone())),
     ("method", |it| Some(it.cell.method.clone())),
     ("language", |it| Some(it.cell.language.clone())),
@@ -115,6 +124,13 @@ const COLUMNS: &[(&str, Field)] = &[
     ("checked", |it| Some(it.row()?.cell.checked?.as_str().to_owned())),
     ("noisy", |it| it.row().map(|_| it.ranking.noisy.to_string())),
     ("proved", |it| it.row().map(|_| it.ranking.proved.to_string())),
+    ("cores", |it| exact(it.row()?.cores?)),
+    ("code_lines", |it| Some(it.row()?.cell.code?.lines.to_string())),
+    ("code_tokens", |it| Some(it.row()?.cell.code?.tokens.to_string())),
+    ("task_clock_ns", |it| Some(it.row()?.counters.as_ref()?.task_clock_ns.to_string())),
+    ("cycles", |it| Some(it.row()?.counters.as_ref()?.cycles?.to_string())),
+    ("instructions", |it| Some(it.row()?.counters.as_ref()?.instructions?.to_string())),
+    ("counted_switches", |it| Some(it.row()?.counters.as_ref()?.switches?.to_string())),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 

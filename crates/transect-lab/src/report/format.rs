@@ -20,7 +20,9 @@ pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
         None => "",
     };
     let below = if row.below_the_floor { " (below the floor?)" } else { "" };
-    format!("{word}{below}")
+    let is_under_wine = spec.environment.wine.is_some() && row.judgement.is_some();
+    let wine = if is_under_wine { " (under Wine)" } else { "" };
+    format!("{word}{below}{wine}")
 }
 
 /// Returns the style of a verdict that is a finding: about two sessions or two ways.
@@ -55,6 +57,11 @@ pub(super) fn milliseconds(nanoseconds: f64) -> String {
 /// Formats nanoseconds with a unit.
 pub(super) fn time(nanoseconds: f64) -> String {
     duration(Duration::from_nanos(nanoseconds as u64))
+}
+
+/// Formats a share from 0 to 1 as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
 
 /// Formats a ratio with its interval; empty if there is none.

@@ -6,10 +6,11 @@ use transect_text::quote;
 use transect_text::units::{bytes, count};
 
 use super::format::{
-    calls_per_entry, interval, megabytes_per_second, milliseconds, nanoseconds_per_byte,
+    calls_per_entry, interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, percent,
     verdict_label,
 };
-use super::{ArticleTable, Conclusion, PublishedTable, Report, Unit};
+use super::table::Table;
+use super::{ArticleTable, Conclusion, PublishedTable, Report, Unit, counters};
 use crate::ranking::{Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
 
@@ -28,6 +29,10 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
             (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
         };
         report.article_tables.iter().filter(of_it).try_for_each(|r| article_table(out, r))?;
+        if let Some(table) = counters::table(&ranking.rows, spec.environment.cores, escaped) {
+            writeln!(out, "\n{}\n", counters::ABOUT)?;
+            plain_table(out, &table)?;
+        }
     }
     if let Some(table) = report.references.first() {
         writeln!(out, "\n## From the articles\n\n> {}", escaped(table.whose))?;
@@ -79,8 +84,10 @@ fn ranking_section(
         String::new()
     };
     let state = spec.state_of(ranking.cache_state);
-    writeln!(out, "\n## {}: {number}{state}\n", escaped(&ranking.name))?;
-    let kind = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
+    let asked = spec.replaced_reason(ranking.cache_state);
+    let asked = asked.map_or("", |_| " (cold was asked for)");
+    writeln!(out, "\n## {}: {number}{state}{asked}\n", escaped(&ranking.name))?;
+    let kind = dataset.file_system.kind();
     let options = dataset.file_system.options.as_deref().unwrap_or("options unknown");
     let root = dataset.root.to_string_lossy();
     let below = dataset.file_system.below().map_or(String::new(), |below| format!("; {below}"));
@@ -105,8 +112,12 @@ fn ranking_section(
         writeln!(out, "\n> {}", escaped(note))?;
     }
     writeln!(out)?;
-    let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|column| column.shown_in.includes(spec)).collect();
+    let is_known = |column: &&Column| {
+        let has_it = |row: &Row| !(column.text)(spec, row).is_empty();
+        column.shown_in != ShownIn::Known || ranking.rows.iter().any(has_it)
+    };
+    let columns = COLUMNS.iter().filter(|column| column.shown_in.includes(spec));
+    let columns: Vec<&Column> = columns.filter(is_known).collect();
     let titles: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let right: Vec<usize> = (0..columns.len()).filter(|&at| columns[at].is_number).collect();
     let ranked = |out: &mut _, rows: &[Row]| {
@@ -143,13 +154,15 @@ enum ShownIn {
     /// Transforms, and walks of whole processes.
     Processes,
     Attributes,
+    /// Rankings in which any row has it.
+    Known,
 }
 
 impl ShownIn {
     fn includes(self, session: &SessionSpec) -> bool {
         let is_transform = session.experiment.rules().is_some();
         match self {
-            Self::All => true,
+            Self::All | Self::Known => true,
             Self::Walks => session.experiment == Spec::Walk,
             Self::Transforms => is_transform,
             Self::Processes => is_transform || session.whole_processes,
@@ -189,6 +202,9 @@ const COLUMNS: &[Column] = &[
     column("cpu, ms", true, ShownIn::Walks, |_, row| milliseconds(row.cpu_ns())),
     column("user, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.user_ns)),
     column("sys, ms", true, ShownIn::Transforms, |_, row| milliseconds(row.system_ns)),
+    column("cores", true, ShownIn::Known, |_, row| {
+        row.cores.map_or(String::new(), |it| format!("{it:.2}"))
+    }),
     column("faults", true, ShownIn::Processes, |_, row| known(row.faults, count)),
     column("switches", true, ShownIn::Transforms, |_, row| known(row.switches, count)),
     column("unwritten", true, ShownIn::Transforms, |_, row| known(row.unwritten, bytes)),
@@ -207,6 +223,12 @@ const COLUMNS: &[Column] = &[
     column("calls / question", true, ShownIn::Attributes, |_, row| calls_per_entry(row)),
     column("× base (95 %)", true, ShownIn::All, |_, row| interval(row.to_base.as_ref())),
     column("× floor (95 %)", true, ShownIn::All, |_, row| interval(row.to_floor.as_ref())),
+    column("lines", true, ShownIn::Known, |_, row| {
+        row.cell.code.map_or(String::new(), |it| count(it.lines))
+    }),
+    column("tokens", true, ShownIn::Known, |_, row| {
+        row.cell.code.map_or(String::new(), |it| count(it.tokens))
+    }),
     column("verdict", false, ShownIn::All, verdict_label),
 ];
 
@@ -219,7 +241,7 @@ fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
     writeln!(out, "\n### The same, as the article prints it\n\n{}\n", escaped(about))?;
     let title = |column: &super::ArticleColumn| match column.unit {
         Unit::Nanoseconds => format!("{}, ms", escaped(&column.name)),
-        Unit::Times => escaped(&column.name),
+        Unit::Times | Unit::Share => escaped(&column.name),
     };
     let titles: Vec<String> =
         std::iter::once("method".to_owned()).chain(columns.iter().map(title)).collect();
@@ -229,6 +251,7 @@ fn article_table(out: &mut impl Write, article: &ArticleTable) -> Result<()> {
         let values = row.values.iter().zip(columns).map(|(value, column)| match column.unit {
             Unit::Nanoseconds => milliseconds(*value),
             Unit::Times => format!("{value:.1}"),
+            Unit::Share => percent(*value),
         });
         table_row(out, &std::iter::once(escaped(&row.cell)).chain(values).collect::<Vec<_>>())?;
     }
@@ -252,6 +275,14 @@ fn published_table(out: &mut impl Write, article: &PublishedTable) -> Result<()>
     Ok(())
 }
 
+/// Writes a table whose cells are escaped.
+pub(super) fn plain_table(out: &mut impl Write, table: &Table) -> Result<()> {
+    let titles: Vec<&str> = table.titles.iter().map(String::as_str).collect();
+    let right: Vec<usize> = (0..titles.len()).filter(|&at| table.is_number[at]).collect();
+    table_head(out, &titles, &right)?;
+    table.rows.iter().try_for_each(|(_, cells)| table_row(out, cells))
+}
+
 /// Writes the head of a table; the columns in `right` are aligned to the right.
 fn table_head(out: &mut impl Write, titles: &[&str], right: &[usize]) -> Result<()> {
     table_row(out, titles)?;
@@ -265,7 +296,7 @@ fn table_row(out: &mut impl Write, cells: &[impl AsRef<str>]) -> Result<()> {
 }
 
 /// Escapes a text so that it is plain text in one line, also inside a table.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let visible = quote::for_terminal(text.as_ref());
     let mut escaped = String::with_capacity(visible.len());
     for character in visible.chars() {

@@ -2,24 +2,29 @@
 //!
 //! [`Report`] holds everything about a session. `--json` prints it as it is; [`terminal`],
 //! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`,
-//! `import` and `tune` print.
+//! `import`, `tune` and `self-test` print.
 
 mod article_table;
 pub mod comparison;
 mod conclusion;
+mod counters;
 pub mod csv;
 pub mod explanation;
 mod format;
 pub mod import;
 pub mod markdown;
+pub mod merged;
+mod overview;
 pub mod page;
 mod published_tables;
+pub mod self_test;
 mod table;
 pub mod terminal;
 pub mod tuning;
 
 pub use article_table::{ArticleColumn, ArticleRow, ArticleTable, Unit};
 pub use conclusion::Conclusion;
+pub use overview::{Bar, Overview};
 pub use published_tables::{DISCLAIMER, PublishedTable};
 
 use serde::Serialize;
@@ -44,6 +49,8 @@ pub struct Report<'s> {
     pub samples: usize,
     /// One ranking for each dataset and cache state.
     pub rankings: Vec<Ranking>,
+    /// The rankings in one look, one overview each.
+    pub overviews: Vec<Overview>,
     /// The rankings in words, one conclusion each.
     #[serde(rename = "findings")]
     pub conclusions: Vec<Conclusion>,
@@ -64,6 +71,7 @@ impl<'s> Report<'s> {
             session,
             ended: data.ended,
             samples: data.samples.len(),
+            overviews: rankings.iter().map(|ranking| Overview::of(session, ranking)).collect(),
             conclusions: rankings.iter().map(|ranking| Conclusion::of(data, ranking)).collect(),
             article_tables: ArticleTable::of(session, &rankings),
             references: published_tables::of(session),

@@ -4,15 +4,18 @@ use std::io::{Result, Write};
 
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM, ERROR, GOOD, Style, WARN};
-use transect_text::units::bytes;
+use transect_text::units::{bytes, count};
 use transect_text::wrap::wrap;
 
 use super::format::{
-    calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, time, verdict_label,
+    calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, percent, time,
+    verdict_label,
 };
+use super::overview::MAX_BARS;
 use super::table::Table;
-use super::{ArticleTable, PublishedTable, Report, Unit};
+use super::{ArticleTable, Overview, PublishedTable, Report, Unit, counters};
 use crate::harness::cache_state::State;
+use crate::harness::conditions::Conditions;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
 use transect_stats::{Ratios, Verdict};
@@ -20,36 +23,62 @@ use transect_stats::{Ratios, Verdict};
 /// Width of prose if the width of the terminal is unknown.
 const DEFAULT_WIDTH: usize = 100;
 
-/// Writes a report in lines of at most `width` characters; without a width, with all columns. Only long
-/// names exceed it, as they are never cut.
+/// The most rows of a ranking that are written without `all`: the bars of an overview, and a floor.
+const MAX_ROWS: usize = MAX_BARS + 1;
+
+/// The most cells without a rank that are written without `all`.
+const MAX_UNRANKED: usize = 5;
+
+/// Writes a report in lines of at most `width` characters; without a width, with all columns. Names are
+/// never cut: a table that is too wide even with the fewest columns becomes text. Of a long ranking, it writes the rows that [`Overview`] names,
+/// unless `all` are wanted.
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> Result<()> {
+pub fn write(
+    mut out: impl Write,
+    report: &Report<'_>,
+    width: Option<usize>,
+    all: bool,
+) -> Result<()> {
     let mut screen = Screen { out: &mut out, width };
     screen.session_heading(report)?;
-    for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
+    for (at, ranking) in report.rankings.iter().enumerate() {
+        let (overview, conclusion) = (&report.overviews[at], &report.conclusions[at]);
         screen.dataset_heading(report.session, ranking)?;
-        screen.rows(report.session, &ranking.rows)?;
+        let of_overview = if all { None } else { few_rows(report.session, ranking, overview) };
+        let rows = of_overview.unwrap_or_else(|| ranking.rows.iter().collect());
+        screen.rows(report.session, &rows)?;
         if !ranking.apart.is_empty() {
             writeln!(screen.out)?;
             screen.write_wrapped(DIM, "listed separately, as they left nothing unwritten:")?;
-            screen.rows(report.session, &ranking.apart)?;
+            screen.rows(report.session, &ranking.apart.iter().collect::<Vec<_>>())?;
         }
         if !ranking.implausible.is_empty() {
             writeln!(screen.out)?;
             screen.write_wrapped(ERROR, "implausible, and not ranked:")?;
-            screen.rows(report.session, &ranking.implausible)?;
+            screen.rows(report.session, &ranking.implausible.iter().collect::<Vec<_>>())?;
         }
-        for unranked in &ranking.unranked {
+        let shown = if all { usize::MAX } else { MAX_UNRANKED };
+        for unranked in ranking.unranked.iter().take(shown) {
             let cell = escaped(&unranked.cell);
             screen.write_wrapped(
                 WARN,
                 &format!("not ranked: {cell}: {}", escaped(&unranked.reason)),
             )?;
         }
+        let hidden = ranking.rows.len() - rows.len();
+        let hidden = hidden + ranking.unranked.len().saturating_sub(shown);
+        if hidden > 0 {
+            let rows = if hidden == 1 { "row" } else { "rows" };
+            screen
+                .write_wrapped(DIM, &format!("{hidden} more {rows}: transect lab report --all"))?;
+        }
         writeln!(screen.out)?;
-        screen.write_wrapped(BOLD, &conclusion.sentence)?;
+        if !overview.bars.is_empty() {
+            screen.write_wrapped(BOLD, &overview.sentence)?;
+        }
+        screen.write_wrapped(Style::new(), &conclusion.sentence)?;
         screen.write_wrapped(DIM, &conclusion.noise)?;
         for answer in &conclusion.answers {
             screen.write_wrapped(Style::new(), answer)?;
@@ -67,6 +96,12 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
         if let Some(table) = report.article_tables.iter().find(of_it) {
             screen.article_table(table)?;
         }
+        let cores = report.session.environment.cores;
+        if let Some(table) = counters::table(&ranking.rows, cores, escaped) {
+            writeln!(screen.out)?;
+            screen.write_wrapped(DIM, counters::ABOUT)?;
+            screen.table(&table)?;
+        }
     }
     if let Some(table) = report.references.first() {
         writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
@@ -75,8 +110,28 @@ pub fn write(mut out: impl Write, report: &Report<'_>, width: Option<usize>) -> 
     report.references.iter().try_for_each(|table| screen.published_table(table))
 }
 
+/// Returns the rows of an overview, with the floor; `None` if the ranking is short enough to be written
+/// whole. Without an overview, they are the fastest.
+fn few_rows<'r>(
+    spec: &SessionSpec,
+    ranking: &'r Ranking,
+    overview: &Overview,
+) -> Option<Vec<&'r Row>> {
+    if ranking.rows.len() <= MAX_ROWS {
+        return None;
+    }
+    if overview.bars.is_empty() {
+        return Some(ranking.rows.iter().take(MAX_ROWS).collect());
+    }
+    let base = ranking.rows.iter().find(|row| row.cell.name == spec.base);
+    let floor = base.and_then(|base| spec.floor_of(&base.cell, ranking.state));
+    let bars = overview.bars.iter().map(|bar| bar.cell.as_str());
+    let named: Vec<&str> = floor.into_iter().chain(bars).collect();
+    Some(ranking.rows.iter().filter(|row| named.contains(&row.cell.name.as_str())).collect())
+}
+
 /// Escapes characters of a name that control the terminal.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     quote::for_terminal(name.as_ref())
 }
 
@@ -149,6 +204,7 @@ const COLUMNS: &[Column] = &[
     number("MB/s", 2, |_, row| megabytes_per_second(row)),
     number("ns/byte", 1, |_, row| nanoseconds_per_byte(row)),
     number("cpu", 8, |_, row| time(row.cpu_ns())),
+    number("cores", 2, |_, row| row.cores.map_or(String::new(), |it| format!("{it:.2}"))),
     number("user", 1, |spec, row| for_transform(spec, || time(row.user_ns))),
     number("sys", 1, |spec, row| for_transform(spec, || time(row.system_ns))),
     number("off cpu", 1, |spec, row| for_transform(spec, || off_cpu(row))),
@@ -180,6 +236,8 @@ const COLUMNS: &[Column] = &[
         ..number("× floor (95 %)", 7, |_, row| interval(row.to_floor.as_ref()))
     },
     number("× floor", 10, |_, row| ratio(row.to_floor.as_ref())),
+    number("lines", 1, |_, row| row.cell.code.map_or(String::new(), |it| count(it.lines))),
+    number("tokens", 1, |_, row| row.cell.code.map_or(String::new(), |it| count(it.tokens))),
     words("verdict", 0, verdict_label),
 ];
 
@@ -194,14 +252,14 @@ fn row_style(row: &Row) -> Style {
 }
 
 /// The output and its width.
-struct Screen<'o> {
-    out: &'o mut dyn Write,
-    width: Option<usize>,
+pub(super) struct Screen<'o> {
+    pub(super) out: &'o mut dyn Write,
+    pub(super) width: Option<usize>,
 }
 
 impl Screen<'_> {
     /// Writes wrapped text.
-    fn write_wrapped(&mut self, style: Style, text: &str) -> Result<()> {
+    pub(super) fn write_wrapped(&mut self, style: Style, text: &str) -> Result<()> {
         for line in wrap(&escaped(text), self.width.unwrap_or(DEFAULT_WIDTH)) {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
@@ -219,6 +277,13 @@ impl Screen<'_> {
         let processor = environment.processor.as_deref().unwrap_or("unknown processor");
         let (cores, system) = (environment.cores, &environment.system);
         self.write_wrapped(DIM, &format!("{processor}, {cores} cores{guest}, {system}"))?;
+        if environment.wine.is_some() {
+            self.write_wrapped(ERROR, "under Wine: not a measurement of Windows")?;
+        }
+        if let Some(Conditions { cache_limit, scanner }) = &environment.conditions {
+            let conditions = format!("limit of cached memory: {cache_limit}; scanner: {scanner}");
+            self.write_wrapped(DIM, &conditions)?;
+        }
         self.write_wrapped(
             DIM,
             &format!("preset {preset}, {rounds} rounds of {runs}{enough}, seed {seed}"),
@@ -230,6 +295,8 @@ impl Screen<'_> {
         let root = quote::for_terminal(dataset.root.as_os_str());
         let proof = match ranking.proved {
             _ if ranking.state == State::AsIs => "",
+            // The state says so.
+            _ if ranking.state == State::Cold && spec.dropped.is_some() => "",
             true => ", proved",
             false => ", not proved",
         };
@@ -242,17 +309,22 @@ impl Screen<'_> {
             false => format!("{BOLD}{}{BOLD:#} in {root}", escaped(&dataset.name)),
         };
         writeln!(self.out, "\n{title}: {}", spec.work_in(dataset))?;
-        let file_system = dataset.file_system.name.as_deref().unwrap_or("unknown file system");
+        let file_system = dataset.file_system.kind();
         let read_ahead = dataset.file_system.read_ahead.filter(|_| spec.words().has_rates);
         let read_ahead =
             read_ahead.map_or(String::new(), |it| format!(", reads {} ahead", bytes(it)));
         let state = spec.state_of(ranking.cache_state);
+        let asked = spec.replaced_reason(ranking.cache_state);
+        let asked = asked.map_or("", |_| " (cold was asked for)");
         let by = ranking.by.about();
-        self.write_wrapped(DIM, &format!("{pass}{state}{proof}; {file_system}{read_ahead}{by}"))?;
+        self.write_wrapped(
+            DIM,
+            &format!("{pass}{state}{proof}{asked}; {file_system}{read_ahead}{by}"),
+        )?;
         writeln!(self.out)
     }
 
-    fn rows(&mut self, spec: &SessionSpec, rows: &[Row]) -> Result<()> {
+    fn rows(&mut self, spec: &SessionSpec, rows: &[&Row]) -> Result<()> {
         let table = |columns: &[&Column]| Table {
             titles: columns.iter().map(|column| column.title.to_owned()).collect(),
             is_number: columns.iter().map(|column| column.is_number).collect(),
@@ -268,11 +340,11 @@ impl Screen<'_> {
             column.drop_order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
         };
         let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
-        table(&fitting_columns(&table, &columns, self.width)).write(self.out)
+        self.table(&table(&fitting_columns(&table, &columns, self.width)))
     }
 
     /// Writes a table; if it is too wide, writes each row as text.
-    fn table(&mut self, table: &Table) -> Result<()> {
+    pub(super) fn table(&mut self, table: &Table) -> Result<()> {
         if self.width.is_none_or(|width| table.width() <= width) {
             return table.write(self.out);
         }
@@ -293,6 +365,7 @@ impl Screen<'_> {
         let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
             Unit::Nanoseconds => time(*value),
             Unit::Times => format!("{value:.1}"),
+            Unit::Share => percent(*value),
         };
         let titles: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let mut table = Table::new(&["method"], &titles, &[]);

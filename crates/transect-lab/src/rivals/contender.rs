@@ -1,5 +1,6 @@
 //! Contenders: other implementations of the work, in other languages (`contenders/README.md`).
 
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +8,14 @@ use std::process::Command;
 use serde::Deserialize;
 use transect_sys::private_dir::{self, OtherUsers};
 
-use crate::harness::launch::{self, is_on_path};
+use crate::harness::launch::{self, can_start};
+use crate::rivals::code_length::CodeLength;
 
 /// File name of a contender's manifest.
 const MANIFEST: &str = "contender.toml";
+
+/// File name of a script that builds a contender.
+const BUILD_SCRIPT: &str = "build.sh";
 
 /// A contender, read from its manifest.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,9 +35,25 @@ pub struct Contender {
     pub needs: Vec<String>,
     /// The command that installs them.
     pub install: String,
+    /// The only systems that have what it uses; without it, all.
+    #[serde(default)]
+    only: Option<SystemFamily>,
+    /// Environment variables of its processes.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    /// How it is built and run on Windows, by toolchain: the first that is installed. Without one, as on other
+    /// systems.
+    #[serde(default)]
+    windows: Vec<Toolchain>,
+    /// What to install on Windows.
+    #[serde(default)]
+    install_windows: Option<String>,
     /// Build commands; `{out}` is the output folder.
     #[serde(default)]
     build: Vec<Vec<String>>,
+    /// Source files outside of its folder, relative to it.
+    #[serde(default)]
+    sources: Vec<PathBuf>,
     /// Run command; `{out}`, `{method}` and the placeholders of its [`Task`] are replaced.
     run: Vec<String>,
     /// Command that walks once and prints the digest of the tree as well, outside of all timed runs;
@@ -48,6 +69,34 @@ pub struct Contender {
     /// Folder of its sources.
     #[serde(skip)]
     folder: PathBuf,
+    /// What could be installed instead of what it needs: the programs of other toolchains.
+    #[serde(skip)]
+    alternatives: Vec<String>,
+    /// Why it cannot run on this system, whatever is installed.
+    #[serde(skip)]
+    elsewhere: Option<String>,
+}
+
+/// A family of systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SystemFamily {
+    Unix,
+    Windows,
+}
+
+/// A way to build and to run a contender on Windows. `{windir}` in a word is the folder of Windows. What is
+/// missing is as on other systems.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Toolchain {
+    needs: Vec<String>,
+    #[serde(default)]
+    build: Vec<Vec<String>>,
+    #[serde(default)]
+    run: Option<Vec<String>>,
+    #[serde(default)]
+    check: Option<Vec<String>>,
 }
 
 /// The task of a contender.
@@ -118,6 +167,7 @@ impl Contender {
             }
         }
         contenders.sort_by(|a, b| a.name.cmp(&b.name));
+        leave_out_twins(&mut contenders);
         (contenders, wrong)
     }
 
@@ -132,15 +182,64 @@ impl Contender {
             return Err("its check is empty".to_owned());
         }
         contender.folder = folder.canonicalize().map_err(|error| transect::reason(&error))?;
+        if cfg!(windows) {
+            // Compilers do not accept verbatim paths.
+            contender.folder =
+                std::path::absolute(folder).map_err(|error| transect::reason(&error))?;
+            contender.use_toolchain(can_start);
+        }
+        contender.elsewhere = match contender.only {
+            Some(SystemFamily::Unix) if !cfg!(unix) => Some("uses calls of Unix".to_owned()),
+            Some(SystemFamily::Windows) if !cfg!(windows) => Some("only on Windows".to_owned()),
+            _ => None,
+        };
         Ok(contender)
+    }
+
+    /// Takes what it needs, its build and its commands from the first toolchain for Windows whose programs can
+    /// be started; if there is none, from the first.
+    fn use_toolchain(&mut self, can_start: impl Fn(&str) -> bool) {
+        self.install = self.install_windows.take().unwrap_or_else(|| self.install.clone());
+        let folder = std::env::var("WINDIR").unwrap_or_else(|_| r"C:\Windows".to_owned());
+        let words = |words: Vec<String>| -> Vec<String> {
+            words.into_iter().map(|word| word.replace("{windir}", &folder)).collect()
+        };
+        let mut toolchains = std::mem::take(&mut self.windows);
+        for toolchain in &mut toolchains {
+            toolchain.needs = words(std::mem::take(&mut toolchain.needs));
+        }
+        let is_here =
+            |toolchain: &Toolchain| toolchain.needs.iter().all(|program| can_start(program));
+        let Some(chosen) =
+            toolchains.iter().position(is_here).or((!toolchains.is_empty()).then_some(0))
+        else {
+            return;
+        };
+        let others = toolchains.iter().enumerate().filter(|&(at, _)| at != chosen);
+        self.alternatives = others.map(|(_, other)| other.needs.join(" and ")).collect();
+        let Toolchain { needs, build, run, check } = toolchains.swap_remove(chosen);
+        self.needs = needs;
+        self.build = build.into_iter().map(words).collect();
+        self.run = run.map_or_else(|| self.run.clone(), words);
+        // An empty one means that the digest is not the same on Windows.
+        self.check = check.map(words).or_else(|| self.check.clone()).filter(|it| !it.is_empty());
+    }
+
+    /// Returns whether this system has what it uses.
+    pub fn is_of_this_system(&self) -> bool {
+        self.elsewhere.is_none()
     }
 
     /// Returns why it cannot run on this machine and what to install; `None` if it can run.
     pub fn unavailable_reason(&self) -> Option<String> {
+        if self.elsewhere.is_some() {
+            return self.elsewhere.clone();
+        }
         let missing: Vec<&str> =
-            self.needs.iter().map(String::as_str).filter(|program| !is_on_path(program)).collect();
+            self.needs.iter().map(String::as_str).filter(|program| !can_start(program)).collect();
         let needs = missing.join(", ");
-        (!missing.is_empty()).then(|| format!("needs {needs}: {}", self.install))
+        let or: String = self.alternatives.iter().map(|other| format!(", or {other}")).collect();
+        (!missing.is_empty()).then(|| format!("needs {needs}{or}: {}", self.install))
     }
 
     /// Builds it below `cache`, unless the same sources were built there before, and returns the output
@@ -163,7 +262,7 @@ impl Contender {
         let built = self.build.iter().try_for_each(|step| {
             let mut words = step.iter().map(|word| expand(word, &[("out", &new)]));
             let mut command = Command::new(words.next().ok_or("an empty step")?);
-            command.args(words).current_dir(&self.folder);
+            command.args(words).current_dir(&self.folder).envs(&self.environment);
             launch::succeeds(command)
         });
         if let Err(reason) = built {
@@ -208,15 +307,31 @@ impl Contender {
     }
 
     fn expanded(&self, words: &[String], values: &[(&str, &Path)]) -> Command {
-        let mut words = words.iter().map(|word| expand(word, values));
+        let values: Vec<(&str, &Path)> =
+            values.iter().map(|&(name, value)| (name, without_verbatim_prefix(value))).collect();
+        let mut words = words.iter().map(|word| expand(word, &values));
         let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words).current_dir(&self.folder);
+        command.args(words).current_dir(&self.folder).envs(&self.environment);
         command
+    }
+
+    /// Returns the length of its code, of all its methods together. Scripts that build it do not count.
+    pub fn code_length(&self) -> CodeLength {
+        let mut length = CodeLength::default();
+        let own = entries(&self.folder).into_iter().chain(self.other_sources());
+        own.filter(|path| !path.ends_with(BUILD_SCRIPT)).for_each(|path| length.add(&path));
+        length
+    }
+
+    /// Returns the paths of its sources outside of its folder.
+    fn other_sources(&self) -> impl Iterator<Item = PathBuf> {
+        self.sources.iter().map(|path| self.folder.join(path))
     }
 
     /// Returns a hash of its sources and manifest.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
+        self.other_sources().for_each(|path| std::fs::read(path).ok().hash(&mut hasher));
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {
             for path in entries(&folder) {
@@ -229,6 +344,27 @@ impl Contender {
         }
         hasher.finish()
     }
+}
+
+/// Removes methods of contenders of other systems that a contender of this system has, too.
+fn leave_out_twins(contenders: &mut Vec<Contender>) {
+    let here = contenders.iter().filter(|contender| contender.is_of_this_system());
+    let names = here.flat_map(|contender| contender.methods.iter().map(|method| &method.name));
+    let names: HashSet<String> = names.cloned().collect();
+    for contender in contenders.iter_mut().filter(|contender| !contender.is_of_this_system()) {
+        contender.methods.retain(|method| !names.contains(&method.name));
+    }
+    contenders.retain(|contender| !contender.methods.is_empty());
+}
+
+/// Returns a path without the prefix `\\\\?\\` that Windows gives to canonical paths, which many programs do not
+/// accept. Unchanged if it needs the prefix.
+fn without_verbatim_prefix(path: &Path) -> &Path {
+    /// With room for a name: longer paths need the prefix.
+    const MOST: usize = 200;
+    let plain = path.to_str().and_then(|path| path.strip_prefix(r"\\?\"));
+    let is_on_drive = |plain: &&str| plain.as_bytes().get(1) == Some(&b':') && plain.len() < MOST;
+    plain.filter(is_on_drive).map_or(path, Path::new)
 }
 
 /// Returns the paths in a folder, sorted.
@@ -280,6 +416,83 @@ mod tests {
         ] {
             assert_eq!(expand(word, &values), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn verbatim_prefix_removed_only_where_it_is_not_needed() {
+        let long = format!(r"\\?\C:\{}", "x".repeat(250));
+        for (path, expected) in [
+            (r"\\?\C:\a b\c", r"C:\a b\c"),
+            (r"\\?\UNC\server\share", r"\\?\UNC\server\share"),
+            (long.as_str(), long.as_str()),
+            ("/a/b", "/a/b"),
+        ] {
+            assert_eq!(without_verbatim_prefix(Path::new(path)), Path::new(expected));
+        }
+    }
+
+    #[test]
+    fn first_installed_toolchain_of_windows_used() {
+        let text = r#"
+            name = "a"
+            language = "C"
+            about = "x"
+            needs = ["gcc"]
+            install = "apt-get install gcc"
+            install_windows = "winget install gcc"
+            build = [["gcc", "walk.c"]]
+            run = ["{out}/walk", "{method}"]
+            method = []
+            [[windows]]
+            needs = ["gcc"]
+            build = [["gcc", "walk.c", "-municode"]]
+            [[windows]]
+            needs = ["{windir}/cl"]
+            build = [["{windir}/cl", "/O2", "walk.c"]]
+            run = ["{out}/walk.exe"]
+        "#;
+        let resolved = |here: &str| {
+            let mut contender: Contender = toml::from_str(text).unwrap();
+            contender.use_toolchain(|program| program.ends_with(here));
+            (contender.needs.concat(), contender.build.concat().concat(), contender.run.concat())
+        };
+        let run = "{out}/walk{method}".to_owned();
+        let of_gcc = ("gcc".to_owned(), "gccwalk.c-municode".to_owned(), run);
+        assert_eq!(resolved("gcc"), of_gcc);
+        let (needs, build, run) = resolved("/cl");
+        assert!(needs.ends_with("/cl") && !needs.contains("{windir}"), "{needs}");
+        assert_eq!((build, run), (format!("{needs}/O2walk.c"), "{out}/walk.exe".to_owned()));
+        // The reason names the first.
+        assert_eq!(resolved("nothing"), of_gcc);
+        let mut contender: Contender = toml::from_str(text).unwrap();
+        contender.use_toolchain(|_| false);
+        contender.needs = vec!["nowhere-at-all".to_owned()];
+        contender.alternatives = vec!["cl".to_owned()];
+        let reason = "needs nowhere-at-all, or cl: winget install gcc";
+        assert_eq!(contender.unavailable_reason().as_deref(), Some(reason));
+    }
+
+    #[test]
+    fn contender_of_other_systems_unavailable_with_reason() {
+        let text = "name='a'\nlanguage='C'\nabout='x'\ninstall='y'\nrun=['z']\nmethod=[]\nonly=";
+        let reason = |only: &str| {
+            let temp = transect_testkit::TempDir::new();
+            std::fs::write(temp.join(MANIFEST), format!("{text}'{only}'")).unwrap();
+            let read = Contender::read(&temp.join(MANIFEST), temp.path().to_owned()).unwrap();
+            read.unavailable_reason()
+        };
+        let reasons = [reason("unix").is_none(), reason("windows").is_none()];
+        assert_eq!(reasons, [cfg!(unix), cfg!(windows)]);
+    }
+
+    #[test]
+    fn environment_of_manifest_passed_to_process() {
+        let text = "name='a'\nlanguage='C'\nabout='x'\ninstall='y'\nrun=['z']\nmethod=[]\n\
+                    environment={LC_ALL='C.UTF-8'}";
+        let contender: Contender = toml::from_str(text).unwrap();
+        let command = contender.command(Path::new("."), "m", Path::new("."), 1);
+        let set: Vec<_> = command.get_envs().collect();
+        assert_eq!(set, [("LC_ALL".as_ref(), Some("C.UTF-8".as_ref()))]);
     }
 
     #[test]

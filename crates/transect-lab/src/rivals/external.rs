@@ -80,6 +80,7 @@ impl External {
             command: Some(self.words.clone()),
             tasks: None,
             checked: None,
+            code: None,
         }
     }
 }

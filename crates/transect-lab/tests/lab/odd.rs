@@ -74,7 +74,9 @@ fn odd_is_read_completely_by_reference_walk_and_oracle() {
 #[test]
 fn planted_faults_on_odd_are_caught_with_a_reason() {
     let is_fault = |name: &str| {
-        ["follows", "hides", "link-for", "skips"].iter().any(|fault| name.contains(fault))
+        ["follows", "hides", "link-for", "skips", "drops-empty", "counts", "part"]
+            .iter()
+            .any(|fault| name.contains(fault))
     };
     let outcomes = outcomes("test-double", |name| name == "honest" || is_fault(name), "honest");
     if outcomes.is_empty() {
@@ -85,7 +87,14 @@ fn planted_faults_on_odd_are_caught_with_a_reason() {
     assert!(matches!(of("honest"), Outcome::Right { .. }), "{:?}", of("honest"));
     let corpus = corpora::find("odd").unwrap();
     let sums = format!("{} files, {} directories", corpus.files, corpus.directories + 1);
-    for name in ["wrong-follows-links", "wrong-hides-dot-names", "wrong-skips-non-utf8"] {
+    for name in [
+        "wrong-follows-links",
+        "wrong-hides-dot-names",
+        "wrong-skips-non-utf8",
+        "wrong-drops-empty-files",
+        "wrong-counts-links",
+        "wrong-part",
+    ] {
         let Outcome::Wrong { found } = of(name) else { panic!("{name}: {:?}", of(name)) };
         assert!(found.contains(" files, ") && !found.contains(&sums), "{name}: {found}");
     }

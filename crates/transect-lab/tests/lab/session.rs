@@ -298,6 +298,17 @@ fn disturbed_sample_repeated_until_machine_stays_busy() {
     }
 }
 
+/// A repetition would find what the disturbed run left, not what the state before left.
+#[test]
+fn disturbed_sample_as_is_after_other_state_kept() {
+    let lab = Lab::new(&[("a", "true")]);
+    let spec = SessionSpec { cache_states: vec![State::AsIs, State::Warm], ..lab.spec(1) };
+    let mut session = Session::begin(spec, &lab.file()).unwrap();
+    session.run(&mut DisturbedRuns(1), &Cancel::new(), &mut |_, _| {}).unwrap();
+    let first = &session.data().samples[0];
+    assert_eq!((first.repeated, first.outcome.disturbed().len()), (0, 1));
+}
+
 #[test]
 fn session_refuses_existing_and_foreign_files() {
     let lab = Lab::new(&[("a", "true")]);

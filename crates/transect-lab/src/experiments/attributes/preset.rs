@@ -12,6 +12,8 @@ pub struct Preset {
     pub about: &'static str,
     /// Rounds.
     pub rounds: usize,
+    /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
+    pub max_time: Option<u64>,
     uptodate: usize,
     threads: usize,
     huge: usize,
@@ -34,8 +36,9 @@ const OF_THE_ARTICLE: [usize; 3] = [1000, 2000, 5000];
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "quick",
-        about: "eight rounds; 40,000 paths, 2,000 includes in 50 directories: under a minute",
-        rounds: 8,
+        about: "twelve rounds and up to two minutes for more; 40,000 paths, 2,000 includes in 50 directories",
+        rounds: 12,
+        max_time: Some(120),
         uptodate: 40_000,
         threads: 10_000,
         huge: 20_000,
@@ -43,8 +46,9 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "full",
-        about: "twelve rounds; 400,000 paths, 20,000 includes in 200 directories, one file of 100,000",
+        about: "twelve rounds and up to ten minutes for more; 400,000 paths, 20,000 includes in 200 directories, one file of 100,000",
         rounds: 12,
+        max_time: Some(600),
         uptodate: 400_000,
         threads: 100_000,
         huge: 100_000,

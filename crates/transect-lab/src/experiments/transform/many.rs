@@ -76,6 +76,7 @@ pub fn cells(sync: SyncRule) -> Vec<Cell> {
         command: None,
         tasks: None,
         checked: None,
+        code: None,
     };
     let methods = WriteMethod::ALL.iter().filter(|method| method.fits(sync));
     methods.map(cell).chain([cell(&WriteMethod::ALL[0]).second_base()]).collect()

@@ -12,7 +12,7 @@ use super::floor::Floor;
 use super::input::digest_of;
 use super::many;
 use super::method::{Implementation, Method};
-use super::needs::stand_in;
+use super::needs::{is_primed, stand_in};
 use super::pass::FLOOR_BLOCK;
 use super::spec::{Files, Phase, Rules, SyncRule};
 use super::variant::Variant;
@@ -277,8 +277,8 @@ impl Experiment for TransformExperiment<'_> {
         stand_in(spec)
     }
 
-    /// Runs the cell once without counting it, recreates the files it works on, and makes the state of its
-    /// input.
+    /// Recreates the files that the cell works on, and makes the state of its input. If that is warm, the cell
+    /// first runs once without counting.
     fn make_state(
         &mut self,
         job: &Job<'_>,
@@ -289,14 +289,17 @@ impl Experiment for TransformExperiment<'_> {
         self.clear()?;
         self.prepare(dataset)?;
         make(state, &read).map_err(not_made)?;
-        let primed = match self.run(job) {
-            Ok(output) => output.usage,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        // Without waiting for writes: a guest may return memory to its host after some seconds.
-        self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
-        self.prepare(dataset)?;
-        make(state, &read).map_err(not_made)?;
+        let mut primed = None;
+        if is_primed(state) {
+            primed = match self.run(job) {
+                Ok(output) => Some(output.usage),
+                Err(failure) => return Ok(Err(failure)),
+            };
+            // Without waiting for writes: a guest may return memory to its host after some seconds.
+            self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
+            self.prepare(dataset)?;
+            make(state, &read).map_err(not_made)?;
+        }
         let resident = look(state, &read).map_err(not_made)?;
         let bytes = dataset.expected.bytes;
         Ok(Ok(Some(FileEvidence { bytes, resident, written: None, unwritten: None, primed })))
@@ -353,6 +356,9 @@ fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
     files.iter().try_for_each(|path| match state {
         State::AsIs => Ok(()),
         State::Cold => residency::drop_pages(&residency::open(path)?),
+        State::Warm if !residency::IS_REPORTED => {
+            io::copy(&mut File::open(path)?, &mut io::sink()).map(drop)
+        }
         State::Warm => {
             let there = residency::residency(&residency::open(path)?)?;
             if there.resident < there.bytes {
@@ -363,9 +369,10 @@ fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
     })
 }
 
-/// Returns how much of some files is in memory, in bytes; `None` if the state needs no proof.
+/// Returns how much of some files is in memory, in bytes; `None` if the state needs no proof, or the system
+/// does not report it.
 fn look(state: State, files: &[PathBuf]) -> io::Result<Option<u64>> {
-    if state == State::AsIs {
+    if state == State::AsIs || !residency::IS_REPORTED {
         return Ok(None);
     }
     let resident = |path: &PathBuf| Ok(residency::residency(&residency::open(path)?)?.resident);

@@ -21,6 +21,8 @@ pub struct Preset {
     pub states: &'static [State],
     /// Rounds.
     pub rounds: usize,
+    /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
+    pub max_time: Option<u64>,
     /// The number of small files, which go through all phases, instead of one large file.
     pub files: Option<usize>,
     /// Whether system calls are counted afterwards, in separate runs.
@@ -57,13 +59,13 @@ const OF_THE_ARTICLE: &[PresetPair] = &[
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "quick",
-        about: "ten rounds on 64 MiB, two blocks, warm and cold: a minute",
+        about: "twelve rounds and up to two minutes for more on 64 MiB, two blocks, warm and cold",
         contract: None,
         sizes: &[64 * MIB],
         blocks: &[16 * KIB, 1024 * KIB],
         states: &[State::Warm, State::Cold],
-        // The minimum for verdicts among twenty cells.
-        rounds: 10,
+        rounds: 12,
+        max_time: Some(120),
         files: None,
         calls: false,
         pairs: BLOCKS,
@@ -71,12 +73,13 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "full",
-        about: "twelve rounds on 256 MiB, all blocks, all methods, warm and cold",
+        about: "twelve rounds and up to half an hour for more on 256 MiB, all blocks, all methods, warm and cold",
         contract: None,
         sizes: &[256 * MIB],
         blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
         states: &[State::Warm, State::Cold],
         rounds: 12,
+        max_time: Some(1800),
         files: None,
         calls: true,
         pairs: BLOCKS,
@@ -90,6 +93,7 @@ pub const PRESETS: &[Preset] = &[
         blocks: &[KIB, 16 * KIB, 128 * KIB, 1024 * KIB, 2048 * KIB],
         states: &[State::Cold],
         rounds: 5,
+        max_time: None,
         files: None,
         calls: false,
         pairs: OF_THE_ARTICLE,
@@ -97,12 +101,13 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "many-files",
-        about: "1,000 files of 14 KiB: created, read, rewritten unchanged and changed, removed; ten rounds",
+        about: "1,000 files of 14 KiB: created, read, rewritten unchanged and changed, removed; twelve rounds or more",
         contract: None,
         sizes: &[],
         blocks: &[],
         states: &[State::Warm],
-        rounds: 10,
+        rounds: 12,
+        max_time: Some(120),
         files: Some(1000),
         calls: false,
         pairs: &[],

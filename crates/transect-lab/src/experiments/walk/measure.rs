@@ -1,6 +1,6 @@
 //! The walk experiment: every cell of a session is a method that walks a tree.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +8,7 @@ use std::process::Command;
 use transect_sys::private_dir::PrivateTempDir;
 
 use crate::experiments::walk::copies::Copies;
+use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::preset::Preset;
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
@@ -36,6 +37,8 @@ pub struct WalkExperiment<'m> {
     /// Peers and commands whose counts were verified in a separate run, with the dataset. Not stored in the
     /// file, as a session may be resumed with other versions of them.
     proved: HashSet<(usize, &'m str)>,
+    /// The number of records, and the sum of their times, that the first method found which keeps these.
+    kept: HashMap<(usize, Keep), (u64, Option<u64>)>,
     copies: Copies,
     /// An empty directory.
     empty: Option<PrivateTempDir>,
@@ -50,6 +53,7 @@ impl<'m> WalkExperiment<'m> {
             methods,
             launcher,
             proved: HashSet::new(),
+            kept: HashMap::new(),
             copies: Copies::default(),
             empty: None,
             sample_trees: Vec::new(),
@@ -69,7 +73,9 @@ impl<'m> WalkExperiment<'m> {
             WalkRunner::Absent => return Ok(Ok(())),
             WalkRunner::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
             _ if self.proved.contains(&(job.index, &method.name)) => return Ok(Ok(())),
-            WalkRunner::Engine(_) | WalkRunner::Contender(_) => self.check(method, job)?,
+            WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_) => {
+                self.check(method, job)?
+            }
             WalkRunner::Peer(peer) => {
                 let command = peer.command(root).ok_or_else(Failure::unknown)?;
                 peer.run(command, inventory, limit, Purpose::Proof)?.judged
@@ -95,7 +101,7 @@ impl<'m> WalkExperiment<'m> {
             return Ok(Ok(()));
         };
         let command = match &method.runner {
-            WalkRunner::Engine(_) => {
+            WalkRunner::Engine(_) | WalkRunner::Floor(_) => {
                 Some(engine_command(&self.launcher.program, method, root, 1, Some("--check")))
             }
             WalkRunner::Contender(contender) => {
@@ -108,6 +114,17 @@ impl<'m> WalkExperiment<'m> {
         let Some(command) = command else { return Ok(Ok(())) };
         let (lines, _) = launch(command, 1, job.limit())?;
         Ok(lines.iter().try_for_each(|line| check_line(line, job.dataset.expected, expected)))
+    }
+
+    /// Compares the records that a run kept with those of the first method that has to keep the same.
+    fn verify_kept(&mut self, dataset: usize, keep: Keep, line: &RunLine) -> Result<(), String> {
+        let names = line.held.ok_or("no records")?.names;
+        let found = (names, line.changed);
+        let expected = *self.kept.entry((dataset, keep.agrees_with())).or_insert(found);
+        match found == expected {
+            true => Ok(()),
+            false => Err(format!("records {found:?} instead of {expected:?}")),
+        }
     }
 
     /// Prepares the copy of a program, in sessions that run copies. A new copy is run once, so that the
@@ -140,7 +157,14 @@ impl<'m> WalkExperiment<'m> {
 
     /// Returns the command of a method, with the original program instead of a copy.
     fn original(&self, method: &Method, job: &Job<'_>) -> Result<Command, Failure> {
-        command(self.launcher, method, &job.dataset.root, job.spec.runs)
+        let (root, runs) = (&job.dataset.root, job.spec.runs);
+        match method.runner {
+            WalkRunner::Engine(_) if times_calls(job) => {
+                let option = Some("--per-call");
+                Ok(engine_command(&self.launcher.program, method, root, runs, option))
+            }
+            _ => command(self.launcher, method, root, runs),
+        }
     }
 
     /// Returns an empty directory.
@@ -199,8 +223,11 @@ impl Experiment for WalkExperiment<'_> {
         _: Option<&mut FileEvidence>,
     ) -> Result<(), String> {
         output.claim.clone()?;
-        let wrong = output.runs.iter().find(|line| line.work != job.dataset.expected);
-        wrong.map_or(Ok(()), |line| Err(line.work.to_string()))
+        if let Some(line) = output.runs.iter().find(|line| line.work != job.dataset.expected) {
+            return Err(line.work.to_string());
+        }
+        let Some(keep) = self.method(job).and_then(kept_by) else { return Ok(()) };
+        output.runs.iter().try_for_each(|line| self.verify_kept(job.index, keep, line))
     }
 
     fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error> {
@@ -246,7 +273,17 @@ impl Experiment for WalkExperiment<'_> {
         let is_ours = matches!(method.runner, WalkRunner::Engine(_));
         let root = &job.dataset.root;
         let per_call = Some("--per-call");
-        is_ours.then(|| engine_command(&self.launcher.program, method, root, 1, per_call))
+        // Their samples have these times already.
+        let is_untimed = is_ours && !times_calls(job);
+        is_untimed.then(|| engine_command(&self.launcher.program, method, root, 1, per_call))
+    }
+}
+
+/// Returns the records that a method keeps, if it does.
+fn kept_by(method: &Method) -> Option<Keep> {
+    match &method.runner {
+        WalkRunner::Engine(variant) => variant.keep,
+        _ => None,
     }
 }
 
@@ -271,12 +308,17 @@ fn check_line(line: &RunLine, work: Work, digest: TreeDigest) -> Result<(), Stri
 
 /// Returns whether a method can walk several times in one process.
 fn can_repeat(method: &Method) -> bool {
-    matches!(method.runner, WalkRunner::Engine(_) | WalkRunner::Contender(_))
+    matches!(method.runner, WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_))
 }
 
 /// Returns the preset of a session, if it has one.
 fn preset(job: &Job<'_>) -> Option<&'static Preset> {
     Preset::find(&job.spec.preset)
+}
+
+/// Returns whether every run of the engine also times its calls.
+fn times_calls(job: &Job<'_>) -> bool {
+    preset(job).is_some_and(|preset| preset.times_calls)
 }
 
 /// Returns whether the work is to print names and to query no lengths.
@@ -292,7 +334,9 @@ fn command(
     runs: usize,
 ) -> Result<Command, Failure> {
     match &method.runner {
-        WalkRunner::Engine(_) => Ok(engine_command(&launcher.program, method, root, runs, None)),
+        WalkRunner::Engine(_) | WalkRunner::Floor(_) => {
+            Ok(engine_command(&launcher.program, method, root, runs, None))
+        }
         WalkRunner::Contender(contender) => {
             let out = launcher.built.get(&contender.name).ok_or_else(Failure::not_built)?;
             Ok(contender.command(out, &method.name, root, runs))
@@ -303,10 +347,11 @@ fn command(
     }
 }
 
-/// Returns the same command with another file as its program, in the environment of this process.
+/// Returns the same command with another file as its program.
 fn with_program(command: &Command, program: &Path) -> Command {
     let mut with = Command::new(program);
     with.args(command.get_args());
+    with.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if let Some(folder) = command.get_current_dir() {
         with.current_dir(folder);
     }

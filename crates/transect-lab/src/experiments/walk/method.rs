@@ -5,12 +5,14 @@ use std::path::Path;
 use transect::{Order, ReaderKind};
 
 use crate::experiments::method::{self, Runner};
+use crate::experiments::walk::floor::Floor;
+use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::variant::Variant;
 use crate::harness::launch::can_start;
 use crate::rivals::contender::{Contender, Task};
 use crate::rivals::external::External;
 use crate::rivals::peer::{PEERS, Peer};
-use crate::spec::{Cell, CheckedBy};
+use crate::spec::{Cell, CheckedBy, FLOOR};
 
 /// A method that walks a tree.
 pub type Method = method::Method<WalkRunner>;
@@ -20,6 +22,8 @@ pub type Method = method::Method<WalkRunner>;
 pub enum WalkRunner {
     /// A reader and an order of this engine, with their settings, in a separate process.
     Engine(Variant),
+    /// A floor of this program, in a separate process.
+    Floor(Floor),
     /// A method of a contender.
     Contender(Box<Contender>),
     /// An unmodified third-party program.
@@ -34,6 +38,7 @@ impl Runner for WalkRunner {
     fn kind(&self) -> &'static str {
         match self {
             Self::Engine(..) => "engine",
+            Self::Floor(_) => FLOOR,
             Self::Contender(_) => "contender",
             Self::Peer(_) => "peer",
             Self::External(_) => "external",
@@ -64,7 +69,7 @@ impl Runner for WalkRunner {
 
     fn checked_by(&self) -> Option<CheckedBy> {
         Some(match self {
-            Self::Engine(_) => CheckedBy::Digest,
+            Self::Engine(_) | Self::Floor(_) => CheckedBy::Digest,
             Self::Contender(contender) if contender.has_check() => CheckedBy::Digest,
             _ => CheckedBy::Sums,
         })
@@ -100,13 +105,26 @@ impl Method {
         let mut methods: Vec<Self> = ReaderKind::ALL
             .iter()
             .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
+            .chain(Keep::ALL.iter().map(|&keep| Variant {
+                keep: Some(keep),
+                ..Variant::new(ReaderKind::best(), Order::default())
+            }))
             .map(|variant| Self::variant(&variant))
             .collect();
+        methods.extend(Floor::HERE.iter().map(|&floor| Self {
+            parallel: floor.is_parallel(),
+            quick: floor != Floor::ThirtyTwoThreads,
+            ..Self::own(floor.as_str(), floor.about(), WalkRunner::Floor(floor))
+        }));
         let (contenders, mut wrong) = contenders.map(Contender::load_all).unwrap_or_default();
         let walk = |contender: &&Contender| contender.task == Task::Enumerate;
         let wanted = |contender: &&Contender| test_doubles || !contender.test_double;
         for contender in contenders.iter().filter(walk).filter(wanted) {
-            methods.extend(contender.methods.iter().map(|method| {
+            let of_contender = contender.methods.iter().filter(|method| {
+                // Where this program has the floors, the contender that has them elsewhere does not exist.
+                contender.is_of_this_system() || Floor::find(&method.name).is_none()
+            });
+            methods.extend(of_contender.map(|method| {
                 let runner = WalkRunner::Contender(Box::new(contender.clone()));
                 Self::of_contender(contender, method, runner)
             }));
@@ -150,10 +168,12 @@ impl Method {
 
     /// Returns a variant of this engine as a method.
     pub fn variant(variant: &Variant) -> Self {
-        let Variant { reader, order, .. } = *variant;
+        let Variant { reader, order, keep, .. } = *variant;
         let refused = || Some(variant.options(Path::new(".")).plan().err()?.to_string());
         let rows = rows_of_reader(reader).iter().copied().chain(row_of_order(order));
-        let about = format!("{}; {}", reader.about(), order.about());
+        let rows = rows.chain(keep.map(Keep::row));
+        let kept = keep.map_or(String::new(), |keep| format!("; {}", keep.about()));
+        let about = format!("{}; {}{kept}", reader.about(), order.about());
         Self {
             contract: rows.map(str::to_owned).collect(),
             parallel: variant.is_parallel(),
@@ -208,7 +228,7 @@ mod tests {
         let (methods, wrong) = Method::all(None, false);
         assert!(wrong.is_empty(), "{wrong:?}");
         let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
-        assert_eq!(engine, ReaderKind::ALL.len() * Order::ALL.len());
+        assert_eq!(engine, ReaderKind::ALL.len() * Order::ALL.len() + Keep::ALL.len());
         let names: std::collections::HashSet<&str> =
             methods.iter().map(|method| method.name.as_str()).collect();
         assert_eq!(names.len(), methods.len());

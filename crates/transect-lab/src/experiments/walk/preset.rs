@@ -10,6 +10,7 @@ use std::path::Path;
 
 use transect::{Order, ReaderKind};
 
+use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
@@ -29,6 +30,8 @@ pub struct Preset {
     pub cache_states: &'static [State],
     /// Rounds.
     pub rounds: usize,
+    /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
+    pub max_time: Option<u64>,
     /// Walks in one process.
     pub runs: usize,
     /// The corpora of the article, which are created if the user names no tree.
@@ -37,6 +40,8 @@ pub struct Preset {
     orders: &'static [Order],
     /// The number of threads of the engine's parallel methods.
     threads: Option<usize>,
+    /// The records that methods of the default reader also keep, each in every order.
+    keeps: &'static [Keep],
     /// The contenders and peers included.
     others: Others,
     /// The commands included, as a user would type them; [`PROGRAM`] stands for this program. A preset with
@@ -49,6 +54,9 @@ pub struct Preset {
     pub runs_of_a_copy: Option<usize>,
     /// Whether calls are counted and timed afterwards, in separate runs.
     pub calls: bool,
+    /// Whether every run of the engine also times its calls, so that these times and the wall time are those of
+    /// one run.
+    pub times_calls: bool,
     /// The questions that it answers, beside the comparisons with the base.
     pub pairs: &'static [PresetPair],
 }
@@ -83,10 +91,11 @@ const RECURSION: &[PresetPair] = &[
     ("a visitor against a stream, Java", "java-walk-file-tree", "java-directory-stream"),
 ];
 
-/// The questions of the articles about options of `FindFirstFileEx`, in one order.
+/// The questions of the articles about options of `FindFirstFileEx`, in one order, and further ones.
 macro_rules! find_first_file {
-    ($order:literal) => {
+    ($order:literal $(, $further:expr)*) => {
         &[
+            $($further,)*
             (
                 "large against small fetch, Basic",
                 concat!("find-first-file-ex-basic-large/", $order),
@@ -114,19 +123,22 @@ macro_rules! find_first_file {
 /// The default values of presets.
 const PLAIN: Preset = Preset {
     name: "full",
-    about: "twenty rounds, all methods in all orders",
+    about: "twenty rounds and up to ten minutes for more, all methods in all orders",
     contract: None,
     cache_states: &[State::Warm],
     rounds: 20,
+    max_time: Some(600),
     runs: 1,
     corpora: &[],
     orders: &[],
     threads: None,
+    keeps: &[],
     others: Others::All,
     commands: &[],
     names_only: false,
     runs_of_a_copy: None,
     calls: true,
+    times_calls: false,
     pairs: &[],
 };
 
@@ -134,9 +146,10 @@ const PLAIN: Preset = Preset {
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "quick",
-        about: "twelve rounds, three orders, not all forms of every language: minutes",
+        about: "twelve rounds and up to three minutes for more, three orders, not all forms of a language",
         // The minimum for verdicts among forty cells.
         rounds: 12,
+        max_time: Some(180),
         orders: &[Order::WorkStealing, Order::Recursive, Order::SharedQueue],
         others: Others::Quick,
         ..PLAIN
@@ -151,6 +164,7 @@ pub const PRESETS: &[Preset] = &[
             "transect={transect} scan --json {root}",
             "transect-usage={transect} usage --depth 0 --json {root}",
         ],
+        max_time: Some(180),
         ..PLAIN
     },
     Preset {
@@ -167,6 +181,7 @@ pub const PRESETS: &[Preset] = &[
             "rg=rg --files --no-ignore --hidden --null {root}",
         ],
         names_only: true,
+        max_time: Some(180),
         ..PLAIN
     },
     Preset {
@@ -174,6 +189,7 @@ pub const PRESETS: &[Preset] = &[
         about: "what programs cost before they do anything: ten files, 720 rounds, fresh copies of each",
         // Twelve copies of each program.
         rounds: 720,
+        max_time: None,
         runs_of_a_copy: Some(60),
         corpora: &["tiny"],
         others: Others::Only("du"),
@@ -187,9 +203,18 @@ pub const PRESETS: &[Preset] = &[
         contract: Some("P3"),
         cache_states: &[State::Cold, State::Warm],
         rounds: 1,
+        max_time: None,
         corpora: &["flat-1000", "flat-2000", "flat-5000"],
         orders: &[Order::Queue],
-        pairs: find_first_file!("queue"),
+        keeps: &[Keep::Names, Keep::Times],
+        pairs: find_first_file!(
+            "queue",
+            (
+                "with write times against without",
+                "{best}/queue,keep=times",
+                "{best}/queue,keep=names"
+            )
+        ),
         ..PLAIN
     },
     Preset {
@@ -197,6 +222,7 @@ pub const PRESETS: &[Preset] = &[
         about: "recursion and iteration in every language: eleven walks in a process, the mean of the last ten",
         contract: Some("P1"),
         rounds: 1,
+        max_time: None,
         runs: 11,
         corpora: &["music", "data"],
         orders: ITERATION,
@@ -209,11 +235,21 @@ pub const PRESETS: &[Preset] = &[
         contract: Some("P5"),
         cache_states: &[State::Cold],
         rounds: 1,
+        max_time: None,
         corpora: &["data"],
         orders: &[Order::SharedQueue],
         threads: Some(7),
         others: Others::None,
-        pairs: find_first_file!("shared-queue,threads=7"),
+        times_calls: true,
+        keeps: &[Keep::Large, Keep::LargeAfter],
+        pairs: find_first_file!(
+            "shared-queue,threads=7",
+            (
+                "a filter in the walk against one afterwards",
+                "{best}/shared-queue,threads=7,keep=large",
+                "{best}/shared-queue,threads=7,keep=large-after"
+            )
+        ),
         ..PLAIN
     },
     Preset {
@@ -222,6 +258,7 @@ pub const PRESETS: &[Preset] = &[
         contract: Some("P2"),
         cache_states: &[State::Cold],
         rounds: 5,
+        max_time: None,
         corpora: &["data"],
         orders: &[Order::WorkStealing, Order::Recursive],
         ..PLAIN
@@ -232,6 +269,7 @@ pub const PRESETS: &[Preset] = &[
         contract: Some("P6"),
         cache_states: &[State::Cold, State::AsIs, State::AsIs],
         rounds: 1,
+        max_time: None,
         corpora: &["data"],
         orders: &[Order::WorkStealing, Order::Recursive],
         calls: false,
@@ -242,6 +280,7 @@ pub const PRESETS: &[Preset] = &[
         about: "all readers in all orders, ten times, every value",
         contract: Some("P4"),
         rounds: 10,
+        max_time: None,
         corpora: &["data"],
         others: Others::None,
         calls: false,
@@ -282,10 +321,12 @@ impl Preset {
             [] => Order::ALL,
             orders => orders,
         };
-        ReaderKind::ALL.iter().flat_map(move |&reader| {
+        let keeps = self.keeps.iter().map(|&keep| (ReaderKind::best(), Some(keep)));
+        let readers = ReaderKind::ALL.iter().map(|&reader| (reader, None));
+        readers.chain(keeps).flat_map(move |(reader, keep)| {
             orders.iter().map(move |&order| {
                 let threads = self.threads.filter(|_| order.is_parallel());
-                Variant { threads, ..Variant::new(reader, order) }
+                Variant { threads, keep, ..Variant::new(reader, order) }
             })
         })
     }
@@ -339,8 +380,8 @@ mod tests {
     fn preset_of_article_with_seven_threads_uses_seven() {
         let preset = Preset::find("article-s2").expect("a preset");
         let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
-        assert_eq!(variants.len(), ReaderKind::ALL.len());
-        assert!(variants.iter().all(|name| name.ends_with("/shared-queue,threads=7")));
+        assert_eq!(variants.len(), ReaderKind::ALL.len() + 2);
+        assert!(variants.iter().all(|name| name.contains("/shared-queue,threads=7")));
     }
 
     #[test]

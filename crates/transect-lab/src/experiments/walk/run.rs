@@ -1,10 +1,12 @@
 //! One run of a method of the engine: a walk that does exactly the work of all methods.
 
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, ScanPlan, Sink, Visit, Want,
+    Dir, Entering, FieldMask, FileType, Flow, Outcome, ScanError, ScanOptions, ScanPlan, Sink,
+    Visit, Want,
 };
 use transect_text::quote::shorten;
 
+use super::keep::{Keep, KeptFiles};
 use super::timed::{CallSums, Timed};
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopwatch::{RunTime, Stopwatch, nanoseconds};
@@ -56,27 +58,104 @@ impl Sink for Census {
     }
 }
 
-/// Walks once with this engine, and returns the counts and the time of the walk.
+/// A [`Census`] that also keeps records.
+#[derive(Debug)]
+struct KeepingCensus {
+    census: Census,
+    kept: KeptFiles,
+    keep: Keep,
+}
+
+impl KeepingCensus {
+    fn new(keep: Keep) -> Self {
+        Self { census: Census::default(), kept: KeptFiles::new(keep), keep }
+    }
+}
+
+impl Sink for KeepingCensus {
+    type Tag = ();
+
+    fn want(&self) -> Want {
+        let want = self.census.want();
+        Want { entries: want.entries | self.keep.wanted(), ..want }
+    }
+
+    fn enter(&mut self, entering: Entering<'_, ()>) {
+        self.census.enter(entering);
+    }
+
+    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+        for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
+            self.kept.add(entry.name, entry.attributes);
+        }
+        self.census.visit(visit)
+    }
+
+    fn error(&mut self, dir: &Dir<()>, error: ScanError) -> Flow {
+        self.census.error(dir, error)
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.census.merge(other.census);
+        self.kept.merge(other.kept);
+    }
+}
+
+/// Walks once with this engine, and returns the counts, the records that it kept, and the time of the walk. With
+/// `times_calls`, it also times every call of the reader. That makes the walk slower (see [`Timed`]), so its
+/// duration is a sample only in sessions where all methods of the engine are timed like this.
 ///
 /// # Errors
 /// The options are invalid, or the root cannot be read.
-pub fn walk(options: ScanOptions) -> Result<(Work, RunTime), transect::Error> {
+pub fn walk(
+    options: ScanOptions,
+    keep: Option<Keep>,
+    times_calls: bool,
+) -> Result<RunLine, transect::Error> {
     let plan = plan(options)?;
-    let watch = Stopwatch::start();
-    let outcome = plan.run(Census::default)?;
-    let RunTime { cpu, .. } = watch.stop();
-    Ok((outcome.sink.0, RunTime { elapsed: outcome.elapsed, cpu }))
+    let Some(keep) = keep else {
+        let (outcome, calls, time) = run(&plan, Census::default, times_calls)?;
+        let time = RunTime { elapsed: outcome.elapsed, ..time.stop() };
+        return Ok(RunLine { calls, ..RunLine::measured(outcome.sink.0, time) });
+    };
+    let (outcome, calls, time) = run(&plan, || KeepingCensus::new(keep), times_calls)?;
+    let KeepingCensus { census, mut kept, .. } = outcome.sink;
+    kept.finish();
+    let (held, changed) = (Some(kept.held()), kept.changed());
+    Ok(RunLine { calls, held, changed, ..RunLine::measured(census.0, time.stop()) })
 }
 
-/// Does the same, and also times every call of the reader. Timing makes the walk slower (see [`Timed`]), so
-/// its duration is not a sample.
-///
-/// # Errors
-/// As [`walk`].
-pub fn walk_timed(options: ScanOptions) -> Result<(Work, CallTimes, u64), transect::Error> {
-    let (plan, sums) = (plan(options)?, CallSums::default());
-    let outcome = plan.run_with(Census::default, || Timed::new(plan.system_reader(), &sums))?;
-    Ok((outcome.sink.0, sums.times(outcome.threads), nanoseconds(outcome.elapsed)))
+/// Runs a plan, and returns its outcome, the time inside its calls, if that is wanted, and its running
+/// stopwatch.
+fn run<S: Sink>(
+    plan: &ScanPlan,
+    make: impl Fn() -> S + Sync,
+    times_calls: bool,
+) -> Result<(Outcome<S>, Option<CallTimes>, Stopwatch), transect::Error> {
+    let watch = Stopwatch::start();
+    if !times_calls {
+        return Ok((plan.run(make)?, None, watch));
+    }
+    let sums = CallSums::default();
+    let outcome = plan.run_with(make, || Timed::new(plan.system_reader(), &sums))?;
+    let calls = sums.times(outcome.threads);
+    Ok((outcome, Some(calls), watch))
+}
+
+/// Works for a share of the CPU time of a walk, and adds how long that took. Where CPU times are unknown,
+/// for a share of its time by the clock.
+pub fn delay(walk: &mut RunLine, share: f64) {
+    let watch = Stopwatch::start();
+    let enough = walk.cpu_ns.unwrap_or(walk.elapsed_ns) as f64 * share;
+    loop {
+        let worked = watch.stop();
+        if nanoseconds(worked.cpu.unwrap_or(worked.elapsed)) as f64 >= enough {
+            walk.elapsed_ns += nanoseconds(worked.elapsed);
+            walk.cpu_ns =
+                walk.cpu_ns.zip(worked.cpu).map(|(walk, delay)| walk + nanoseconds(delay));
+            return;
+        }
+    }
 }
 
 /// A [`Census`] with the digest of what it counts, and the first error.
@@ -173,10 +252,12 @@ mod tests {
             for &order in Order::ALL {
                 let options = || ScanOptions::new([temp.path()]).reader(reader).order(order);
                 let context = format!("{} in {}", reader.as_str(), order.as_str());
-                assert_eq!(walk(options()).unwrap().0, expected, "{context}");
+                assert_eq!(walk(options(), None, false).unwrap().work, expected, "{context}");
                 let checked = walk_checked(options()).unwrap();
                 assert_eq!((checked.work, &checked.digest), (expected, &digest), "{context}");
-                let (work, times, elapsed_ns) = walk_timed(options().threads(2)).unwrap();
+                let line = walk(options().threads(2), None, true).unwrap();
+                let RunLine { work, elapsed_ns, .. } = line;
+                let times = line.calls.unwrap();
                 assert_eq!(work, expected, "{context}");
                 assert_eq!(times.opening_calls, work.directories, "{context}");
                 // At least one listing for each directory.
@@ -188,6 +269,38 @@ mod tests {
                 assert!(threads.contains(&times.threads), "{context}: {times:?}");
                 let spent: u64 = each.iter().sum();
                 assert!(spent <= times.threads * elapsed_ns, "{context}: {times:?}, {elapsed_ns}");
+            }
+        }
+    }
+
+    #[test]
+    fn filters_in_and_after_the_walk_keep_the_same_files() {
+        let temp = TempDir::new();
+        for (name, length) in [("small", 4095), ("page", 4096), ("large", 10_000)] {
+            std::fs::create_dir(temp.join(name)).unwrap();
+            std::fs::write(temp.join(name).join(name), vec![0; length]).unwrap();
+        }
+        let changed = |name: &str| {
+            let file = std::fs::File::open(temp.join(name).join(name)).unwrap().metadata().unwrap();
+            let time = file.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
+            time.as_nanos() as u64
+        };
+        let changed =
+            ["small", "page", "large"].map(changed).into_iter().fold(0, u64::wrapping_add);
+        for &order in Order::ALL {
+            let of = |keep: Keep| {
+                walk(ScanOptions::new([temp.path()]).order(order), Some(keep), false).unwrap()
+            };
+            for (keep, names, changed) in [
+                (Keep::Names, 3, None),
+                (Keep::Times, 3, Some(changed)),
+                (Keep::Large, 2, None),
+                (Keep::LargeAfter, 2, None),
+            ] {
+                let line = of(keep);
+                let context = format!("{} {}", order.as_str(), keep.as_str());
+                assert_eq!(line.held.map(|held| held.names), Some(names), "{context}");
+                assert_eq!((line.changed, line.work.files), (changed, 3), "{context}");
             }
         }
     }

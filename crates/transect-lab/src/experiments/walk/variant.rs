@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use transect::{Order, ReaderKind, ScanOptions, StatOrder, WalkSettings};
 
+use super::keep::Keep;
 use transect_text::size;
 
 /// The valid numbers of threads in a name.
@@ -14,7 +15,7 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 
 /// A reader and an order with their settings. A setting that is `None` is the engine's default.
 ///
-/// Its name is `READER/ORDER[,threads=N][,busy=N][,waiting=N][,buffer=SIZE][,stat-order=ORDER]`:
+/// Its name is `READER/ORDER[,threads=N][,busy=N][,waiting=N][,buffer=SIZE][,stat-order=ORDER][,keep=WHAT]`:
 ///
 /// ```
 /// use transect_lab::experiments::walk::variant::Variant;
@@ -41,6 +42,8 @@ pub struct Variant {
     pub buffer_size: Option<usize>,
     /// The order of attribute queries.
     pub stat_order: Option<StatOrder>,
+    /// The records that it keeps.
+    pub keep: Option<Keep>,
 }
 
 impl Variant {
@@ -54,6 +57,7 @@ impl Variant {
             waiting_threads: None,
             buffer_size: None,
             stat_order: None,
+            keep: None,
         }
     }
 
@@ -110,6 +114,9 @@ impl fmt::Display for Variant {
         if let Some(order) = &self.stat_order {
             write!(f, ",stat-order={}", order.as_str())?;
         }
+        if let Some(keep) = &self.keep {
+            write!(f, ",keep={}", keep.as_str())?;
+        }
         Ok(())
     }
 }
@@ -136,6 +143,7 @@ impl FromStr for Variant {
                 "waiting" => variant.waiting_threads.replace(threads(value)?).is_none(),
                 "buffer" => variant.buffer_size.replace(buffer_size(value)?).is_none(),
                 "stat-order" => variant.stat_order.replace(stat_order(value)?).is_none(),
+                "keep" => variant.keep.replace(keep(value)?).is_none(),
                 _ => return Err(unknown()),
             };
             if !new {
@@ -171,6 +179,10 @@ fn stat_order(text: &str) -> Result<StatOrder, VariantError> {
         .ok_or_else(|| VariantError::StatOrder(text.to_owned()))
 }
 
+fn keep(text: &str) -> Result<Keep, VariantError> {
+    named(Keep::ALL, Keep::as_str, text).ok_or_else(|| VariantError::Keep(text.to_owned()))
+}
+
 /// Why a text is not the name of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -193,6 +205,8 @@ pub enum VariantError {
     BufferSize(String, String),
     /// There is no stat order of this name.
     StatOrder(String),
+    /// There are no records of this name.
+    Keep(String),
 }
 
 impl fmt::Display for VariantError {
@@ -205,7 +219,7 @@ impl fmt::Display for VariantError {
                 write!(
                     f,
                     "'{text}' is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, \
-                     stat-order=ORDER are"
+                     stat-order=ORDER, keep=WHAT are"
                 )
             }
             Self::Twice(key) => write!(f, "'{key}' is set twice"),
@@ -218,6 +232,10 @@ impl fmt::Display for VariantError {
             }
             Self::BufferSize(text, why) => write!(f, "'{text}' is no buffer size: {why}"),
             Self::StatOrder(name) => write!(f, "no stat order is called '{name}'"),
+            Self::Keep(name) => {
+                let known: Vec<&str> = Keep::ALL.iter().map(|keep| keep.as_str()).collect();
+                write!(f, "unknown records '{name}'; there are {}", known.join(", "))
+            }
         }
     }
 }
@@ -238,8 +256,9 @@ mod tests {
             [option::of(THREADS), option::of(THREADS), option::of(THREADS)],
             option::of(prop_oneof![any::<usize>(), (0_u32..32).prop_map(|bits| 1 << bits)]),
             option::of(select(StatOrder::ALL)),
+            option::of(select(Keep::ALL)),
         );
-        (way, settings).prop_map(|((reader, order), (threads, buffer_size, stat_order))| {
+        (way, settings).prop_map(|((reader, order), (threads, buffer_size, stat_order, keep))| {
             let [threads, busy_threads, waiting_threads] =
                 threads.map(|threads| threads.filter(|_| order.is_parallel()));
             Variant {
@@ -248,6 +267,7 @@ mod tests {
                 waiting_threads,
                 buffer_size,
                 stat_order,
+                keep,
                 ..Variant::new(reader, order)
             }
         })
@@ -293,8 +313,8 @@ mod tests {
 
     #[test]
     fn invalid_name_has_clear_error() {
-        let setting =
-            "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER are";
+        let setting = "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER, \
+             keep=WHAT are";
         let threads = "threads are a number from 1 to 1024, not";
         let size = "is no buffer size: a size is a whole number of bytes, or of K, M, G or T";
         for (name, told) in [
@@ -320,6 +340,10 @@ mod tests {
             ("portable/queue,buffer=64KB", format!("'64KB' {size}")),
             ("portable/queue,buffer=", format!("'' {size}")),
             ("portable/queue,buffer=1K,buffer=1K", "'buffer' is set twice".to_owned()),
+            (
+                "portable/queue,keep=all",
+                "unknown records 'all'; there are names, times, large, large-after".to_owned(),
+            ),
             ("portable/queue,stat-order=name", "no stat order is called 'name'".to_owned()),
         ] {
             let error = name.parse::<Variant>().unwrap_err();

@@ -36,6 +36,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/table.js"),
     include_str!("scripts/articles.js"),
     include_str!("scripts/head.js"),
+    include_str!("scripts/overview.js"),
     include_str!("scripts/page.js"),
 ];
 

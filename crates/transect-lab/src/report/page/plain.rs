@@ -8,7 +8,7 @@ use crate::ranking::{Metric, Ranking, Row};
 use crate::report::format::{
     interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, verdict_label,
 };
-use crate::report::{Conclusion, PublishedTable, Report};
+use crate::report::{PublishedTable, Report};
 use crate::spec::SessionSpec;
 
 /// Returns the HTML of the page's plain part.
@@ -31,8 +31,8 @@ pub(super) fn write(report: &Report<'_>) -> String {
         escape_html(&machine.version),
         escape_html(&machine.command.join(" ")),
     );
-    for (ranking, conclusion) in report.rankings.iter().zip(&report.conclusions) {
-        ranking_section(&mut out, report, ranking, conclusion);
+    for (at, ranking) in report.rankings.iter().enumerate() {
+        ranking_section(&mut out, report, ranking, at);
     }
     if let Some(table) = report.references.first() {
         let _ = write!(out, "<h2>From the articles</h2>\n<p>{}</p>\n", escape_html(table.whose));
@@ -41,19 +41,16 @@ pub(super) fn write(report: &Report<'_>) -> String {
     out
 }
 
-fn ranking_section(
-    out: &mut String,
-    report: &Report<'_>,
-    ranking: &Ranking,
-    conclusion: &Conclusion,
-) {
+fn ranking_section(out: &mut String, report: &Report<'_>, ranking: &Ranking, at: usize) {
+    let (overview, conclusion) = (&report.overviews[at], &report.conclusions[at]);
     let dataset = &report.session.datasets[ranking.dataset];
     let _ = write!(
         out,
-        "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
+        "<h2><bdi>{}</bdi>, {}</h2>\n<p>{}</p>\n<p><strong><bdi>{}</bdi></strong></p>\n<p><bdi>{}</bdi> <bdi>{}</bdi></p>\n",
         escape_html(&ranking.name),
         report.session.state_of(ranking.cache_state),
         report.session.work_in(dataset),
+        escape_html(&overview.sentence),
         escape_html(&conclusion.sentence),
         escape_html(&conclusion.noise),
     );

@@ -16,7 +16,8 @@ function reductionCard() {
       const rows = reduction.rows.filter(({ cell }) => there.has(cell)).map(({ cell, values }) => (
         h('tr', { 'data-method': cell }, h('th', { scope: 'row' }, named(cell)),
           reduction.columns.map(({ unit }, at) => h('td', { class: 'number' }, values[at] === undefined ? ''
-            : unit === 'times' ? values[at].toFixed(1) : duration(values[at]))))));
+            : unit === 'times' ? values[at].toFixed(1)
+              : unit === 'share' ? `${(100 * values[at]).toFixed(1)} %` : duration(values[at]))))));
       body.replaceChildren(h('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': 'As in the article' },
         h('table', {}, h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'method'), heads)), h('tbody', {}, rows))));
     },

@@ -66,18 +66,18 @@ function tabs() {
   };
 }
 
-/** The conclusion in words and key figures, with warnings. */
+/** The conclusion in words, key figures, and limitations. */
 function summary() {
   const section = h('section', { class: 'summary', 'aria-label': 'Summary' });
   return {
     section,
     draw() {
       const finding = report.findings[index()];
+      const { noisy, uncompared } = ranking();
       section.replaceChildren(
-        ...finding.alarms.map((alarm) => h('p', { class: 'banner', role: 'alert' }, named(alarm))),
         h('p', { class: 'sentence' }, named(finding.sentence)),
-        finding.answers.length === 0 ? '' : h('ul', { class: 'answers' }, finding.answers.map((answer) => h('li', {}, named(answer)))),
-        h('div', { class: 'tiles' }, tiles()),
+        // Large figures of a noisy session would be read all the same.
+        noisy || uncompared ? '' : h('div', { class: 'tiles' }, tiles()),
         ...finding.notes.map((note) => h('p', { class: 'note' }, named(note))));
     },
   };
@@ -89,8 +89,8 @@ function tile(label, value, under, kind) {
 }
 
 function tiles() {
-  const { rows, best, noise, noisy, proved, state, uncompared } = ranking();
-  // No method is named if nothing is compared.
+  const { rows, best, noise, proved, state } = ranking();
+  // No method is named if none has a time.
   const fastest = rows.find(({ cell }) => cell.name === best[0]);
   const units = unitsOf(place());
   const { files, directories, bytes: length } = place().expected;
@@ -108,10 +108,9 @@ function tiles() {
       : `${whole(units)} entries: ${counted(files, 'file', 'files')}, ${counted(directories, 'directory', 'directories')}`),
     fastest && isOfFiles && tile(`per ${UNIT}`, each(fastest.time.median / units), `CPU time: ${each(CPU(fastest) / units)}`),
     fastest?.to_floor && tile('× the floor', ratio(fastest.to_floor.median), `95 %: ${ratio(fastest.to_floor.low)} to ${ratio(fastest.to_floor.high)}`),
-    uncompared ? tile('against the base', '—', 'nothing is compared')
-      : noisy ? tile('against the base', '—', 'no verdict is valid') : tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
+    tile('against the base', h('span', { class: 'shares' }, shares.map(([word, count]) => (
       h('span', { class: `share v-${word}`, title: WORDS[word] }, String(count))))), shares.map(([word, count]) => `${count} ${WORDS[word]}`).join(', ')),
-    tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'not run twice', noisy ? 'bad' : ''),
+    tile('base against itself', noise ? ratio(noise.median) : '—', noise ? `95 %: ${ratio(noise.low)} to ${ratio(noise.high)}` : 'not run twice'),
     tile(isOfFiles ? 'input' : 'caches', state === 'cold' ? state : STATES[state], rounds === 0 ? 'no sample yet' : state === 'as_is' ? 'not controlled' : `${state === STATES[state] ? '' : `${STATES[state]}, `}${proved ? 'proved in every sample' : 'not proved'}`, state !== 'as_is' && !proved ? 'bad' : ''),
     tile('rounds', `${rounds}`, `of ${session.rounds}, ${counted(session.runs, ...RUN)} each; ${whole(report.samples)} samples`),
   ].filter(Boolean);

@@ -87,9 +87,15 @@ const WORDS = {
   unranked: 'not ranked',
 };
 
+if (session.environment.wine) {
+  for (const verdict of ['faster', 'less_cpu', 'slower', 'no_difference', 'undecided', 'more_cpu']) {
+    WORDS[verdict] += ' (under Wine)';
+  }
+}
+
 const STATES = {
   warm: 'warm',
-  cold: isOfFiles && session.environment.hypervisor ? 'guest cold' : 'cold',
+  cold: session.dropped ? 'dropped, unproved' : isOfFiles && session.environment.hypervisor ? 'guest cold' : 'cold',
   as_is: 'as is',
 };
 

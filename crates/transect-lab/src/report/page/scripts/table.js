@@ -20,6 +20,8 @@ const COLUMNS_OF_FILES = [
   ['fresh', 'fresh', (row) => row.fresh, (row) => known(row.fresh, ratio), 'CPU time of the first run divided by that of the measured run'],
 ].filter(Boolean);
 
+const anyCell = (of) => session.cells.some((cell) => of(cell) !== undefined && of(cell) !== null);
+
 /** Columns: key, title, sort value, text, and tooltip. */
 const COLUMNS = [
   ['method', 'method', (row) => row.cell.name.toLowerCase(), null, ''],
@@ -32,6 +34,7 @@ const COLUMNS = [
   ['to_floor', '× floor', (row) => row.to_floor?.median, (row) => row.to_floor && interval(row.to_floor), 'with its 95 % interval'],
   ['slowest', '× slowest', (row) => row.against_the_slowest, (row) => ratio(row.against_the_slowest), 'speed relative to the slowest'],
   ['cpu', 'cpu', CPU, (row) => duration(CPU(row)), 'user and system time of the process'],
+  ['cores', 'cores', (row) => row.cores, (row) => known(row.cores, (cores) => cores.toFixed(2)), 'CPU time of a run divided by its time'],
   ['memory', 'memory', (row) => row.peak_memory, (row) => (row.peak_memory ? bytes(row.peak_memory) : ''), 'peak memory of the process'],
   ...(isOfQuestions ? [['held', 'cache per name', (row) => row.held_each, (row) => known(row.held_each, bytes), 'memory of the cache per name']] : []),
   ['calls', 'calls', (row) => row.accesses?.calls, (row) => row.accesses && (row.accesses.calls / row.accesses.entries).toFixed(2), `system calls per ${CALLER[0]}`],
@@ -39,11 +42,15 @@ const COLUMNS = [
   ['min', 'min', (row) => row.time.min, (row) => duration(row.time.min), ''],
   ['max', 'max', (row) => row.time.max, (row) => duration(row.time.max), ''],
   ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
+  ...(anyCell((cell) => cell.code) ? [
+    ['lines', 'lines', (row) => row.cell.code?.lines, (row) => known(row.cell.code?.lines, whole), 'lines of code of its contender, all methods together'],
+    ['tokens', 'tokens', (row) => row.cell.code?.tokens, (row) => known(row.cell.code?.tokens, whole), 'words and signs of the same code'],
+  ] : []),
   ['language', 'language', (row) => row.cell.language.toLowerCase(), (row) => named(row.cell.language), ''],
 ];
 const TEXTS = ['method', 'verdict', 'language'];
 /** Columns that are not printed on paper. */
-const MINOR = ['user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
+const MINOR = ['cores', 'lines', 'tokens', 'user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
 
 function kindOf(key) {
   return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;
