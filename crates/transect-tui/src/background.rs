@@ -9,7 +9,7 @@ use transect::FileType;
 use transect::table::{Row, Table};
 use transect_remove::Removal;
 
-use crate::message::{Job, MAX_LISTED, Message, RequestId};
+use crate::message::{Job, MAX_LISTED, MAX_PREVIEWED, Message, RequestId};
 use crate::pattern::Pattern;
 use crate::sort::Measure;
 use crate::tree;
@@ -24,6 +24,14 @@ impl Job {
             Self::Largest { request, below } => {
                 let rows = largest_files(table, below);
                 Message::Largest { request, rows }
+            }
+            Self::Preview { request, directory, measure } => {
+                let (entries, files) = preview(table, directory, measure);
+                Message::Previewed { request, entries, files }
+            }
+            Self::Prune { request, removed, names } => {
+                let table = table.without(&removed, names).ok().map(Arc::new);
+                Message::Pruned { request, table }
             }
             Self::Summarize { request, rows } => {
                 let removal = Removal::new(table, rows).map_err(|refused| refused.to_string());
@@ -52,6 +60,14 @@ fn largest_files(table: &Table, below: Option<Row>) -> Vec<Row> {
         .flat_map(|row| table.subtree(row))
         .filter(|&row| table.file_type(row) == FileType::File);
     table.largest(files, MAX_LISTED, |row| table.totals(row).disk_usage)
+}
+
+/// Returns the largest entries of a directory, and the largest files below it.
+pub(crate) fn preview(table: &Table, directory: Row, measure: Measure) -> (Vec<Row>, Vec<Row>) {
+    let size = |row| measure.of(&table.totals(row));
+    let entries = table.largest(table.children(directory), MAX_PREVIEWED, size);
+    let files = table.subtree(directory).filter(|&row| table.file_type(row) == FileType::File);
+    (entries, table.largest(files, MAX_PREVIEWED, size))
 }
 
 /// A thread that runs one job after another. It is not joined at exit.

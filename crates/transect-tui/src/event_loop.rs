@@ -9,8 +9,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use transect::table::{Row, Table, TableImporter};
+use transect::table::{Row, Table, TableImporter, UnreadReason};
 use transect::{Cancel, FieldMask, ScanOptions};
+use transect_sys::DiskSpace;
 
 use crate::app::App;
 use crate::background::JobThread;
@@ -103,13 +104,23 @@ pub fn browse(
         received,
         is_done: false,
     };
-    let mut screen = Screen::enter()?;
+    let mut screen = Screen::enter(view.mouse)?;
     let ran = event_loop.run(&mut screen, stop);
     // Restores the terminal before waiting for threads.
     drop(screen);
     let outcome = event_loop.end();
     ran?;
     outcome
+}
+
+/// Returns whether a walk from a directory finds the same entries as a walk from its root. On Windows,
+/// listings have no link counts, so such a walk cannot see that a file has names elsewhere.
+fn is_independent_of_root(options: &ScanOptions) -> bool {
+    let filters = &options.filters;
+    let by_path = filters.globs.iter().any(|glob| glob.contains('/'));
+    let is_limited = options.max_depth.is_some() || filters.min_depth > 0;
+    let is_single = options.roots.len() == 1 && !options.follow;
+    cfg!(not(windows)) && is_single && !by_path && !is_limited && !filters.gitignore
 }
 
 /// Returns an empty table.
@@ -154,6 +165,7 @@ impl EventLoop<'_> {
         while event::poll(timeout)? {
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => self.app.press(key),
+                Event::Mouse(event) => self.app.mouse(event),
                 Event::Paste(text) => self.app.paste(&text),
                 Event::Resize(..) => system::report_input_again(),
                 _ => {}
@@ -174,12 +186,16 @@ impl EventLoop<'_> {
             let progress = Arc::clone(&walk.progress);
             let read = walk.join()?;
             self.app.progress(progress.counts(), read.elapsed);
+            self.app.disk = read.disk;
             // The table is empty; the caller reports why once the terminal is restored.
             self.is_done = read.table.is_empty();
             self.app.handle(Message::Table(Arc::clone(&read.table)));
             self.read = Some(read);
         }
         while let Ok(message) = self.received.try_recv() {
+            if matches!(message, Message::Pruned { .. }) {
+                self.app.disk = DiskSpace::of_roots(&self.options.roots);
+            }
             self.app.handle(message);
         }
         if let Some(removal_thread) = self.removal_thread.take_if(|removal| removal.is_finished()) {
@@ -192,6 +208,9 @@ impl EventLoop<'_> {
         match effect {
             Effect::RunJob(table, job) => self.jobs.submit(table, job),
             Effect::Rescan { without } => self.rescan(&without)?,
+            Effect::RescanDirectory { table, directory } => {
+                self.rescan_directory(table, directory)?;
+            }
             Effect::Open(path) => self.open(&path),
             Effect::Shell(directory) => {
                 let ran = screen
@@ -229,6 +248,17 @@ impl EventLoop<'_> {
         Ok(())
     }
 
+    /// Reads one directory again; everything if a filter depends on the path from the root.
+    fn rescan_directory(&mut self, table: Arc<Table>, directory: Row) -> Result<(), Error> {
+        let is_skipped = matches!(table.unread_reason(directory), Some(UnreadReason::Skipped(_)));
+        if is_skipped || !is_independent_of_root(&self.options) {
+            return self.rescan(&[]);
+        }
+        let walk = WalkThread::start_directory(&self.options, self.fields, table, directory)?;
+        self.walk = Some(walk);
+        Ok(())
+    }
+
     fn remove(&mut self, table: Arc<Table>, kind: RemovalKind, rows: Vec<Row>) {
         let to = match kind {
             RemovalKind::Delete => Ok(None),
@@ -246,7 +276,7 @@ impl EventLoop<'_> {
     /// Opens a file with its default program, without waiting for it.
     fn open(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-        let mut opener = system::open_command(&path);
+        let mut opener = transect_sys::open_command(&path);
         let program = opener.get_program().to_string_lossy().into_owned();
         let silent = opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let name = quote::for_terminal(path.as_os_str());

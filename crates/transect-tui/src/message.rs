@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::table::{Row, Table};
+use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_remove::{Counts, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
 
 /// The maximum number of search results and of largest files.
 pub(crate) const MAX_LISTED: usize = 1000;
+
+/// The maximum number of entries, and of files, in a preview.
+pub(crate) const MAX_PREVIEWED: usize = 50;
 
 /// A side effect that the state requests. Rows come with their table, because the state may have
 /// another one by the time the effect is performed.
@@ -18,6 +21,11 @@ pub(crate) enum Effect {
     /// Reads everything again, except removed roots.
     Rescan {
         without: Vec<PathBuf>,
+    },
+    /// Reads a directory again, and replaces it in the table.
+    RescanDirectory {
+        table: Arc<Table>,
+        directory: Row,
     },
     /// Runs a job on a table in the background.
     RunJob(Arc<Table>, Job),
@@ -54,6 +62,11 @@ pub(crate) enum Message {
         request: RequestId,
         rows: Vec<Row>,
     },
+    Previewed {
+        request: RequestId,
+        entries: Vec<Row>,
+        files: Vec<Row>,
+    },
     Summarized {
         request: RequestId,
         summary: Result<Summary, String>,
@@ -67,6 +80,11 @@ pub(crate) enum Message {
     Removed {
         table: Arc<Table>,
         report: Report,
+    },
+    /// The table without removed entries; `None` if it must be read again.
+    Pruned {
+        request: RequestId,
+        table: Option<Arc<Table>>,
     },
     /// Nothing could be removed; contains the reason.
     RemovalFailed(String),
@@ -101,6 +119,18 @@ pub(crate) enum Job {
     Largest {
         request: RequestId,
         below: Option<Row>,
+    },
+    /// Finds the largest entries of a directory, and the largest files below it.
+    Preview {
+        request: RequestId,
+        directory: Row,
+        measure: Measure,
+    },
+    /// Makes a table without removed entries.
+    Prune {
+        request: RequestId,
+        removed: RowSet,
+        names: RemovedNames,
     },
     /// Adds up the space that removing rows would free.
     Summarize {

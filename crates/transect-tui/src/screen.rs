@@ -8,7 +8,9 @@
 use std::io::{self, IsTerminal};
 
 use ratatui::crossterm::cursor::{Hide, Show};
-use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use ratatui::{DefaultTerminal, Frame};
@@ -16,6 +18,8 @@ use ratatui::{DefaultTerminal, Frame};
 /// The alternate screen of the terminal.
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
+    /// The terminal reports the mouse.
+    mouse: bool,
 }
 
 impl Screen {
@@ -26,11 +30,14 @@ impl Screen {
     }
 
     /// Enters the alternate screen. A panic from here on restores the terminal before its message
-    /// is printed.
-    pub(crate) fn enter() -> io::Result<Self> {
+    /// is printed. With `mouse`, the terminal reports clicks and the wheel, and selects text only with
+    /// Shift.
+    pub(crate) fn enter(mouse: bool) -> io::Result<Self> {
         let taken = ratatui::try_init().and_then(|terminal| {
             execute!(io::stdout(), EnableBracketedPaste)?;
-            Ok(Self { terminal })
+            let screen = Self { terminal, mouse };
+            screen.report_mouse()?;
+            Ok(screen)
         });
         if taken.is_err() {
             let _ = ratatui::try_restore();
@@ -49,23 +56,31 @@ impl Screen {
 
     /// Restores the terminal, calls `run`, and enters the screen again.
     pub(crate) fn leave_during<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
-        restore()?;
+        self.restore()?;
         let value = run();
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+        self.report_mouse()?;
         self.clear()?;
         Ok(value)
     }
-}
 
-fn restore() -> io::Result<()> {
-    execute!(io::stdout(), DisableBracketedPaste, Show)?;
-    ratatui::try_restore()
+    fn report_mouse(&self) -> io::Result<()> {
+        if self.mouse { execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) }
+    }
+
+    fn restore(&self) -> io::Result<()> {
+        if self.mouse {
+            execute!(io::stdout(), DisableMouseCapture)?;
+        }
+        execute!(io::stdout(), DisableBracketedPaste, Show)?;
+        ratatui::try_restore()
+    }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
         // Errors are ignored: the terminal may be gone.
-        let _ = restore();
+        let _ = self.restore();
     }
 }

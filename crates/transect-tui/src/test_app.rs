@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
 use transect_remove::Trash;
@@ -76,6 +76,7 @@ pub(crate) fn view_options() -> ViewOptions {
         owner: |uid| format!("user {uid}"),
         trash: Box::new(|| Err("there is no trash".to_owned())),
         apparent: false,
+        mouse: true,
         read_only: false,
     }
 }
@@ -207,6 +208,12 @@ impl TestApp {
         self.run_effects();
     }
 
+    /// Sends an event of the mouse at a column and a line of the screen.
+    pub(crate) fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+        self.state.mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE });
+        self.run_effects();
+    }
+
     /// Types a text, letter by letter.
     pub(crate) fn type_in(&mut self, text: &str) {
         for letter in text.chars() {
@@ -215,7 +222,7 @@ impl TestApp {
     }
 
     /// Performs all effects that need only a table or the disk, and draws.
-    fn run_effects(&mut self) {
+    pub(crate) fn run_effects(&mut self) {
         loop {
             let effects = self.state.take_effects();
             if effects.is_empty() {
@@ -230,6 +237,13 @@ impl TestApp {
                     Effect::Rescan { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));
                         self.state.handle(Message::Table(table));
+                    }
+                    Effect::RescanDirectory { table, directory } if self.disk.is_some() => {
+                        let options = ScanOptions::new(self.disk.clone());
+                        let fields = DISPLAY_FIELDS | IDENTITY_FIELDS;
+                        let walk = WalkThread::start_directory(&options, fields, table, directory);
+                        let read = walk.unwrap().join().unwrap();
+                        self.state.handle(Message::Table(read.table));
                     }
                     effect => self.effects.push(effect),
                 }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use transect::FileType;
-use transect::table::{Row, Table};
+use transect::table::{Row, RowSet, Table};
 
 /// Returns the directory shown first: the root if it is the only one, otherwise `None`, the list of
 /// all roots.
@@ -15,6 +15,11 @@ pub(crate) fn start_directory(table: &Table) -> Option<Row> {
 
 pub(crate) fn is_directory(table: &Table, row: Row) -> bool {
     table.file_type(row) == FileType::Directory
+}
+
+/// Returns whether an entry is a further name of a file that is counted at another name.
+pub(crate) fn is_further_link(table: &Table, row: Row) -> bool {
+    !is_directory(table, row) && table.standalone_usage(row) > table.totals(row).disk_usage
 }
 
 /// Returns the entries of a directory in the order of their names; for `None`, the roots.
@@ -31,6 +36,29 @@ pub(crate) fn same_path(old: &Table, row: Row, new: &Table) -> Option<Row> {
         Some(parent) => new.child(same_path(old, parent, new)?, old.name(row)),
         None => new.roots().find(|&root| new.name(root) == old.name(row)),
     }
+}
+
+/// Returns the entries with the same paths in another table. Neighbours in one directory, which may be
+/// millions, are found together.
+pub(crate) fn same_paths(old: &Table, rows: impl Iterator<Item = Row>, new: &Table) -> RowSet {
+    let mut found = RowSet::new();
+    let mut rows = rows.peekable();
+    while let Some(row) = rows.next() {
+        found.extend(same_path(old, row, new));
+        let (Some(parent), Some(_)) = (old.parent(row), rows.peek()) else { continue };
+        let mut others = same_path(old, parent, new)
+            .map(|parent| new.children(parent))
+            .unwrap_or_default()
+            .peekable();
+        // Both directories are sorted by the bytes of names, in the order of rows.
+        let last = old.children(parent).next_back();
+        while let Some(sibling) = rows.next_if(|&next| Some(next) <= last) {
+            let name = old.name(sibling).as_encoded_bytes();
+            while others.next_if(|&other| new.name(other).as_encoded_bytes() < name).is_some() {}
+            found.extend(others.next_if(|&other| new.name(other).as_encoded_bytes() == name));
+        }
+    }
+    found
 }
 
 /// Returns the directory with the same path in another table, or its nearest existing ancestor.

@@ -15,6 +15,8 @@ pub struct ViewOptions {
     pub trash: Box<dyn Fn() -> Result<Trash, String>>,
     /// Show apparent sizes first instead of disk usage.
     pub apparent: bool,
+    /// React to the mouse.
+    pub mouse: bool,
     /// Disable deletion.
     pub read_only: bool,
 }

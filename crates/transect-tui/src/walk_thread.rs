@@ -1,13 +1,15 @@
 //! A walk on a thread of its own.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use transect::table::{PartialTable, Table, TableBuilder};
+use transect::table::{PartialTable, Row, Table, TableBuilder};
 use transect::{Cancel, Error, FieldMask, Progress, ScanOptions, ScanPlan};
 use transect_remove::Removal;
+use transect_sys::DiskSpace;
 
 use crate::message::Message;
 
@@ -22,6 +24,8 @@ pub(crate) struct WalkResult {
     pub(crate) interrupted: bool,
     /// The duration of the walk.
     pub(crate) elapsed: Duration,
+    /// The file system of the only root.
+    pub(crate) disk: Option<DiskSpace>,
 }
 
 /// A running walk.
@@ -45,8 +49,40 @@ impl WalkThread {
     ) -> Result<Self, Error> {
         let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
         let options = options.clone().cancel(cancel.clone()).progress(Arc::clone(&progress));
+        let roots = options.roots.clone();
         let plan = options.plan()?;
-        let thread = std::thread::spawn(move || read(&plan, fields, partial_tables));
+        let thread = std::thread::spawn(move || read(&plan, &roots, fields, partial_tables));
+        Ok(Self { cancel, progress, started: Instant::now(), thread })
+    }
+
+    /// Starts to read one directory of a table again, with the same options. The result is the table
+    /// with the new content of the directory; the old table if it was stopped.
+    ///
+    /// # Errors
+    /// The options are invalid.
+    pub(crate) fn start_directory(
+        options: &ScanOptions,
+        fields: FieldMask,
+        table: Arc<Table>,
+        directory: Row,
+    ) -> Result<Self, Error> {
+        let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
+        let roots = options.roots.clone();
+        let path = table.path(directory);
+        let mut options = ScanOptions { roots: vec![path.clone()], ..options.clone() };
+        options.filters.read_roots = true;
+        let options = options.cancel(cancel.clone()).progress(Arc::clone(&progress));
+        let plan = options.plan()?;
+        let thread = std::thread::spawn(move || {
+            let again = read(&plan, &roots, fields, None)?;
+            // A directory that is still there, but cannot be read, stays as it was.
+            let is_unknown = again.table.is_empty() && path.symlink_metadata().is_ok();
+            let table = match again.interrupted || is_unknown {
+                true => table,
+                false => Arc::new(table.with_directory(directory, &again.table)?),
+            };
+            Ok(WalkResult { table, ..again })
+        });
         Ok(Self { cancel, progress, started: Instant::now(), thread })
     }
 
@@ -77,6 +113,7 @@ impl WalkThread {
 
 fn read(
     plan: &ScanPlan,
+    roots: &[PathBuf],
     fields: FieldMask,
     partial_tables: Option<Sender<Message>>,
 ) -> Result<WalkResult, Error> {
@@ -93,7 +130,12 @@ fn read(
     let read = outcome.and_then(|outcome| {
         let (sink, outcome) = outcome.split();
         let table = Arc::new(sink.into_table()?);
-        Ok(WalkResult { table, interrupted: outcome.interrupted, elapsed: outcome.elapsed })
+        Ok(WalkResult {
+            table,
+            interrupted: outcome.interrupted,
+            elapsed: outcome.elapsed,
+            disk: DiskSpace::of_roots(roots),
+        })
     });
     drop(end);
     if let Some(publisher) = publisher {

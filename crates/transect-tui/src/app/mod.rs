@@ -3,7 +3,9 @@
 
 mod largest_files;
 mod listing;
+mod mouse;
 mod navigation;
+mod preview;
 mod removal;
 mod search;
 mod search_results;
@@ -11,14 +13,14 @@ mod table_update;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
-use transect::table::{Row, Table};
+use transect::table::{Row, RowSet, Table};
+use transect_sys::DiskSpace;
 
 use crate::cursor::Cursor;
 use crate::keys::{self, Action, Context};
@@ -30,6 +32,8 @@ use transect_text::units::counted;
 
 pub(crate) use largest_files::LargestFiles;
 pub(crate) use listing::Listing;
+pub(crate) use mouse::DrawnEntries;
+pub(crate) use preview::Preview;
 pub(crate) use removal::{Confirmation, KeptEntries, RemovalProgress};
 pub(crate) use search::Prompt;
 pub(crate) use search_results::SearchResults;
@@ -80,20 +84,27 @@ pub(crate) struct App {
     pub(crate) read_state: ReadState,
     pub(crate) counts: ProgressCounts,
     pub(crate) elapsed: Duration,
+    /// The file system of the only root, when the walk has ended.
+    pub(crate) disk: Option<DiskSpace>,
     /// The current directory; `None` is the list of roots.
     pub(crate) directory: Option<Row>,
     pub(crate) listing: Listing,
     pub(crate) order: SortOrder,
-    pub(crate) marks: HashSet<Row>,
+    pub(crate) marks: RowSet,
     /// Entries removed since the tree was read.
-    pub(crate) removed_rows: HashSet<Row>,
+    pub(crate) removed_rows: RowSet,
     pub(crate) overlay: Overlay,
     pub(crate) largest_files: Option<LargestFiles>,
     pub(crate) panel: PanelState,
+    /// What the selected directory holds; `None` until the panel is drawn.
+    pub(crate) preview: Option<Preview>,
+    pub(crate) drawn: DrawnEntries,
     pub(crate) message: Option<StatusMessage>,
     pub(crate) read_only: bool,
     effects: Vec<Effect>,
     request: RequestId,
+    /// The pending table without removed entries.
+    pruning: Option<RequestId>,
 }
 
 impl App {
@@ -105,18 +116,22 @@ impl App {
             read_state: ReadState::First,
             counts: ProgressCounts::default(),
             elapsed: Duration::ZERO,
+            disk: None,
             directory: None,
             listing: Listing::default(),
             order: SortOrder::by(SortKey::default(), measure),
-            marks: HashSet::new(),
-            removed_rows: HashSet::new(),
+            marks: RowSet::new(),
+            removed_rows: RowSet::new(),
             overlay: Overlay::None,
             largest_files: None,
             panel: PanelState::default(),
+            preview: None,
+            drawn: DrawnEntries::default(),
             message: None,
             read_only: view.read_only,
             effects: Vec::new(),
             request: RequestId::default(),
+            pruning: None,
         }
     }
 
@@ -188,7 +203,7 @@ impl App {
             }
             Action::TogglePanel => self.panel.wanted = Some(!self.panel.shown),
             Action::ToggleMark => self.mark(),
-            Action::MarkAll => self.marks.extend(self.listing.rows()),
+            Action::MarkAll => self.marks.extend(self.listing.rows().iter().copied()),
             Action::UnmarkAll => self.marks.clear(),
             Action::Search => {
                 self.overlay = Overlay::Prompt(Prompt::search(self.listing.selected()))
@@ -196,7 +211,8 @@ impl App {
             Action::Find => self.overlay = Overlay::Prompt(Prompt::find()),
             Action::Errors => self.show_errors(),
             Action::Help => self.overlay = Overlay::Help(Cursor::default()),
-            Action::Rescan => self.rescan(),
+            Action::Rescan => self.rescan_directory(),
+            Action::RescanAll => self.rescan(),
             Action::Open => self.with_selected(Effect::Open),
             Action::Shell => self.shell(),
             Action::Delete => self.confirm_removal(RemovalKind::Delete),
@@ -251,9 +267,13 @@ impl App {
             }
             Message::Largest { request, rows } => self.set_largest(request, rows),
             Message::Sorted { .. } => {}
+            Message::Previewed { request, entries, files } => {
+                self.set_preview(request, entries, files);
+            }
             Message::Summarized { request, summary } => self.set_summary(request, summary),
             Message::RemovalProgress { counts, last } => self.set_removal_progress(counts, last),
             Message::Removed { table, report } => self.finish_removal(&table, &report),
+            Message::Pruned { request, table } => self.set_pruned(request, table),
             Message::RemovalFailed(why) => self.fail_removal(why),
             Message::Error(text) => self.error(text),
         }
@@ -266,7 +286,7 @@ impl App {
 
     fn mark(&mut self) {
         let Some(row) = self.listing.selected() else { return };
-        if !self.marks.remove(&row) {
+        if !self.marks.remove(row) {
             self.marks.insert(row);
         }
         self.listing.move_by(crate::cursor::Motion::Down);
@@ -283,6 +303,23 @@ impl App {
         }
     }
 
+    /// Reads the current directory again, with everything below it.
+    fn rescan_directory(&mut self) {
+        match self.directory {
+            Some(directory) if self.table.parent(directory).is_some() => match self.read_state {
+                // A table without removed entries is on its way, and would be lost.
+                ReadState::Done if self.pruning.is_some() => self.rescan(),
+                ReadState::Done => {
+                    self.read_state = ReadState::Again;
+                    let table = Arc::clone(&self.table);
+                    self.push_effect(Effect::RescanDirectory { table, directory });
+                }
+                ReadState::First | ReadState::Again => self.note("already reading"),
+            },
+            _ => self.rescan(),
+        }
+    }
+
     fn rescan(&mut self) {
         match self.read_state {
             ReadState::Done => self.request_rescan(),
@@ -292,7 +329,7 @@ impl App {
 
     /// Requests another walk, even if one is running: the tree has changed since it started.
     fn request_rescan(&mut self) {
-        let removed = self.table.roots().filter(|root| self.removed_rows.contains(root));
+        let removed = self.table.roots().filter(|root| self.removed_rows.contains(*root));
         let without = removed.map(|root| self.table.path(root)).collect();
         self.read_state = ReadState::Again;
         self.push_effect(Effect::Rescan { without });
@@ -318,9 +355,7 @@ impl App {
         if self.marks.is_empty() {
             return self.listing.selected().into_iter().collect();
         }
-        let mut rows: Vec<Row> = self.marks.iter().copied().collect();
-        rows.sort_unstable();
-        rows
+        self.marks.iter().collect()
     }
 
     fn next_request(&mut self) -> RequestId {

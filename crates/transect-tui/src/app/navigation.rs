@@ -37,7 +37,7 @@ impl App {
 
     /// Shows the directory of an entry, and selects the entry.
     pub(super) fn jump(&mut self, row: Option<Row>) {
-        let Some(row) = row.filter(|row| !self.removed_rows.contains(row)) else { return };
+        let Some(row) = row.filter(|row| !self.removed_rows.contains(*row)) else { return };
         if Some(row) == tree::start_directory(&self.table) {
             self.show(Some(row), None);
         } else {
@@ -65,7 +65,7 @@ impl App {
     pub(super) fn list(&mut self) {
         let mut rows = tree::entries(&self.table, self.directory);
         if !self.removed_rows.is_empty() {
-            rows.retain(|row| !self.removed_rows.contains(row));
+            rows.retain(|&row| !self.removed_rows.contains(row));
         }
         if rows.len() <= SORTED_AT_ONCE {
             self.listing = Listing::new(self.order.sort(&self.table, rows));

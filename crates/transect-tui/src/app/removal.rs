@@ -3,10 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use transect::table::{Row, Table};
+use transect::table::{RemovedNames, Row, RowSet, Table};
 use transect_remove::{Counts, Report, Summary};
 
 use super::{App, Overlay, ReadState};
@@ -154,7 +153,8 @@ impl App {
     }
 
     /// Receives the outcome of the removal. Removed entries disappear at once; the sizes of the
-    /// directories above them are updated by another walk.
+    /// directories above them follow from the table, in the background. If something was kept, the
+    /// tree is not as it was scanned, and is read again.
     pub(super) fn finish_removal(&mut self, table: &Arc<Table>, report: &Report) {
         let Overlay::RemovalProgress(RemovalProgress { kind, .. }) = self.overlay else { return };
         let same = |row| match Arc::ptr_eq(table, &self.table) {
@@ -163,7 +163,8 @@ impl App {
         };
         let gone: Vec<Row> = report.gone.iter().copied().filter_map(same).collect();
         self.removed_rows.extend(gone);
-        self.marks.retain(|&row| !is_removed(&self.table, &self.removed_rows, row));
+        let (table, removed) = (Arc::clone(&self.table), &self.removed_rows);
+        self.marks = self.marks.iter().filter(|&row| !is_removed(&table, removed, row)).collect();
         self.leave_removed_directory();
         self.overlay = Overlay::None;
 
@@ -176,7 +177,30 @@ impl App {
             self.overlay =
                 Overlay::KeptEntries(KeptEntries { title, lines, cursor: Cursor::default() });
         }
-        self.request_rescan();
+        let is_root_gone = self.table.roots().any(|root| self.removed_rows.contains(root));
+        if self.read_state == ReadState::Done && report.kept.is_empty() && !is_root_gone {
+            let request = self.next_request();
+            self.pruning = Some(request);
+            let names = match kind {
+                RemovalKind::Delete => RemovedNames::Deleted,
+                RemovalKind::Trash => RemovedNames::Moved,
+            };
+            self.request(Job::Prune { request, removed: self.removed_rows.clone(), names });
+        } else {
+            self.request_rescan();
+        }
+    }
+
+    /// Receives the table without removed entries, unless another one has replaced it.
+    pub(super) fn set_pruned(&mut self, request: RequestId, table: Option<Arc<Table>>) {
+        if self.pruning != Some(request) || self.read_state != ReadState::Done {
+            return;
+        }
+        match table {
+            // What the last action reported stays.
+            Some(table) => self.replace(table, ReadState::Done),
+            None => self.request_rescan(),
+        }
     }
 
     /// Reports that nothing could be removed.
@@ -203,8 +227,8 @@ impl App {
 }
 
 /// Returns whether an entry or one of its ancestors was removed.
-fn is_removed(table: &Table, gone: &HashSet<Row>, row: Row) -> bool {
-    std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(&row))
+fn is_removed(table: &Table, gone: &RowSet, row: Row) -> bool {
+    std::iter::successors(Some(row), |&row| table.parent(row)).any(|row| gone.contains(row))
 }
 
 /// Returns the outcome in one line.

@@ -15,7 +15,8 @@ impl App {
         let index = self.listing.index();
         let pinned = self.listing.selected().filter(|_| self.listing.is_pinned());
         let (was_pinned, selected) = (pinned.is_some(), pinned.and_then(same));
-        self.marks = self.marks.iter().copied().filter_map(same).collect();
+        self.marks = tree::same_paths(&old, self.marks.iter(), &self.table);
+        self.pruning = None;
         let pending_search = match &mut self.overlay {
             Overlay::SearchResults(found) if found.total.is_none() => Some(found.text.clone()),
             Overlay::SearchResults(found) => {
@@ -26,6 +27,7 @@ impl App {
         };
         let at = self.directory.and_then(|at| tree::nearest_directory(&old, at, &self.table));
         self.largest_files = None;
+        self.preview = None;
         self.removed_rows.clear();
         self.read_state = read_state;
         self.show(at.or_else(|| tree::start_directory(&self.table)), selected);

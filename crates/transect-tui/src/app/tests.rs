@@ -263,7 +263,7 @@ fn partial_table_update_keeps_position() {
     app.send(outline(&[("r/a/x", 90_000, 0), ("r/b/x", 900_000, 0), ("r/0/y", 1, 0)]));
     assert_eq!(app.listed(), ["b", "a", "0"]);
     assert_eq!(app.selected(), "b", "it moves with its entry");
-    let marked: Vec<_> = app.state.marks.iter().map(|&row| app.state.table.path(row)).collect();
+    let marked: Vec<_> = app.state.marks.iter().map(|row| app.state.table.path(row)).collect();
     assert_eq!(marked, [std::path::Path::new("r").join("b")]);
     app.press("l");
     app.send(Message::Table(tree(&[("r/a/x", 9, 0), ("r/b/c/x", 9, 0), ("r/file", 9, 0)])));
@@ -407,4 +407,83 @@ fn apparent_option_shows_apparent_sizes() {
     let view = crate::ViewOptions { apparent: true, ..view_options() };
     let app = TestApp::with(view, 80, 24);
     assert!(app.screen().contains("apparent ▼"), "{}", app.screen());
+}
+
+#[test]
+fn mouse_click_selects_then_opens() {
+    use ratatui::crossterm::event::{MouseButton, MouseEventKind};
+
+    let click = MouseEventKind::Down(MouseButton::Left);
+    let mut app = sample();
+    // The first line is the title bar, the second has the titles of columns.
+    app.mouse(click, 30, 4);
+    assert_eq!((app.current_path(), app.selected()), ("home".into(), "notes".into()));
+    app.mouse(click, 70, 4);
+    assert_eq!(app.current_path(), "home/notes");
+    app.mouse(click, 0, 3);
+    assert_eq!(app.selected(), "b.txt");
+    for (column, row) in [(5, 0), (5, 1), (5, 20), (5, 23), (200, 2)] {
+        app.mouse(click, column, row);
+        assert_eq!((app.current_path(), app.selected()), ("home/notes".into(), "b.txt".into()));
+    }
+    app.mouse(MouseEventKind::ScrollUp, 5, 5);
+    assert_eq!(app.selected(), "a.txt");
+    app.mouse(MouseEventKind::ScrollDown, 5, 5);
+    assert_eq!(app.selected(), "c.txt", "three lines");
+    app.mouse(MouseEventKind::Moved, 0, 2);
+    app.mouse(MouseEventKind::Down(MouseButton::Right), 0, 2);
+    assert_eq!(app.selected(), "c.txt");
+    // Above other lists, a click reaches nothing below them; the wheel scrolls them.
+    app.press("?");
+    app.mouse(click, 30, 2);
+    app.mouse(MouseEventKind::ScrollDown, 5, 5);
+    app.press("Esc");
+    assert_eq!(app.selected(), "c.txt");
+}
+
+#[test]
+fn find_accepts_globs() {
+    let mut app = sample();
+    app.press("f");
+    app.type_in("*.TXT");
+    app.press("Enter");
+    let screen = app.screen();
+    assert!(screen.contains("“*.TXT”: 3 entries"), "{screen}");
+    app.press("Esc /");
+    app.type_in("f*v");
+    assert_eq!(app.selected(), "film.mkv");
+}
+
+#[test]
+fn directory_read_again_without_the_others() {
+    let place = TempDir::new();
+    for folder in ["one/inner", "two"] {
+        std::fs::create_dir_all(place.join(folder)).unwrap();
+    }
+    std::fs::write(place.join("one/inner/file"), vec![1; 50_000]).unwrap();
+    std::fs::write(place.join("two/file"), vec![1; 10_000]).unwrap();
+    let mut app = TestApp::on_disk(place.path());
+    app.press("Enter");
+    assert!(app.current_path().ends_with("one"), "{}", app.current_path());
+    app.press("Space");
+    std::fs::write(place.join("one/new"), vec![1; 90_000]).unwrap();
+    std::fs::write(place.join("two/unseen"), vec![1; 900_000]).unwrap();
+    app.press("r");
+    assert_eq!(app.listed(), ["new", "inner"]);
+    assert!(app.last_line().starts_with("1 entry marked"), "{}", app.last_line());
+    app.press("h");
+    assert_eq!(app.listed(), ["one", "two"], "two was not read again");
+    assert_eq!(app.selected(), "one");
+    let size = |app: &TestApp, name: &str| {
+        let row = app.state.table.child(app.state.directory.unwrap(), name.as_ref()).unwrap();
+        app.state.table.totals(row).apparent
+    };
+    assert_eq!((size(&app, "one"), size(&app, "two")), (140_000, 10_000));
+    // A directory that is gone.
+    app.press("Enter");
+    std::fs::remove_dir_all(place.join("one")).unwrap();
+    app.press("r");
+    assert_eq!(app.listed(), ["two"]);
+    app.press("R");
+    assert_eq!(size(&app, "two"), 910_000);
 }

@@ -1,4 +1,4 @@
-//! Platform specifics: file opener, shell, suspend.
+//! Platform specifics: shell, suspend.
 
 #[cfg(unix)]
 mod unix;
@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{open_command, report_input_again, shell_command, suspend};
+pub(crate) use unix::{report_input_again, shell_command, suspend};
 #[cfg(not(unix))]
-pub(crate) use windows::{open_command, report_input_again, shell_command, suspend};
+pub(crate) use windows::{report_input_again, shell_command, suspend};

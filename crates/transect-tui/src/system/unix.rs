@@ -1,24 +1,11 @@
 //! Unix.
 
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio::stdin;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
-
-const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-
-/// Returns the command that opens a file with its default program. The path must be absolute, so
-/// that it is never parsed as an option.
-pub(crate) fn open_command(path: &Path) -> Command {
-    let mut command = Command::new(OPENER);
-    // In a process group of its own, so that Ctrl-C in this terminal does not end it.
-    command.arg(path).process_group(0);
-    command
-}
 
 /// Returns the command that starts the user's shell.
 pub(crate) fn shell_command() -> Command {

@@ -1,16 +1,7 @@
 //! Windows, and all other systems.
 
 use std::io;
-use std::path::Path;
 use std::process::Command;
-
-/// Returns the command that opens a file with its default program. Not `start`: that is a command
-/// of the shell, which would parse the name again.
-pub(crate) fn open_command(path: &Path) -> Command {
-    let mut command = Command::new("explorer.exe");
-    command.arg(path);
-    command
-}
 
 /// Returns the command that starts the user's shell.
 pub(crate) fn shell_command() -> Command {

@@ -9,19 +9,25 @@ use transect::FileType;
 use transect::table::{Row, SubtreeTotals, Table};
 
 use super::pen::Pen;
-use crate::app::{App, ReadState};
+use crate::app::{App, DrawnEntries, ReadState};
 use crate::sort::{SortKey, SortOrder};
 use crate::theme::Theme;
+use crate::tree;
 use crate::view_options::ViewOptions;
 use transect_text::notes;
 use transect_text::quote::{self, shorten, width};
 use transect_text::share::{bar, percent};
 use transect_text::units::{bytes, count};
 
+/// The sign of a marked entry, and that of a further name of a file that is counted at another name.
+pub(super) const MARKED: &str = "*";
+pub(super) const FURTHER_LINK: &str = "H";
+
 /// A line.
 #[derive(Default)]
 struct Line {
     marked: bool,
+    is_further_link: bool,
     selected: bool,
     size: String,
     /// The share of the total.
@@ -120,6 +126,8 @@ pub(super) fn draw(
     let height = usize::from(area.height) - titled;
     let window = app.listing.window(height);
     let selected = app.listing.index();
+    let lines = Rect { y: area.y + titled as u16, height: height as u16, ..area };
+    app.drawn = DrawnEntries { area: lines, entries: window.clone() };
     let unlisted = unlisted(app);
     let amount = app.order.amount(&unlisted);
     let total = app.listing.total().saturating_add(amount);
@@ -158,7 +166,8 @@ fn line(app: &App, view: &ViewOptions, row: Row, reference: Reference, selected:
     let mut name = quote::for_terminal(table.name(row));
     name.push_str(suffix(file_type, &name));
     Line {
-        marked: app.marks.contains(&row),
+        marked: app.marks.contains(row),
+        is_further_link: tree::is_further_link(table, row),
         selected,
         name,
         notes: if app.is_awaited(row) { String::new() } else { notes::of(table, row) },
@@ -278,7 +287,12 @@ impl Entries {
         let Self { columns, theme, .. } = self;
         let style = if line.selected { Style::new() } else { theme.dim() };
         if columns.mark > 0 {
-            pen.left(2, if line.marked { "*" } else { "" }, theme.mark());
+            let (sign, style) = match line {
+                Line { marked: true, .. } => (MARKED, theme.mark()),
+                Line { is_further_link: true, .. } => (FURTHER_LINK, theme.dim()),
+                _ => ("", theme.plain()),
+            };
+            pen.left(2, sign, style);
         }
         if columns.size > 0 {
             pen.right(columns.size, &line.size, theme.plain());

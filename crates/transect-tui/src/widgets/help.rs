@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::entries::{FURTHER_LINK, MARKED};
 use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Overlay};
@@ -12,6 +13,10 @@ use transect_text::quote::width;
 
 /// The width of the column of keys.
 const KEYS: usize = 20;
+
+/// The signs before sizes.
+const SIGNS: [(&str, &str); 2] =
+    [(MARKED, "marked entry"), (FURTHER_LINK, "hard link, counted at another name")];
 
 enum Line {
     Heading(&'static str),
@@ -63,6 +68,8 @@ fn lines(read_only: bool) -> Vec<Line> {
             Line::Keys { keys: keys.join(" "), help }
         }));
     }
+    lines.extend([Line::Blank, Line::Heading("Signs")]);
+    lines.extend(SIGNS.map(|(sign, help)| Line::Keys { keys: sign.to_owned(), help }));
     lines
 }
 

@@ -17,20 +17,76 @@ use transect_text::units::{bytes, count};
 /// The maximum number of lines.
 pub(super) const LINES: u16 = 14;
 
+/// The width of sizes.
+const SIZES: usize = 8;
+
 /// The width of the labels.
 const LABELS: usize = 12;
+
+/// The fewest lines that a list needs: an empty one, its title, and two entries.
+const LEAST_LIST: u16 = 4;
 
 struct Panel {
     name: String,
     lines: Vec<(&'static str, String)>,
+    lists: Vec<List>,
     theme: Theme,
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, view: &ViewOptions, theme: Theme) {
+/// The largest entries of the selected directory, or the largest files below it.
+struct List {
+    title: &'static str,
+    /// Sizes and names.
+    entries: Vec<(String, String)>,
+}
+
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    app: &mut App,
+    view: &ViewOptions,
+    theme: Theme,
+) {
     let selected = app.listing.selected();
     let name = selected.map(|row| quote::for_terminal(app.table.name(row))).unwrap_or_default();
     let lines = selected.map(|row| lines(app, row, view)).unwrap_or_default();
-    frame.render_widget(Panel { name, lines, theme }, area);
+    let mut lists = Vec::new();
+    if is_beside(area) {
+        app.update_preview();
+        let most = usize::from(area.height);
+        lists = selected.map(|row| self::lists(app, row, most)).unwrap_or_default();
+    }
+    frame.render_widget(Panel { name, lines, lists, theme }, area);
+}
+
+/// Returns whether the panel is beside the entries, not below them.
+fn is_beside(area: Rect) -> bool {
+    area.height > area.width / 4
+}
+
+/// Returns the lists of the preview, each with at most `most` entries.
+fn lists(app: &App, directory: Row, most: usize) -> Vec<List> {
+    let Some(preview) = &app.preview else { return Vec::new() };
+    let table: &Table = &app.table;
+    let below = table.path(directory);
+    let list = |title, rows: &[Row]| {
+        let there = rows.iter().filter(|row| !app.removed_rows.contains(**row)).take(most);
+        let entry = |&row: &Row| {
+            let path = table.path(row);
+            let path = path.strip_prefix(&below).unwrap_or(&path);
+            let mut name = quote::for_terminal(path.as_os_str());
+            name.push_str(if table.file_type(row) == FileType::Directory { "/" } else { "" });
+            (bytes(app.order.measure.of(&table.totals(row))), name)
+        };
+        List { title, entries: there.map(entry).collect() }
+    };
+    let mut lists = vec![list("largest entries", &preview.entries)];
+    // The same files twice would show nothing new.
+    if preview.files != preview.entries {
+        lists.push(list("largest files below", &preview.files));
+    }
+    lists.retain(|list| !list.entries.is_empty());
+    lists
 }
 
 fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)> {
@@ -41,6 +97,9 @@ fn lines(app: &App, row: Row, view: &ViewOptions) -> Vec<(&'static str, String)>
     lines.push(("disk usage", exact_size(table.standalone_usage(row))));
     let apparent = if is_directory { Some(sums.apparent) } else { attributes.size() };
     lines.extend(apparent.map(|size| ("apparent", exact_size(size))));
+    if app.disk.is_some_and(|disk| apparent > Some(disk.size)) {
+        lines.push(("sparse", "files with holes".to_owned()));
+    }
     let shared = table.shared(row);
     if shared > 0 {
         lines.push(("exclusive", exact_size(table.exclusive(row))));
@@ -81,20 +140,44 @@ fn exact_size(size: u64) -> String {
 
 impl Widget for Panel {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let Self { name, lines, theme } = self;
+        let Self { name, lines, lists, theme } = self;
         let area = area.intersection(buffer.area);
-        let border = if area.height > area.width / 4 { Borders::LEFT } else { Borders::TOP };
+        let border = if is_beside(area) { Borders::LEFT } else { Borders::TOP };
         let block = Block::new().borders(border).border_style(theme.dim());
         let mut inside = block.inner(area);
         block.render(area, buffer);
         inside.x = inside.x.saturating_add(1).min(inside.right());
         inside.width = inside.width.saturating_sub(1);
         Pen::new(buffer, inside, 0).name(name, theme.bold());
+        let mut next = (lines.len() as u16).saturating_add(1);
         for (at, (label, value)) in (1..inside.height).zip(lines) {
             let mut pen = Pen::new(buffer, inside, at);
             let columns = LABELS.min(pen.room() / 2);
             pen.left(columns, label, theme.dim());
             pen.name(value, theme.plain());
+        }
+        let mut waiting = lists.len() as u16;
+        for List { title, entries } in lists {
+            // What later lists need at least remains for them, if it is there.
+            let left = inside.height.saturating_sub(next);
+            let others = (waiting - 1) * LEAST_LIST;
+            let room = if left >= others + LEAST_LIST { left - others } else { left };
+            // The first of two lists takes half of what there is, or less.
+            let room = if waiting > 1 { room.min((left / 2).max(LEAST_LIST)) } else { room };
+            waiting -= 1;
+            if room < LEAST_LIST {
+                break;
+            }
+            Pen::new(buffer, inside, next + 1).text(title, theme.dim());
+            let lines = next + 2..next + room;
+            next = lines.start;
+            for (at, (size, name)) in lines.zip(entries) {
+                let mut pen = Pen::new(buffer, inside, at);
+                pen.right(SIZES, &size, theme.plain());
+                pen.skip(1);
+                pen.name(name, theme.plain());
+                next = at + 1;
+            }
         }
     }
 }

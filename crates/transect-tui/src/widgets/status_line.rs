@@ -63,7 +63,7 @@ fn marks(app: &App) -> Option<String> {
     if app.marks.len() > ADDED_UP {
         return Some(marked);
     }
-    let outermost = app.table.outermost(app.marks.iter().copied()).into_iter();
+    let outermost = app.table.outermost(app.marks.iter()).into_iter();
     let sizes = outermost.map(|row| app.order.measure.of(&app.table.totals(row)));
     let size = sizes.fold(0, u64::saturating_add);
     Some(format!("{marked}, {}", bytes(size)))

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
 use transect_remove::Report;
+use transect_sys::DiskSpace;
 
 use crate::ViewOptions;
 use crate::keys::{BINDINGS, Context};
@@ -79,6 +80,28 @@ fn screen_120_columns_shows_panel() {
 }
 
 #[test]
+fn title_bar_shows_disk_where_room_permits() {
+    let mut app = sample(120, 14);
+    let disk = DiskSpace { size: 2 << 20, free: 640 << 10, available: 512 << 10 };
+    app.state.disk = Some(disk);
+    let title = |app: &mut TestApp, width| {
+        app.resize(width, 14);
+        app.screen().lines().next().unwrap().trim().to_owned()
+    };
+    let space = "512 KiB available of 2.00 MiB";
+    let all = format!("1.36 MiB in 8 entries, 99% of what is used; {space}");
+    assert!(title(&mut app, 120).ends_with(&all), "{}", app.screen());
+    let short = format!("1.36 MiB in 8 entries; {space}");
+    assert!(title(&mut app, 80).ends_with(&short), "{}", app.screen());
+    assert!(title(&mut app, 60).ends_with(" 1.36 MiB in 8 entries"), "{}", app.screen());
+    assert!(title(&mut app, 40).ends_with(" 1.36 MiB"), "{}", app.screen());
+    // Lengths beyond the size of the disk are explained.
+    app.state.disk = Some(DiskSpace { size: 1 << 19, ..disk });
+    assert!(title(&mut app, 120).contains("1.36 MiB in 8 entries; 512 KiB available"));
+    assert!(app.screen().contains("sparse      files with holes"), "{}", app.screen());
+}
+
+#[test]
 fn panel_narrow_screen_is_below_entries() {
     let mut app = sample(60, 16);
     app.press("i");
@@ -102,6 +125,67 @@ fn panel_narrow_screen_is_below_entries() {
     ");
     app.press("i");
     assert!(!app.screen().contains("owner"), "{}", app.screen());
+}
+
+#[test]
+fn panel_previews_selected_directory() {
+    let mut app = sample(120, 24);
+    let panel = |app: &TestApp| -> Vec<String> {
+        let screen = app.screen();
+        let lines = screen.lines().filter_map(|line| line.split_once("│ "));
+        lines.map(|(_, line)| line.trim_end().to_owned()).collect()
+    };
+    app.press("h");
+    // Files only: one list.
+    let lines = panel(&app);
+    let at = lines.iter().position(|line| line == "largest entries").expect("a preview");
+    assert_eq!(lines[at + 1..at + 3], [" 880 KiB long.flac", "12.0 KiB short.ogg"], "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("files below")), "{lines:?}");
+    // A file has none.
+    app.press("j");
+    assert!(!app.screen().contains("largest entries"), "{}", app.screen());
+
+    let mut app = TestApp::with(view_options(), 120, 40);
+    app.send(Message::Table(tree(&[
+        ("top/all/music/long.flac", 900_000, 30),
+        ("top/all/music/short.ogg", 9_000, 31),
+        ("top/all/film.mkv", 500_000, 5),
+    ])));
+    let lines = panel(&app);
+    let from = |title: &str| lines.iter().position(|line| line == title).expect("a list") + 1;
+    let entries = from("largest entries");
+    assert_eq!(lines[entries..entries + 2], [" 892 KiB music/", " 492 KiB film.mkv"], "{lines:?}");
+    let files = from("largest files below");
+    let expected = [" 880 KiB music/long.flac", " 492 KiB film.mkv", "12.0 KiB music/short.ogg"];
+    let normal: Vec<String> =
+        lines[files..files + 3].iter().map(|it| it.replace('\\', "/")).collect();
+    assert_eq!(normal, expected, "{lines:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn further_hard_links_have_a_sign() {
+    let place = transect_testkit::TempDir::new();
+    std::fs::write(place.join("first"), vec![1; 50_000]).unwrap();
+    std::fs::hard_link(place.join("first"), place.join("second")).unwrap();
+    std::fs::write(place.join("third"), vec![1; 10_000]).unwrap();
+    let mut app = TestApp::on_disk(place.path());
+    let lines = |app: &TestApp| -> Vec<String> {
+        let screen = app.screen();
+        let lines = screen.lines().skip(2).take(3);
+        lines
+            .map(|line| format!("{}{}", &line[..2], line.split_whitespace().last().unwrap()))
+            .collect()
+    };
+    let names =
+        |app: &TestApp| lines(app).iter().map(|line| line[..1].to_owned()).collect::<String>();
+    assert_eq!(app.listed(), ["first", "third", "second"]);
+    assert_eq!(names(&app), "  H", "{}", app.screen());
+    app.press("G Space");
+    assert_eq!(names(&app), "  *", "{}", app.screen());
+    app.press("?");
+    app.press("G");
+    assert!(app.screen().contains("hard link, counted at another name"), "{}", app.screen());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The first line: the current directory and its totals.
+//! The first line: the current directory, its totals, and the disk.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -8,15 +8,21 @@ use ratatui::widgets::Widget;
 use super::pen::Pen;
 use crate::app::App;
 use crate::theme::Theme;
-use transect_text::quote;
 use transect_text::units::{bytes, counted};
+use transect_text::{disk, quote};
 
 struct TitleBar {
     path: String,
-    /// A long and a short text.
-    sums: [String; 2],
+    /// The facts, from the longest to the shortest text.
+    facts: Vec<String>,
     theme: Theme,
 }
+
+/// From this width on, the number of entries is always shown.
+const MIN_FULL: u16 = 60;
+
+/// The room that a path keeps.
+const MIN_PATH: usize = 12;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
     let (path, sums) = match app.directory {
@@ -25,8 +31,24 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App, theme: Theme) {
     };
     let size = bytes(app.order.measure.of(&sums));
     let entries = counted(sums.entries(), "entry", "entries");
-    let sums = [format!("{size} in {entries}"), size];
-    frame.render_widget(TitleBar { path, sums, theme }, area);
+    let full = format!("{size} in {entries}");
+    let mut facts = Vec::new();
+    if let Some(space) = &app.disk {
+        let text = disk::space(space);
+        if let Some(share) = disk::share(space, sums.disk_usage) {
+            facts.push(format!("{full}, {share} of what is used; {text}"));
+        }
+        facts.push(format!("{full}; {text}"));
+    }
+    // What is beside the size gives way to the path.
+    let path_width = quote::width(&path).max(MIN_PATH);
+    let room = usize::from(area.width).saturating_sub(path_width + 3);
+    facts.retain(|text| quote::width(text) <= room);
+    if area.width >= MIN_FULL {
+        facts.push(full);
+    }
+    facts.push(size);
+    frame.render_widget(TitleBar { path, facts, theme }, area);
 }
 
 impl Widget for TitleBar {
@@ -34,10 +56,9 @@ impl Widget for TitleBar {
         buffer.set_style(area.intersection(buffer.area), self.theme.selected());
         let style = self.theme.selected();
         let mut pen = Pen::new(buffer, area, 0);
-        let [full, short] = &self.sums;
-        let sums = if area.width >= 60 { full } else { short };
+        let facts = self.facts.first().cloned().unwrap_or_default();
         pen.skip(1);
-        pen.at_end(&format!("{sums} "), style, 12);
+        pen.at_end(&format!("{facts} "), style, MIN_PATH);
         pen.name(self.path, self.theme.selected().patch(self.theme.bold()));
     }
 }

@@ -1,0 +1,52 @@
+//! What the selected directory holds: its largest entries, and the largest files below it.
+
+use transect::table::Row;
+
+use super::App;
+use crate::background::preview;
+use crate::message::{Job, RequestId};
+use crate::sort::Measure;
+use crate::tree;
+
+/// Directories with more entries below are searched in the background.
+const SEARCHED_AT_ONCE: u64 = 20_000;
+
+/// The largest entries of a directory, and the largest files below it.
+#[derive(Debug)]
+pub(crate) struct Preview {
+    directory: Row,
+    measure: Measure,
+    request: RequestId,
+    pub(crate) entries: Vec<Row>,
+    pub(crate) files: Vec<Row>,
+}
+
+impl App {
+    /// Looks into the selected directory, unless it was done.
+    pub(crate) fn update_preview(&mut self) {
+        let selected = self.listing.selected();
+        let Some(directory) = selected.filter(|&row| tree::is_directory(&self.table, row)) else {
+            self.preview = None;
+            return;
+        };
+        let measure = self.order.measure;
+        let is_same = |known: &Preview| known.directory == directory && known.measure == measure;
+        if self.preview.as_ref().is_some_and(is_same) {
+            return;
+        }
+        let request = self.next_request();
+        let (mut entries, mut files) = (Vec::new(), Vec::new());
+        if self.table.totals(directory).entries() <= SEARCHED_AT_ONCE {
+            (entries, files) = preview(&self.table, directory, measure);
+        } else {
+            self.request(Job::Preview { request, directory, measure });
+        }
+        self.preview = Some(Preview { directory, measure, request, entries, files });
+    }
+
+    pub(super) fn set_preview(&mut self, request: RequestId, entries: Vec<Row>, files: Vec<Row>) {
+        if let Some(preview) = self.preview.as_mut().filter(|preview| preview.request == request) {
+            (preview.entries, preview.files) = (entries, files);
+        }
+    }
+}
