@@ -14,7 +14,7 @@ use serde::Serialize;
 use transect::FileType;
 use transect::table::{Row, SubtreeTotals, Table};
 
-use super::file_kinds::{self, FileKinds};
+use super::file_kinds::{self, FileKinds, ModeSample};
 use super::selection::{Item, Selection};
 
 /// The entry types by number; the last two are not types of entries.
@@ -90,6 +90,7 @@ impl Columns {
     pub(super) fn of(table: &Table, selection: &Selection, owner_name: fn(u32) -> String) -> Self {
         let mut columns = Self { children: selection.children.clone(), ..Self::default() };
         let kinds = FileKinds::new();
+        let modes_show_programs = modes_show_programs(table, selection, &kinds);
         let mut owners = HashMap::with_hasher(FixedState::default());
         for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
             columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
@@ -99,7 +100,7 @@ impl Columns {
                     columns.push_aggregate(MORE, &selection.remainders[place as usize]);
                 }
                 Item::Entry(row) => {
-                    columns.push_entry(table, row, &kinds);
+                    columns.push_entry(table, row, &kinds, modes_show_programs);
                     let uid = table.attributes(row).uid();
                     let owner = uid.map_or(NO_OWNER, |uid| {
                         let next = u16::try_from(owners.len()).unwrap_or(NO_OWNER);
@@ -125,14 +126,21 @@ impl Columns {
         self.push_time(sums.newest());
     }
 
-    fn push_entry(&mut self, table: &Table, row: Row, kinds: &FileKinds) {
+    fn push_entry(
+        &mut self,
+        table: &Table,
+        row: Row,
+        kinds: &FileKinds,
+        modes_show_programs: bool,
+    ) {
         let (file_type, sums, name) =
             (table.file_type(row), table.totals(row), text(table.name(row)));
         let place = self.types.len() as u32;
         self.entries.push(u32::try_from(sums.entries()).unwrap_or(u32::MAX));
         self.types.push(file_type as u8);
         self.kinds.push(if file_type == FileType::File {
-            kinds.of(&name)
+            let mode = table.attributes(row).mode();
+            kinds.of(&name, mode.filter(|_| modes_show_programs))
         } else {
             file_kinds::NONE
         });
@@ -246,6 +254,22 @@ macro_rules! numbers {
     };
 }
 numbers!(u8 u16 u32 i32 f64);
+
+/// Returns whether the permission bits in a table distinguish programs from other files.
+fn modes_show_programs(table: &Table, selection: &Selection, kinds: &FileKinds) -> bool {
+    let mut sample = ModeSample::default();
+    for item in &selection.items {
+        if let Item::Entry(row) = *item
+            && table.file_type(row) == FileType::File
+        {
+            sample.add(kinds, &text(table.name(row)), table.attributes(row).mode());
+            if sample.is_enough() {
+                break;
+            }
+        }
+    }
+    sample.shows_programs()
+}
 
 /// Returns a name as text. Bytes that are not UTF-8 become replacement characters.
 pub(super) fn text(name: &OsStr) -> String {

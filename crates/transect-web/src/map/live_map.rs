@@ -1,7 +1,8 @@
 //! The map while a tree is being read: first a partial table, then the complete one.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use transect::table::{PartialTable, Table};
 use transect::{Cancel, Progress};
@@ -17,7 +18,21 @@ pub struct LiveMap {
     progress: Arc<Progress>,
     cancel: Cancel,
     state: Mutex<LiveState>,
+    rescan: Mutex<Rescan>,
+    rescan_changed: Condvar,
 }
+
+/// The state of reading the tree again.
+#[derive(Debug, Default)]
+struct Rescan {
+    is_requested: bool,
+    is_running: bool,
+    /// The number of entries read before.
+    entries_before: u64,
+}
+
+/// The interval between checks whether the server has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 enum LiveState {
@@ -34,19 +49,48 @@ impl LiveMap {
         progress: Arc<Progress>,
         cancel: Cancel,
     ) -> Self {
-        Self { settings, progress, cancel, state: Mutex::new(LiveState::Reading(partial_table)) }
+        Self {
+            settings,
+            progress,
+            cancel,
+            state: Mutex::new(LiveState::Reading(partial_table)),
+            rescan: Mutex::default(),
+            rescan_changed: Condvar::new(),
+        }
     }
 
-    /// Shows the complete table from now on.
+    /// Shows a complete table from now on: the first one, or that of another walk. `settings` are those
+    /// of that walk.
     ///
     /// # Errors
     /// Memory for packing the columns ran out.
-    pub fn finish(&self, table: &Table, interrupted: bool) -> io::Result<()> {
+    pub fn finish(&self, table: &Table, settings: &Settings) -> io::Result<()> {
         // Newer than all partial versions.
         let version = self.progress.counts().entries + 1;
-        let map = self.render(table, ServedState { version, reading: false }, interrupted)?;
+        let known = match &*self.state() {
+            LiveState::Finished(map) => map.served.map_or(0, |state| state.version),
+            LiveState::Reading(_) | LiveState::Abandoned => 0,
+        };
+        let version = version.max(known + 1);
+        let served = Some(ServedState { version, reading: false });
+        let map = RenderedMap::of(table, &Settings { served, ..*settings })?;
         *self.state() = LiveState::Finished(map);
         Ok(())
+    }
+
+    /// Waits until the page requests another walk. Returns false if the server has ended.
+    pub fn wait_for_rescan(&self) -> bool {
+        let mut rescan = self.lock_rescan();
+        rescan.is_running = false;
+        while !rescan.is_requested {
+            if self.cancel.is_cancelled() {
+                return false;
+            }
+            let waited = self.rescan_changed.wait_timeout(rescan, POLL_INTERVAL);
+            rescan = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        rescan.is_requested = false;
+        !self.cancel.is_cancelled()
     }
 
     /// Ends the server if there will be no complete table.
@@ -55,15 +99,6 @@ impl LiveMap {
         if matches!(*state, LiveState::Reading(_)) {
             *state = LiveState::Abandoned;
         }
-    }
-
-    fn render(
-        &self,
-        table: &Table,
-        state: ServedState,
-        interrupted: bool,
-    ) -> io::Result<RenderedMap> {
-        RenderedMap::of(table, &Settings { served: Some(state), interrupted, ..self.settings })
     }
 
     /// Renders the partial table, unless its version is `known`.
@@ -78,7 +113,8 @@ impl LiveMap {
             return Ok(None);
         }
         let table = partial_table.table().map_err(io::Error::other)?;
-        self.render(&table, ServedState { version, reading: true }, false).map(Some)
+        let served = Some(ServedState { version, reading: true });
+        RenderedMap::of(&table, &Settings { served, ..self.settings }).map(Some)
     }
 
     /// Returns `show` of the current map, if it is newer than `known`.
@@ -99,6 +135,10 @@ impl LiveMap {
         Ok(self.render_partial(&partial_table, known)?.as_ref().map(show))
     }
 
+    fn lock_rescan(&self) -> MutexGuard<'_, Rescan> {
+        self.rescan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,11 +156,20 @@ impl PageSource for LiveMap {
     }
 
     fn entries(&self) -> u64 {
-        self.progress.counts().entries
+        self.progress.counts().entries - self.lock_rescan().entries_before
     }
 
     fn is_reading(&self) -> bool {
-        matches!(*self.state(), LiveState::Reading(_))
+        self.lock_rescan().is_running || matches!(*self.state(), LiveState::Reading(_))
+    }
+
+    fn rescan(&self) {
+        if self.is_reading() {
+            return;
+        }
+        let entries_before = self.progress.counts().entries;
+        *self.lock_rescan() = Rescan { is_requested: true, is_running: true, entries_before };
+        self.rescan_changed.notify_one();
     }
 
     fn has_ended(&self) -> bool {

@@ -3,7 +3,7 @@
 //! ```text
 //! selection.rs ── which entries are shown individually, the largest of a directory first
 //! columns.rs ──── their attributes as columns
-//! file_kinds.rs ─ file kinds by extension
+//! file_kinds.rs ─ file kinds by name and permission bits
 //! live_map.rs ─── the map while the tree is being read
 //! fallback.rs ─── the largest entries as a table, for browsers without scripts
 //! page.css, scripts/ ── styles and scripts
@@ -19,10 +19,12 @@ mod live_map;
 mod measure;
 mod selection;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use serde::Serialize;
 use transect::table::Table;
+use transect_sys::DiskSpace;
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
 use columns::{ColumnLocation, Columns, PackedColumns};
@@ -45,11 +47,14 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/paint.js"),
     include_str!("scripts/labels.js"),
     include_str!("scripts/view.js"),
+    include_str!("scripts/frame.js"),
     include_str!("scripts/stage.js"),
     include_str!("scripts/search.js"),
     include_str!("scripts/legend.js"),
     include_str!("scripts/listing.js"),
+    include_str!("scripts/tabs.js"),
     include_str!("scripts/input.js"),
+    include_str!("scripts/links.js"),
     include_str!("scripts/map.js"),
 ];
 
@@ -69,6 +74,8 @@ pub struct Settings {
     pub read_at: i64,
     /// The walk was interrupted.
     pub interrupted: bool,
+    /// The file system that the tree is on.
+    pub disk: Option<DiskSpace>,
     /// Set for served pages, which fetch updates from the [server](crate::serve) and report that
     /// they are open.
     pub served: Option<ServedState>,
@@ -100,12 +107,38 @@ struct Metadata<'p> {
     errors: u64,
     vanished: u64,
     read_at: i64,
+    disk: Option<DiskFacts>,
+    /// The absolute paths of the roots, on served pages.
+    absolute: BTreeMap<String, String>,
     separator: char,
     types: &'p [&'static str],
     kinds: Vec<&'static str>,
     owners: &'p [String],
     unread: &'p [&'static str],
     columns: &'p [ColumnLocation],
+}
+
+/// The file system that the tree is on, and what of it the tree occupies.
+#[derive(Serialize)]
+struct DiskFacts {
+    size: u64,
+    used: u64,
+    available: u64,
+    disk_usage: u64,
+    apparent_size: u64,
+}
+
+impl DiskFacts {
+    fn of(table: &Table, disk: &DiskSpace) -> Self {
+        let sums = table.grand_total();
+        Self {
+            size: disk.size,
+            used: disk.used(),
+            available: disk.available,
+            disk_usage: sums.disk_usage,
+            apparent_size: sums.apparent,
+        }
+    }
 }
 
 /// Returns the page of a table. The same entries and the same nonce give the same page, whatever
@@ -150,6 +183,12 @@ impl RenderedMap {
             errors: table.diagnostics().errors,
             vanished: table.diagnostics().vanished,
             read_at: settings.read_at,
+            disk: settings.disk.map(|disk| DiskFacts::of(table, &disk)),
+            absolute: if settings.served.is_some() {
+                absolute_roots(table)
+            } else {
+                BTreeMap::new()
+            },
             separator: std::path::MAIN_SEPARATOR,
             types: columns::TYPES,
             kinds: file_kinds::names(),
@@ -192,6 +231,15 @@ fn title(table: &Table) -> String {
         0 => first,
         more => format!("{first} and {more} more"),
     }
+}
+
+/// Returns the absolute paths of the roots by their names.
+fn absolute_roots(table: &Table) -> BTreeMap<String, String> {
+    let absolute = |root| {
+        let path = std::path::absolute(table.path(root)).ok()?;
+        Some((columns::text(table.name(root)), columns::text(path.as_os_str())))
+    };
+    table.roots().filter_map(absolute).collect()
 }
 
 #[cfg(test)]

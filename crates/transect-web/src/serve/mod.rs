@@ -5,6 +5,7 @@
 //!         ── GET /TOKEN/progress ────────► the number of entries read
 //!         ── GET /TOKEN/columns/VERSION ─► an update, if there is a newer version
 //!         ── GET /TOKEN/alive ───────────► nothing: the page is still open
+//!         ── POST /TOKEN/rescan ─────────► nothing: the tree is read again
 //!
 //! connections.rs ── accepts, with limits on heads, time, connections and memory (own thread)
 //! deadline.rs ───── deadlines of connections
@@ -69,6 +70,9 @@ pub trait PageSource {
 
     /// Returns whether the tree is still being read.
     fn is_reading(&self) -> bool;
+
+    /// Starts to read the tree again, unless it is being read.
+    fn rescan(&self);
 
     /// Returns whether the server should stop.
     fn has_ended(&self) -> bool;
@@ -170,6 +174,10 @@ fn reply_to(route: Route, page: &impl PageSource) -> Reply {
         Route::Columns(known) => page.columns(known).map(|columns| columns.map(Reply::columns)),
         Route::Progress => Ok(Some(progress(page))),
         Route::Alive => Ok(None),
+        Route::Rescan => {
+            page.rescan();
+            Ok(None)
+        }
     };
     match reply {
         Ok(reply) => reply.unwrap_or_else(Reply::no_content),
@@ -212,6 +220,10 @@ mod tests {
 
         fn entries(&self) -> u64 {
             17
+        }
+
+        fn rescan(&self) {
+            self.there.store(true, Ordering::Relaxed);
         }
 
         fn is_reading(&self) -> bool {
@@ -300,7 +312,7 @@ mod tests {
                 (421, format!("GET /{token}/"), String::new()),
                 (403, format!("GET /{token}/"), format!("{own}Origin: http://example.org\r\n")),
                 (403, format!("GET /{token}/"), format!("{own}Origin: null\r\n")),
-                (405, format!("POST /{token}/"), own.clone()),
+                (403, format!("POST /{token}/"), own.clone()),
             ] {
                 let answer = ask(server, &line, &headers);
                 assert!(

@@ -15,6 +15,8 @@ pub(super) enum Route {
     Progress,
     /// Nothing: the page is still open.
     Alive,
+    /// To read the tree again.
+    Rescan,
 }
 
 /// The address that requests must carry.
@@ -54,10 +56,16 @@ impl Router {
         let Some((_, page)) = address.filter(|(token, _)| is_same_token(token, &self.token)) else {
             return Err(StatusCode::NOT_FOUND);
         };
-        if head.method != Method::GET {
-            return Err(StatusCode::METHOD_NOT_ALLOWED);
+        let page = page.split_once('/').unwrap_or((page, ""));
+        match head.method {
+            Method::GET => {}
+            // What changes something must come from the page itself. Browsers send the origin with every
+            // POST; it was compared above.
+            Method::POST if head.headers.contains_key(header::ORIGIN) => return action(page),
+            Method::POST => return Err(StatusCode::FORBIDDEN),
+            _ => return Err(StatusCode::METHOD_NOT_ALLOWED),
         }
-        match page.split_once('/').unwrap_or((page, "")) {
+        match page {
             ("", "") => Ok(Route::Page),
             ("columns", known) => {
                 known.parse().map(Route::Columns).map_err(|_| StatusCode::NOT_FOUND)
@@ -66,6 +74,14 @@ impl Router {
             ("alive", "") => Ok(Route::Alive),
             _ => Err(StatusCode::NOT_FOUND),
         }
+    }
+}
+
+/// Returns the target of a POST.
+fn action(page: (&str, &str)) -> Result<Route, StatusCode> {
+    match page {
+        ("rescan", "") => Ok(Route::Rescan),
+        _ => Err(StatusCode::METHOD_NOT_ALLOWED),
     }
 }
 
@@ -98,7 +114,11 @@ mod tests {
 
     /// Routes a request with a browser's headers and `more`.
     fn check(address: &str, more: &[(&str, &str)]) -> Result<Route, u16> {
-        let request = Request::get(address).header("host", "localhost:80");
+        check_method("GET", address, more)
+    }
+
+    fn check_method(method: &str, address: &str, more: &[(&str, &str)]) -> Result<Route, u16> {
+        let request = Request::builder().method(method).uri(address).header("host", "localhost:80");
         let request =
             more.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let (head, ()) = request.body(()).unwrap().into_parts();
@@ -138,6 +158,21 @@ mod tests {
         let origins = [("origin", "http://localhost:80"), ("origin", "http://example.org")];
         assert_eq!(check(&page, &origins[..1]), Ok(Route::Page));
         assert_eq!(check(&page, &origins), Err(403));
+    }
+
+    #[test]
+    fn router_post_only_from_own_page() {
+        let rescan = format!("/{TOKEN}/rescan");
+        let own = ("origin", "http://localhost:80");
+        assert_eq!(check_method("POST", &rescan, &[own]), Ok(Route::Rescan));
+        assert_eq!(check_method("POST", &rescan, &[]), Err(403));
+        assert_eq!(check_method("POST", &rescan, &[("origin", "null")]), Err(403));
+        assert_eq!(check_method("POST", &rescan, &[("origin", "http://example.org")]), Err(403));
+        assert_eq!(check_method("POST", &rescan.replace('0', "1"), &[own]), Err(404));
+        assert_eq!(check_method("POST", &format!("/{TOKEN}/"), &[own]), Err(405));
+        assert_eq!(check_method("GET", &rescan, &[own]), Err(404));
+        assert_eq!(check_method("PUT", &rescan, &[own]), Err(405));
+        assert_eq!(check_method("OPTIONS", &rescan, &[own]), Err(405));
     }
 
     #[test]

@@ -130,6 +130,7 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
         owner_name: |uid| uid.to_string(),
         read_at: 1_800_000_000,
         interrupted: false,
+        disk: None,
         served: None,
     };
     let cancel = Cancel::new();
@@ -146,7 +147,7 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
     let address = server.address();
     std::thread::scope(|scope| {
         scope.spawn(|| server.serve(&live).expect("a server"));
-        scope.spawn(|| live.finish(&read(), false).expect("memory for a map"));
+        scope.spawn(|| live.finish(&read(), &settings).expect("memory for a map"));
         test(&Stage { cancel, gate: &gate, address: &address });
     });
 }

@@ -42,6 +42,7 @@ fn page() -> String {
         owner_name: |uid| uid.to_string(),
         read_at: 1_800_000_000,
         interrupted: false,
+        disk: None,
         served: None,
     };
     map::html(&table, &settings, &Nonce::predictable(1)).expect("memory for a page")

@@ -44,10 +44,10 @@ function addArea(at, how, depth, x0, y0, x1, y1) {
 }
 
 /**
- * Lays out the entries of `top` in an area of `width` and `height`: those that overlap `seen`
+ * Lays out the entries of `top` in a box ([x0, y0, x1, y1]): those that overlap `seen`
  * ([x0, y0, x1, y1]) and are large enough to distinguish at a zoom of `scale`.
  */
-function layOut(top, width, height, scale, seen) {
+function layOut(top, [left, up, right, down], scale, seen) {
   const cut = SMALLEST / (scale * scale);
   areas.length = 0;
   // Without recursion: a tree may be deeper than the stack.
@@ -64,7 +64,7 @@ function layOut(top, width, height, scale, seen) {
     const rest = (child, left, up, right, down) => addArea(child, REST, depth, left, up, right, down);
     squarify(first[at], first[at] + children[at], inside[at], x0, y0, x1, y1, cut, put, rest);
   };
-  if (inside[top] > 0) open(top, 0, 0, 0, width, height);
+  if (inside[top] > 0) open(top, 0, left, up, right, down);
   while (waiting.length > 0) {
     const [at, depth, x0, y0, x1, y1] = waiting.pop();
     const [across, down] = [x1 - x0, y1 - y0];

@@ -15,8 +15,10 @@ const table = h('table', {}, caption,
   h('thead', {}, h('tr', {}, ...['Name', 'Size', 'Share', 'Entries', 'Changed'].map((title, at) => (
     h('th', { scope: 'col', class: at ? 'number' : null }, title))))),
   body);
+/** The tabs, and what can be done with the selected entry. */
+const listTools = h('div', { class: 'list-tools' });
 const listing = h('aside', { class: 'listing', 'aria-label': 'Directory as a table' },
-  h('header', {}, heading, facts, warning), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
+  h('header', {}, listTools, heading, facts, warning), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
 
 /** A row of the table; `where` is the directory of the entry, if shown. */
 function rowOf(at, whole, where) {
@@ -44,21 +46,31 @@ function showEntry(at) {
   else goTo(parent[at], at);
 }
 
-/** Fills the table step by step: with entries from `begin` to `end`, or with those of `listed`. */
-function fillTable(listed, begin, end, whole, whereOf) {
-  let shown = begin;
+/** Fills the table step by step with `length` rows. */
+function fillSteps(length, row) {
+  let shown = 0;
   const append = () => {
-    const until = Math.min(end, shown + ROWS);
-    for (; shown < until; shown += 1) {
-      const at = listed ? listed[shown] : shown;
-      body.append(rowOf(at, whole, whereOf?.(at)));
-    }
-    others.hidden = shown >= end;
-    others.textContent = `More of ${counted(end - begin, 'entry', 'entries')}`;
+    const until = Math.min(length, shown + ROWS);
+    for (; shown < until; shown += 1) body.append(row(shown));
+    others.hidden = shown >= length;
+    others.textContent = `More of ${counted(length, 'entry', 'entries')}`;
   };
   body.replaceChildren();
   others.onclick = append;
   append();
+}
+
+/** Fills the table with entries from `begin` to `end`, or with those of `list`. */
+function fillTable(list, begin, end, whole, whereOf) {
+  fillSteps(end - begin, (place) => {
+    const at = list ? list[begin + place] : begin + place;
+    return rowOf(at, whole, whereOf?.(at));
+  });
+}
+
+/** Fills the table with a row for each of `items`. */
+function fillRows(items, row) {
+  fillSteps(items.length, (place) => row(items[place]));
 }
 
 function drawPath() {

@@ -8,6 +8,9 @@ const KEYS = [
   ['Backspace, Escape', 'go to the parent directory'],
   ['Home', 'go to the top'],
   ['/', 'search'],
+  ['1, 2, 3', 'list the directory, the largest files, extensions'],
+  ['y', 'copy the path'],
+  ['d', 'show the tree within the disk'],
   ['c, t', 'change colours; light or dark'],
 ];
 
@@ -17,6 +20,9 @@ const field = h('input', {
 const colourSelect = h('select', { id: 'colours', 'aria-label': 'Colour by', change: () => colourBy(colourSelect.value) },
   Object.entries(COLOUR_MODES).map(([value, { label }]) => h('option', { value }, `by ${label}`)));
 const theme = h('button', { type: 'button', class: 'quiet', id: 'theme', 'aria-label': 'Light or dark', title: 'Light or dark (t)', click: turnTheme }, '◐');
+const frameButton = h('button', {
+  type: 'button', class: 'quiet', id: 'frame', 'aria-pressed': 'false', title: 'Show the tree within the disk (d)', click: toggleFrame,
+}, 'Disk');
 const helpOfLimits = h('p', {});
 const help = h('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
   h('header', {}, h('h2', { id: 'help-title' }, 'The map'), h('button', { type: 'button', class: 'quiet', click: () => help.close() }, 'Close')),
@@ -42,6 +48,14 @@ function problems() {
   return found.join(', ');
 }
 
+/** Shows or hides the disk around the tree. */
+function toggleFrame() {
+  view.framed = !view.framed && canFrame();
+  frameButton.setAttribute('aria-pressed', String(view.framed));
+  if (view.framed && view.at !== TOP) goTo(TOP);
+  else redraw();
+}
+
 function turnTheme() {
   document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
   applyTheme();
@@ -59,12 +73,34 @@ let answer = null;
 
 function drawSide() {
   if (answer) drawFound(answer, field.value);
+  else if (tab === 'files') drawLargestFiles();
+  else if (tab === 'extensions') drawExtensions();
   else drawListing();
 }
 
 function find() {
   answer = field.value === '' ? null : searchFor(field.value);
-  found = answer?.marks ?? null;
+  found = answer ? answer.marks : tabMarks();
+}
+
+/** Shows a list beside the map. A search ends. */
+function openTab(name) {
+  field.value = '';
+  selectTab(name);
+  find();
+  redraw();
+  drawSide();
+}
+
+/** Highlights an extension; all entries if it is highlighted. */
+function highlight(name) {
+  extension = extension === name ? null : name;
+  find();
+  redraw();
+  const shown = body.rows.length;
+  drawSide();
+  while (body.rows.length < shown && !others.hidden) others.click();
+  body.querySelector(`[data-extension="${CSS.escape(name)}"] button`)?.focus({ preventScroll: true });
 }
 
 function search() {
@@ -96,6 +132,9 @@ document.addEventListener('keydown', (event) => {
     colourBy(colourSelect.value);
     drawSide();
   } else if (event.key === 't') turnTheme();
+  else if (Object.keys(TABS)[event.key - 1]) openTab(Object.keys(TABS)[event.key - 1]);
+  else if (event.key === 'y') copyPath.click();
+  else if (event.key === 'd') toggleFrame();
   else if (event.key === '?') help.showModal();
   else return;
   event.preventDefault();
@@ -109,6 +148,11 @@ listeners.push(() => {
     shownDirectory = view.at;
     drawPath();
     drawLegendSoon();
+    // The other lists are those of the directory.
+    if (tab !== 'directory' && !answer) {
+      find();
+      redraw();
+    }
     drawSide();
     spoken.textContent = `${nameOf(view.at)}, ${bytes(size[view.at])}, ${counted(children[view.at], 'entry', 'entries')}`;
   }
@@ -123,22 +167,41 @@ const footer = h('footer', {});
 /** The progress while the tree is being read. */
 const reading = h('span', { class: 'reading', hidden: true });
 
-/** The totals, and what is missing. */
+const disk = h('span', { class: 'disk', id: 'disk' });
+
+/** The space of the file system that the tree is on, the tree's share of it, and files with holes. */
+function diskFacts() {
+  if (!about.disk) return [];
+  const { size: all, used, available, disk_usage: usage, apparent_size: apparent } = about.disk;
+  const space = `${bytes(available)} available of ${bytes(all)}`;
+  // More than what is in use is possible if the tree contains mounts of other file systems.
+  const share = usage <= used && !about.reading ? `; this tree is ${percent(used > 0 ? usage / used : 0)} of what is used` : '';
+  const sparse = apparent > all ? `Sparse: apparent ${bytes(apparent)} on a disk of ${bytes(all)}: files with holes` : null;
+  return [space, `Disk: ${space}${share}`, sparse];
+}
+
+/** The totals, the disk, and what is missing. */
 function drawFooter() {
   const doubt = problems();
+  const [space, diskText, sparse] = diskFacts();
+  frameButton.hidden = !canFrame();
+  disk.hidden = !space;
+  disk.textContent = space ?? '';
   const whole = `${counted(about.entries, 'entry', 'entries')}, ${bytes(size[TOP])} ${MEASURE_NAME}; read ${day(about.read_at)}`;
   footer.replaceChildren(...[
     doubt ? h('strong', { class: 'doubt' }, doubt) : null, about.reading ? null : h('span', {}, whole),
+    diskText ? h('span', {}, diskText) : null, sparse ? h('span', {}, sparse) : null,
     about.entries === about.shown && !about.reading ? null : h('span', {}, limits()),
   ].filter(Boolean));
   helpOfLimits.textContent = `${limits()} Ages are relative to ${day(about.read_at)}. This page works offline.`;
 }
 
+listTools.append(tabBar, copyPath);
 const app = document.getElementById('app');
 app.append(
   h('header', { class: 'top' },
-    h('span', { class: 'brand' }, h('span', { class: 'mark' }), 'transect map'), pathNav, reading,
-    h('form', { class: 'tools', role: 'search', submit: (event) => event.preventDefault() }, field, colourSelect, theme, helpButton)),
+    h('span', { class: 'brand' }, h('span', { class: 'mark' }), 'transect map'), pathNav, disk, reading,
+    h('form', { class: 'tools', role: 'search', submit: (event) => event.preventDefault() }, field, colourSelect, frameButton, theme, helpButton)),
   h('main', {}, h('section', { class: 'chart', 'aria-label': 'Map' }, stage, detail, legend), listing),
   footer, help, spoken);
 document.getElementById('plain').remove();
@@ -148,6 +211,7 @@ prepareTones();
 drawFooter();
 draw();
 notifyListeners();
+openAddress();
 new ResizeObserver(redraw).observe(stage);
 document.documentElement.dataset.ready = 'yes';
 performance.measure('unpack', 'unpack');

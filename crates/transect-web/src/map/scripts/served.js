@@ -11,9 +11,9 @@ const SHARE = 10;
 class ConnectionLost extends Error {}
 
 /** Returns the response as bytes, which may be empty. */
-async function request(path) {
+async function request(path, method = 'GET') {
   try {
-    const response = await fetch(path, { cache: 'no-store' });
+    const response = await fetch(path, { cache: 'no-store', method });
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
   } catch {
     // Any error means that the program has ended.
@@ -35,15 +35,16 @@ for (const event of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel']
   document.addEventListener(event, ({ buttons }) => { pressed = buttons !== 0; }, true);
 }
 
-/** Fetches and shows an update, if there is one. */
+/** Fetches and shows an update. Returns false if there is none. */
 async function fetchUpdate() {
   const all = await request(`columns/${about.version}`);
-  if (all.length === 0) return;
+  if (all.length === 0) return false;
   const end = all.indexOf(10);
   const metadata = parsed(all.subarray(0, end));
   const newer = await unpacked(all.subarray(end + 1), metadata.columns);
   // Not during a click: the next update follows soon.
   if (!pressed) update(metadata, newer);
+  return true;
 }
 
 /** The numbers of entries in the last two seconds, for the rate. */
@@ -55,7 +56,7 @@ function showProgress(soFar) {
   while (now - samples[0][0] > 2000 && samples.length > 2) samples.shift();
   const [since, before] = samples[0];
   const rate = now > since ? Math.round((1000 * (soFar - before)) / (now - since)) : 0;
-  reading.textContent = `Reading: ${counted(soFar, 'entry', 'entries')}${rate > 0 ? `, ${count(rate)} a second` : ''}`;
+  reading.textContent = `${about.reading ? 'Reading' : 'Reading again'}: ${counted(soFar, 'entry', 'entries')}${rate > 0 ? `, ${count(rate)} a second` : ''}`;
   reading.hidden = false;
 }
 
@@ -75,6 +76,31 @@ async function followReading() {
   reading.hidden = true;
 }
 
+/** Has the tree read again, and shows it when all of it has been read. */
+async function rescan() {
+  rescanButton.disabled = true;
+  const before = about.version;
+  samples.length = 0;
+  await request('rescan', 'POST');
+  for (;;) {
+    const progress = parsed(await request('progress'));
+    showProgress(progress.entries);
+    if (!progress.reading) {
+      // No newer version: the tree could not be read again.
+      const isThere = await fetchUpdate();
+      if (!isThere || about.version !== before) break;
+    }
+    await pause(PROGRESS_INTERVAL);
+  }
+  reading.hidden = true;
+  rescanButton.disabled = false;
+}
+
+const rescanButton = h('button', {
+  type: 'button', class: 'quiet', id: 'rescan', title: 'Read the tree again', disabled: true, click: () => rescan().catch(reportLoss),
+}, 'Rescan');
+frameButton.before(rescanButton);
+
 /** Reports that the page is open, as long as the program runs. */
 async function sendHeartbeats() {
   for (;;) {
@@ -83,9 +109,16 @@ async function sendHeartbeats() {
   }
 }
 
-followReading().then(sendHeartbeats).catch((error) => {
+/** The program has ended: the page remains, but cannot change any more. */
+function reportLoss(error) {
   if (!(error instanceof ConnectionLost)) throw error;
-  if (!about.reading) return;
+  rescanButton.disabled = true;
+  if (!about.reading && reading.hidden) return;
   reading.classList.add('doubt');
   reading.textContent = 'transect ended before reading was complete';
-});
+}
+
+followReading().then(() => {
+  rescanButton.disabled = false;
+  return sendHeartbeats();
+}).catch(reportLoss);

@@ -13,7 +13,7 @@ const stage = h('div', { class: 'stage' }, picture, ghost, over, empty, tip);
 
 const screen = { width: 0, height: 0, dense: 1, pixels: null, image: null };
 /** The parameters of the current layout. */
-const laid = { at: -1, scale: 0, width: 0, height: 0, seen: [0, 0, 0, 0] };
+const laid = { at: -1, scale: 0, width: 0, height: 0, framed: false, seen: [0, 0, 0, 0] };
 /** The index of the area under the pointer. */
 let pointed = -1;
 
@@ -37,13 +37,13 @@ function layOutView() {
   const { width, height } = screen;
   const [right, bottom] = [view.x + width / view.scale, view.y + height / view.scale];
   const isSeen = view.x >= laid.seen[0] && view.y >= laid.seen[1] && right <= laid.seen[2] && bottom <= laid.seen[3];
-  if (laid.at === view.at && laid.scale === view.scale && laid.width === width && laid.height === height && isSeen) return;
+  if (laid.at === view.at && laid.scale === view.scale && laid.width === width && laid.height === height && laid.framed === isFramed() && isSeen) return;
   // With a margin, so that not every step of a drag needs a new layout.
   const [beyondX, beyondY] = [width / view.scale / 3, height / view.scale / 3];
   const seen = view.scale === 1 ? [0, 0, width, height]
     : [Math.max(0, view.x - beyondX), Math.max(0, view.y - beyondY), Math.min(width, right + beyondX), Math.min(height, bottom + beyondY)];
-  layOut(view.at, width, height, view.scale, seen);
-  Object.assign(laid, { at: view.at, scale: view.scale, width, height, seen });
+  layOut(view.at, treeBox(width, height), view.scale, seen);
+  Object.assign(laid, { at: view.at, scale: view.scale, width, height, framed: isFramed(), seen });
   pointed = -1;
 }
 
@@ -57,6 +57,7 @@ function draw() {
   context.putImageData(screen.image, 0, 0);
   context.setTransform(dense, 0, 0, dense, 0, 0);
   writeLabels(context, screen.width, screen.height, view.scale, view.x, view.y, isDim);
+  drawFrame(context, screen.width, screen.height, view.scale, view.x, view.y);
   // A finger moves the zoomed map, otherwise the page.
   picture.style.touchAction = view.scale > 1 ? 'none' : 'pan-y';
   drawOver();

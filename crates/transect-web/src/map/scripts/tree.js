@@ -73,6 +73,24 @@ function pathOf(at) {
   return steps.reduce((path, step) => path + (path.endsWith(about.separator) ? '' : about.separator) + step);
 }
 
+/** The names on the path to an entry. */
+function stepsTo(at) {
+  return wayTo(at).slice(1).map((step) => [type[step] === MORE, plainNameOf(step)]);
+}
+
+/** Follows a path as far as it exists: the last entry, and whether it is the target. */
+function follow(steps) {
+  let at = TOP;
+  for (const [isMore, name] of steps) {
+    const end = first[at] + children[at];
+    let child = first[at];
+    while (child < end && ((type[child] === MORE) !== isMore || plainNameOf(child) !== name)) child += 1;
+    if (child === end) return [at, false];
+    at = child;
+  }
+  return [at, true];
+}
+
 /** Returns whether an entry is `above` or lies below it. */
 function isIn(at, above) {
   let step = at;

@@ -1,23 +1,5 @@
 // Updates of the tree. Directory, selection and focus are found again by their paths.
 
-/** The names on the path to an entry. */
-function stepsTo(at) {
-  return wayTo(at).slice(1).map((step) => [type[step] === MORE, plainNameOf(step)]);
-}
-
-/** Follows a path as far as it exists: the last entry, and whether it is the target. */
-function follow(steps) {
-  let at = TOP;
-  for (const [isMore, name] of steps) {
-    const end = first[at] + children[at];
-    let child = first[at];
-    while (child < end && ((type[child] === MORE) !== isMore || plainNameOf(child) !== name)) child += 1;
-    if (child === end) return [at, false];
-    at = child;
-  }
-  return [at, true];
-}
-
 /** Returns a function that restores the focus after an update. */
 function saveFocus() {
   const held = document.activeElement;
@@ -68,4 +50,5 @@ function update(metadata, newer) {
   updateDetail();
   drawFooter();
   restoreFocus();
+  retryFragment();
 }

@@ -9,6 +9,8 @@ const view = {
   chosen: -1,
   /** The only class shown; -1 for all. */
   only: -1,
+  /** The disk is shown around the tree. */
+  framed: false,
 };
 const MAX_ZOOM = 64;
 
