@@ -166,7 +166,7 @@ torture: need-cargo need-programs ## Let every file system call fail, stop progr
 		END { printf "| **all %d** | %d | %d | %d | %d | %d | %d |\n", NR, sum[3], sum[4], sum[5], sum[6], sum[7], sum[8] }'
 	TRANSECT_TORTURE_RUNS=$(TORTURE_RUNS) $(CARGO) test -p transect-cli --all-features --locked --test cli stopped_and_continued \
 		-- --nocapture >"$$log.stopped" 2>&1 || status=$$?
-	echo '| file system | runs of each command | stops | scan | list | list -x | usage | transform | serve --cache |'
+	echo '| file system | runs of each command | stops | scan | list | list --one-file-system | usage | transform | serve --cache |'
 	echo '|---|---|---|---|---|---|---|---|---|'
 	sed -n 's/^.*STOPPED |/|/p' "$$log.stopped"
 	echo "$$(date -u +%Y-%m-%d), Linux $$(uname -r), $$(nproc) processors, $$(stat -f -c %T "$${TMPDIR:-/tmp}")"
@@ -179,6 +179,9 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
+	for features in '' lab map tui; do
+		$(CARGO) clippy -p transect-cli --no-default-features --features "$$features" --locked -- -D warnings
+	done
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps --locked
 	$(CARGO) metadata --format-version 1 --locked --manifest-path fuzz/Cargo.toml >/dev/null
 	if no_windows=$$('$(WINDOWS)' why-not); then
@@ -191,7 +194,14 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	set +x
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
-	for source in contenders/*/*.c; do cc -Wall -Wextra -Werror -fsyntax-only "$$source"; done
+	for source in contenders/*/*.c; do
+		case "$$source" in */c-win32*) compiler=x86_64-w64-mingw32-gcc ;; *) compiler=cc ;; esac
+		if command -v "$$compiler" >/dev/null; then
+			"$$compiler" -Wall -Wextra -Werror -fsyntax-only "$$source"
+		else
+			echo "LEFT OUT: $$source: there is no $$compiler" >&2
+		fi
+	done
 
 ci: check test ## Run all checks required before a change is merged
 

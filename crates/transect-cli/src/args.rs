@@ -2,15 +2,19 @@
 
 mod attributes;
 mod cache;
+mod duplicates;
 mod filter;
+#[cfg(feature = "lab")]
 mod lab;
 mod list;
+#[cfg(feature = "map")]
 mod map;
 mod parts;
 mod patch;
 mod progress;
 mod serve;
 mod transform;
+#[cfg(feature = "tui")]
 mod tui;
 mod usage;
 mod verify;
@@ -23,14 +27,18 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use attributes::*;
 pub(crate) use cache::*;
+pub(crate) use duplicates::*;
+#[cfg(feature = "lab")]
 pub(crate) use lab::*;
 pub(crate) use list::*;
+#[cfg(feature = "map")]
 pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use progress::*;
 pub(crate) use serve::*;
 pub(crate) use transform::*;
+#[cfg(feature = "tui")]
 pub(crate) use tui::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
@@ -143,14 +151,19 @@ pub(crate) enum Command {
     #[command(after_long_help = USAGE_NOTES)]
     Usage(UsageArgs),
     /// Browse a tree in the terminal, and delete what is not needed
+    #[cfg(feature = "tui")]
     #[command(after_long_help = TUI_NOTES)]
     Tui(TuiArgs),
     /// Draw a tree as an interactive map: area shows size, color shows file type
+    #[cfg(feature = "map")]
     #[command(after_long_help = MAP_NOTES)]
     Map(MapArgs),
     /// List entries: their paths, or columns of attributes
     #[command(after_long_help = LIST_NOTES)]
     List(ListArgs),
+    /// Find files of the same content; remove, link or clone the copies
+    #[command(after_long_help = DUPLICATES_NOTES)]
+    Duplicates(DuplicatesArgs),
     /// Transform files in one pass: line ends, encodings, digests, compression, encryption
     #[command(after_long_help = TRANSFORM_NOTES)]
     Transform(TransformArgs),
@@ -179,6 +192,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cache(CacheCommand),
     /// Measure which ways of reading trees and files are fastest on this machine
+    #[cfg(feature = "lab")]
     #[command(subcommand)]
     Lab(LabCommand),
     /// Print a completion script for a shell

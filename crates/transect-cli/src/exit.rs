@@ -3,7 +3,7 @@
 //! | code | means |
 //! |---|---|
 //! | 0 | complete |
-//! | 1 | finished, but partial: something inside a tree could not be read |
+//! | 1 | finished, but partial: something inside a tree could not be read, or a command of `list --exec` failed |
 //! | 2 | wrong usage, or nothing could be done |
 //! | 130 | interrupted |
 //!
@@ -20,7 +20,7 @@ use transect::Diagnostics;
 pub(crate) enum ExitStatus {
     /// Everything was read.
     Complete,
-    /// Something could not be read.
+    /// Something could not be read, or a command failed.
     Partial,
     /// A root could not be read.
     RootFailed,
@@ -51,6 +51,7 @@ pub(crate) enum CliError {
     /// The output could not be written.
     Output(io::Error),
     /// An error of the lab, as its message.
+    #[cfg(feature = "lab")]
     Lab(String),
     /// A file could not be written; the full message.
     File(String),
@@ -59,6 +60,7 @@ pub(crate) enum CliError {
     /// A service could not start, or does not answer.
     Service(transect_service::Error),
     /// The terminal view could not start.
+    #[cfg(feature = "tui")]
     Tui(transect_tui::Error),
     /// The arguments do not fit together.
     Usage(String),
@@ -82,6 +84,7 @@ impl From<transect_service::Error> for CliError {
     }
 }
 
+#[cfg(feature = "tui")]
 impl From<transect_tui::Error> for CliError {
     fn from(error: transect_tui::Error) -> Self {
         Self::Tui(error)
@@ -100,7 +103,10 @@ impl fmt::Display for CliError {
             Self::Walk(error) => error.fmt(f),
             Self::Transform(error) => error.fmt(f),
             Self::Service(error) => error.fmt(f),
-            Self::Lab(reason) | Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
+            Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
+            #[cfg(feature = "lab")]
+            Self::Lab(reason) => f.write_str(reason),
+            #[cfg(feature = "tui")]
             Self::Tui(error) => error.fmt(f),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }

@@ -7,9 +7,13 @@ mod args;
 mod commands;
 mod exit;
 mod interrupt;
+#[cfg(feature = "map")]
+mod opener;
 mod output;
+#[cfg_attr(not(feature = "lab"), path = "no_profile.rs")]
 mod profile;
 mod progress;
+#[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "the lab has most of them"))]
 mod user_dirs;
 
 use std::process::ExitCode;
@@ -31,12 +35,17 @@ fn main() -> ExitCode {
         Err(instead) => return ExitCode::from(output::print_clap_error(&instead)),
     };
     let end = match &cli.command {
-        None => commands::scan::run(&cli.scan),
+        None => {
+            cli.scan.walk.reject_mistyped_command().and_then(|()| commands::scan::run(&cli.scan))
+        }
         Some(Command::Scan(args)) => commands::scan::run(args),
         Some(Command::Usage(args)) => commands::usage::run(args),
+        #[cfg(feature = "tui")]
         Some(Command::Tui(args)) => commands::tui::run(args),
+        #[cfg(feature = "map")]
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
+        Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),
         Some(Command::Split(args)) => commands::parts::split(args),
@@ -46,12 +55,13 @@ fn main() -> ExitCode {
         Some(Command::Serve(args)) => commands::serve::run(args),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
         Some(Command::Cache(command)) => commands::cache::run(command),
+        #[cfg(feature = "lab")]
         Some(Command::Lab(command)) => commands::lab::run(command),
         Some(Command::Completions(args)) => commands::generate::completions(args),
         Some(Command::Man(args)) => commands::generate::man(args),
     };
     if matches!(end, Ok(ExitStatus::RootFailed)) && cli.command.is_none() {
-        cli.scan.walk.hint_misplaced_command();
+        cli.scan.walk.hint_not_a_command();
     }
     exit::code(end)
 }

@@ -34,10 +34,7 @@ impl ProgressLine {
     /// Starts to show the progress of a walk, as [`ProgressLine::start_with`] does.
     pub(crate) fn start(args: ProgressArgs, room: bool, progress: &Arc<Progress>) -> Self {
         let progress = Arc::clone(progress);
-        Self::start_with(args, room, move |elapsed| {
-            let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
-            line(progress.counts(), elapsed, path.as_deref())
-        })
+        Self::start_with(args, room, move |elapsed| walk_line(&progress, elapsed))
     }
 
     /// Starts to show what `line` returns for the elapsed time, unless the arguments disable it. On a
@@ -135,6 +132,12 @@ const ERASE_LINE_END: &str = "\x1b[K";
 /// interprets escape sequences only in a mode that depends on the other streams.
 fn blank(length: usize) -> String {
     " ".repeat(length) + &"\x08".repeat(length)
+}
+
+/// Returns the progress of a walk.
+pub(crate) fn walk_line(progress: &Progress, elapsed: Duration) -> String {
+    let path = progress.path().map(|path| quote::for_terminal(path.as_os_str()));
+    line(progress.counts(), elapsed, path.as_deref())
 }
 
 fn line(counts: ProgressCounts, elapsed: Duration, path: Option<&str>) -> String {

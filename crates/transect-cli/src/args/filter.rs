@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, civil};
-use transect::{Conditions, FileType};
+use jiff::{Span, Timestamp, Zoned, civil};
+use transect::{Conditions, FileType, ModeCondition};
 use transect_text::size;
 
 use crate::output::owner;
@@ -70,13 +70,30 @@ impl SizeFilter {
     }
 }
 
-/// Parses a time into nanoseconds since 1970 UTC: an age (`2d`), a timestamp with its zone, a local
-/// date or date and time, or the path of a file, which stands for its modification time.
+/// Parses a condition on permissions, as in `find -perm`.
+pub(super) fn parse_mode(text: &str) -> Result<ModeCondition, String> {
+    let (condition, digits): (fn(u16) -> ModeCondition, _) = match text.split_at_checked(1) {
+        Some(("-", digits)) => (ModeCondition::All, digits),
+        Some(("/", digits)) => (ModeCondition::Any, digits),
+        _ => (ModeCondition::Exactly, text),
+    };
+    let bits = u16::from_str_radix(digits, 8)
+        .ok()
+        .filter(|bits| *bits <= 0o7777 && digits.bytes().all(|digit| digit.is_ascii_digit()));
+    bits.map(condition).ok_or_else(|| "not an octal number up to 7777".to_owned())
+}
+
+/// Parses a time into nanoseconds since 1970 UTC: the local beginning of a day ([`day`]), an age
+/// (`2d`), a timestamp with its zone, a local date or date and time, or the path of a file, which
+/// stands for its modification time.
 pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     let nanoseconds = |time: Timestamp| {
         let out_of_range = |_| "the time is out of range".to_owned();
         i64::try_from(time.as_nanosecond()).map_err(out_of_range)
     };
+    if let Some(day) = day(text, &Zoned::now()) {
+        return nanoseconds(day.map_err(|error| error.to_string())?.timestamp());
+    }
     if let Ok(ago) = humantime::parse_duration(text) {
         let ago = jiff::SignedDuration::try_from(ago).map_err(|error| error.to_string())?;
         let then = Timestamp::now().checked_sub(ago).map_err(|error| error.to_string())?;
@@ -92,9 +109,23 @@ pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     let modified = Path::new(text).metadata().and_then(|metadata| metadata.modified());
     let modified: SystemTime = modified.map_err(|error| {
         let reason = transect::reason(&error);
-        format!("not a time (2026-01-31, 2026-01-31T10:00, 2d, 3h), nor a file: {reason}")
+        format!("not a time (2026-01-31, 2026-01-31T10:00, 2d, yesterday), nor a file: {reason}")
     })?;
     nanoseconds(Timestamp::try_from(modified).map_err(|error| error.to_string())?)
+}
+
+/// Returns the beginning of a day that words name: today, yesterday, or the same day of the last week,
+/// month or year. `None` for other words.
+fn day(text: &str, now: &Zoned) -> Option<Result<Zoned, jiff::Error>> {
+    let ago = match text {
+        "today" => Span::new(),
+        "yesterday" => Span::new().days(1),
+        "last week" => Span::new().weeks(1),
+        "last month" => Span::new().months(1),
+        "last year" => Span::new().years(1),
+        _ => return None,
+    };
+    Some(now.checked_sub(ago).and_then(|day| day.start_of_day()))
 }
 
 /// The owner that entries must have.
@@ -148,6 +179,16 @@ mod tests {
     }
 
     #[test]
+    fn mode_forms_of_find() {
+        assert_eq!(parse_mode("0644"), Ok(ModeCondition::Exactly(0o644)));
+        assert_eq!(parse_mode("-4000"), Ok(ModeCondition::All(0o4000)));
+        assert_eq!(parse_mode("/22"), Ok(ModeCondition::Any(0o22)));
+        for text in ["", "-", "/", "8", "u+x", "--1", "-+1", "10000"] {
+            assert!(parse_mode(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn time_accepts_timestamp_date_age_and_file() {
         assert_eq!(parse_time("1970-01-01T00:00:01Z"), Ok(1_000_000_000));
         assert_eq!(parse_time("2001-09-09T03:46:40+02:00"), Ok(1_000_000_000_000_000_000));
@@ -161,6 +202,30 @@ mod tests {
         assert!(parse_time(".").unwrap() <= now);
         let refused = parse_time("yesterday or so").unwrap_err();
         assert!(refused.contains("not a time"), "{refused}");
+    }
+
+    #[test]
+    fn time_words_are_beginnings_of_local_days() {
+        let now: Zoned = "2026-03-31T10:30[Europe/Berlin]".parse().unwrap();
+        for (words, beginning) in [
+            ("today", "2026-03-31T00:00[Europe/Berlin]"),
+            ("yesterday", "2026-03-30T00:00[Europe/Berlin]"),
+            // Before the clocks changed.
+            ("last week", "2026-03-24T00:00[Europe/Berlin]"),
+            ("last month", "2026-02-28T00:00[Europe/Berlin]"),
+            ("last year", "2025-03-31T00:00[Europe/Berlin]"),
+        ] {
+            assert_eq!(day(words, &now).unwrap().unwrap(), beginning.parse().unwrap(), "{words}");
+        }
+        assert!(day("next week", &now).is_none());
+        assert!(parse_time("yesterday").unwrap() < parse_time("today").unwrap());
+    }
+
+    #[test]
+    fn time_m_is_a_minute_and_capital_m_a_month() {
+        let now = parse_time("0s").unwrap();
+        let [minute, month] = ["1m", "1M"].map(|age| now - parse_time(age).unwrap());
+        assert!(minute < 3600 * 1_000_000_000 && month > 28 * 24 * 3600 * 1_000_000_000);
     }
 
     #[cfg(unix)]

@@ -37,6 +37,9 @@ pub(crate) struct MapArgs {
     /// Write the page to FILE, replacing it, instead of serving it; - is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,

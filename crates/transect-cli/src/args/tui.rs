@@ -31,6 +31,9 @@ pub(crate) struct TuiArgs {
     /// Start with apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,
+    /// Leave the mouse to the terminal, which then selects text without Shift
+    #[arg(long)]
+    pub(crate) no_mouse: bool,
     /// Disable deleting and moving to the trash
     #[arg(long)]
     pub(crate) read_only: bool,

@@ -28,14 +28,20 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 /// The arguments that apply only to a walk, and conflict with `--import-ncdu`.
-const WALK_ARGS: [&str; 13] = [
+const WALK_ARGS: [&str; 19] = [
     "paths",
     "one_file_system",
     "pseudo",
     "follow",
-    "max_depth",
+    "read_depth",
     "glob",
     "exclude",
+    "extensions",
+    "regexes",
+    "ignore_case",
+    "no_hidden",
+    "hidden",
+    "perm",
     "gitignore",
     "types",
     "size",
@@ -56,7 +62,7 @@ pub(crate) struct UsageArgs {
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) top: Option<usize>,
     /// Show at most N levels below PATH; deeper entries still count
-    #[arg(long, value_name = "N")]
+    #[arg(short = 'd', long, value_name = "N")]
     pub(crate) depth: Option<usize>,
     /// Show files as well as directories
     #[arg(short = 'f', long, conflicts_with = "by")]
@@ -90,7 +96,7 @@ pub(crate) struct UsageArgs {
     #[arg(short = 'o', long, value_name = "FILE", conflicts_with_all = ["json", "csv", "by", "files"])]
     pub(crate) export_ncdu: Option<PathBuf>,
     /// Export owners, permissions and times, like ncdu -e
-    #[arg(short = 'e', long, requires = "export_ncdu")]
+    #[arg(long, requires = "export_ncdu")]
     pub(crate) extended: bool,
     /// Read FILE, exported by ncdu or gdu, not directories
     ///

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
 use transect::{
-    Conditions, FileType, Filters, Order, Outcome, ReaderKind, ScanOptions, StatOrder, Totals,
+    Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind, ScanOptions,
+    StatOrder, Totals,
 };
+use transect_text::nearest::nearest;
 use transect_text::size;
 
 use super::filter::{self, OwnerFilter, SizeFilter};
 use super::{Cli, TUNING, one_of};
+use crate::exit::CliError;
 use crate::output;
 
 #[derive(Debug, Args)]
@@ -60,9 +63,9 @@ pub(crate) struct FilterArgs {
     /// Follow symbolic links; each directory is read once
     #[arg(short = 'L', long)]
     pub(crate) follow: bool,
-    /// Do not read directories N or more levels below PATH
-    #[arg(short = 'd', long, value_name = "N")]
-    pub(crate) max_depth: Option<u32>,
+    /// Do not read directories N or more levels below PATH: what is in them is not counted
+    #[arg(long, value_name = "N")]
+    pub(crate) read_depth: Option<u32>,
     /// Include only names that match GLOB; `!GLOB` excludes
     ///
     /// A GLOB with a / matches paths. The last match wins.
@@ -73,6 +76,23 @@ pub(crate) struct FilterArgs {
     /// A GLOB with a / matches paths.
     #[arg(short = 'E', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
+    /// Include only names with this extension: c, tar.gz; several with commas or repeated
+    #[arg(short = 'e', long = "extension", value_name = "EXT", value_delimiter = ',')]
+    pub(crate) extensions: Vec<String>,
+    /// Include only names that match the regular expression RE, anywhere in the name
+    ///
+    /// Several include what one of them matches. Syntax: https://docs.rs/regex#syntax
+    #[arg(long = "regex", value_name = "RE", hide_short_help = true)]
+    pub(crate) regexes: Vec<String>,
+    /// Ignore case in names: for --glob, --exclude, --extension and --regex
+    #[arg(long, hide_short_help = true)]
+    pub(crate) ignore_case: bool,
+    /// Exclude names that begin with a dot, and all below them
+    #[arg(long)]
+    pub(crate) no_hidden: bool,
+    /// Include hidden names (the default); overrides an earlier --no-hidden
+    #[arg(long, overrides_with = "no_hidden", hide_short_help = true)]
+    pub(crate) hidden: bool,
     /// Exclude what .gitignore files exclude, and .git
     #[arg(long)]
     pub(crate) gitignore: bool,
@@ -82,6 +102,16 @@ pub(crate) struct FilterArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
           hide_possible_values = true, value_parser = filter::file_type_parser())]
     pub(crate) types: Vec<FileType>,
+    /// Include only empty files and empty directories
+    ///
+    /// A directory is empty if the system lists nothing in it, whatever other filters hide.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) empty: bool,
+    /// Include only symbolic links whose target does not exist
+    ///
+    /// Links that lead in a loop count.
+    #[arg(long, hide_short_help = true)]
+    pub(crate) broken_links: bool,
     /// Include only files of at least +N or at most -N bytes
     ///
     /// N without a sign is the exact size. Units: K, M, G.
@@ -90,12 +120,13 @@ pub(crate) struct FilterArgs {
     pub(crate) size: Vec<SizeFilter>,
     /// Include only what changed after TIME
     ///
-    /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (2d, 3h), or a file for its time.
+    /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (2d; 1m is a minute, 1M a month), the
+    /// beginning of a day (today, yesterday, "last week"), or a file for its time.
     #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) newer: Option<i64>,
     /// Include only what last changed before TIME
     ///
-    /// TIME is a date, an age or a file, as for --newer.
+    /// TIME is as for --newer.
     #[arg(long, value_name = "TIME", value_parser = filter::parse_time)]
     pub(crate) older: Option<i64>,
     /// Include only what belongs to USER, USER:GROUP or :GROUP
@@ -103,6 +134,12 @@ pub(crate) struct FilterArgs {
     /// Names or numbers; USER:GROUP requires both.
     #[arg(long, value_name = "USER[:GROUP]", value_parser = OwnerFilter::parse)]
     pub(crate) owner: Option<OwnerFilter>,
+    /// Include only what has exactly these permissions, all of them (-MODE), or any (/MODE)
+    ///
+    /// MODE is octal: 4000 is setuid, 111 executable. --perm /22 finds what others can write.
+    #[arg(long, value_name = "[-/]MODE", allow_hyphen_values = true,
+          hide_short_help = true, value_parser = filter::parse_mode)]
+    pub(crate) perm: Option<ModeCondition>,
 }
 
 impl FilterArgs {
@@ -113,10 +150,25 @@ impl FilterArgs {
             older: self.older,
             uid: owner.uid,
             gid: owner.gid,
+            mode: self.perm,
             ..Conditions::default()
         };
         self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
+    }
+
+    /// Returns whether no option excludes entries below the roots, except other file systems.
+    pub(crate) fn selects_everything(&self) -> bool {
+        let by_name = self.glob.is_empty()
+            && self.exclude.is_empty()
+            && self.extensions.is_empty()
+            && self.regexes.is_empty();
+        let has_condition = self.newer.is_some()
+            || self.older.is_some()
+            || self.owner.is_some()
+            || self.perm.is_some();
+        let everywhere = self.read_depth.is_none() && !self.no_hidden && !self.gitignore;
+        by_name && everywhere && self.types.is_empty() && self.size.is_empty() && !has_condition
     }
 
     /// Returns the options of a walk from `roots` with these filters.
@@ -127,12 +179,18 @@ impl FilterArgs {
             one_file_system: self.one_file_system,
             pseudo_file_systems: self.pseudo,
             follow: self.follow,
-            max_depth: self.max_depth,
+            max_depth: self.read_depth,
             filters: Filters {
                 globs: self.glob.iter().cloned().chain(excluded).collect(),
+                extensions: self.extensions.clone(),
+                regexes: self.regexes.clone(),
+                ignore_case: self.ignore_case,
+                exclude_hidden: self.no_hidden,
                 gitignore: self.gitignore,
                 types: self.types.clone(),
                 conditions: self.conditions(),
+                empty: self.empty,
+                broken_links: self.broken_links,
                 min_depth: 0,
                 read_roots: false,
             },
@@ -153,6 +211,13 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
     one_of(StatOrder::ALL, StatOrder::as_str)
 }
 
+/// The commands that a build can leave out, and whether they are built.
+const OPTIONAL: [(&str, bool); 3] = [
+    ("lab", cfg!(feature = "lab")),
+    ("map", cfg!(feature = "map")),
+    ("tui", cfg!(feature = "tui")),
+];
+
 impl WalkArgs {
     /// Returns the roots: the current directory if none was given.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
@@ -172,6 +237,7 @@ impl WalkArgs {
     }
 
     /// Returns whether a stored profile may choose the settings: no option sets one.
+    #[cfg(feature = "lab")]
     pub(crate) fn allows_profile(&self) -> bool {
         !self.no_profile
             && self.reader.is_none()
@@ -181,13 +247,41 @@ impl WalkArgs {
             && self.threads.is_none()
     }
 
-    /// Prints a hint if a missing path is the name of a command, or could be meant as one.
-    pub(crate) fn hint_misplaced_command(&self) {
+    /// Rejects a missing path that is the name of a command, or could be a mistyped one: `transect usag
+    /// home` must not count `home`.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`]
+    pub(crate) fn reject_mistyped_command(&self) -> Result<(), CliError> {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
-        let Some(word) = missing.and_then(|path| path.to_str()) else { return };
-        if Cli::command().find_subcommand(word).is_some() {
-            output::hint(&format!("write the command first: transect {word} …"));
-        } else if self.paths.len() == 1 && !word.contains(std::path::is_separator) {
+        let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };
+        if let Some((name, _)) =
+            OPTIONAL.iter().find(|&&(name, is_built)| name == word && !is_built)
+        {
+            return Err(CliError::Usage(format!(
+                "this program was built without '{name}'; build it with --features {name}"
+            )));
+        }
+        let cli = Cli::command();
+        let message = match nearest(word, cli.get_subcommands().map(clap::Command::get_name)) {
+            Some(name) if name == word => format!(
+                "there is no file or directory '{word}'; a command comes first: transect {word} …"
+            ),
+            Some(name) => format!(
+                "'{word}' is neither a command nor a file or directory (did you mean '{name}'?)"
+            ),
+            None => return Ok(()),
+        };
+        Err(CliError::Usage(message))
+    }
+
+    /// Prints a hint if the only path is missing, and could be meant as a command.
+    pub(crate) fn hint_not_a_command(&self) {
+        if let [path] = self.paths.as_slice()
+            && let Some(word) = path.to_str()
+            && !word.contains(std::path::is_separator)
+            && path.symlink_metadata().is_err()
+        {
             output::hint(&format!(
                 "'{word}' is not a command either; `transect --help` lists them"
             ));

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect_sys::DiskSpace;
 use transect_web::map::{self, LiveMap, Measure, Settings};
 use transect_web::page::Nonce;
 use transect_web::serve::Server;
@@ -13,6 +14,7 @@ use transect_web::serve::Server;
 use crate::args::MapArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::opener::{self, Redirect};
 use crate::output::{self, owner};
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -23,11 +25,17 @@ const OTHER_DESCRIPTORS: usize = 24;
 pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
+    if args.open && file.as_os_str() == "-" {
+        return Err(CliError::Usage("--open needs a file: --html FILE".to_owned()));
+    }
     let settings = settings(args);
     let found = read(args, &builder(), &cancel, &progress, None)?;
     if let Some(table) = found.table {
         let settings = Settings { interrupted: found.interrupted, ..settings };
         output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
+        if args.open {
+            opener::open(&std::path::absolute(file)?);
+        }
     }
     Ok(found.end)
 }
@@ -39,12 +47,13 @@ fn settings(args: &MapArgs) -> Settings {
         owner_name: owner::user_name_or_id,
         read_at: seconds_since_1970(),
         interrupted: false,
+        disk: DiskSpace::of_roots(&args.walk.roots()),
         served: None,
     }
 }
 
 fn builder() -> TableBuilder {
-    TableBuilder::new(FieldMask::UID | FieldMask::MTIME)
+    TableBuilder::new(FieldMask::UID | FieldMask::MTIME | FieldMask::MODE)
 }
 
 /// The result of reading the tree; without a table if nothing could be read.
@@ -103,7 +112,15 @@ fn serve(
     let mut text = output::buffer();
     writeln!(text, "{}", server.address())?;
     output::print(text)?;
-    output::hint("open this address in a browser; press Ctrl-C to stop");
+    // Exists as long as the server: the browser may be slow.
+    let redirect = if args.open { Some(Redirect::to(&server.address())?) } else { None };
+    match &redirect {
+        Some(redirect) => {
+            output::hint("press Ctrl-C to stop");
+            opener::open(redirect.path());
+        }
+        None => output::hint("open this address in a browser; press Ctrl-C to stop"),
+    }
     let outline = PartialTable::new();
     let builder = builder().partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
@@ -111,8 +128,21 @@ fn serve(
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);
             let found = read(args, &builder, cancel, progress, Some(max_open))?;
-            if let Some(table) = found.table {
-                live.finish(&table, found.interrupted)?;
+            let Some(table) = found.table else { return Ok(found.end) };
+            let finish = |table: &Table, interrupted| {
+                live.finish(table, &Settings { interrupted, ..settings(args) })
+            };
+            finish(&table, found.interrupted)?;
+            drop(table);
+            while live.wait_for_rescan() {
+                match read(args, &self::builder(), cancel, progress, Some(max_open)) {
+                    Ok(ReadTree { table: Some(table), interrupted: false, .. }) => {
+                        finish(&table, false)?;
+                    }
+                    // The page keeps what it shows.
+                    Ok(_) => {}
+                    Err(error) => output::error(&error),
+                }
             }
             Ok(found.end)
         });

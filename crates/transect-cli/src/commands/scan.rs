@@ -8,6 +8,7 @@ use transect::{Outcome, Progress, RankBy, Totals, WalkProfile};
 use crate::args::ScanArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output::not_found::NotFound;
 use crate::output::{self, json, summary};
 use crate::profile;
 use crate::progress::ProgressLine;
@@ -15,22 +16,30 @@ use crate::progress::ProgressLine;
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
     let (options, profile) = profile::scan_options(&args.walk);
-    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+    let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));
+    let plan = options.clone().plan()?;
 
     let line = ProgressLine::start(args.progress, true, &progress);
     let outcome = plan.run(|| {
         let rank_by = if args.apparent { RankBy::Apparent } else { RankBy::DiskUsage };
-        let totals = Totals::ranked(args.top, rank_by);
+        let kept =
+            if args.json { args.top } else { args.top.saturating_mul(summary::KEPT_PER_LINE) };
+        let totals = Totals::ranked(kept, rank_by);
         if args.errors { totals.keep_all_errors() } else { totals }
     });
+    let outcome = outcome?;
+    // The causes may take a second walk: the progress line stays.
+    let is_all = args.walk.filter.one_file_system && args.walk.filter.selects_everything();
+    let not_found = is_all.then(|| NotFound::of(&options, &outcome)).flatten();
     drop(line);
-    show(args, outcome?, profile.as_ref())
+    show(args, outcome, profile.as_ref(), not_found.as_ref())
 }
 
 fn show(
     args: &ScanArgs,
     mut outcome: Outcome<Totals>,
     profile: Option<&WalkProfile>,
+    not_found: Option<&NotFound>,
 ) -> Result<ExitStatus, CliError> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;
@@ -46,10 +55,10 @@ fn show(
     }
     let mut text = output::buffer();
     if args.json {
-        let object = json::Scan::new(&roots, &outcome, profile, args.errors);
+        let object = json::Scan::new(&roots, &outcome, profile, not_found, args.errors);
         output::write_json(&mut text, &object)?;
     } else {
-        summary::write(&mut text, &roots, &outcome, profile)?;
+        summary::write(&mut text, &roots, &outcome, profile, not_found, args.top)?;
     }
     output::print(text)?;
     args.walk.hint_root_is_link(&outcome);

@@ -31,6 +31,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         owner: owner::user_name_or_id,
         trash: Box::new(trash),
         apparent: args.apparent,
+        mouse: !args.no_mouse,
         read_only: args.read_only,
     };
     let outcome = browse(&options, &view, &stop)?;

@@ -91,6 +91,16 @@ impl Column {
         }
     }
 
+    /// Returns the key of the bytes of a name in JSON.
+    fn raw_name(self) -> Option<&'static str> {
+        match self {
+            Self::Name => Some("name_raw"),
+            Self::Path => Some("path_raw"),
+            Self::Target => Some("target_raw"),
+            _ => None,
+        }
+    }
+
     /// Returns the field to query; empty for names and the type, which every reader returns, and for
     /// the target of a link, which is read separately.
     pub(crate) fn field(self) -> FieldMask {
@@ -173,25 +183,30 @@ impl Value {
         }
     }
 
-    /// Serializes the exact value as an entry of a map; null if it is unknown.
-    pub(crate) fn write<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
+    /// Serializes the exact value as an entry of a map, null if it is unknown. For a name, another
+    /// entry has its bytes in hexadecimal, or null if it is Unicode.
+    pub(crate) fn write<M: SerializeMap>(
+        &self,
+        column: Column,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        let name = column.as_str();
         match self {
             Self::Unknown => map.serialize_entry(name, &None::<()>),
-            Self::Name(text) => {
-                map.serialize_entry(name, &text.to_string_lossy())?;
-                match text.to_str() {
-                    Some(_) => Ok(()),
-                    None => {
-                        let raw = hex(text.as_encoded_bytes());
-                        map.serialize_entry(&format!("{name}_raw"), &raw)
-                    }
-                }
-            }
+            Self::Name(text) => map.serialize_entry(name, &text.to_string_lossy()),
             Self::Word(word) => map.serialize_entry(name, word),
             Self::Bytes(number) | Self::Number(number) => map.serialize_entry(name, number),
             Self::Bits(bits) => map.serialize_entry(name, bits),
             Self::Mode(mode, _) => map.serialize_entry(name, mode),
             Self::Time(time) => map.serialize_entry(name, time),
+        }?;
+        // In every line, because some readers take the keys from the first lines.
+        match (column.raw_name(), self) {
+            (None, _) => Ok(()),
+            (Some(raw_name), Self::Name(text)) if text.to_str().is_none() => {
+                map.serialize_entry(raw_name, &hex(text.as_encoded_bytes()))
+            }
+            (Some(raw_name), _) => map.serialize_entry(raw_name, &None::<()>),
         }
     }
 }
@@ -213,10 +228,6 @@ impl Columns {
     /// Returns the attributes that the columns show.
     pub(crate) fn fields(&self) -> FieldMask {
         self.columns.iter().map(|column| column.field()).collect()
-    }
-
-    pub(crate) fn are_paths_alone(&self) -> bool {
-        self.columns == [Column::Path]
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Column> {

@@ -13,7 +13,10 @@ use transect::{
     Diagnostics, LargestEntry, Order, Outcome, ReaderKind, ScanError, StatOrder, Totals,
     WalkProfile, WalkSettings,
 };
+use transect_sys::DiskSpace;
 use transect_text::quote;
+
+use super::not_found::{Deleted, NotFound};
 
 /// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
 /// JSON unchanged. Pipes get the same bytes: they may end up on a terminal later.
@@ -71,6 +74,8 @@ pub(crate) struct Scan<'a> {
     directories_apparent_size: u64,
     directories_allocated_size: u64,
     hard_links: u64,
+    disk: Option<DiskObject>,
+    not_found: Option<NotFoundObject<'a>>,
     errors: u64,
     errors_by: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
     vanished: u64,
@@ -84,6 +89,68 @@ pub(crate) struct Scan<'a> {
     largest_files: Vec<LargestObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+/// The space of a file system.
+#[derive(Serialize)]
+pub(crate) struct DiskObject {
+    size: u64,
+    free: u64,
+    available: u64,
+}
+
+impl DiskObject {
+    pub(crate) fn space(&self) -> DiskSpace {
+        DiskSpace { size: self.size, free: self.free, available: self.available }
+    }
+}
+
+impl From<DiskSpace> for DiskObject {
+    fn from(disk: DiskSpace) -> Self {
+        Self { size: disk.size, free: disk.free, available: disk.available }
+    }
+}
+
+/// Space in use that a scan of the whole file system did not find.
+#[derive(Serialize)]
+struct NotFoundObject<'a> {
+    size: u64,
+    deleted_files: DeletedObject,
+    covered_directories: Vec<CoveredObject<'a>>,
+    mounted_directory: Option<PathKey<'a>>,
+    reserved: u64,
+}
+
+/// Deleted files that are still open.
+#[derive(Serialize)]
+struct DeletedObject {
+    files: u64,
+    size: u64,
+    unreadable_processes: u64,
+}
+
+/// A directory that something is mounted on.
+#[derive(Serialize)]
+struct CoveredObject<'a> {
+    #[serde(flatten)]
+    path: PathEntry<'a>,
+    size: Option<u64>,
+}
+
+impl<'a> From<&'a NotFound> for NotFoundObject<'a> {
+    fn from(found: &'a NotFound) -> Self {
+        let Deleted { files, size, unreadable_processes, .. } = found.deleted;
+        let covered = found.covered.iter();
+        Self {
+            size: found.size,
+            deleted_files: DeletedObject { files, size, unreadable_processes },
+            covered_directories: covered
+                .map(|it| CoveredObject { path: it.path.as_path().into(), size: it.size })
+                .collect(),
+            mounted_directory: found.mounted_directory.as_deref().map(PathKey::from),
+            reserved: found.reserved,
+        }
+    }
 }
 
 /// The profile that was used.
@@ -153,7 +220,6 @@ impl Serialize for PathKey<'_> {
 #[derive(Serialize)]
 pub(crate) struct PathEntry<'a> {
     path: PathKey<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path_raw: Option<String>,
 }
 
@@ -236,6 +302,7 @@ impl<'a> Scan<'a> {
         roots: &'a [std::path::PathBuf],
         outcome: &'a Outcome<Totals>,
         profile: Option<&'a WalkProfile>,
+        not_found: Option<&'a NotFound>,
         list_errors: bool,
     ) -> Self {
         let totals = &outcome.sink;
@@ -254,8 +321,10 @@ impl<'a> Scan<'a> {
             directories_apparent_size: totals.sizes.directories_apparent,
             directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
+            disk: DiskSpace::of_roots(roots).map(DiskObject::from),
+            not_found: not_found.map(NotFoundObject::from),
             errors: diagnostics.errors,
-            errors_by: errors_by(diagnostics),
+            errors_by: errors_by([diagnostics]),
             vanished: diagnostics.vanished,
             skipped: diagnostics.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect(),
             elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
@@ -275,9 +344,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn errors_by(diagnostics: &Diagnostics) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+/// Returns the numbers of errors by operation and kind.
+pub(crate) fn errors_by<'a>(
+    diagnostics: impl IntoIterator<Item = &'a Diagnostics>,
+) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let mut by: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for ((operation, kind), count) in &diagnostics.errors_by {
+    for ((operation, kind), count) in diagnostics.into_iter().flat_map(|it| &it.errors_by) {
         *by.entry(operation.as_str()).or_default().entry(kind.as_str()).or_default() += count;
     }
     by

@@ -1,9 +1,12 @@
 //! Prints results and messages, as text or JSON.
 
 pub(crate) mod columns;
+pub(crate) mod csv;
 pub(crate) mod file;
 pub(crate) mod json;
+pub(crate) mod not_found;
 pub(crate) mod owner;
+#[cfg(any(feature = "lab", feature = "map"))]
 pub(crate) mod page;
 mod sanitize;
 pub(crate) mod stream;
@@ -16,6 +19,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+use anstyle::Style;
 use serde::Serialize;
 use transect::Diagnostics;
 pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
@@ -69,7 +73,7 @@ pub(crate) fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::R
 
 /// Prints an error message.
 pub(crate) fn error(what: &(impl Display + ?Sized)) {
-    message(&format_args!("{ERROR}transect:{ERROR:#} "), what);
+    message(ERROR, what);
 }
 
 /// Prints an error for each attribute that a new file could not take over from the old one.
@@ -82,20 +86,26 @@ pub(crate) fn report_lost_metadata(target: &Path, lost: &[LostMetadata]) {
 
 /// Prints a message that is neither an error nor a result.
 pub(crate) fn note(what: &str) {
-    message(&"transect: ", what);
+    message(Style::new(), what);
 }
 
 /// Prints a hint.
 pub(crate) fn hint(what: &str) {
-    message(&"transect: hint: ", what);
+    message(Style::new(), &format_args!("hint: {what}"));
 }
 
-/// Writes one line to standard error. Errors and hints quote names, arguments and contents of files,
-/// so the text is quoted here. A closed standard error is ignored.
-fn message(prefix: &impl Display, what: &(impl Display + ?Sized)) {
+/// Writes one line to standard error; on a terminal, lines that end between words. Errors and hints
+/// quote names, arguments and contents of files, so the text is quoted here. A closed standard error is
+/// ignored.
+fn message(style: Style, what: &(impl Display + ?Sized)) {
+    const PROGRAM: &str = "transect:";
     let text = quote::for_terminal(what.to_string().as_ref());
+    let mut text = format!("{PROGRAM} {text}");
+    if let Some(width) = stderr_width().filter(|&width| width > 0) {
+        text = wrap(&text, width).join("\n");
+    }
     let mut line = buffer_with(stream::stderr_colours());
-    let _ = writeln!(line, "{prefix}{text}");
+    let _ = writeln!(line, "{style}{PROGRAM}{style:#}{}", &text[PROGRAM.len()..]);
     let _ = stream::stderr().write_all(&line.into_inner());
 }
 

@@ -12,7 +12,8 @@
 //! pass ([`Styles::Ours`]): an unquoted name can at worst become bold or red. Concealed text,
 //! background colours and everything else that could hide text do not pass. `list` paints names in
 //! the colours of `LS_COLORS`, which may be any. It quotes every name before painting it, and is
-//! the only user of [`Styles::Any`].
+//! the only user of [`Styles::Any`]. What a command of `list --exec` prints may contain names that it
+//! did not quote; letters in any colour pass ([`Styles::Foreground`]).
 
 use std::io::{self, Write};
 use std::str;
@@ -28,6 +29,8 @@ pub(crate) enum Styles {
     No,
     /// Those of this program and of its `--help`.
     Ours,
+    /// Those of commands that the user runs: no concealed or inverse text, and no backgrounds.
+    Foreground,
     /// All, for text in which every name is quoted.
     Any,
 }
@@ -41,9 +44,29 @@ impl Styles {
                 // Reset, bold, dim, underlined; red, green, yellow.
                 matches!(parameter, b"" | b"0" | b"1" | b"2" | b"4" | b"31" | b"32" | b"33")
             }),
+            Self::Foreground => selects_foreground(parameters),
             Self::Any => true,
         }
     }
+}
+
+/// Returns whether parameters select a weight, a decoration or the colour of letters.
+fn selects_foreground(parameters: &[u8]) -> bool {
+    let mut parameters = parameters.split(|&byte| byte == b';');
+    while let Some(parameter) = parameters.next() {
+        match parameter {
+            b"" | b"0" | b"1" | b"2" | b"3" | b"4" | b"9" | b"22" | b"23" | b"24" | b"29" => {}
+            [b'3', b'0'..=b'7' | b'9'] | [b'9', b'0'..=b'7'] => {}
+            // Palette: one number follows. RGB: three.
+            b"38" => match parameters.next() {
+                Some(b"5") => drop(parameters.next()),
+                Some(b"2") => drop(parameters.nth(2)),
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Writes to a terminal, with control sequences escaped.
@@ -253,6 +276,17 @@ mod tests {
         for style in ours.iter().chain(of_clap) {
             let text = format!("{style}text{style:#}");
             assert_eq!(shown([text.as_bytes()], Styles::Ours), text);
+        }
+    }
+
+    #[test]
+    fn sanitizer_of_commands_passes_colours_of_letters() {
+        for painted in ["\x1b[m", "\x1b[1;35m", "\x1b[38;5;8mgrey\x1b[39m", "\x1b[38;2;8;8;8;94m"] {
+            assert_eq!(shown([painted.as_bytes()], Styles::Foreground), painted);
+        }
+        for hidden in ["[8m", "[1;8m", "[7m", "[41m", "[48;5;1m", "[38;5;1;8m", "[38m", "[100m"] {
+            let shown = shown([format!("\x1b{hidden}").as_bytes()], Styles::Foreground);
+            assert_eq!(shown, format!("\\e{hidden}"));
         }
     }
 

@@ -27,6 +27,16 @@ pub(crate) fn stdout() -> Stream<io::Stdout> {
     Stream::new(stdio().0)
 }
 
+/// Returns standard output for painted names, which a terminal gets even with `NO_COLOR`. All names must
+/// be quoted.
+pub(crate) fn painted_stdout() -> Stream<io::Stdout> {
+    let stdout = stdio().0;
+    match stdout.is_terminal() {
+        true => Stream::Terminal(Sanitizer::new(AutoStream::always(stdout), Styles::Any)),
+        false => Stream::Raw(stdout),
+    }
+}
+
 /// Returns standard error.
 pub(crate) fn stderr() -> Stream<io::Stderr> {
     Stream::new(stdio().1)
@@ -63,10 +73,10 @@ impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
 }
 
 impl<S: RawStream + AsLockedWrite> Stream<S> {
-    /// Allows all styles, for text in which every name is quoted.
-    pub(crate) fn allow_any_style(mut self) -> Self {
+    /// Allows the styles of commands that the user runs.
+    pub(crate) fn allow_styles_of_commands(mut self) -> Self {
         if let Self::Terminal(terminal) = &mut self {
-            terminal.allow(Styles::Any);
+            terminal.allow(Styles::Foreground);
         }
         self
     }

@@ -3,13 +3,20 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use transect::{LargestEntry, Outcome, RankBy, Totals, WalkProfile};
-use transect_text::settings;
+use transect::{LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
+use transect_sys::DiskSpace;
+use transect_text::wrap::wrap_styled;
+use transect_text::{disk, settings};
 
+use super::not_found::NotFound;
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 
-/// Writes the summary of a scan.
+/// How many of the largest directories are kept for each that is shown: a chain of parents that
+/// contain little else is one line.
+pub(crate) const KEPT_PER_LINE: usize = 4;
+
+/// Writes the summary of a scan, with at most `top` of the largest directories and files.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -18,13 +25,22 @@ pub(crate) fn write(
     roots: &[PathBuf],
     outcome: &Outcome<Totals>,
     profile: Option<&WalkProfile>,
+    not_found: Option<&NotFound>,
+    top: usize,
 ) -> io::Result<()> {
     let totals = &outcome.sink;
     for root in roots {
-        writeln!(out, "{BOLD}{}{BOLD:#}", quote::for_terminal(root.as_os_str()))?;
+        let root = quote::shorten(quote::for_terminal(root.as_os_str()), width());
+        writeln!(out, "{BOLD}{root}{BOLD:#}")?;
     }
     write_counts(out, totals)?;
     write_sizes(out, totals)?;
+    if let Some(disk) = DiskSpace::of_roots(roots) {
+        write_disk(out, &totals.sizes, &disk)?;
+    }
+    if let Some(not_found) = not_found {
+        write_not_found(out, not_found)?;
+    }
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
@@ -34,12 +50,42 @@ pub(crate) fn write(
             &format!("{} (from lab tune)", settings::describe(&profile.settings)),
         )?;
     }
-    write_largest(out, "largest directories", totals.largest_directories(), totals.rank_by())?;
-    write_largest(out, "largest files", totals.largest_files(), totals.rank_by())
+    let rank_by = totals.rank_by();
+    let directories = innermost(totals.largest_directories(), rank_by);
+    write_largest(out, "largest directories", directories.take(top), rank_by)?;
+    write_largest(out, "largest files", totals.largest_files().iter().take(top), rank_by)
 }
 
+/// Returns the entries without those that contain another one of the same size, as shown.
+fn innermost(largest: &[LargestEntry], rank_by: RankBy) -> impl Iterator<Item = &LargestEntry> {
+    let shown = move |entry: &LargestEntry| bytes(size(entry, rank_by));
+    largest.iter().filter(move |outer| {
+        !largest.iter().any(|inner| {
+            inner.path != outer.path
+                && inner.path.starts_with(&outer.path)
+                && shown(inner) == shown(outer)
+        })
+    })
+}
+
+fn size(entry: &LargestEntry, rank_by: RankBy) -> u64 {
+    match rank_by {
+        RankBy::DiskUsage => entry.sizes.disk_usage(),
+        RankBy::Apparent => entry.sizes.apparent,
+    }
+}
+
+/// Writes a label and its text. On a narrow terminal, the text takes several lines beside the label.
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {DIM}{label:<12}{DIM:#}{text}")
+    const INDENT: usize = 2 + 12;
+    let lines = wrap_styled(text, width().saturating_sub(INDENT));
+    let indent = format!("\n{:INDENT$}", "");
+    writeln!(out, "  {DIM}{label:<12}{DIM:#}{}", lines.join(&indent))
+}
+
+/// Returns the columns of the terminal. A pipe has no limit.
+fn width() -> usize {
+    super::terminal_width().filter(|&width| width > 0).unwrap_or(usize::MAX)
 }
 
 fn write_counts(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
@@ -73,6 +119,20 @@ fn write_sizes(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         line(out, "hard links", &format!("{further} of files counted once"))?;
     }
     Ok(())
+}
+
+fn write_disk(out: &mut impl Write, sizes: &SizeTotals, disk: &DiskSpace) -> io::Result<()> {
+    line(out, "disk", &disk::space_and_share(disk, sizes.disk_usage()))?;
+    match disk::sparse(disk, sizes.apparent) {
+        Some(text) => line(out, "sparse", &text),
+        None => Ok(()),
+    }
+}
+
+/// Writes the explanation, one line per cause.
+fn write_not_found(out: &mut impl Write, not_found: &NotFound) -> io::Result<()> {
+    let labels = std::iter::once("not found").chain(std::iter::repeat(""));
+    not_found.texts().iter().zip(labels).try_for_each(|(text, label)| line(out, label, text))
 }
 
 fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
@@ -120,27 +180,23 @@ fn write_state(out: &mut impl Write, outcome: &Outcome<Totals>) -> io::Result<()
     line(out, "state", &text)
 }
 
-fn write_largest(
+fn write_largest<'a>(
     out: &mut impl Write,
     title: &str,
-    largest: &[LargestEntry],
+    largest: impl Iterator<Item = &'a LargestEntry>,
     rank_by: RankBy,
 ) -> io::Result<()> {
-    if largest.is_empty() {
+    let mut largest = largest.peekable();
+    if largest.peek().is_none() {
         return Ok(());
     }
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
-    // The rest of a terminal's line beside the size; in a pipe, paths are not shortened.
-    let width = super::terminal_width().map(|width| width.saturating_sub(14).max(20));
     for entry in largest {
-        let size = match rank_by {
-            RankBy::DiskUsage => entry.sizes.disk_usage(),
-            RankBy::Apparent => entry.sizes.apparent,
-        };
-        let path = quote::for_terminal(entry.path.as_os_str());
-        let path = quote::shorten(path, width.unwrap_or(usize::MAX));
         let note = if entry.errors > 0 { " (partial)" } else { "" };
-        writeln!(out, "  {:>10}  {path}{WARN}{note}{WARN:#}", bytes(size))?;
+        // The rest of a terminal's line beside the size; in a pipe, paths are not shortened.
+        let room = width().saturating_sub(2 + 10 + 2 + note.len()).max(12);
+        let path = quote::shorten(quote::for_terminal(entry.path.as_os_str()), room);
+        writeln!(out, "  {:>10}  {path}{WARN}{note}{WARN:#}", bytes(size(entry, rank_by)))?;
     }
     Ok(())
 }

@@ -16,6 +16,13 @@ impl TimeFormatter {
         Self(if times { TimeZone::system() } else { TimeZone::UTC })
     }
 
+    /// Formats the day of nanoseconds since 1970 UTC.
+    pub(crate) fn date(&self, nanoseconds: i64) -> String {
+        let text = self.text(nanoseconds);
+        let is_date = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+        text.split(' ').find(is_date).unwrap_or_default().to_owned()
+    }
+
     /// Formats nanoseconds since 1970 UTC, to the second. The largest value stands for all later
     /// times, the smallest for all earlier ones.
     pub(crate) fn text(&self, nanoseconds: i64) -> String {
@@ -48,6 +55,7 @@ mod tests {
             (i64::MIN, "before 1677-09-21"),
         ] {
             assert_eq!(times.text(nanoseconds), text);
+            assert!(text.contains(&times.date(nanoseconds)) && times.date(nanoseconds).len() == 10);
         }
     }
 }

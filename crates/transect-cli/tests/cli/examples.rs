@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 17] = [
+const PARSED_ONLY: [(&str, &str); 18] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -24,6 +24,7 @@ const PARSED_ONLY: [(&str, &str); 17] = [
     ("transect lab run attributes", "takes a minute"),
     ("transect lab compare --force", "the sessions were not measured alike"),
     ("transect lab tune", "takes a minute, and needs root for cold caches"),
+    ("transect lab self-test", "takes minutes"),
     ("transect lab list", "prepares contenders, as tests of lab.rs do"),
     ("transect lab corpus create users", "creates 100,000 files"),
     ("transect man | man", "needs the program man"),
@@ -59,11 +60,12 @@ fn collect(env: &TestEnv, command: &[String], all: &mut BTreeMap<String, Vec<Str
 
 /// Creates what the examples mention: sources, an image and its parts, lists, sessions.
 fn prepare(env: &TestEnv) {
-    for dir in ["src/sub", "docs", "usb", "home"] {
+    for dir in ["src/sub", "docs", "usb", "home", "photos", "archive", "inbox"] {
         env.mkdir(dir);
     }
     env.text("src/main.rs", "fn main() {}\r\n");
     env.text("src/sub/lib.rs", "pub fn lib() {} \n");
+    env.text("app.log", "started\n");
     env.text("notes.txt", "one\ntwo\n");
     env.text("docs/old.md~", "draft\n");
     env.text("paths.txt", "notes.txt\nsrc\n");
@@ -77,6 +79,8 @@ fn prepare(env: &TestEnv) {
         ("walk", "walk.jsonl"),
         ("walk", "before.jsonl"),
         ("walk", "after.jsonl"),
+        ("walk", "laptop.jsonl"),
+        ("articles", "server.jsonl"),
         ("transform", "transform.jsonl"),
     ] {
         std::fs::copy(format!("{sessions}/{from}.jsonl"), env.path(to)).expect("a stored session");

@@ -38,6 +38,12 @@ fn completions_bash_completes_words() {
         ("do", "doctor\n"),
         ("lab run enumerate --pres", "--preset\n"),
         ("help lab rep", "report\n"),
+        ("list --columns si", "size\n"),
+        ("list --columns path,si", "path,size\n"),
+        ("list --type f,", "f,f\nf,d\nf,l\nf,b\nf,c\nf,p\nf,s\n"),
+        ("list --sort mt", "mtime\n"),
+        ("transform eol=c", "eol=crlf\n"),
+        ("transform eol=lf bla", "blake3\n"),
     ] {
         let tried = env.sh(&format!("bash try {words}")).exits(0);
         assert_eq!(tried.stdout_text(), expected, "{}", tried.text());
@@ -45,10 +51,98 @@ fn completions_bash_completes_words() {
 }
 
 #[test]
+fn completions_of_fish_and_zsh_contain_lists_and_steps() {
+    let env = TestEnv::new();
+    let script = |shell| env.transect(["completions", shell]).exits(0).quiet().stdout_text();
+    for (shell, parts) in [
+        (
+            "zsh",
+            [
+                ":COLUMN,…:_sequence compadd - name path target owner ",
+                ":TYPE:_sequence compadd - f d l b c p s' ",
+                "'*:step or file:{_alternative \"steps:step:(blake3 ",
+            ],
+        ),
+        (
+            "fish",
+            [
+                " -a \"(__fish_transect_list name path target owner ",
+                " -a \"(__fish_transect_list f d l b c p s)\"",
+                "subcommand transform\" -a \"blake3 ",
+            ],
+        ),
+    ] {
+        let script = script(shell);
+        for part in parts {
+            assert!(script.contains(part), "{shell}: {part}");
+        }
+    }
+}
+
+#[test]
+fn completions_fish_completes_words() {
+    let env = TestEnv::new();
+    let test = "completions_fish_completes_words";
+    if !env.has("fish") {
+        return skip(test, "there is no fish").unwrap_or_default();
+    }
+    let _ = env.sh(r#""$TRANSECT" completions fish >script"#).exits(0).quiet();
+    for (words, expected) in [
+        ("do", "doctor"),
+        ("list --columns si", "size"),
+        ("list --columns path,si", "path,size"),
+        ("list --columns=path,si", "--columns=path,size"),
+        ("list --type f,", "f,b f,c f,d f,f f,l f,p f,s"),
+        ("list --sort mt", "mtime"),
+        ("transform eol=c", "eol=crlf"),
+        ("transform eol=lf bla", "blake3"),
+    ] {
+        let complete =
+            format!("HOME=$PWD fish -c 'source script; complete -C \"transect {words}\"'");
+        let tried = env.sh(&format!("{complete} | cut -f 1")).exits(0);
+        let lines: Vec<_> = tried.stdout_text().lines().map(str::to_owned).collect();
+        assert_eq!(lines.join(" "), expected, "{words}: {}", tried.text());
+    }
+}
+
+#[test]
+fn completions_zsh_completes_words() {
+    let env = TestEnv::new();
+    let test = "completions_zsh_completes_words";
+    if !env.has("zsh") {
+        return skip(test, "there is no zsh").unwrap_or_default();
+    }
+    let _ =
+        env.sh(r#""$TRANSECT" completions zsh >_transect && zsh -n _transect"#).exits(0).quiet();
+    // A terminal, in which Tab is typed. The second read waits for the completed word.
+    let script = r#"
+        zmodload zsh/zpty
+        zpty z zsh -f -i
+        zpty -w z 'PS1=; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; print re""ady'
+        zpty -r z out '*ready*'
+        zpty -w -n z "transect $1"$'\t'
+        zpty -r z out "*$2*"
+    "#;
+    std::fs::write(env.path("try"), script).unwrap();
+    for (words, expected) in [
+        ("docto", "doctor"),
+        ("list --columns siz", "size"),
+        ("list --columns path,siz", "path,size"),
+        ("list --sort mti", "mtime"),
+        ("transform eol=cr", "eol=crlf"),
+        ("transform trim bla", "blake3"),
+    ] {
+        let tried =
+            env.sh(&format!("HOME=$PWD TERM=xterm timeout 60 zsh -f try '{words}' '{expected}'"));
+        assert_eq!(tried.code, Some(0), "{words}: {}", tried.text());
+    }
+}
+
+#[test]
 fn man_prints_the_page_of_any_command() {
     let env = TestEnv::new();
     for (args, title, parts) in [
-        (&["man"][..], "transect", &["EXAMPLES", "SUBCOMMANDS", "\\-\\-max\\-depth"][..]),
+        (&["man"][..], "transect", &["EXAMPLES", "SUBCOMMANDS", "\\-\\-read\\-depth"][..]),
         (&["man", "list"], "transect-list", &["EXAMPLES", "TUNING", "\\-\\-min\\-depth"]),
         (&["man", "lab", "report"], "transect-lab-report", &["EXAMPLES", "\\-\\-markdown"]),
     ] {

@@ -49,6 +49,26 @@ fn reports_of_stored_sessions_are_as_reviewed() {
     let walk = session("walk");
     let compared = env.transect(["lab", "compare", &walk, &walk]).exits(0).quiet().stdout_text();
     assert_golden("compare-walk", &compared);
+    // Relative names, as reports of several sessions show the files.
+    for name in ["walk", "articles"] {
+        std::fs::copy(session(name), env.path(format!("{name}.jsonl"))).expect("a copy");
+    }
+    for (form, flags) in FORMS {
+        let merge = ["lab", "merge", "walk.jsonl", "articles.jsonl"];
+        let merged = env.transect(merge.iter().chain(flags)).exits(0).quiet().stdout_text();
+        assert_golden(&format!("merge-walks-{form}"), &merged);
+    }
+}
+
+#[test]
+fn stored_session_of_csharp_answers_its_questions() {
+    let env = TestEnv::new();
+    let file = "/../../docs/sessions/article-s1-csharp.jsonl";
+    let file = format!("{}{file}", env!("CARGO_MANIFEST_DIR"));
+    let report = env.transect(["lab", "report", "--json", &file]).exits(0).quiet().json();
+    let answers = report["findings"][0]["answers"].as_array().expect("answers");
+    let of_dotnet = answers.iter().filter_map(Value::as_str).filter(|it| it.starts_with("dotnet-"));
+    assert_eq!(of_dotnet.count(), 5, "{answers:?}");
 }
 
 #[test]
@@ -67,6 +87,11 @@ fn json_objects_have_the_keys_reviewed() {
     env.text("tree/deep/file.txt", "one\ntwo\n");
     std::fs::hard_link(env.path("tree/deep/file.txt"), env.path("tree/link")).unwrap();
     std::os::unix::fs::symlink("link", env.path("tree/symlink")).unwrap();
+    env.mkdir("twins");
+    for name in ["one", "two"] {
+        env.text(format!("twins/{name}"), "the same\n");
+    }
+    std::fs::hard_link(env.path("twins/one"), env.path("twins/three")).unwrap();
     env.text("sums", "");
     let sums = env.transect(["transform", "blake3", "tree/link"]).exits(0).stdout_text();
     env.text("sums", &sums);
@@ -79,6 +104,8 @@ fn json_objects_have_the_keys_reviewed() {
         "usage --json --by ext tree",
         "list --json tree",
         "list --json --columns name,path,target,owner,group,mode,attributes tree",
+        "duplicates --json twins",
+        "duplicates --json --errors --clone --keep first --yes missing twins",
         "doctor --json tree",
         "attributes --json tree missing",
         "transform --json eol=crlf tree --check",

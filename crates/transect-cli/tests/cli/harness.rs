@@ -214,6 +214,8 @@ impl TestEnv {
                 r"disk usage  \S+ \S+ \(\S+ \S+ in directories\)",
                 "disk usage  [size] ([size] in directories)",
             ),
+            (r"(?m)^  disk  .*\n", ""),
+            (r"(?m)^disk: .*\n", ""),
             (r"(?m)^ +\d[\d.]* [KMGTPE]?i?B  ", "  [size]  "),
         ] {
             settings.add_filter(pattern, replacement);

@@ -3,12 +3,13 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 17] = [
+pub(crate) const COMMANDS: [&str; 18] = [
     "scan",
     "usage",
     "tui",
     "map",
     "list",
+    "duplicates",
     "transform",
     "verify",
     "split",
@@ -27,16 +28,18 @@ pub(crate) const COMMANDS: [&str; 17] = [
 const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 11] = [
+const OF_THE_LAB: [&str; 13] = [
     "list",
     "run",
     "run enumerate",
     "run transform",
     "run attributes",
     "compare",
+    "merge",
     "explain",
     "import",
     "tune",
+    "self-test",
     "report",
     "corpus",
 ];

@@ -18,7 +18,7 @@ const STEERS: &str = "hostile\x1b]0;title\x07\x1b[2J\x1b[8m\u{9b}31m\u{90}q\u{9d
 const CASES: &[(&str, &str)] = &[
     (
         "",
-        r#"$T "$N"; $T "missing$N"; $T "$U" --bogus; $T help "$U"; $T --max-depth "$U"; $T "--$U""#,
+        r#"$T "$N"; $T "missing$N"; $T "$U" --bogus; $T help "$U"; $T --read-depth "$U"; $T "--$U""#,
     ),
     ("scan", r#"$T scan "$N"; $T scan --json "$N" "$U"; $T scan --json --errors "missing$N""#),
     (
@@ -42,7 +42,17 @@ const CASES: &[(&str, &str)] = &[
         r#"$T list "$N"; $T list -l "$N"; $T list --json "$N" "$U"; $T list --csv "$N"; $T list -0 "$N"
         $T list --csv --columns name,path,target "$N"; $T list --columns name,target "$N"
         $T list --json --columns name,target "$U"; $T list "missing$N"; $T list -g "[$U"
-        $T list --sort path "$N"; $T list --newer "$U"; $T list --size "$U"; $T list --owner "$U""#,
+        $T list --sort path "$N"; $T list --sort "$U"; $T list --newer "$U"; $T list --size "$U"; $T list --owner "$U"
+        $T list "$N" -x echo; $T list -tf "$N" -x cat; $T list "$N" -x "$U"; $T list "$N" -X "missing$N"
+        $T list "$N" -x {}; $T list -x "./$U"; $T list -X "{}$U"; $T list --color "$U" "$N"
+        $T list --empty -l --total --bytes "$N"; $T list --color always "$N" "$U"; $T list --total --csv "$N""#,
+    ),
+    (
+        "duplicates",
+        r#"$T duplicates "$N" "copy$N" "$U"; $T duplicates -0 "$N" "copy$N"
+        $T duplicates --json "$N" "copy$N"; $T duplicates "missing$N"; $T duplicates --keep "$U"
+        $T duplicates --remove --prefer "$N" --dry-run "$N" "copy$N"; $T duplicates -g "[$U"
+        $T duplicates --clone --keep first --yes "$N" "copy$N""#,
     ),
     (
         "transform",
@@ -129,6 +139,17 @@ const CASES: &[(&str, &str)] = &[
         "lab compare",
         r#"$T lab compare session session; $T lab compare --json session session
         $T lab compare "missing$N" session; $T lab compare session "$N/$N""#,
+    ),
+    (
+        "lab merge",
+        r#"sed 's/"seed":1/"seed":2/' session >other; $T lab merge session other; $T lab merge --json session other
+        $T lab merge --csv session other; $T lab merge --markdown session other
+        $T lab merge session session; $T lab merge session "missing$N"; $T lab merge session "$N/$N""#,
+    ),
+    (
+        "lab self-test",
+        r#"$T lab self-test --part "$U"; $T lab self-test --dir "$N/$N" --part faults
+        $T lab self-test --contenders "missing$N" --part faults --files 10 --state warm"#,
     ),
     (
         "lab explain",
@@ -305,11 +326,11 @@ fn pipe_hostile_bytes_unchanged() {
     fs::write(env.path("names"), script).unwrap();
     let run = |line: &str| env.sh(&format!(". ./names; {line}")).exits(0).quiet().stdout;
     let raw = [STEERS.as_bytes(), b"\x9b2J"].concat();
-    assert_eq!(run(r#"$T list --max-depth 0 "$N""#), [&raw, b"\n".as_slice()].concat());
+    assert_eq!(run(r#"$T list --read-depth 0 "$N""#), [&raw, b"\n".as_slice()].concat());
     assert_eq!(run(r#"$T transform eol=lf -o - "$N/$N""#), raw);
-    let csv = run(r#"$T list --csv --columns name --max-depth 0 "$N""#);
+    let csv = run(r#"$T list --csv --columns name --read-depth 0 "$N""#);
     assert!(csv.windows(raw.len()).any(|window| window == raw), "{csv:?}");
-    let json = run(r#"$T list --json --columns name --max-depth 0 "$U""#);
+    let json = run(r#"$T list --json --columns name --read-depth 0 "$U""#);
     let object: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(object["name"], STEERS);
     assert_eq!(forbidden(&json), None);

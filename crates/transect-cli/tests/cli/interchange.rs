@@ -77,7 +77,7 @@ fn usage_extended_export_matches_ncdu() {
     if !env.has("ncdu") {
         return skip(test, "there is no ncdu").unwrap_or_default();
     }
-    let _ = env.transect(["usage", "-e", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let _ = env.transect(["usage", "--extended", "-o", "ours.json", "tree"]).exits(0).quiet();
     let _ = env.sh("ncdu -0 -e -o theirs.json tree").exits(0);
     let theirs = extended(&env, "theirs.json");
     assert_eq!(theirs.len(), 8);
@@ -148,7 +148,7 @@ fn usage_import_reads_gdu() {
     let shown = imported(&env, "gdu.json");
     assert_eq!((&shown["files"], &shown["directories"]), (&2.into(), &2.into()), "{shown}");
     assert_eq!(shown["apparent_size"], 30_000);
-    let _ = env.transect(["usage", "-e", "-o", "ours.json", "tree"]).exits(0).quiet();
+    let _ = env.transect(["usage", "--extended", "-o", "ours.json", "tree"]).exits(0).quiet();
     let read = env.sh("gdu --non-interactive --no-progress --no-color -f ours.json").exits(0);
     assert!(
         read.stdout_text().contains("sub") && read.stdout_text().contains("one"),
@@ -171,7 +171,7 @@ fn usage_import_export_errors_reported() {
         (&["-o", "out", "a", "b"], "an export holds one tree"),
         (&["-o", "nowhere/out", "a"], "cannot create 'nowhere/out'"),
         (&["-o", "out", "--json"], "cannot be used with"),
-        (&["-e", "a"], "required"),
+        (&["--extended", "a"], "required"),
     ] {
         let refused = env.transect(["usage"].iter().chain(arguments)).exits(2);
         assert!(refused.stderr_text().contains(word), "{}", refused.text());

@@ -262,7 +262,7 @@ fn dry_run_prints_questions_of_every_task() {
     let plan = env.transect(SMALL.iter().chain(&["--dry-run", "--task", "one-cold"])).exits(0);
     let plan = plan.stdout_text();
     assert!(plan.starts_with("one-cold: one file in a huge directory"), "{plan}");
-    assert!(plan.contains("stat, get") && plan.ends_with("24 samples\n"), "{plan}");
+    assert!(plan.contains("stat, get") && plan.ends_with("36 samples\n"), "{plan}");
     assert!(!env.path("session.jsonl").exists() && !env.path("scratch").exists());
 }
 

@@ -116,9 +116,28 @@ fn session_proves_states_verifies_outputs_and_leaves_nothing() {
             .as_str()
             .is_some_and(|cell| !["floor-read", "floor-memory"].contains(&cell));
         assert_eq!(passed["written"].as_u64(), written.then_some(1 << 20), "{sample}");
-        // The preceding run is stored separately from the measured one.
-        assert!(passed["primed"]["wall_ns"].as_u64() > Some(0), "{sample}");
+        // Only a warm run has a preceding one, which is stored separately.
+        let primed = passed["primed"]["wall_ns"].as_u64();
+        assert_eq!(primed > Some(0), sample["pass"] == 0, "{sample}");
         assert!(sample["usage"]["account"]["minor_faults"].as_u64() > Some(0), "{sample}");
+    }
+}
+
+/// The naive protocol: states run as written, repeated ones too, and nothing warms an input that is as it is.
+#[test]
+fn repeated_states_run_as_written_and_only_warm_is_primed() {
+    let env = TestEnv::new();
+    let naive = ["--rounds", "1", "--state", "warm,as-is,as-is", "--methods", "buffered"];
+    let plan = run(&env, &[&naive[..], &["--dry-run"]].concat()).exits(0).stdout_text();
+    assert!(plan.starts_with("21 samples: 7 cells, 1 size, 3 states, 1 round\n"), "{plan}");
+    let _ = run(&env, &naive).exits(0);
+    let session = lines(&env);
+    assert_eq!(session[0]["passes"], serde_json::json!(["warm", "as_is", "as_is"]));
+    let samples: Vec<_> = session.iter().filter(|line| line["record"] == "sample").collect();
+    assert_eq!(samples.len(), 21);
+    for sample in samples {
+        let is_warm = sample["pass"] == 0;
+        assert_eq!(sample["passed"]["primed"].is_object(), is_warm, "{sample}");
     }
 }
 
@@ -165,6 +184,7 @@ fn page_uses_words_of_transforms() {
         Err(reason) => return skip(test, &reason).unwrap_or_default(),
     };
     browser.open(&env.path("page.html"));
+    browser.click("#all > summary");
     let count = |selector: &str| {
         let script = format!("return document.querySelectorAll('{selector}').length");
         browser.run(&script).as_u64().expect("a number")
@@ -560,13 +580,13 @@ fn dry_run_prints_space_and_bytes_to_write() {
     let env = TestEnv::new();
     let plan = ["--dry-run", "--state", "warm,cold", "--methods", "buffered", "--rounds", "3"];
     let plan = run(&env, &plan).exits(0).quiet().stdout_text();
-    // Two cells of the base, one block, four floors: 84 runs, four of the estimate, and the input.
+    // Two cells of the base, one block, four floors: 63 runs, three of the estimate, and the input.
     assert!(
         plan.starts_with("42 samples: 7 cells, 1 size, 2 states, 3 rounds\n  buffered\n"),
         "{plan}"
     );
     assert!(
-        plan.contains("needs 18.0 MiB of ") && plan.contains("writes up to 89.0 MiB"),
+        plan.contains("needs 18.0 MiB of ") && plan.contains("writes up to 67.0 MiB"),
         "{plan}"
     );
     assert_eq!(left_over(&env), [""; 0]);
@@ -574,7 +594,7 @@ fn dry_run_prints_space_and_bytes_to_write() {
 
     let told = run(&env, &["--state", "warm", "--methods", "buffered", "--rounds", "2"]).exits(0);
     let told = told.stderr_text();
-    assert!(told.contains("7 cells in 2 rounds, if all are as fast as buffered"), "{told}");
+    assert!(told.contains("7 cells in 2 rounds, judging by one of each kind"), "{told}");
     assert_eq!(lines(&env).len(), 1 + 7 * 2, "the pilot run is not a sample");
     assert_eq!(left_over(&env), [""; 0]);
 }

@@ -53,9 +53,11 @@ fn list_matches_find() {
         ("'to file' plain fifo", "find 'to file' plain fifo"),
         ("--min-depth 1 tree", "find tree -mindepth 1"),
         ("--min-depth 3 tree", "find tree -mindepth 3"),
-        ("--max-depth 0 tree", "find tree -maxdepth 0"),
-        ("--max-depth 2 tree", "find tree -maxdepth 2"),
-        ("--min-depth 2 --max-depth 2 tree", "find tree -mindepth 2 -maxdepth 2"),
+        ("--depth 0 tree", "find tree -maxdepth 0"),
+        ("-d 1 tree", "find tree -maxdepth 1"),
+        ("-d 9 --read-depth 1 tree", "find tree -maxdepth 1"),
+        ("--read-depth 2 tree", "find tree -maxdepth 2"),
+        ("--min-depth 2 --depth 2 tree", "find tree -mindepth 2 -maxdepth 2"),
         ("--one-file-system tree", "find tree -xdev"),
     ] {
         let links = "cd tree && ln -s plain '../to file' && cp plain .. && mkfifo ../fifo";
@@ -66,6 +68,54 @@ fn list_matches_find() {
         let found = env.sh(find).exits(0).quiet();
         assert_same(&listed.paths(b'\n'), &found.paths(b'\n'), arguments);
     }
+}
+
+#[test]
+fn list_filters_by_name_and_mode_match_find() {
+    let env = TestEnv::new();
+    if !env.has("find") {
+        return skip("list_filters_by_name_and_mode_match_find", "there is no find")
+            .unwrap_or_default();
+    }
+    env.mkdir("tree/.hidden/sub.c");
+    env.mkdir("tree/Dir.C");
+    for (name, mode) in [
+        ("tree/a.c", 0o644),
+        ("tree/B.C", 0o755),
+        ("tree/.c", 0o600),
+        ("tree/c", 0o4750),
+        ("tree/x.tar.gz", 0o666),
+        ("tree/.hidden/test.c", 0o644),
+        ("tree/Dir.C/Test.h", 0o622),
+    ] {
+        env.write(name, 1);
+        env.chmod(&env.path(name), mode);
+    }
+    std::os::unix::fs::symlink("a.c", env.path("tree/link.c")).unwrap();
+    for (arguments, find) in [
+        ("-e c tree", "find tree -name '?*.c'"),
+        ("-e .c -t f tree", "find tree -name '?*.c' -type f"),
+        ("-e c,h tree", "find tree -name '?*.c' -o -name '?*.h'"),
+        ("-i -e c -e tar.gz tree", "find tree -iname '?*.c' -o -name '*.tar.gz'"),
+        ("-i -g 'test*' tree", "find tree -iname 'test*'"),
+        ("--regex '^[a-z]*[.]' tree", "find tree -regextype egrep -regex '.*/[a-z]*[.][^/]*'"),
+        ("-i --regex TEST --regex dir tree", "find tree -iname '*test*' -o -iname '*dir*'"),
+        ("--no-hidden tree", "find tree -name '.?*' -prune -o -print"),
+        ("--no-hidden tree/.hidden", "find tree/.hidden"),
+        ("--no-hidden --hidden tree", "find tree"),
+        ("--perm 644 tree", "find tree -perm 644"),
+        ("--perm -4000 tree", "find tree -perm -4000"),
+        ("--perm /22 tree", "find tree -perm /22"),
+        ("--perm -111 -t f tree", "find tree -perm -111 -type f"),
+        ("-e c tree/a.c tree/c", "find tree/a.c"),
+    ] {
+        let listed = env.sh(&format!(r#""$TRANSECT" list {arguments}"#)).exits(0).quiet();
+        let found = env.sh(find).exits(0).quiet();
+        assert_same(&listed.paths(b'\n'), &found.paths(b'\n'), arguments);
+    }
+    let invalid = env.transect(["list", "--regex", "a(b", "tree"]).exits(2);
+    assert_eq!(invalid.stderr_text(), "transect: cannot parse pattern 'a(b': unclosed group\n");
+    let _ = env.transect(["list", "--perm", "u+x", "tree"]).exits(2);
 }
 
 #[test]
@@ -349,14 +399,15 @@ fn list_json_matches_system() {
     let mut not_text = 0;
     for object in &listed {
         assert_eq!(
-            object.as_object().unwrap().keys().filter(|key| !key.ends_with("_raw")).count(),
-            14
+            object.as_object().unwrap().len(),
+            16,
+            "every column, and name_raw and path_raw"
         );
-        let path = match object.get("path_raw") {
+        let path = match object["path_raw"].as_str() {
             None => object["path"].as_str().unwrap().as_bytes().to_vec(),
             Some(raw) => {
                 not_text += 1;
-                let raw = raw.as_str().unwrap().as_bytes();
+                let raw = raw.as_bytes();
                 let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
                 raw.chunks(2).map(|pair| byte(pair).unwrap()).collect()
             }
@@ -398,7 +449,7 @@ fn list_csv_matches_find() {
     let listed = listed.exits(0).quiet().stdout_text();
     let (header, rows) = listed.split_once('\n').unwrap();
     assert_eq!(header, "size,inode,nlink,uid,gid,path");
-    let found = env.sh("find tree -printf '%s,%i,%n,%U,%G,%p\\n' | sort").stdout_text();
+    let found = env.sh("find tree -printf '%s,%i,%n,%U,%G,\"%p\"\\n' | sort").stdout_text();
     let mut rows: Vec<&str> = rows.lines().collect();
     rows.sort_unstable();
     assert_eq!(rows, found.lines().collect::<Vec<_>>());
@@ -453,14 +504,14 @@ fn list_link_targets_are_raw_bytes() {
     symlink("dangling", env.path("tree/to a link")).unwrap();
     let mut links = 0;
     for object in objects(&env, &["-c", "path,type,target", "tree"]) {
-        if object.get("path_raw").is_some() || object["type"] != "symlink" {
+        if !object["path_raw"].is_null() || object["type"] != "symlink" {
             assert!(object["type"] == "symlink" || object["target"].is_null(), "{object}");
             continue;
         }
         links += 1;
         let leads_to = env.path(object["path"].as_str().unwrap()).read_link().unwrap();
         assert_eq!(object["target"], *leads_to.to_string_lossy(), "{object}");
-        assert_eq!(object.get("target_raw").is_some(), leads_to.to_str().is_none(), "{object}");
+        assert_eq!(!object["target_raw"].is_null(), leads_to.to_str().is_none(), "{object}");
     }
     assert!(links > 3, "only {links} links");
 
@@ -471,7 +522,7 @@ fn list_link_targets_are_raw_bytes() {
     assert_eq!(shown(&["-c", "path,target", "tree/plain"]), b"tree/plain\n");
     assert_eq!(shown(&["-c", "target", "tree/plain"]), b"-\n");
     let csv = shown(&["--csv", "-c", "target,name", "-g", "to a link", "--min-depth", "1", "tree"]);
-    assert_eq!(csv, b"target,name\ndangling,to a link\n");
+    assert_eq!(csv, b"target,name\n\"dangling\",\"to a link\"\n");
     // A followed link has no target; a dangling one stays a link.
     symlink("plain", env.path("tree/to a file")).unwrap();
     let followed = |path| objects(&env, &["-L", "-c", "target", path]).remove(0)["target"].take();
@@ -527,6 +578,12 @@ fn list_filters_match_find() {
         ("--newer 1d tree", "find tree -newermt '1 day ago'"),
         ("--owner $(id -u) tree", "find tree -uid $(id -u)"),
         ("--owner $(id -un):$(id -g) -t f tree", "find tree -user $(id -un) -gid $(id -g) -type f"),
+        ("--empty tree", "find tree -empty"),
+        ("--empty -t d tree", "find tree -empty -type d"),
+        ("--empty -d 1 tree", "find tree -maxdepth 1 -empty"),
+        ("--empty tree/empty tree/plain", "find tree/empty tree/plain -empty"),
+        // `-xtype l` reports loops as errors.
+        ("--broken-links tree", "find tree -type l ! -exec test -e {} ';'"),
         ("-t f -S +100 -g '*a*' tree", "find tree -type f -size +99c -name '*a*'"),
     ] {
         let listed = env.sh(&format!(r#""$TRANSECT" list -0 {arguments}"#)).exits(0).quiet();
@@ -574,8 +631,149 @@ fn list_sort_same_for_any_threads() {
         assert_eq!(sorted(&["--sort", "name"]), ["tree/z/a", "tree/b", "tree/c", "tree/z/d"]);
         assert_eq!(sorted(&["--sort", "path"]), ["tree/b", "tree/c", "tree/z/a", "tree/z/d"]);
         let with_columns = sorted(&["--sort", "size", "-n", "1", "--csv", "-c", "size,path"]);
-        assert_eq!(with_columns, ["size,path", "30,tree/b"]);
+        assert_eq!(with_columns, ["size,path", "30,\"tree/b\""]);
     }
+}
+
+/// Returns the entries, the apparent bytes and the disk usage of the last line.
+fn total_of(listed: &str) -> [u64; 3] {
+    let line = listed.lines().next_back().expect("a last line");
+    let numbers = line.strip_prefix("total: ").expect("the totals").replace(',', "");
+    let numbers: Vec<u64> =
+        numbers.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    [numbers[0], numbers[1], numbers[2]]
+}
+
+#[test]
+fn list_total_matches_scan_and_du() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    for filter in
+        [&[][..], &["-t", "f"], &["-g", "sub"], &["--empty"], &["-L"], &["--sort", "size"]]
+    {
+        let list = ["list", "--total", "--bytes", "tree"];
+        let listed = env.transect(list.iter().chain(filter)).exits(0).quiet().stdout_text();
+        let filter: &[&str] = if filter == ["--sort", "size"] { &[] } else { filter };
+        let scan = env.transect(["--json", "tree"].iter().chain(filter)).exits(0).quiet().json();
+        let number = |key: &str| scan[key].as_u64().expect("a number");
+        let entries: u64 = ["files", "directories", "symlinks", "others"].map(number).iter().sum();
+        let usage = number("allocated_size") + number("directories_allocated_size");
+        let [listed_entries, sizes @ ..] = total_of(&listed);
+        assert_eq!(sizes, [number("apparent_size"), usage], "{filter:?}");
+        // A link to a directory that is read elsewhere is an entry of the list only.
+        assert!(listed_entries == entries || filter == ["-L"], "{filter:?}");
+    }
+    let du = env.sh("du -s --block-size=1 tree | cut -f 1");
+    if du.code == Some(0) {
+        let listed = env.transect(["list", "--total", "--bytes", "tree"]).exits(0).stdout_text();
+        assert_eq!(du.stdout_text().trim(), total_of(&listed)[2].to_string());
+    }
+}
+
+#[test]
+fn list_total_counts_only_printed_entries() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for (name, size) in [("tree/b", 30), ("tree/a", 20), ("tree/c", 10)] {
+        env.write(name, size);
+    }
+    std::fs::hard_link(env.path("tree/b"), env.path("tree/d")).unwrap();
+    let list = ["list", "-tf", "tree", "--total", "--bytes"];
+    let totals = |args: &[&str]| {
+        let listed = env.transect(list.iter().chain(args)).exits(0).quiet().stdout_text();
+        let [entries, apparent, _] = total_of(&listed);
+        (listed.lines().count() - 1, entries, apparent)
+    };
+    assert_eq!(totals(&["--sort", "size", "-n", "3"]), (3, 3, 50));
+    assert_eq!(totals(&["--sort", "size", "-r", "-n", "2"]), (2, 2, 30));
+    assert_eq!(totals(&["-j", "1"]), (4, 4, 60));
+    assert_eq!(totals(&["-n", "1", "-g", "c"]), (1, 1, 10));
+    assert_eq!(totals(&["-g", "none"]), (0, 0, 0));
+    let text = env.transect(list).exits(0).stdout_text();
+    assert!(text.ends_with(", 1 further name of files counted once\n"), "{text}");
+    let plain = env.transect(["list", "-g", "c", "tree", "--total"]).exits(0).stdout_text();
+    assert!(plain.contains("total: 1 entry, apparent 10 B, disk usage "), "{plain}");
+    let _ = env.transect(["list", "--json", "--total", "tree"]).exits(2);
+}
+
+#[test]
+fn list_bytes_have_no_unit() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/file", 1_234_567);
+    let listed = env.transect(["list", "--bytes", "-c", "size,name", "-tf", "tree"]).exits(0);
+    assert_eq!(listed.quiet().stdout_text(), "     1234567  file\n");
+    let long = env.transect(["list", "-l", "--bytes", "-tf", "tree"]).exits(0).stdout_text();
+    assert!(long.contains(" 1234567  20"), "{long}");
+}
+
+#[test]
+fn list_color_as_requested() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/picture.png", 1);
+    let colours = "export LS_COLORS='di=31:*.png=35'";
+    let list = r#""$TRANSECT" list tree --color"#;
+    let painted = env.sh(&format!("{colours} NO_COLOR=1; {list} always | cat")).exits(0).quiet();
+    assert!(painted.stdout_text().contains("\x1b[31mtree\x1b[0m\n"), "{:?}", painted.stdout_text());
+    assert!(painted.stdout_text().contains("\x1b[35mpicture.png\x1b[0m"));
+    for arguments in ["auto", "never", "always --json", "always --csv", "always -0"] {
+        let plain = env.sh(&format!("{colours}; {list} {arguments}")).exits(0).quiet();
+        assert!(!plain.stdout.contains(&0x1b), "{arguments}: {}", plain.text());
+    }
+    let _ = env.transect(["list", "--color", "sometimes"]).exits(2);
+    let test = "list_color_as_requested";
+    for (when, variables, expected) in [
+        ("auto", "LS_COLORS=di=31", true),
+        ("auto", "LS_COLORS=di=31 NO_COLOR=1", false),
+        ("always", "LS_COLORS=di=31 NO_COLOR=1", true),
+        ("never", "LS_COLORS=di=31", false),
+    ] {
+        let Some(shown) = on_terminal(&env, test, variables, &format!("{list} {when}")) else {
+            return;
+        };
+        assert_eq!(shown.stdout_text().contains("\x1b[31m"), expected, "{when}: {}", shown.text());
+    }
+}
+
+#[test]
+fn list_fits_narrow_terminals() {
+    let env = TestEnv::new();
+    let long = "a directory with a rather long name/and another one in it";
+    env.mkdir(format!("tree/{long}"));
+    env.write(format!("tree/{long}/ünïcøde 日本語日本語日本語日本語.txt"), 123_456);
+    let link = env.path(format!("tree/{long}/link"));
+    std::os::unix::fs::symlink("../../a directory with a rather long name", link).unwrap();
+    let test = "list_fits_narrow_terminals";
+    let list = |cols: usize, arguments: &str| {
+        let run = format!(r#"stty cols {cols} rows 30; "$TRANSECT" list {arguments} tree"#);
+        let shown = on_terminal(&env, test, "NO_COLOR=1", &run)?;
+        let text = shown.exits(0).stdout_text().replace('\r', "");
+        for line in text.lines() {
+            let width = unicode_width(line);
+            assert!(width <= cols, "{arguments}: {width} of {cols} columns: {line}");
+        }
+        Some(text)
+    };
+    for cols in [40, 60, 80, 100, 200] {
+        for arguments in ["-l --total", "-l --bytes --total", "-c size,mtime,name,target"] {
+            let Some(text) = list(cols, arguments) else { return };
+            assert!(text.contains(" -> "), "{text}");
+        }
+    }
+    // The order in which columns are left out.
+    let Some(text) = list(40, "-l -d 0") else { return };
+    assert_eq!(text.split_whitespace().count(), 4, "size, unit, date, path: {text}");
+    let Some(text) = list(80, "-l -d 0") else { return };
+    assert!(text.starts_with("drwx") && text.contains(':') && text.ends_with("  tree\n"), "{text}");
+    assert_eq!(text.split_whitespace().count(), 7, "mode, owner, size, time, path: {text}");
+    let piped = env.sh(r#"stty cols 40 2>/dev/null; "$TRANSECT" list -l tree"#).exits(0).quiet();
+    assert!(piped.stdout_text().contains("/link -> ../../a directory with a rather long name\n"));
+}
+
+/// Returns the columns of a line: two for each letter of a script with wide ones.
+fn unicode_width(line: &str) -> usize {
+    line.chars().map(|letter| if ('\u{3000}'..'\u{a000}').contains(&letter) { 2 } else { 1 }).sum()
 }
 
 #[test]

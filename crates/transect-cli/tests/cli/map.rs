@@ -3,9 +3,10 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
+use std::process::{Child, Command};
 
 use serde_json::json;
-use transect_testkit::Browser;
+use transect_testkit::{Browser, Mount};
 
 use crate::harness::{TestEnv, skip};
 use crate::tree;
@@ -211,6 +212,125 @@ fn map_search_finds_names() {
 }
 
 #[test]
+fn map_tabs_list_and_highlight() {
+    let env = TestEnv::new();
+    nested(&env);
+    env.write("tree/small/plain", 8_000);
+    let Some(browser) = open("map_tabs_list_and_highlight", &env, &["tree"]) else { return };
+    let colour = "const read = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+        const map = document.querySelector('#map');
+        read.drawImage(map, -map.width / 2, -map.height / 2);
+        return [...read.getImageData(0, 0, 1, 1).data]";
+    browser.wait_until_drawn();
+    let film = browser.run(colour);
+    browser.click("#tab-files");
+    let files = ["film.mkv", "photo.jpg", "beside.rs", "notes.txt", "plain"];
+    assert_eq!(browser.run(ROWS), json!(files));
+    assert!(text(&browser, ".facts").contains("in 5 files"), "{}", text(&browser, ".facts"));
+    assert_eq!(text(&browser, "tbody tr .where"), "tree/large/inner");
+    browser.wait_until_drawn();
+    assert_eq!(browser.run(colour), film, "among the largest");
+    // In another directory, its files.
+    browser.click("tbody tr:nth-child(2) .link");
+    assert_eq!(browser.run(WAY), json!(["tree", "small"]));
+    assert_eq!(browser.run(ROWS), json!(["photo.jpg", "plain"]));
+    assert_eq!(text(&browser, "tbody .chosen .name"), "photo.jpg");
+    press(&browser, &["Home"]);
+
+    browser.click("#tab-extensions");
+    let known = [".mkv", ".jpg", ".rs", ".txt", "(directories)", "(no extension)"];
+    assert_eq!(browser.run(ROWS), json!(known));
+    let usage = env.transect(["usage", "--by", "ext", "--json", "tree"]).exits(0).json();
+    let groups = usage["groups"].as_array().expect("groups");
+    assert_eq!(groups.len(), known.len(), "as in usage: {usage}");
+    browser.click("[data-extension='.jpg'] button");
+    browser.wait_until_drawn();
+    assert_ne!(browser.run(colour), film, "the film is dim");
+    browser.click("[data-extension='.jpg'] button");
+    browser.wait_until_drawn();
+    assert_eq!(browser.run(colour), film);
+    browser.click("#tab-directory");
+    assert_eq!(browser.run(ROWS), json!(["large", "small"]));
+    // A search replaces the list; another tab ends it.
+    browser.type_into("#search", "notes");
+    browser.wait_for(ROWS, &json!(["notes.txt"]));
+    browser.click("#tab-files");
+    assert_eq!(browser.run(ROWS), json!(files));
+    assert_eq!(browser.run("return document.querySelector('#search').value"), "");
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_links_lead_to_entries() {
+    let env = TestEnv::new();
+    nested(&env);
+    let strange = "100% #1 & é";
+    env.mkdir(format!("tree/large/{strange}"));
+    env.write(format!("tree/large/{strange}/file"), 9_000);
+    let Some(browser) = open("map_links_lead_to_entries", &env, &["tree"]) else { return };
+    let address = "return location.hash";
+    browser.click("#map");
+    browser.wait_for(address, &json!("#/large/"));
+    press(&browser, &["ArrowRight"]);
+    browser.wait_for(address, &json!("#/large/inner"));
+    browser.click("[data-at] .link[title$='é']");
+    let escaped = "#/large/100%25%20%231%20%26%20%C3%A9/";
+    browser.wait_for(address, &json!(escaped));
+    // The browser's Back button.
+    browser.run("history.back()");
+    browser.wait_for(WAY, &json!(["tree", "large"]));
+    browser.wait_for(
+        "return document.querySelector('tbody .chosen .name').textContent",
+        &json!("inner"),
+    );
+    // A link of somebody else.
+    for (link, way, chosen) in [
+        (escaped, json!(["tree", "large", strange]), json!(null)),
+        ("#/large/inner/notes.txt", json!(["tree", "large", "inner"]), json!("notes.txt")),
+        ("#/large/inner/missing", json!(["tree", "large", "inner"]), json!(null)),
+        ("#/%ff", json!(["tree"]), json!(null)),
+    ] {
+        browser.run(&format!("location.hash = '{link}'"));
+        browser.wait_for(WAY, &way);
+        browser.wait_for(
+            "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+            &chosen,
+        );
+    }
+    // At the start, too.
+    browser.run("location.hash = '#/small/photo.jpg'; location.reload()");
+    browser.wait_for(
+        "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+        &json!("photo.jpg"),
+    );
+    assert_eq!(browser.run(WAY), json!(["tree", "small"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_copies_path() {
+    let env = TestEnv::new();
+    nested(&env);
+    let Some(browser) = open("map_copies_path", &env, &["tree"]) else { return };
+    // What the page hands to the clipboard.
+    browser.run(
+        "window.copied = []; document.execCommand = () => {
+            window.copied.push(document.activeElement.value); return true; };
+        navigator.clipboard.writeText = async (text) => { window.copied.push(text); }",
+    );
+    browser.click("#copy-path");
+    browser.wait_for("return window.copied", &json!(["tree"]));
+    browser.click("#map");
+    press(&browser, &["ArrowRight"]);
+    browser.run(
+        "document.querySelector('#map').dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'y', bubbles: true, cancelable: true }))",
+    );
+    browser.wait_for("return window.copied", &json!(["tree", "tree/large/inner"]));
+    assert_silent(&browser);
+}
+
+#[test]
 fn map_several_roots_side_by_side() {
     let env = TestEnv::new();
     nested(&env);
@@ -251,6 +371,23 @@ fn map_legend_adds_up() {
     browser.click("#legend [data-class=video]");
     let pressed = "return document.querySelectorAll('#legend [aria-pressed=true]').length";
     assert_eq!(browser.run(pressed), 1);
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_kinds_by_mode_and_rotation() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let program = env.write("tree/program", 900_000);
+    env.chmod(&program, 0o755);
+    env.write("tree/libm.so.6.1", 500_000);
+    env.write("tree/syslog.1", 300_000);
+    env.write("tree/unknown", 100_000);
+    let test = "map_kinds_by_mode_and_rotation";
+    let Some(browser) = open(test, &env, &["tree"]) else { return };
+    let known = "return [...document.querySelectorAll('#legend button')].map(b => b.dataset.class)";
+    browser.wait_for(known, &json!(["programs", "documents", "other files"]));
+    assert!(text(&browser, "#legend .amount").starts_with("1.34 MiB"));
     assert_silent(&browser);
 }
 
@@ -353,6 +490,27 @@ fn map_empty_zero_and_huge_trees() {
     let shown = text(&browser, "tbody tr:nth-child(1) td");
     assert_eq!(shown.replace(".00", "").replace(".0", ""), expected);
     assert_eq!(text(&browser, "tbody tr:nth-child(2) td"), "10 B");
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_shows_disk_and_sparse_files() {
+    let env = TestEnv::new();
+    let test = "map_shows_disk_and_sparse_files";
+    env.mkdir("disk");
+    let _mount = match Mount::tmpfs("64m", &env.path("disk")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.write("disk/file", 16 << 20);
+    let sparse = fs::File::create(env.path("disk/sparse")).expect("a new file");
+    sparse.set_len(8 << 40).expect("a hole");
+    let Some(browser) = open(test, &env, &["disk"]) else { return };
+    assert_eq!(text(&browser, "#disk"), "48.0 MiB available of 64.0 MiB");
+    let footer = text(&browser, "footer");
+    let disk = "Disk: 48.0 MiB available of 64.0 MiB; this tree is 100% of what is used";
+    let sparse = "Sparse: apparent 8.00 TiB on a disk of 64.0 MiB: files with holes";
+    assert!(footer.contains(disk) && footer.contains(sparse), "{footer}");
     assert_silent(&browser);
 }
 
@@ -530,6 +688,148 @@ fn map_served_only_with_secret_address() {
     let _ = env.sh(&format!("kill -INT {}", serving.id())).exits(0);
     let ended = serving.wait().expect("it ends");
     assert_eq!(ended.code(), Some(0), "Ctrl-C ends it normally");
+}
+
+/// A served map. Ctrl-C ends it on drop.
+struct Served<'e> {
+    env: &'e TestEnv,
+    program: Child,
+    address: String,
+}
+
+impl<'e> Served<'e> {
+    fn start(env: &'e TestEnv, command: &mut Command) -> Self {
+        let mut program = command.spawn().expect("the program");
+        let mut address = String::new();
+        let stdout = program.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut address).expect("an address");
+        Self { env, program, address: address.trim_end().to_owned() }
+    }
+
+    fn map(env: &'e TestEnv, args: &[&str]) -> Self {
+        Self::start(env, env.command(env!("CARGO_BIN_EXE_transect")).arg("map").args(args))
+    }
+
+    /// Opens the page, and waits until all of the tree is shown.
+    fn visit(&self, browser: &Browser) {
+        browser.visit(&self.address);
+        browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
+        browser.wait_for("return document.querySelector('#rescan').disabled", &json!(false));
+    }
+}
+
+impl Drop for Served<'_> {
+    fn drop(&mut self) {
+        let _ = self.env.sh(&format!("kill -INT {}", self.program.id()));
+        let _ = self.program.wait();
+    }
+}
+
+#[test]
+fn map_rescan_shows_changes() {
+    let env = TestEnv::new();
+    nested(&env);
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return skip("map_rescan_shows_changes", &reason).unwrap_or_default(),
+    };
+    let served = Served::map(&env, &["tree"]);
+    served.visit(&browser);
+    browser.click("tbody .link");
+    assert_eq!(browser.run(ROWS), json!(["inner", "beside.rs"]));
+    env.write("tree/large/new", 5_000_000);
+    fs::remove_file(env.path("tree/large/beside.rs")).expect("a file");
+    for _ in 0..2 {
+        browser.click("#rescan");
+        browser.wait_for("return document.querySelector('#rescan').disabled", &json!(false));
+        browser.wait_for(ROWS, &json!(["new", "inner"]));
+        assert_eq!(browser.run(WAY), json!(["tree", "large"]), "the same directory");
+    }
+    // Nothing to read: the page keeps what it shows.
+    fs::rename(env.path("tree"), env.path("gone")).expect("a directory");
+    browser.click("#rescan");
+    browser.wait_for("return document.querySelector('#rescan').disabled", &json!(false));
+    assert_eq!(browser.run(ROWS), json!(["new", "inner"]));
+    assert_silent(&browser);
+}
+
+#[test]
+fn map_open_starts_browser_without_secret_in_arguments() {
+    let env = TestEnv::new();
+    nested(&env);
+    env.mkdir("bin");
+    env.text(
+        "bin/xdg-open",
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > seen\ncat \"$1\" >> seen\nmv seen opened\n",
+    );
+    env.chmod(&env.path("bin/xdg-open"), 0o755);
+    let with_opener = |args: &[&str]| {
+        let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+        let path = format!("{}:/usr/bin:/bin", env.path("bin").display());
+        let _ = command.env("PATH", path).arg("map").args(args);
+        command
+    };
+    let served = Served::start(&env, &mut with_opener(&["--open", "tree"]));
+    let wait = "while [ ! -e opened ]; do sleep 0.01; done; cat opened; rm opened";
+    let opened = env.sh(wait).exits(0).stdout_text();
+    let (path, page) = opened.split_once('\n').expect("a path");
+    assert!(page.contains(&format!("content=\"0; url={}\"", served.address)), "{opened}");
+    let secret = served.address.trim_end_matches('/').rsplit('/').next().expect("a token");
+    assert!(path.ends_with(".html") && !path.contains(secret), "{path}");
+    let mode = env.sh(&format!("stat -c %a \"$(dirname {path})\"")).exits(0).stdout_text();
+    assert_eq!(mode, "700\n", "only the owner reads it");
+    drop(served);
+    assert!(!std::path::Path::new(path).exists(), "it is removed");
+
+    let html =
+        with_opener(&["--open", "tree", "--html", "map.html"]).output().expect("the program");
+    assert!(html.status.success());
+    let opened = env.sh(wait).exits(0).stdout_text();
+    assert!(opened.starts_with(env.path("map.html").to_str().expect("a path")), "{opened}");
+
+    // Without a program that opens pages, the map is written all the same.
+    let _ = env.sh("rm bin/xdg-open");
+    let mut without = with_opener(&["--open", "tree", "--html", "map.html"]);
+    let without = without.env("PATH", env.path("bin")).output().expect("the program");
+    let told = String::from_utf8_lossy(&without.stderr).into_owned();
+    let reason = "transect: no browser was opened: cannot start xdg-open: ";
+    assert!(without.status.success() && told.starts_with(reason), "{told}");
+    let refused = env.transect(["map", "--open", "--html", "-", "tree"]).exits(2);
+    assert!(refused.stderr_text().contains("--open needs a file"), "{}", refused.text());
+}
+
+#[test]
+fn map_disk_is_outer_frame_on_request() {
+    let env = TestEnv::new();
+    let test = "map_disk_is_outer_frame_on_request";
+    env.mkdir("disk");
+    let _mount = match Mount::tmpfs("64m", &env.path("disk")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.mkdir("disk/tree");
+    env.write("disk/tree/file.mkv", 16 << 20);
+    env.write("disk/beside", 16 << 20);
+    let Some(browser) = open(test, &env, &["disk/tree"]) else { return };
+    // The entry at three quarters of the width.
+    let pointed =
+        "const map = document.querySelector('#map'); const box = map.getBoundingClientRect();
+        map.dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse', bubbles: true,
+            clientX: box.left + 0.75 * box.width, clientY: box.top + box.height / 2 }));
+        return document.querySelector('.tip').hidden";
+    assert_eq!(browser.run(pointed), false, "the file fills the map");
+    browser.click("#frame");
+    browser.wait_for(pointed, &json!(true));
+    // The left quarter is the tree.
+    assert_eq!(browser.run(&pointed.replace("0.75", "0.2")), false);
+    assert_eq!(browser.run(&pointed.replace("0.75", "0.3")), true, "other data");
+    browser.click("#frame");
+    browser.wait_for(pointed, &json!(false));
+    assert_silent(&browser);
+    drop(browser);
+    // Lengths are no shares of the disk.
+    let Some(browser) = open(test, &env, &["disk/tree", "--apparent"]) else { return };
+    assert_eq!(browser.run("return document.querySelector('#frame').hidden"), true);
 }
 
 #[test]

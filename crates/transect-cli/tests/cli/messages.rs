@@ -136,6 +136,7 @@ fn doctor_shows_calls_file_system_readers_orders() {
         mounted at
         source
         options
+        disk
 
         readers
         getdents-statx
@@ -266,9 +267,9 @@ fn option_of_other_command_rejected() {
     ----- stderr -----
     error: unexpected argument '--min-depth' found
 
-      tip: a similar argument exists: '--max-depth'
+      tip: a similar argument exists: '--read-depth'
 
-    Usage: transect scan --max-depth <N> [PATH]...
+    Usage: transect scan --read-depth <N> [PATH]...
 
     For more information, try '--help'.
     ");
@@ -307,7 +308,7 @@ fn invalid_glob_named_with_reason() {
 #[test]
 fn min_depth_beyond_max_depth_rejected() {
     let env = TestEnv::new();
-    assert_output!(env, env.transect(["list", "--min-depth", "3", "--max-depth", "2"]), @r"
+    assert_output!(env, env.transect(["list", "--min-depth", "3", "--depth", "2"]), @r"
     exit code: 2
     ----- stderr -----
     transect: minimum depth 3 is greater than maximum depth 2
@@ -384,6 +385,28 @@ fn reader_of_other_system_rejected() {
     ----- stderr -----
     transect: reader 'nt-query' cannot be used here: only on Windows
     ");
+}
+
+#[test]
+fn mistyped_command_suggested_and_nothing_scanned() {
+    let env = TestEnv::new();
+    env.mkdir("home");
+    env.write("home/file", 1);
+    assert_output!(env, env.transect(["usag", "home"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: 'usag' is neither a command nor a file or directory (did you mean 'usage'?)
+    ");
+    assert_output!(env, env.transect(["home", "usage"]), @r"
+    exit code: 2
+    ----- stderr -----
+    transect: there is no file or directory 'usage'; a command comes first: transect usage …
+    ");
+    // A directory of that name is a path.
+    env.mkdir("usag");
+    env.write("usag/file", 1);
+    let text = env.transect(["usag", "home"]).exits(0).stdout_text();
+    assert!(text.contains("2 files"), "{text}");
 }
 
 #[test]

@@ -143,6 +143,7 @@ fn open(test: &str, env: &TestEnv, session: &Session) -> Option<Browser> {
         Err(reason) => return skip(test, &reason),
     };
     browser.open(&page);
+    browser.click("#all > summary");
     Some(browser)
 }
 
@@ -211,6 +212,7 @@ fn page_lists_synced_methods_separately() {
         }
     };
     browser.open(&env.path("page.html"));
+    browser.click("#all > summary");
     let all = methods(&browser);
     assert!(!all.contains(&"c-readdir".to_owned()), "{all:?}");
     assert_eq!(all.len(), session.rows() - 1);
@@ -240,7 +242,7 @@ fn page_shows_every_sample_and_cell() {
     assert_eq!(count(&browser, "#ratios .whisker"), cells - 1);
     assert_eq!(count(&browser, "#calls .row rect:not(.band)"), 4 * cells);
     assert_eq!(count(&browser, "#plain"), 0, "the plain tables are for browsers without scripts");
-    let sentence = browser.run("return document.querySelector('.sentence').textContent");
+    let sentence = browser.run("return document.querySelector('.summary .sentence').textContent");
     let sentence = sentence.as_str().expect("a text");
     assert!(sentence.contains("of 9 methods") && sentence.contains("base"), "{sentence}");
     let facts = browser.run("return document.querySelector('#environment').textContent");
@@ -433,6 +435,98 @@ fn page_details_by_click_and_keyboard() {
     assert_silent(&browser);
 }
 
+/// Without a click and without scrolling: the sentence, and a bar for each tool that a reader knows.
+#[test]
+fn page_first_screen_is_one_sentence_and_few_bars() {
+    let (env, session) = (TestEnv::new(), Session::new());
+    let page = page(&env, &session);
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return transect_testkit::loudly_skip("the first screen", reason),
+    };
+    browser.open(&page);
+    let seen = browser.run(
+        "const text = (at) => document.querySelector(at).textContent;
+        const bottom = document.querySelector('.overview').getBoundingClientRect().bottom;
+        return [text('.overview .sentence'), text('.tools'), bottom <= innerHeight,
+            document.querySelector('#all').open]",
+    );
+    let sentence = seen[0].as_str().expect("a text");
+    let begin = "base 1.00 ms: 11 % above the floor, 40 × faster than Python, 1.5 × than C";
+    assert!(sentence.starts_with(begin), "{sentence}");
+    let bars = seen[1].as_str().expect("a text");
+    assert!(bars.contains("Python40.0 ms 39.9 ×") && bars.contains("base1.00 ms"), "{bars}");
+    assert_eq!((&seen[2], &seen[3]), (&true.into(), &false.into()));
+    browser.click(".tools li[data-method=\"c-readdir\"] button");
+    assert_eq!(
+        browser.run("return document.querySelector('#detail-title').textContent"),
+        "c-readdir"
+    );
+    assert_silent(&browser);
+}
+
+/// A session whose base differs from itself shows no figures that a reader would believe.
+#[test]
+fn page_of_noisy_session_says_so_instead_of_figures() {
+    let (env, mut session) = (TestEnv::new(), Session::new());
+    session.cells[1].2 = 2_000_000;
+    let test = "page_of_noisy_session_says_so_instead_of_figures";
+    let Some(browser) = open(test, &env, &session) else { return };
+    let sentence = browser.run("return document.querySelector('.overview .sentence').textContent");
+    let sentence = sentence.as_str().expect("a text");
+    assert!(
+        sentence.starts_with("Too noisy to compare: base differs from itself, 2.00"),
+        "{sentence}"
+    );
+    assert_eq!(count(&browser, ".tools, .tile"), 0);
+    assert_silent(&browser);
+}
+
+/// Cores used, events counted by perf, and the length of each contender's code.
+#[test]
+fn page_shows_cores_counters_and_code_length() {
+    let (env, session) = (TestEnv::new(), Session::new());
+    let mut lines: Vec<Value> =
+        session.text().lines().map(|it| serde_json::from_str(it).expect("an object")).collect();
+    for line in &mut lines {
+        for cell in line["cells"].as_array_mut().into_iter().flatten() {
+            cell["code"] = json!({"lines": 123, "tokens": 4567});
+        }
+        for run in line["runs"].as_array_mut().into_iter().flatten() {
+            run["cpu_ns"] = (run["elapsed_ns"].as_u64().expect("a number") * 3 / 2).into();
+        }
+    }
+    lines.push(json!({"record": "counters", "place": 0, "pass": 0, "cell": "floor", "counters": {
+        "elapsed_ns": 3_000_000, "task_clock_ns": 4_500_000, "cycles": null, "instructions": 9_876_543,
+        "switches": 1, "interval_ns": 1_000_000, "cores": [0.5, 2.0, 2.0]}}));
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    env.text("session.jsonl", &text);
+    let _ = env.transect(["lab", "report", "session.jsonl", "--html", "page.html"]).exits(0);
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => return transect_testkit::loudly_skip("cores on the page", reason),
+    };
+    browser.open(&env.path("page.html"));
+    browser.click("#all > summary");
+    let cells = "return [...document.querySelectorAll('#table tr[data-method=floor] td')].map(d => d.textContent)";
+    let cells = browser.run(cells).to_string();
+    for shown in ["\"1.50\"", "\"123\"", "\"4,567\""] {
+        assert!(cells.contains(shown), "{shown}: {cells}");
+    }
+    browser.click("#table .link");
+    let facts = browser.run("return document.querySelector('dialog .facts').textContent");
+    let facts = facts.as_str().expect("a text");
+    for shown in [
+        "cores used1.50 of 2",
+        "123 lines, 4,567 tokens",
+        "9,876,543 instructions, 1 context switch",
+    ] {
+        assert!(facts.contains(shown), "{shown}: {facts}");
+    }
+    assert_eq!(count(&browser, "dialog svg.cores rect"), 3);
+    assert_silent(&browser);
+}
+
 #[test]
 fn page_fits_phone_and_themes() {
     let env = TestEnv::new();
@@ -474,6 +568,7 @@ fn page_works_offline() {
     let _ = browser.requests();
     browser.go_offline();
     browser.open(&env.path("page.html"));
+    browser.click("#all > summary");
     browser.click("#table .link");
     let requests = browser.requests();
     assert_eq!(requests.len(), 1, "the page itself: {requests:?}");
@@ -505,7 +600,7 @@ fn page_warnings_are_banners() {
     let banners = banners.as_str().expect("a text");
     for told in [
         "base differs from itself: no verdict counts.",
-        "Not every sample proved that caches were warm.",
+        "Not every sample proved that caches were warm: ",
         "Below the floor, which is impossible: c-readdir",
     ] {
         assert!(banners.contains(told), "{banners}");

@@ -7,18 +7,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 
 use serde_json::{Value, json};
+use transect_testkit::Mount;
 
 use crate::harness::{Output, TestEnv, skip};
 use crate::tree;
 
 /// The keys that `scan --json` prints in every run.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 26] = [
     "allocated_size",
     "apparent_size",
     "complete",
     "directories",
     "directories_allocated_size",
     "directories_apparent_size",
+    "disk",
     "elapsed_ns",
     "errors",
     "errors_by",
@@ -27,6 +29,7 @@ const KEYS: [&str; 24] = [
     "interrupted",
     "largest_directories",
     "largest_files",
+    "not_found",
     "order",
     "others",
     "profile",
@@ -43,7 +46,7 @@ const KEYS: [&str; 24] = [
 fn steady(output: &Output) -> Value {
     let mut object = output.json();
     let keys = object.as_object_mut().expect("an object");
-    for key in ["elapsed_ns", "reader", "order", "threads"] {
+    for key in ["elapsed_ns", "reader", "order", "threads", "disk"] {
         assert!(keys.remove(key).is_some(), "{key} is missing");
     }
     object
@@ -84,7 +87,9 @@ fn scan_is_default_command() {
     let people = |args: &[&str]| {
         let output = env.transect(args).exits(0).quiet();
         let text = output.stdout_text();
-        let lines = text.lines().filter(|line| !line.starts_with("  state "));
+        let lines = text
+            .lines()
+            .filter(|line| !["  state ", "  disk "].iter().any(|label| line.starts_with(label)));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(people(&["scan", "tree"]), people(&["tree"]));
@@ -92,6 +97,114 @@ fn scan_is_default_command() {
     assert_eq!(people(&[])[0], ".");
     let here = steady(&env.transect(["scan", "--json"]).exits(0).quiet());
     assert_eq!(here["roots"], json!(["."]));
+}
+
+#[test]
+fn scan_disk_equals_df() {
+    let env = TestEnv::new();
+    env.mkdir("disk");
+    let _mount = match Mount::tmpfs("64m", &env.path("disk")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip("scan_disk_equals_df", &reason).unwrap_or_default(),
+    };
+    env.write("disk/file", 16 << 20);
+    let disk = env.transect(["scan", "--json", "disk"]).exits(0).json()["disk"].take();
+    let expected = json!({"size": 64 << 20, "free": 48 << 20, "available": 48 << 20});
+    assert_eq!(disk, expected);
+    let text = |path: &str| env.transect(["scan", path]).exits(0).stdout_text();
+    let all = "disk        48.0 MiB available of 64.0 MiB; this tree is 100% of what is used\n";
+    assert!(text("disk").contains(all), "{}", text("disk"));
+    assert!(text("disk/file").contains("disk        48.0 MiB"), "the file system of its directory");
+    let sparse = std::fs::File::create(env.path("disk/sparse")).unwrap();
+    sparse.set_len(8 << 40).unwrap();
+    let longer = "sparse      apparent 8.00 TiB on a disk of 64.0 MiB: files with holes\n";
+    assert!(text("disk").contains(longer), "{}", text("disk"));
+    let several = env.transect(["scan", "--json", "disk", "."]).exits(0).json();
+    assert!(several["disk"].is_null());
+}
+
+#[test]
+fn disk_same_in_scan_usage_and_doctor() {
+    let env = TestEnv::new();
+    env.mkdir("disk");
+    let _mount = match Mount::tmpfs("64m", &env.path("disk")) {
+        Ok(mount) => mount,
+        Err(reason) => {
+            return skip("disk_same_in_scan_usage_and_doctor", &reason).unwrap_or_default();
+        }
+    };
+    env.write("disk/file", 16 << 20);
+    let sparse = std::fs::File::create(env.path("disk/sparse")).unwrap();
+    sparse.set_len(8 << 40).unwrap();
+    let text = |args: &[&str]| env.transect(args).exits(0).quiet().stdout_text();
+    let usage = text(&["usage", "disk"]);
+    let space = "48.0 MiB available of 64.0 MiB";
+    let disk = format!("\ndisk: {space}; this tree is 100% of what is used\n");
+    let sparse = "sparse: apparent 8.00 TiB on a disk of 64.0 MiB: files with holes\n";
+    assert!(usage.ends_with(&format!("{disk}{sparse}")), "{usage}");
+    let doctor = text(&["doctor", "disk"]);
+    assert!(doctor.contains(&format!("  disk        {space}\n")), "{doctor}");
+    let expected = json!({"size": 64 << 20, "free": 48 << 20, "available": 48 << 20});
+    for args in [&["usage", "--json", "disk"], &["doctor", "--json", "disk"]] {
+        assert_eq!(env.transect(args).exits(0).json()["disk"], expected, "{args:?}");
+    }
+    // An import says nothing about the disks of this machine.
+    let _ = env.transect(["usage", "--export-ncdu", "tree.json", "disk"]).exits(0);
+    let imported = env.transect(["usage", "--json", "--import-ncdu", "tree.json"]).exits(0).json();
+    assert!(imported["disk"].is_null());
+}
+
+#[test]
+fn scan_one_file_system_explains_what_is_not_found() {
+    let test = "scan_one_file_system_explains_what_is_not_found";
+    let env = TestEnv::new();
+    env.mkdir("disk");
+    let _disk = match Mount::tmpfs("256m", &env.path("disk")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.write("disk/file", 16 << 20);
+    let scan = |args: &[&str]| env.transect([&["scan"], args].concat()).exits(0).quiet();
+    let object = |args: &[&str]| scan(&[&["--json"], args].concat()).json()["not_found"].take();
+    assert!(object(&["-x", "disk"]).is_null(), "everything is found");
+
+    env.mkdir("disk/covered");
+    env.write("disk/covered/hidden", 8 << 20);
+    env.mkdir("disk/empty");
+    let _covering = Mount::tmpfs("1m", &env.path("disk/covered")).expect("another mount");
+    let _empty = Mount::tmpfs("1m", &env.path("disk/empty")).expect("another mount");
+    env.write("disk/deleted", 32 << 20);
+    let open = std::fs::File::open(env.path("disk/deleted")).expect("a file");
+    std::fs::remove_file(env.path("disk/deleted")).expect("a file");
+
+    let found = object(&["-x", "disk"]);
+    assert_eq!(found["size"], 40 << 20);
+    let deleted = json!({"files": 1, "size": 32 << 20, "unreadable_processes": 0});
+    assert_eq!(found["deleted_files"], deleted);
+    let covered = json!([{"path": "disk/covered", "path_raw": null, "size": 8 << 20}]);
+    assert_eq!(found["covered_directories"], covered);
+    assert!(found["mounted_directory"].is_null(), "{found}");
+    let text = scan(&["-x", "disk"]).stdout_text();
+    let holder = format!("by {} (process {})", comm(), std::process::id());
+    let lines = [
+        "  not found   40.0 MiB of what is used is not in this tree".to_owned(),
+        format!("              at least 32.0 MiB in 1 deleted file kept open {holder}"),
+        "              8.00 MiB in disk/covered, below what is mounted there".to_owned(),
+    ];
+    assert!(text.contains(&lines.join("\n")), "{text}");
+    assert!(!text.contains("disk/empty") && !text.contains("unexplained"), "{text}");
+
+    // Without -x, below the mount point, or with a filter, nothing can be missing for sure.
+    for args in [&["disk"][..], &["-x", "disk/file"], &["-x", "disk", "-S", "+1"]] {
+        assert!(object(args).is_null(), "{args:?}");
+    }
+    drop(open);
+    assert_eq!(object(&["-x", "disk"])["deleted_files"]["files"], 0);
+}
+
+/// Returns the name of this process.
+fn comm() -> String {
+    std::fs::read_to_string("/proc/self/comm").expect("a name").trim().to_owned()
 }
 
 #[test]
@@ -523,12 +636,32 @@ fn scan_depth_and_globs_limit_count() {
         (counts, object["skipped"].clone())
     };
     assert_eq!(scan(&[]), ((3, 5, 7), json!({})));
-    assert_eq!(scan(&["-d", "0"]), ((0, 1, 0), json!({"max_depth": 1})));
-    assert_eq!(scan(&["-d", "1"]), ((1, 3, 1), json!({"max_depth": 2})));
-    assert_eq!(scan(&["-d", "9"]), ((3, 5, 7), json!({})));
+    assert_eq!(scan(&["--read-depth", "0"]), ((0, 1, 0), json!({"max_depth": 1})));
+    assert_eq!(scan(&["--read-depth", "1"]), ((1, 3, 1), json!({"max_depth": 2})));
+    assert_eq!(scan(&["--read-depth", "9"]), ((3, 5, 7), json!({})));
     assert_eq!(scan(&["-E", "*.y"]), ((2, 5, 3), json!({"excluded": 1})));
     assert_eq!(scan(&["-g", "*.y"]).0, (1, 0, 4));
     assert_eq!(scan(&["-E", "a"]).0, (1, 2, 1));
+}
+
+#[test]
+fn scan_chain_of_parents_is_one_line() {
+    let env = TestEnv::new();
+    env.mkdir("tree/only/child/deep");
+    env.mkdir("tree/small");
+    env.write("tree/only/child/deep/file", 60 << 20);
+    env.write("tree/small/file", 1 << 20);
+    let text = env.transect(["scan", "tree", "--apparent"]).exits(0).stdout_text();
+    let (_, directories) = text.split_once("largest directories\n").unwrap();
+    let (directories, _) = directories.split_once("\n\n").unwrap();
+    let lines: Vec<&str> = directories.lines().map(str::trim).collect();
+    assert_eq!(lines, ["60.0 MiB  tree/only/child/deep", "1.00 MiB  tree/small"]);
+
+    // JSON names every directory.
+    let json = env.transect(["scan", "tree", "--apparent", "--json"]).exits(0).json();
+    assert_eq!(json["largest_directories"].as_array().unwrap().len(), 4);
+    let one = env.transect(["scan", "tree", "--apparent", "--top", "1"]).exits(0).stdout_text();
+    assert!(one.contains("only/child/deep\n") && !one.contains("small"), "{one}");
 }
 
 /// Runs a script in a private mount namespace; `None` where that is forbidden.
@@ -581,7 +714,7 @@ fn scan_pseudo_file_systems_skipped_by_default() {
     env.mkdir("tree/proc");
     let test = "scan_pseudo_file_systems_skipped_by_default";
     let mount = "mount --rbind /proc tree/proc";
-    let scan = r#""$TRANSECT" --json -d 2"#;
+    let scan = r#""$TRANSECT" --json --read-depth 2"#;
     let Some(output) = with_mounts(&env, test, mount, &format!("{scan} tree")) else {
         return;
     };

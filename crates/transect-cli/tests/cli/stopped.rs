@@ -209,7 +209,7 @@ fn stopped_and_continued_programs_lose_no_entry() {
         let wrong = [
             ("scan", answers(&["scan", "--json", path], without_time)),
             ("list", answers(&["list", "-0", path], sorted)),
-            ("list -x", answers(&["list", "-0", "-x", path], sorted)),
+            ("list --one-file-system", answers(&["list", "-0", "--one-file-system", path], sorted)),
             ("usage", answers(&["usage", "--json", path], without_time)),
             ("transform", wrong_transforms(&env, &root, runs, &stops)),
             ("serve --cache", wrong_services(&env, &root, runs, &stops)),

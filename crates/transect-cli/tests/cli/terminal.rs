@@ -18,8 +18,9 @@ pub(crate) fn on_terminal(
         return skip(test, "there is no script of util-linux");
     }
     let variables = format!("TERM=xterm-256color {variables}");
-    let shown =
-        env.sh(&format!(r#"{variables} script --quiet --return --command '{command}' typescript"#));
+    let shown = env.sh(&format!(
+        r#"{variables} script --quiet --flush --return --command '{command}' typescript"#
+    ));
     Some(shown)
 }
 
@@ -195,4 +196,33 @@ fn progress_of_sorted_list_not_in_output() {
     assert!(!listed.contains(&ESCAPE));
     let lines = listed.split(|&byte| byte == b'\n').count() - 1;
     assert_eq!(lines, tree::paths(&env, "tree").len());
+}
+
+#[test]
+fn scan_and_messages_fit_forty_columns() {
+    let env = TestEnv::new();
+    let test = "scan_and_messages_fit_forty_columns";
+    let long = "tree/a directory with a rather long name/and another one in it";
+    env.mkdir(long);
+    env.write(format!("{long}/file"), 100_000);
+    std::fs::hard_link(env.path(format!("{long}/file")), env.path("tree/link")).unwrap();
+    for (command, words) in [
+        ("scan tree", &["in directories)", "work-stealing", "counted once", "available", "…"][..]),
+        ("list no/such/directory", &["transect:", "cannot access", "No such file or directory"]),
+        ("list -x no-such-program", &["cannot start", "'no-such-program':", "directory"]),
+        ("list -x ./tree", &["is a directory, not a program:", "--one-file-system"]),
+    ] {
+        let run = format!(r#"stty cols 40 rows 30; "$TRANSECT" {command} 2>&1"#);
+        let Some(shown) = on_terminal(&env, test, "NO_COLOR=1", &run) else { return };
+        let text = shown.stdout_text().replace('\r', "");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 40, "{command}: {line}\n{text}");
+        }
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in words {
+            assert!(text.contains(words), "{command}: no {words} in {text}");
+        }
+    }
+    let piped = env.transect(["scan", "tree"]).exits(0).quiet().stdout_text();
+    assert!(piped.contains("tree/a directory with a rather long name/and another one in it/file"));
 }

@@ -396,7 +396,10 @@ fn transform_json_per_file_and_total() {
     assert_eq!(all["skipped"]["binary"], 1);
     let verified = env.sh(r#""$TRANSECT" transform blake3 src/a.c | "$TRANSECT" verify --json -"#);
     let text = verified.exits(0).stdout_text();
-    assert!(text.starts_with(r#"{"path":"src/a.c","status":"matching"}"#), "{text}");
+    assert!(
+        text.starts_with(r#"{"path":"src/a.c","path_raw":null,"status":"matching"}"#),
+        "{text}"
+    );
     assert!(text.contains(r#""schema":"transect.verify/1","complete":true"#), "{text}");
 }
 

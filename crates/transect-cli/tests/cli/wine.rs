@@ -256,3 +256,137 @@ fn wine_link_to_other_volume_respects_one_file_system() {
         assert_eq!(scan(&["--follow", "-x"]), (1, 3, 0, 1), "{reader}");
     }
 }
+
+/// The compiler that builds contenders for Windows here.
+const CROSS_COMPILER: &str = "x86_64-w64-mingw32-gcc";
+
+/// The contenders of Windows, with the programs that the cross compiler built from them.
+struct CrossBuilt {
+    /// A folder for `--contenders`: the shipped manifests, in which copying the programs takes the
+    /// place of compiling them.
+    contenders: PathBuf,
+    /// The folder with the programs.
+    programs: PathBuf,
+}
+
+impl CrossBuilt {
+    /// Builds them as their manifests say.
+    fn new(env: &TestEnv, names: &[&str]) -> Self {
+        let (contenders, programs) = (env.mkdir("contenders"), env.mkdir("programs"));
+        for name in names {
+            let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders").join(name);
+            let manifest = std::fs::read_to_string(shipped.join("contender.toml"));
+            let manifest = manifest.expect("a contender that ships");
+            let mut copies = Vec::new();
+            for line in manifest.lines().filter(|line| line.contains("[\"gcc\", \"")) {
+                let from = line.find("[\"gcc\"").expect("the command");
+                let to = line.find(']').expect("its end") + 1;
+                let words: Vec<String> =
+                    serde_json::from_str(&line[from..to]).expect("a list of words");
+                let out = words.iter().find_map(|word| word.strip_prefix("{out}/"));
+                let program = out.expect("a program to build");
+                let into = programs.to_str().expect("a plain path");
+                let mut compiler = Command::new(CROSS_COMPILER);
+                compiler.arg("-Werror").current_dir(&shipped);
+                compiler.args(words[1..].iter().map(|word| word.replace("{out}", into)));
+                assert!(compiler.status().expect("the compiler").success(), "{compiler:?}");
+                let made = on_drive(&programs.join(program));
+                copies.push(format!(r"['cmd', '/c', 'copy', '{made}', '{{out}}\{program}']"));
+            }
+            let (head, rest) = manifest.split_once("[[windows]]").expect("a toolchain");
+            let (_, methods) = rest.split_once("[[method]]").expect("a method");
+            let toolchain = format!("needs = ['cmd']\nbuild = [{}]", copies.join(", "));
+            let copied = format!("{head}[[windows]]\n{toolchain}\n[[method]]{methods}");
+            env.mkdir(format!("contenders/{name}"));
+            std::fs::write(contenders.join(name).join("contender.toml"), copied)
+                .expect("a new file");
+        }
+        Self { contenders, programs }
+    }
+
+    /// Runs one of the programs, and returns the line that it prints.
+    #[track_caller]
+    fn run(&self, exe: &Exe, program: &str, args: &[&str]) -> Value {
+        let program =
+            Exe { program: self.programs.join(program).into_os_string(), wine: exe.wine.clone() };
+        program.json(args)
+    }
+}
+
+#[test]
+fn wine_contenders_of_windows_do_equal_work() {
+    let test = "wine_contenders_of_windows_do_equal_work";
+    let Some(exe) = Exe::find(test) else { return };
+    if Command::new(CROSS_COMPILER).arg("--version").output().is_err() {
+        return skip(test, "no cross compiler for Windows").unwrap_or_default();
+    }
+    let env = TestEnv::new();
+    let built = CrossBuilt::new(&env, &["c-win32", "c-win32-files"]);
+    let tree = env.mkdir("tree");
+    for (path, bytes) in [("a/é/deep/leaf", 5), ("a/empty", 0), ("b/c", 70_000), (".hidden", 1)] {
+        let path = tree.join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a new directory");
+        std::fs::write(path, vec![b'x'; bytes]).expect("a new file");
+    }
+    let root = tree.to_str().expect("a plain path");
+    let check = ["lab", "method", "portable/recursive", root, "1", "--check"];
+    let expected = env.transect(check).exits(0).quiet().json();
+    let drive = on_drive(&tree);
+    for method in [
+        "c-find-first-file",
+        "c-find-first-file-ex-standard",
+        "c-find-first-file-ex-basic-large",
+        "c-file-attributes-ex",
+        "c-runtime-findfirst",
+        "c-nt-query",
+    ] {
+        let found = built.run(&exe, "check.exe", &[method, &drive, "1"]);
+        for key in ["files", "directories", "bytes", "errors", "digest"] {
+            assert_eq!(found[key], expected[key], "{method}: {key}");
+        }
+    }
+    let (input, output) = (tree.join("b/c"), env.path("output"));
+    let content = std::fs::read(&input).expect("a file of our own");
+    for method in ["c-stdio", "c-mmap", "win32-read-write", "win32-overlapped"] {
+        let files = [on_drive(&input), on_drive(&output)];
+        let args = [method, &files[0], &files[1], "1000", "case", "inside", "sequential"];
+        let line = built.run(&exe, "pass.exe", &args);
+        assert_eq!(line["bytes"], 70_000, "{method}");
+        let changed = std::fs::read(&output).expect("the output");
+        assert_eq!(changed, content.to_ascii_uppercase(), "{method}");
+        std::fs::remove_file(&output).expect("the output");
+    }
+}
+
+/// A session of walks builds a contender of Windows, starts it without a shell, and proves its work.
+#[test]
+fn wine_session_ranks_contender_built_there() {
+    let test = "wine_session_ranks_contender_built_there";
+    let Some(exe) = Exe::find(test) else { return };
+    if Command::new(CROSS_COMPILER).arg("--version").output().is_err() {
+        return skip(test, "no cross compiler for Windows").unwrap_or_default();
+    }
+    let env = TestEnv::new();
+    let built = CrossBuilt::new(&env, &["c-win32"]);
+    let tree = env.mkdir("tree");
+    std::fs::write(tree.join("file"), "12345").expect("a new file");
+    let folder = |path: PathBuf| on_drive(&path);
+    // Without a cache in the prefix of Wine.
+    let set = format!(
+        "set LOCALAPPDATA={}&& {} lab run enumerate --contenders {} --path {} --state as-is --rounds 1 \
+         --no-calls --methods c-nt-query -o {}",
+        folder(env.mkdir("cache")),
+        on_drive(Path::new(&exe.program)),
+        on_drive(&built.contenders),
+        folder(tree),
+        folder(env.path("session.jsonl")),
+    );
+    let cmd = Exe { program: "cmd".into(), wine: exe.wine.clone() };
+    let report = cmd.run(["/c", &set]);
+    let report = String::from_utf8_lossy(&report);
+    let row = report.lines().find(|line| line.starts_with("c-nt-query "));
+    let row = row.unwrap_or_else(|| panic!("not ranked: {report}"));
+    assert!(row.contains("(under Wine)"), "{report}");
+    let proof = "Equal work: verified by a digest of all paths, types and lengths.";
+    assert!(report.contains(proof), "{report}");
+}

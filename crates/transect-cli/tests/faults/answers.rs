@@ -54,9 +54,9 @@ fn without_time(text: String) -> String {
     let Ok(Value::Object(mut object)) = serde_json::from_str(&text) else {
         return text;
     };
-    // Removes how the result was found, and the largest files: among files of one size, any may be
+    // Removes how the result was found, what is free on the disk, and the largest files: among files of one size, any may be
     // listed.
-    for key in ["elapsed_ns", "threads", "reader", "order", "largest_files"] {
+    for key in ["elapsed_ns", "threads", "reader", "order", "disk", "largest_files"] {
         object.remove(key);
     }
     serde_json::to_string_pretty(&object).unwrap()
@@ -100,11 +100,11 @@ fn list_exit_code_zero_complete() {
 #[test]
 fn list_with_attributes_exit_code_zero_complete() {
     torture(&Scenario {
-        name: "list --csv -x, with attributes",
+        name: "list --csv --one-file-system, with attributes",
         build: tree,
         program: Program::Transect(&[
             "list",
-            "-x",
+            "--one-file-system",
             "--csv",
             "--columns",
             "path,type,size,nlink",

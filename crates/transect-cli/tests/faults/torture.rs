@@ -54,7 +54,8 @@ pub(crate) struct Scenario {
     /// The number of runs in a sample.
     pub(crate) sample: usize,
     /// Calls that are tested with all their faults even in a sample, because a defect was found
-    /// there: their names, and the ends of their paths.
+    /// there: their names, and the ends of their paths. Of many on the same file, the first two and
+    /// the last.
     pub(crate) always: &'static [(&'static str, &'static str)],
     /// Mounts a file system of its own on the folder.
     pub(crate) mounts: bool,
@@ -169,8 +170,14 @@ fn points<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Vec<FaultPoint> {
 
 /// Returns a sample of points, the same on every machine.
 fn sample(calls: &[Call], scenario: &Scenario) -> Vec<FaultPoint> {
+    let same = |a: &Call, b: &Call| a.name == b.name && a.subject == b.subject;
     let is_chosen = |call: &&Call| {
-        scenario.always.iter().any(|(name, end)| call.name == *name && call.subject.ends_with(end))
+        let mut always = scenario.always.iter();
+        let earlier =
+            calls.iter().filter(|other| same(other, call) && other.nth < call.nth).count();
+        let is_last = !calls.iter().any(|other| same(other, call) && other.nth > call.nth);
+        (earlier < 2 || is_last)
+            && always.any(|(name, end)| call.name == *name && call.subject.ends_with(end))
     };
     let (chosen, others): (Vec<&Call>, Vec<&Call>) = calls.iter().partition(is_chosen);
     let mut points = points(others);

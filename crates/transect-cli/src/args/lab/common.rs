@@ -23,7 +23,10 @@ pub(crate) struct LabSessionArgs {
     /// Compare these methods as well: A:B,...; may be repeated
     #[arg(long, value_name = "PAIRS")]
     pub(crate) pairs: Vec<String>,
-    /// Run every method N times [default: from the preset]
+    /// Run every method N times [default: those of the preset, or more]
+    ///
+    /// By default, presets without an article add rounds until every ratio is precise enough, or until
+    /// their time is over.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) rounds: Option<u16>,
     /// Add rounds until every ratio is precise enough, for at most DURATION (90s, 10m); at least those
@@ -36,6 +39,10 @@ pub(crate) struct LabSessionArgs {
     /// Do not count system calls; otherwise separate runs at the end count them
     #[arg(long)]
     pub(crate) no_calls: bool,
+    /// Count cycles, instructions and context switches with perf as well, and the cores used over time, in a
+    /// separate run of each method at the end
+    #[arg(long, hide_short_help = true)]
+    pub(crate) counters: bool,
     /// Print what would be measured and what it takes, and do nothing
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,

@@ -5,6 +5,7 @@ mod common;
 mod corpus;
 mod list;
 mod report;
+mod self_test;
 mod transform;
 mod tune;
 mod values;
@@ -18,8 +19,12 @@ pub(crate) use common::{LabMethodsArgs, LabSessionArgs};
 pub(crate) use corpus::{CorpusCommand, CorpusFileArgs};
 use list::LIST_NOTES;
 pub(crate) use list::LabListArgs;
-use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, REPORT_NOTES};
-pub(crate) use report::{LabCompareArgs, LabExplainArgs, LabImportArgs, LabReportArgs};
+use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, MERGE_NOTES, REPORT_NOTES};
+pub(crate) use report::{
+    LabCompareArgs, LabExplainArgs, LabImportArgs, LabMergeArgs, LabReportArgs,
+};
+pub(crate) use self_test::LabSelfTestArgs;
+use self_test::SELF_TEST_NOTES;
 use transform::RUN_TRANSFORM_NOTES;
 pub(crate) use transform::{LabPassArgs, LabTransformArgs};
 pub(crate) use tune::LabTuneArgs;
@@ -43,6 +48,9 @@ pub(crate) enum LabCommand {
     /// Compare two sessions: which cells became faster or slower
     #[command(after_long_help = COMPARE_NOTES)]
     Compare(LabCompareArgs),
+    /// Merge sessions of several machines into one table, each with its own ratios
+    #[command(after_long_help = MERGE_NOTES)]
+    Merge(LabMergeArgs),
     /// Explain what limits the fastest method of a transform session, and store it as a setting
     #[command(after_long_help = EXPLAIN_NOTES)]
     Explain(LabExplainArgs),
@@ -52,6 +60,9 @@ pub(crate) enum LabCommand {
     /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
     #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),
+    /// Test the lab itself: how often its verdicts are false, and whether it catches wrong contenders
+    #[command(after_long_help = SELF_TEST_NOTES)]
+    SelfTest(LabSelfTestArgs),
     /// Create and check trees and files with fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),

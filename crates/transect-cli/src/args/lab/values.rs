@@ -28,18 +28,46 @@ pub(super) fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
 
 /// The states of the caches: value, name, help.
 pub(super) const STATES: &[(State, &str, &str)] = &[
-    (State::Warm, "warm", "All in memory, verified: nothing is read from devices"),
-    (State::Cold, "cold", "Nothing in memory, verified: data is read from devices; needs root"),
+    (
+        State::Warm,
+        "warm",
+        if cfg!(windows) {
+            "All in memory, not verified"
+        } else {
+            "All in memory, verified: nothing is read from devices"
+        },
+    ),
+    (
+        State::Cold,
+        "cold",
+        if cfg!(windows) {
+            "Dropped from memory, not verified; needs an administrator"
+        } else {
+            "Nothing in memory, verified: data is read from devices; needs root"
+        },
+    ),
     (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
 ];
 
 /// The states of an input: value, name, help.
 pub(super) const FILE_STATES: &[(State, &str, &str)] = &[
-    (State::Warm, "warm", "All in memory, verified with the system"),
+    (
+        State::Warm,
+        "warm",
+        if cfg!(windows) {
+            "All in memory, not verified"
+        } else {
+            "All in memory, verified with the system"
+        },
+    ),
     (
         State::Cold,
         "cold",
-        "Nothing in memory, verified with the system; caches of a host are out of reach",
+        if cfg!(windows) {
+            "Dropped from memory, not verified"
+        } else {
+            "Nothing in memory, verified with the system; caches of a host are out of reach"
+        },
     ),
     (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
 ];

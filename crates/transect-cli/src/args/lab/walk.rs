@@ -84,4 +84,7 @@ pub(crate) struct LabMethodArgs {
     /// Report a digest of all entries and the first error as well, which makes walks slower
     #[arg(long, conflicts_with = "per_call")]
     pub(crate) check: bool,
+    /// Take this share of its CPU time longer, for the self-test
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["per_call", "check"])]
+    pub(crate) delay: Option<f64>,
 }

@@ -162,7 +162,7 @@ impl Serialize for SelectedColumns<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for column in self.0.iter() {
-            self.0.value(column, self.1).write(column.as_str(), &mut map)?;
+            self.0.value(column, self.1).write(column, &mut map)?;
         }
         map.end()
     }

@@ -5,24 +5,23 @@ mod leftovers;
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(not(any(target_os = "linux", windows)), path = "other.rs")]
 mod platform;
+#[cfg(feature = "lab")]
+mod profile;
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderKind};
-use transect_lab::report::tuning;
-use transect_lab::tune::profile::Profile;
-use transect_text::settings;
+use transect_sys::DiskSpace;
+use transect_text::disk;
 
 use crate::args::DoctorArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::output::units::{count, counted};
+use crate::output::json::DiskObject;
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
-use crate::profile;
 
 /// The width of a line of names, without its margin.
 const WIDTH: usize = 76;
@@ -38,11 +37,13 @@ struct Report {
     calls: Vec<Capability>,
     path: String,
     file_system: Option<FileSystem>,
+    disk: Option<DiskObject>,
     readers: Vec<ReaderRow>,
     reader: &'static str,
     orders: Vec<OrderRow>,
     order: &'static str,
-    profile: Option<Profile>,
+    #[cfg(feature = "lab")]
+    profile: Option<transect_lab::tune::profile::Profile>,
     /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
 }
@@ -113,6 +114,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         calls: platform::capabilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
+        disk: DiskSpace::of_roots(&[path.to_owned()]).map(DiskObject::from),
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),
         orders: Order::ALL
@@ -120,7 +122,8 @@ fn examine(path: &Path) -> Result<Report, CliError> {
             .map(|order| OrderRow { name: order.as_str(), about: order.about() })
             .collect(),
         order: Order::default().as_str(),
-        profile: profile::load(path),
+        #[cfg(feature = "lab")]
+        profile: crate::profile::load(path),
         leftovers: None,
     })
 }
@@ -149,6 +152,9 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     if let Some(file_system) = &report.file_system {
         write_file_system(out, file_system)?;
     }
+    if let Some(disk) = &report.disk {
+        writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "disk", disk::space(&disk.space()))?;
+    }
     write_readers(out, report)?;
     writeln!(out, "\n{BOLD}orders{BOLD:#}")?;
     let width = column(report.orders.iter().map(|order| order.name));
@@ -157,69 +163,11 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
     writeln!(out, "\n* used by default; a profile, --reader or --order can choose another.")?;
-    write_profile(out, report)?;
+    #[cfg(feature = "lab")]
+    profile::write(out, report.profile.as_ref(), &report.system, report.cores)?;
     match &report.leftovers {
         Some(leftovers) => leftovers::write(out, leftovers),
         None => Ok(()),
-    }
-}
-
-/// Writes the stored profile of `lab tune`: settings, age and evidence.
-fn write_profile(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
-    let Some(profile) = &report.profile else {
-        return writeln!(
-            out,
-            "  none; `transect lab tune` measures which settings are fastest here"
-        );
-    };
-    write_passes(out, profile)?;
-    if !profile.has_walks() {
-        return Ok(());
-    }
-    let Profile { settings, measured, entries, environment, evidence, .. } = profile;
-    writeln!(out, "  {GOOD}{}{GOOD:#}", settings::describe(settings))?;
-    let age = age(environment.began);
-    let measured = quote::for_terminal(measured.as_os_str());
-    writeln!(out, "  {DIM}measured {age} ago on {measured}, {} entries{DIM:#}", count(*entries))?;
-    for (what, then, now) in [
-        ("system", &environment.system, &report.system),
-        ("version", &environment.version, &report.version.to_owned()),
-        ("cores", &environment.cores.to_string(), &report.cores.to_string()),
-    ] {
-        if then != now {
-            writeln!(out, "  {WARN}{what} was {then}, is {now}: measure again{WARN:#}")?;
-        }
-    }
-    writeln!(out)?;
-    tuning::write_evidence(out, evidence)
-}
-
-/// Writes the stored settings of `lab explain` for transforms.
-fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
-    for setting in &profile.passes {
-        writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;
-        let (age, by_default) = (age(setting.environment.began), setting.by_default.as_str());
-        let evidence: Vec<String> =
-            setting.evidence.iter().map(|seen| seen.ratios.to_string()).collect();
-        let evidence = evidence.join(", ");
-        writeln!(
-            out,
-            "  {DIM}measured {age} ago with {}: {evidence} times {by_default}{DIM:#}",
-            setting.kind.as_str()
-        )?;
-    }
-    Ok(())
-}
-
-/// Returns the time since `second` (since 1970) in words.
-fn age(second: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let seconds = now.saturating_sub(second);
-    match seconds {
-        0..3600 => counted(seconds / 60, "minute", "minutes"),
-        3600..86_400 => counted(seconds / 3600, "hour", "hours"),
-        _ => counted(seconds / 86_400, "day", "days"),
     }
 }
 

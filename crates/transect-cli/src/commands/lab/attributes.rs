@@ -10,8 +10,8 @@ use transect_lab::experiments::attributes::{
     Task,
 };
 use transect_lab::experiments::words::Words;
-use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::Pair;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
@@ -54,7 +54,7 @@ impl Request for LabAttributesArgs {
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let chosen = chosen(self, methods)?;
-        let cache_states = cache_states(self)?.len();
+        let cache_states = cache_states(self)?.states.len();
         let rounds = rounds(&self.session, self.preset.rounds);
         let mut samples = 0;
         for (name, task, ..) in wanted(self)? {
@@ -92,13 +92,14 @@ impl Request for LabAttributesArgs {
         let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
         let cells = attributes::cells(&doing);
         let pairs = Pair::of_preset(attributes::PAIRS, &cells);
-        Ok(Some(SessionSpec {
+        let spec = SessionSpec {
             pairs,
             rounds: self.preset.rounds,
-            cache_states,
+            max_time: self.preset.max_time,
             floor: floor.then(|| FLOOR_STATX.to_owned()),
             ..SessionSpec::new(Spec::Attributes, self.preset.name, datasets, cells, BASE)
-        }))
+        };
+        Ok(Some(spec.with_states(cache_states)))
     }
 
     /// Recreates the datasets of a session, and checks that they have not changed.
@@ -136,8 +137,8 @@ fn dataset(
 }
 
 /// Returns the states of the caches for a session, or an error if one is not available here.
-fn cache_states(args: &LabAttributesArgs) -> Result<Vec<State>, CliError> {
-    possible(&args.state)
+fn cache_states(args: &LabAttributesArgs) -> Result<PossibleStates, CliError> {
+    possible(&args.state, &[], DropScope::System)
 }
 
 /// Returns the datasets of a session: those of the named tasks, or of all available tasks.

@@ -12,6 +12,7 @@ use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
 use transect_lab::spec::Pair;
@@ -61,7 +62,7 @@ impl Request for LabRunArgs {
     }
 
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
-        let cache_states = cache_states(self)?.len();
+        let cache_states = cache_states(self)?.states.len();
         let cells = chosen_cells(self, methods)?;
         let corpora = corpora_of(self);
         let datasets = self.path.len() + corpora.len();
@@ -96,16 +97,17 @@ impl Request for LabRunArgs {
         let base = base(self)?;
         let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
         spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
-        Ok(Some(SessionSpec {
+        let spec = SessionSpec {
             rounds: self.preset.rounds,
+            max_time: self.preset.max_time,
             runs: self.preset.runs,
             whole_processes: self.preset.measures_processes(),
-            cache_states,
             floor,
             parallel_floor,
             cold_floor,
             ..spec
-        }))
+        };
+        Ok(Some(spec.with_states(cache_states)))
     }
 
     fn check_resumed(&self, spec: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
@@ -175,7 +177,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     };
     let is_of_the_user =
         |method: &Method| args.commands.iter().any(|command| command.name == method.name);
-    let has_cold = cache_states(args)?.contains(&State::Cold);
+    let has_cold = cache_states(args)?.states.contains(&State::Cold);
     let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
     let is_floor =
         |method: &Method| !args.preset.names_only && floors.contains(&method.name.as_str());
@@ -202,11 +204,8 @@ fn nothing_to_walk() -> CliError {
 }
 
 /// Returns the states of the caches for a session, or an error if one is not available here.
-fn cache_states(args: &LabRunArgs) -> Result<Vec<State>, CliError> {
-    match args.state.as_slice() {
-        [] => possible(args.preset.cache_states),
-        asked => possible(asked),
-    }
+fn cache_states(args: &LabRunArgs) -> Result<PossibleStates, CliError> {
+    possible(&args.state, args.preset.cache_states, DropScope::System)
 }
 
 /// Counts all trees to walk, and creates missing corpora.

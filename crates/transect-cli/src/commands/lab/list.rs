@@ -9,6 +9,8 @@ use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::{self, Kind};
 use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
 use transect_lab::published::contract::{self, ContractRow};
+use transect_lab::rivals::code_length::CodeLength;
+use transect_lab::rivals::contender::Contender;
 use transect_text::style::Style;
 
 use super::methods::{contenders, methods};
@@ -25,6 +27,8 @@ struct Row<'m> {
     contract: Option<&'m [String]>,
     language: &'m str,
     kind: &'static str,
+    /// The length of the code of its contender, of all its methods together.
+    code: Option<CodeLength>,
     available: bool,
     why_not: Option<&'m str>,
     about: &'m str,
@@ -79,6 +83,7 @@ fn row<'m, R: Runner>(task: &'static str, method: &'m Method<R>, contract: bool)
         contract: contract.then_some(method.contract.as_slice()),
         language: &method.language,
         kind: method.runner.kind(),
+        code: method.runner.contender().map(Contender::code_length),
         available: method.unavailable_reason.is_none(),
         why_not: method.unavailable_reason.as_deref(),
         about: &method.about,
@@ -150,9 +155,10 @@ fn absent(methods: &[walk::Method], contract: bool) -> BTreeMap<String, BTreeSet
                 format!("{} ({})", method.name, method.contract.join(" "))
             }
             WalkRunner::Absent => method.name.clone(),
-            WalkRunner::Contender(_) | WalkRunner::Peer(_) | WalkRunner::External(_) => {
-                method.name.clone()
-            }
+            WalkRunner::Floor(_)
+            | WalkRunner::Contender(_)
+            | WalkRunner::Peer(_)
+            | WalkRunner::External(_) => method.name.clone(),
         };
         absent.entry(reason.clone()).or_default().insert(name);
     }

@@ -2,15 +2,21 @@
 //! contenders' protocol.
 
 use transect::ScanOptions;
+use transect_lab::experiments::walk::floor::Floor;
+use transect_lab::experiments::walk::keep::Keep;
 use transect_lab::experiments::walk::run;
 use transect_lab::experiments::walk::variant::{Variant, VariantError};
 use transect_lab::harness::protocol::RunLine;
 
+use super::error::cannot;
 use crate::args::LabMethodArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 
 pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
+    if let Some(floor) = Floor::find(&args.name) {
+        return run_floor(floor, args);
+    }
     let unknown = |error: VariantError| {
         CliError::Lab(format!("no method is called '{}': {error}", args.name))
     };
@@ -18,7 +24,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();
     for _ in 0..args.runs {
-        let line = walk(options.clone(), args)?;
+        let line = walk(options.clone(), variant.keep, args)?;
         if line.work.directories == 0 {
             let root = args.root.display();
             return Err(CliError::Lab(format!("cannot read directory '{root}'")));
@@ -28,14 +34,25 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-fn walk(options: ScanOptions, args: &LabMethodArgs) -> Result<RunLine, transect::Error> {
+fn run_floor(floor: Floor, args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
+    for _ in 0..args.runs {
+        let line = floor.walk(&args.root, args.check).map_err(cannot("read", &args.root))?;
+        output::write_json(&mut output::stream::stdout(), &line)?;
+    }
+    Ok(ExitStatus::Complete)
+}
+
+fn walk(
+    options: ScanOptions,
+    keep: Option<Keep>,
+    args: &LabMethodArgs,
+) -> Result<RunLine, transect::Error> {
     if args.check {
         return run::walk_checked(options);
     }
-    if args.per_call {
-        let (work, calls, elapsed_ns) = run::walk_timed(options)?;
-        return Ok(RunLine { calls: Some(calls), ..RunLine::new(work, elapsed_ns) });
+    let mut line = run::walk(options, keep, args.per_call)?;
+    if let Some(share) = args.delay.filter(|share| (0.0..=1.0).contains(share)) {
+        run::delay(&mut line, share);
     }
-    let (work, time) = run::walk(options)?;
-    Ok(RunLine::measured(work, time))
+    Ok(line)
 }

@@ -9,12 +9,14 @@ mod error;
 mod explain;
 mod import;
 mod list;
+mod merge;
 mod method;
 mod methods;
 mod pass;
 mod report;
 mod request;
 mod run;
+mod self_test;
 mod transform;
 mod tune;
 
@@ -29,9 +31,11 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Run(LabRunCommand::Attributes(args)) => run::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
+        LabCommand::Merge(args) => merge::run(args),
         LabCommand::Explain(args) => explain::run(args),
         LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),
+        LabCommand::SelfTest(args) => self_test::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Method(args) => method::run(args),
         LabCommand::Pass(args) => pass::run(args),

@@ -23,17 +23,17 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
         Some(file) => write_page(&data, file)?,
         None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
         None if args.markdown => print(&data, |out, report| markdown::write(out, report))?,
-        None => show(&data, args.json)?,
+        None => show(&data, args.json, args.all)?,
     }
     Ok(ExitStatus::Complete)
 }
 
-/// Prints the results of a session as JSON or text.
-pub(super) fn show(data: &SessionData, json: bool) -> Result<(), CliError> {
+/// Prints the results of a session as JSON or text; the text with all rows, or with the best known.
+pub(super) fn show(data: &SessionData, json: bool, all: bool) -> Result<(), CliError> {
     let width = output::terminal_width();
     print(data, |out, report| match json {
         true => output::write_json(out, report),
-        false => terminal::write(out, report, width),
+        false => terminal::write(out, report, width, all),
     })
 }
 

@@ -10,6 +10,7 @@ use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::{Experiment, Launcher};
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::{Cell, SessionSpec};
@@ -98,14 +99,14 @@ impl Common<'_> {
     /// # Errors
     /// The base or a cell of a pair is not in the session.
     pub(super) fn apply_to(self, mut plan: SessionSpec) -> Result<SessionSpec, CliError> {
-        let LabSessionArgs { base, pairs, max_time, seed, .. } = self.session;
+        let LabSessionArgs { base, pairs, seed, .. } = self.session;
         if let Some(base) = base {
             plan.set_base(base).map_err(CliError::Lab)?;
         }
         pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Lab)?;
         Ok(SessionSpec {
             rounds: rounds(self.session, plan.rounds),
-            max_time: max_time.map(|time| time.as_secs()),
+            max_time: max_time(self.session, plan.max_time),
             seed: seed.unwrap_or_else(seed_of_the_clock),
             limit: self.limit,
             ..plan
@@ -154,12 +155,18 @@ pub(super) fn write_cells(
     cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
 }
 
-/// Returns the states, or an error if one is not available here.
-pub(super) fn possible(states: &[State]) -> Result<Vec<State>, CliError> {
-    match states.iter().find_map(|state| state.unavailable_reason()) {
-        Some(why_not) => Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}"))),
-        None => Ok(states.to_vec()),
-    }
+/// Returns the states that the user asks for, or those of the preset; an error if one is not available here.
+/// On other systems than Linux, a preset's cold state is then replaced.
+pub(super) fn possible(
+    asked: &[State],
+    of_the_preset: &[State],
+    scope: DropScope,
+) -> Result<PossibleStates, CliError> {
+    let possible = match asked {
+        [] => PossibleStates::of_preset(of_the_preset, scope),
+        asked => PossibleStates::asked(asked, scope),
+    };
+    possible.map_err(|why_not| CliError::Lab(format!("cannot measure with cold caches: {why_not}")))
 }
 
 /// Returns the available methods that match the globs; without globs, the defaults.
@@ -201,6 +208,13 @@ fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
 pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
     let rounds = asked.rounds.map_or(preset, usize::from);
     if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
+}
+
+/// Returns the time limit for further rounds, in seconds: that of the user, or, unless the user chose the
+/// number of rounds, that of the preset.
+pub(super) fn max_time(asked: &LabSessionArgs, preset: Option<u64>) -> Option<u64> {
+    let of_the_preset = preset.filter(|_| asked.rounds.is_none());
+    asked.max_time.map(|time| time.as_secs()).or(of_the_preset)
 }
 
 fn seed_of_the_clock() -> u64 {

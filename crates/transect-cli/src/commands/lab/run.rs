@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::harness::accesses;
+use transect_lab::harness::counters;
 use transect_lab::harness::environment::version_of;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
@@ -59,9 +60,12 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     if common.counts_calls && !common.session.no_calls {
         examine_calls(&mut session, &mut experiment, &cancel)?;
     }
+    if common.session.counters {
+        count_events(&mut session, &mut experiment, &cancel)?;
+    }
     drop(experiment);
     drop(scratch);
-    report::show(session.data(), false)?;
+    report::show(session.data(), false, false)?;
     if common.has_page {
         write_page(&session)?;
     }
@@ -162,16 +166,14 @@ fn print_time(
     let time = estimate.run(experiment, cancel).map_err(lab)?;
     drop(status);
     let Some(time) = time else { return Ok(()) };
-    let (time, cells) = (units::duration(time), spec.cells.len());
-    let (rounds, base) = (spec.rounds, &spec.base);
-    let longer = spec.max_time.map_or(String::new(), |seconds| {
-        format!(
-            ", with further rounds up to about {}",
-            units::duration(Duration::from_secs(seconds))
-        )
+    let further = spec.max_time.map(Duration::from_secs).filter(|&limit| limit > time);
+    let longer = further.map_or(String::new(), |limit| {
+        format!(", with further rounds up to about {}", units::duration(limit))
     });
+    let (time, cells) = (units::duration(time), spec.cells.len());
+    let rounds = spec.rounds;
     output::hint(&format!(
-        "takes about {time}{longer}: {cells} cells in {rounds} rounds, if all are as fast as {base}"
+        "takes about {time}{longer}: {cells} cells in {rounds} rounds, judging by one of each kind"
     ));
     Ok(())
 }
@@ -221,6 +223,19 @@ fn examine_calls(
         return Ok(());
     }
     session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
+}
+
+/// Counts the events of processors during a run of every method.
+fn count_events(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    if let Some(why_not) = counters::unavailable_reason() {
+        output::hint(&format!("--counters: nothing is counted: {why_not}"));
+        return Ok(());
+    }
+    session.count_events(experiment, cancel, &mut each_cell("count its events")).map_err(lab)
 }
 
 /// Returns a function that shows the progress of an operation on every cell, and prints its errors.

@@ -15,6 +15,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::launch::can_start;
+use transect_lab::harness::possible_states::DropScope;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
 use transect_lab::spec::Pair;
@@ -23,7 +24,7 @@ use transect_text::size;
 
 use super::error::cannot;
 use super::methods::contenders;
-use super::request::{Common, Request, choose, scratch, write_cells};
+use super::request::{Common, Request, choose, possible, scratch, write_cells};
 use crate::args::LabTransformArgs;
 use crate::exit::CliError;
 use crate::output;
@@ -183,7 +184,7 @@ fn plan_of_many(
     let datasets = Phase::ALL.iter().map(dataset).collect();
     let cells = transform::cells_of_many(rules.sync);
     let base = cells[0].name.clone();
-    Ok(plan_of(args, rules, datasets, cells, &base))
+    plan_of(args, rules, datasets, cells, &base)
 }
 
 /// Returns the plan of a session of large files, in which each size is a dataset.
@@ -222,7 +223,7 @@ fn plan_of_one(
         }),
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
-    let mut plan = plan_of(args, rules, datasets, cells, BASE);
+    let mut plan = plan_of(args, rules, datasets, cells, BASE)?;
     plan.pairs = Pair::of_preset(args.preset.pairs, &plan.cells);
     plan.pairs.extend(Pair::of_hints(&plan.cells));
     plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
@@ -236,12 +237,12 @@ fn plan_of(
     datasets: Vec<Dataset>,
     cells: Vec<Cell>,
     base: &str,
-) -> SessionSpec {
-    SessionSpec {
-        rounds: args.preset.rounds,
-        cache_states: given(&args.state, args.preset.states),
-        ..SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base)
-    }
+) -> Result<SessionSpec, CliError> {
+    // States run as written: one may occur several times, as in the naive protocol `cold,as-is,as-is`.
+    let states = possible(&args.state, args.preset.states, DropScope::Files)?;
+    let spec = SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base);
+    let (rounds, max_time) = (args.preset.rounds, args.preset.max_time);
+    Ok(SessionSpec { rounds, max_time, ..spec }.with_states(states))
 }
 
 /// Returns the user's values without duplicates, or those of the preset.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
@@ -31,7 +32,12 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     if args.forget {
         return forget(&identity);
     }
-    let states = request::possible(&args.state)?;
+    let PossibleStates { states, dropped, .. } =
+        request::possible(&args.state, &[], DropScope::System)?;
+    if dropped.is_some() {
+        let why = "nothing proves that caches are cold on this system; use --state warm";
+        return Err(CliError::Lab(why.to_owned()));
+    }
     let files = files(args)?;
     let request = TuneRequest {
         path: &path,

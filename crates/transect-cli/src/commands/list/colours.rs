@@ -4,6 +4,7 @@ use anstream::ColorChoice;
 use lscolors::{Indicator, LsColors, Style};
 use transect::{FileType, ListEntry};
 
+use crate::args::ColorWhen;
 use crate::output::stream::stdout_colours;
 
 /// The colours of `LS_COLORS`.
@@ -11,12 +12,16 @@ use crate::output::stream::stdout_colours;
 pub(super) struct Colours(LsColors);
 
 impl Colours {
-    /// Returns the colours of `LS_COLORS`, or the defaults of `ls`; `None` with `NO_COLOR` or if the
-    /// terminal has no colours.
-    pub(super) fn of_terminal() -> Option<Self> {
-        // `LS_COLORS` is a convention of Unix.
-        let wanted = !cfg!(windows) && stdout_colours() != ColorChoice::Never;
-        wanted.then(|| Self(LsColors::from_env().unwrap_or_default()))
+    /// Returns the colours of `LS_COLORS`, or the defaults of `ls`. With `auto`, `None` if standard
+    /// output is not a terminal with colours, or with `NO_COLOR`.
+    pub(super) fn new(when: ColorWhen) -> Option<Self> {
+        let is_wanted = match when {
+            // `LS_COLORS` is a convention of Unix.
+            ColorWhen::Auto => !cfg!(windows) && stdout_colours() != ColorChoice::Never,
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+        };
+        is_wanted.then(|| Self(LsColors::from_env().unwrap_or_default()))
     }
 
     /// Appends a path: its parent in the colour of directories, the name in that of the entry.

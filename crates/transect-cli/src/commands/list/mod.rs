@@ -1,6 +1,7 @@
-//! `transect list`: prints each entry as soon as it is found.
+//! `transect list`: prints each entry as soon as it is found, or runs a command for it.
 
 mod colours;
+mod exec;
 mod human;
 mod machine;
 mod value;
@@ -8,7 +9,7 @@ mod value;
 use std::io::Write;
 use std::sync::Arc;
 
-use transect::{Diagnostics, LineFormat, ListOutput, ListSink, Progress};
+use transect::{Diagnostics, LineFormat, ListOutput, ListSink, Progress, ScanPlan};
 
 use crate::args::ListArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -19,7 +20,8 @@ use crate::progress::ProgressLine;
 use crate::{output, profile};
 
 use colours::Colours;
-use human::HumanFormat;
+use exec::{Commands, PathWriter};
+use human::{HumanFormat, Layout};
 use machine::{Csv, Json};
 
 /// The columns of `--long`, in the order of `ls -l`.
@@ -40,42 +42,100 @@ const MACHINE_COLUMNS: &[Column] =
 
 pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
-    let (mut options, _) = profile::scan_options(&args.walk);
+    let cancel = cancel_on_signal()?;
+    let commands = Commands::of(args, &cancel)?;
+    let (mut options, _) = match commands {
+        // Commands inherit the limit of open files: some programs need time for each possible one.
+        Some(_) => with_handle_limit_kept(|| profile::scan_options(&args.walk)),
+        None => profile::scan_options(&args.walk),
+    };
     options.filters.min_depth = args.min_depth;
-    let plan = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress)).plan()?;
+    // Entries that are not printed need not be read.
+    options.max_depth = args.depth.into_iter().chain(options.max_depth).min();
+    let plan = options.cancel(cancel).progress(Arc::clone(&progress)).plan()?;
+
+    if let Some(commands) = commands {
+        let walked = commands.run(|paths| {
+            let output = ListOutput::new(paths, PathWriter::TERMINATOR);
+            // Commands may print at any time.
+            let line = ProgressLine::start(args.progress, false, &progress);
+            walk(args, &plan, output, line)
+        });
+        let (end, all_succeeded) = walked?;
+        return Ok(match end {
+            _ if commands.were_interrupted() => ExitStatus::Interrupted,
+            ExitStatus::Complete if !all_succeeded => ExitStatus::Partial,
+            end => end,
+        });
+    }
 
     let to_terminal = stream::stdout_is_terminal();
-    let quoted = quotes_names(args, to_terminal);
-    let mut stdout = if quoted { stream::stdout().allow_any_style() } else { stream::stdout() };
+    let style = Style::of(args, to_terminal);
+    let mut stdout = match style.quoted {
+        true if style.colours.is_some() => stream::painted_stdout(),
+        _ => stream::stdout(),
+    };
     if args.csv {
         stdout.write_all(&machine::header(columns(args)))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
     let mut output = ListOutput::new(stdout, terminator);
-    if let Some(format) = format(args, quoted) {
+    if let Some(format) = format(args, style) {
         output = output.formatted(format);
     }
+    // Unsorted lines on a terminal show progress themselves.
+    let room = !to_terminal || args.sort.is_some();
+    let line = ProgressLine::start(args.progress, room, &progress);
+    walk(args, &plan, output, line)
+}
+
+/// Writes the entries to `output`, in the order and number that the arguments request.
+fn walk<W: Write + Send>(
+    args: &ListArgs,
+    plan: &ScanPlan,
+    mut output: ListOutput<W>,
+    line: ProgressLine,
+) -> Result<ExitStatus, CliError> {
     if let Some(lines) = args.limit {
         output = output.limited(lines);
     }
     if let Some(key) = args.sort {
         output = output.sorted_by(key, args.reverse);
     }
+    if args.total {
+        output = output.with_totals();
+    }
     let output = Arc::new(output);
-
-    // Unsorted lines on a terminal show progress themselves.
-    let room = !to_terminal || args.sort.is_some();
-    let line = ProgressLine::start(args.progress, room, &progress);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
     let outcome = plan.run(|| ListSink::new(Arc::clone(&output), errors))?;
     drop(line);
 
     let interrupted = outcome.interrupted;
-    let mut diagnostics = outcome.sink.into_diagnostics();
+    let (mut diagnostics, totals) = outcome.sink.finish();
     output.finish()?;
+    if let Some(totals) = totals {
+        stream::stdout().write_all(human::total_lines(&totals, args.bytes).as_bytes())?;
+    }
     diagnostics.sort();
     output::show_errors(&diagnostics, args.errors);
     Ok(ExitStatus::from_diagnostics(&diagnostics, interrupted))
+}
+
+/// Calls `call`, and restores the limit of open files that it raises.
+#[cfg(unix)]
+fn with_handle_limit_kept<T>(call: impl FnOnce() -> T) -> T {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let before = getrlimit(Resource::Nofile);
+    let result = call();
+    // A lower soft limit is always allowed.
+    let _ = setrlimit(Resource::Nofile, before);
+    result
+}
+
+#[cfg(not(unix))]
+fn with_handle_limit_kept<T>(call: impl FnOnce() -> T) -> T {
+    call()
 }
 
 /// Returns the columns to print.
@@ -88,24 +148,44 @@ fn columns(args: &ListArgs) -> &[Column] {
     }
 }
 
-/// Returns whether names are quoted: a terminal would interpret control characters.
-fn quotes_names(args: &ListArgs, to_terminal: bool) -> bool {
-    // With -0 the bytes are wanted; but a Windows console accepts only Unicode.
-    to_terminal && !args.json && !args.csv && (!args.null || cfg!(windows))
+/// How names are written.
+struct Style {
+    /// A terminal would interpret control characters.
+    quoted: bool,
+    colours: Option<Colours>,
+    /// The columns of the terminal.
+    width: Option<usize>,
+}
+
+impl Style {
+    fn of(args: &ListArgs, to_terminal: bool) -> Self {
+        if args.json || args.csv || args.null {
+            // The bytes are wanted; but a Windows console accepts only Unicode.
+            let quoted = args.null && to_terminal && cfg!(windows);
+            return Self { quoted, colours: None, width: None };
+        }
+        let colours = Colours::new(args.color);
+        // Colours are for a terminal, even if a pager passes them on.
+        let quoted = to_terminal || colours.is_some();
+        Self { quoted, colours, width: output::terminal_width().filter(|&width| width > 0) }
+    }
 }
 
 /// Returns the format of the lines; `None` for plain paths.
-fn format(args: &ListArgs, quoted: bool) -> Option<Box<dyn LineFormat>> {
-    let columns = Columns::new(columns(args));
+fn format(args: &ListArgs, style: Style) -> Option<Box<dyn LineFormat>> {
+    let columns = columns(args);
     if args.json {
-        return Some(Box::new(Json(columns)));
+        return Some(Box::new(Json(Columns::new(columns))));
     }
     if args.csv {
-        return Some(Box::new(Csv(columns)));
+        return Some(Box::new(Csv(Columns::new(columns))));
     }
-    if !quoted && columns.are_paths_alone() {
+    let are_paths_alone = columns == [Column::Path];
+    if !style.quoted && are_paths_alone {
         return None;
     }
-    let colours = if quoted { Colours::of_terminal() } else { None };
-    Some(Box::new(HumanFormat::new(columns, quoted, colours)))
+    // A path alone is never shortened: it can be copied.
+    let width = style.width.filter(|_| !are_paths_alone);
+    let layout = Layout::new(columns, args.long, args.bytes, width);
+    Some(Box::new(HumanFormat::new(layout, style.quoted, style.colours)))
 }

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use transect::table::SubtreeTotals;
 
+use crate::output::csv::Record;
+
 use super::view::{Usage, View, unread};
 
 const SUMS: [&str; 6] =
@@ -16,44 +18,59 @@ const OF_ENTRIES: [&str; 7] =
 /// # Errors
 /// The output cannot be written.
 pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
     let table = &usage.table;
     match &usage.view {
         View::Tree(lines) => {
-            csv.write_record(SUMS.iter().chain(&OF_ENTRIES))?;
+            write_record(out, |record| {
+                SUMS.iter().chain(&OF_ENTRIES).for_each(|name| record.plain(name));
+            })?;
             for line in lines {
                 let row = line.row;
-                for field in sums(&table.totals(row)) {
-                    csv.write_field(field)?;
-                }
-                for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
-                    csv.write_field(number.to_string())?;
-                }
-                csv.write_field(unread(table, row).unwrap_or_default())?;
-                csv.write_field(table.file_type(row).as_str())?;
-                csv.write_field(line.last.len().to_string())?;
-                csv.write_field(table.path(row).as_os_str().as_encoded_bytes())?;
-                csv.write_record(None::<&[u8]>)?;
+                write_record(out, |record| {
+                    write_sums(record, &table.totals(row));
+                    for number in [table.shared(row), table.exclusive(row), table.errors(row)] {
+                        record.plain(number);
+                    }
+                    match unread(table, row) {
+                        Some(reason) => record.text(reason.as_bytes()),
+                        None => record.unknown(),
+                    }
+                    record.text(table.file_type(row).as_str().as_bytes());
+                    record.plain(line.last.len());
+                    record.text(table.path(row).as_os_str().as_encoded_bytes());
+                })?;
             }
         }
         View::Groups(groups) => {
-            csv.write_record(SUMS.iter().chain(&["key"]))?;
+            write_record(out, |record| {
+                SUMS.iter().chain(&["key"]).for_each(|name| record.plain(name));
+            })?;
             for group in groups {
-                csv.write_record(sums(&group.sums).iter().chain([&group.key]))?;
+                write_record(out, |record| {
+                    write_sums(record, &group.sums);
+                    record.text(group.key.as_bytes());
+                })?;
             }
         }
     }
-    csv.flush()
+    Ok(())
 }
 
-fn sums(sums: &SubtreeTotals) -> [String; 6] {
-    let newest = sums.newest().map(|time| time.to_string()).unwrap_or_default();
-    [
-        sums.files.to_string(),
-        sums.directories.to_string(),
-        sums.others.to_string(),
-        sums.apparent.to_string(),
-        sums.disk_usage.to_string(),
-        newest,
-    ]
+fn write_record(out: &mut impl Write, fill: impl FnOnce(&mut Record<'_>)) -> io::Result<()> {
+    let mut line = Vec::new();
+    fill(&mut Record::new(&mut line));
+    line.push(b'\n');
+    out.write_all(&line)
+}
+
+fn write_sums(record: &mut Record<'_>, sums: &SubtreeTotals) {
+    for number in [sums.files, sums.directories, sums.others] {
+        record.plain(number);
+    }
+    record.plain(sums.apparent);
+    record.plain(sums.disk_usage);
+    match sums.newest() {
+        Some(time) => record.plain(time),
+        None => record.unknown(),
+    }
 }

@@ -8,7 +8,7 @@ use transect::table::{Row, SubtreeTotals, Table};
 use super::groups::Group;
 use super::tree::Line;
 use super::view::{Usage, View, unread};
-use crate::output::json::PathEntry;
+use crate::output::json::{DiskObject, PathEntry};
 
 #[derive(Serialize)]
 pub(super) struct Object {
@@ -20,6 +20,7 @@ pub(super) struct Object {
     #[serde(flatten)]
     total: SumsEntry,
     hard_links: u64,
+    disk: Option<DiskObject>,
     errors: u64,
     vanished: u64,
     elapsed_ns: u64,
@@ -65,7 +66,7 @@ struct GroupEntry {
 
 impl Object {
     pub(super) fn new(roots: &[PathBuf], usage: &Usage) -> Self {
-        let Usage { outcome, elapsed, interrupted, table, measure, view } = usage;
+        let Usage { outcome, elapsed, interrupted, table, disk, measure, view } = usage;
         let outcome = outcome.as_ref();
         let (mut entries, mut groups) = (None, None);
         match view {
@@ -89,6 +90,7 @@ impl Object {
             measure: measure.as_str(),
             total: (&table.grand_total()).into(),
             hard_links: table.hard_links(),
+            disk: disk.map(DiskObject::from),
             errors: table.diagnostics().errors,
             vanished: table.diagnostics().vanished,
             elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FieldMask, Outcome, Progress};
+use transect_sys::DiskSpace;
 
 use crate::args::{Key, UsageArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -51,7 +52,8 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let measure = Measure::of(args);
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
-    show(args, &Usage { outcome, elapsed, interrupted, table, measure, view })?;
+    let disk = outcome.as_ref().and_then(|_| DiskSpace::of_roots(&args.walk.roots()));
+    show(args, &Usage { outcome, elapsed, interrupted, table, disk, measure, view })?;
     Ok(end)
 }
 
@@ -83,7 +85,7 @@ fn columns(args: &UsageArgs) -> FieldMask {
 }
 
 fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
-    let room = output::terminal_height().map(|lines| lines.saturating_sub(5).max(3));
+    let room = output::terminal_height().map(|lines| lines.saturating_sub(6).max(3));
     let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
     let min_size = args.min_size as u64;
     match args.by {

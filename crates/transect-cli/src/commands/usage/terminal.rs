@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use transect::FileType;
 use transect::table::Table;
-use transect_text::notes;
 use transect_text::share::{bar, percent};
+use transect_text::{disk, notes};
 
 use super::groups::Group;
 use super::measure::Measure;
@@ -153,6 +153,15 @@ fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
     let width = output::terminal_width().unwrap_or(usize::MAX);
     for line in output::wrap(&text, width) {
         writeln!(out, "{style}{line}{style:#}")?;
+    }
+    let Some(space) = &usage.disk else { return Ok(()) };
+    let space_text = disk::space_and_share(space, total.disk_usage);
+    let sparse_text = disk::sparse(space, total.apparent);
+    let labelled = [("disk", Some(space_text)), ("sparse", sparse_text)];
+    for (label, text) in labelled.into_iter().filter_map(|(label, text)| Some((label, text?))) {
+        for line in output::wrap(&format!("{label}: {text}"), width) {
+            writeln!(out, "{DIM}{line}{DIM:#}")?;
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use transect::Outcome;
 use transect::table::{Row, Table, UnreadReason};
+use transect_sys::DiskSpace;
 
 use super::groups::Group;
 use super::measure::Measure;
@@ -22,6 +23,8 @@ pub(super) struct Usage {
     pub(super) elapsed: Duration,
     pub(super) interrupted: bool,
     pub(super) table: Table,
+    /// The file system of the only root; `None` for an imported table.
+    pub(super) disk: Option<DiskSpace>,
     pub(super) measure: Measure,
     pub(super) view: View,
 }

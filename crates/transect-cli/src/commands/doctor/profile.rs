@@ -1,0 +1,77 @@
+//! The stored profile of the file system, as `doctor` shows it.
+
+use std::io::Write;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use transect_lab::report::tuning;
+use transect_lab::tune::profile::Profile;
+use transect_text::settings;
+
+use crate::output::units::{count, counted};
+use crate::output::{BOLD, DIM, GOOD, WARN, quote};
+
+/// Writes the stored profile of `lab tune`: settings, age and evidence.
+///
+/// It is out of date if it was measured on another `system`, with other `cores` or by another version.
+pub(super) fn write(
+    out: &mut impl Write,
+    profile: Option<&Profile>,
+    system: &str,
+    cores: usize,
+) -> std::io::Result<()> {
+    writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
+    let Some(profile) = profile else {
+        return writeln!(
+            out,
+            "  none; `transect lab tune` measures which settings are fastest here"
+        );
+    };
+    write_passes(out, profile)?;
+    if !profile.has_walks() {
+        return Ok(());
+    }
+    let Profile { settings, measured, entries, environment, evidence, .. } = profile;
+    writeln!(out, "  {GOOD}{}{GOOD:#}", settings::describe(settings))?;
+    let age = age(environment.began);
+    let measured = quote::for_terminal(measured.as_os_str());
+    writeln!(out, "  {DIM}measured {age} ago on {measured}, {} entries{DIM:#}", count(*entries))?;
+    for (what, then, now) in [
+        ("system", environment.system.as_str(), system),
+        ("version", &environment.version, env!("CARGO_PKG_VERSION")),
+        ("cores", &environment.cores.to_string(), &cores.to_string()),
+    ] {
+        if then != now {
+            writeln!(out, "  {WARN}{what} was {then}, is {now}: measure again{WARN:#}")?;
+        }
+    }
+    writeln!(out)?;
+    tuning::write_evidence(out, evidence)
+}
+
+/// Writes the stored settings of `lab explain` for transforms.
+fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
+    for setting in &profile.passes {
+        writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;
+        let (age, by_default) = (age(setting.environment.began), setting.by_default.as_str());
+        let evidence: Vec<String> =
+            setting.evidence.iter().map(|seen| seen.ratios.to_string()).collect();
+        let evidence = evidence.join(", ");
+        writeln!(
+            out,
+            "  {DIM}measured {age} ago with {}: {evidence} times {by_default}{DIM:#}",
+            setting.kind.as_str()
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns the time since `second` (since 1970) in words.
+fn age(second: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = now.saturating_sub(second);
+    match seconds {
+        0..3600 => counted(seconds / 60, "minute", "minutes"),
+        3600..86_400 => counted(seconds / 3600, "hour", "hours"),
+        _ => counted(seconds / 86_400, "day", "days"),
+    }
+}

@@ -1,0 +1,125 @@
+//! Removes, links or clones the copies, after asking.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
+
+use transect::Cancel;
+use transect_duplicates::{Action, ActionReport, apply};
+
+use super::found::Found;
+use crate::args::DuplicatesArgs;
+use crate::exit::{CliError, ExitStatus};
+use crate::output;
+use crate::output::stream;
+use crate::output::units::{bytes, count, counted};
+use crate::progress::{REDRAW_INTERVAL, StatusLine};
+
+/// Kept files that are reported without `--errors`.
+const KEPT_SHOWN: usize = 10;
+
+/// An action and its result.
+pub(super) struct Acted {
+    pub(super) action: Action,
+    /// `None` after a dry run.
+    pub(super) done: Option<ActionReport>,
+}
+
+impl Acted {
+    pub(super) fn past_tense(&self) -> &'static str {
+        match self.action {
+            Action::Remove => "removed",
+            Action::Link { .. } => "linked",
+            Action::Clone => "cloned",
+        }
+    }
+
+    /// Returns the status of the command: that of the search, unless the action was less complete.
+    pub(super) fn status(&self, found: ExitStatus) -> ExitStatus {
+        match &self.done {
+            Some(done) if done.report.cancelled => ExitStatus::Interrupted,
+            Some(done)
+                if found == ExitStatus::Complete
+                    && (done.report.counts.kept > 0
+                        || done.report.counts.vanished > 0
+                        || !done.lost_metadata.is_empty()) =>
+            {
+                ExitStatus::Partial
+            }
+            _ => found,
+        }
+    }
+}
+
+/// Checks that a question can be asked if it must be, before anything is read.
+///
+/// # Errors
+/// [`CliError::Usage`]: there is no terminal.
+pub(super) fn check_can_ask(args: &DuplicatesArgs) -> Result<(), CliError> {
+    if args.yes || args.dry_run || io::stdin().is_terminal() && stream::stderr_is_terminal() {
+        return Ok(());
+    }
+    let message =
+        "not a terminal, so there is no way to ask; use --yes, or --dry-run to look first";
+    Err(CliError::Usage(message.to_owned()))
+}
+
+/// Acts on the groups that are shown. Returns `None` if there is nothing to do, or the user declined.
+pub(super) fn run(
+    args: &DuplicatesArgs,
+    found: &Found,
+    action: Action,
+    cancel: &Cancel,
+) -> Result<Option<Acted>, CliError> {
+    if args.dry_run {
+        return Ok(Some(Acted { action, done: None }));
+    }
+    let groups = found.groups();
+    let copies = groups.iter().flat_map(|group| group.copies.iter().skip(1));
+    let names: u64 =
+        copies.filter(|file| action.applies_to(file)).map(|file| file.names.len() as u64).sum();
+    if names > 0 && !args.yes && !confirm(action, names, found)? {
+        output::note("nothing was changed");
+        return Ok(None);
+    }
+    let mut status = StatusLine::on_terminal().filter(|_| !args.progress.no_progress);
+    let mut shown = Instant::now();
+    let done = apply(&found.table, groups, action, cancel, &mut |counts, _| {
+        if let Some(status) = status.as_mut().filter(|_| shown.elapsed() >= REDRAW_INTERVAL) {
+            let done = counts.removed + counts.kept + counts.vanished;
+            status.show(format!("{} of {} names", count(done), count(names)));
+            shown = Instant::now();
+        }
+    });
+    drop(status);
+    let done = done.map_err(|error| CliError::File(error.to_string()))?;
+    report_kept(args, &done);
+    Ok(Some(Acted { action, done: Some(done) }))
+}
+
+fn report_kept(args: &DuplicatesArgs, done: &ActionReport) {
+    let report = &done.report;
+    let shown = if args.errors { usize::MAX } else { KEPT_SHOWN };
+    report.kept.iter().take(shown).for_each(output::error);
+    let more = report.counts.kept - shown.min(report.kept.len()) as u64;
+    if more > 0 {
+        output::hint(&format!("{} more names kept", count(more)));
+    }
+    for (path, lost) in &done.lost_metadata {
+        output::report_lost_metadata(path, lost);
+    }
+}
+
+/// Asks on the terminal. Anything but `y` or `yes` declines.
+fn confirm(action: Action, names: u64, found: &Found) -> io::Result<bool> {
+    let names = counted(names, "name", "names");
+    let freed = found.groups().iter().fold(0_u64, |sum, group| sum.saturating_add(group.freed));
+    let question = match action {
+        Action::Remove => format!("Remove {names}"),
+        Action::Link { .. } => format!("Replace {names} by hard links"),
+        Action::Clone => format!("Replace {names} by clones"),
+    };
+    write!(stream::stderr(), "{question}, freeing up to {}? [y/N] ", bytes(freed))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

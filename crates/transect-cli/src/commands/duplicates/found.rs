@@ -1,0 +1,44 @@
+//! What a search found.
+
+use std::time::Duration;
+
+use transect::Outcome;
+use transect::table::Table;
+use transect_duplicates::{Action, Duplicates, Group};
+
+use crate::exit::ExitStatus;
+
+/// The result of a search, with the groups to show.
+pub(super) struct Found {
+    pub(super) table: Table,
+    pub(super) walk: Outcome<()>,
+    pub(super) duplicates: Duplicates,
+    pub(super) elapsed: Duration,
+    /// How many groups are shown, and acted on.
+    pub(super) shown: usize,
+    pub(super) action: Option<Action>,
+}
+
+impl Found {
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.duplicates.groups[..self.shown]
+    }
+
+    pub(super) fn interrupted(&self) -> bool {
+        self.walk.interrupted || self.duplicates.interrupted
+    }
+
+    pub(super) fn complete(&self) -> bool {
+        self.status() == ExitStatus::Complete
+    }
+
+    pub(super) fn status(&self) -> ExitStatus {
+        let interrupted = self.interrupted();
+        match ExitStatus::from_diagnostics(self.table.diagnostics(), interrupted) {
+            ExitStatus::Complete => {
+                ExitStatus::from_diagnostics(&self.duplicates.diagnostics, interrupted)
+            }
+            status => status,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! `transect duplicates`: finds files of the same content, and removes, links or clones copies.
+
+mod act;
+mod found;
+mod json;
+mod text;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use transect::table::TableBuilder;
+use transect::{Cancel, FieldMask, Progress};
+use transect_duplicates::{Action, COLUMNS, FindOptions, Phase};
+
+use crate::args::DuplicatesArgs;
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::output::units::{bytes, count};
+use crate::profile;
+use crate::progress::{ProgressLine, walk_line};
+use found::Found;
+
+pub(crate) fn run(args: &DuplicatesArgs) -> Result<ExitStatus, CliError> {
+    let action = args.action()?;
+    if action.is_some() {
+        act::check_can_ask(args)?;
+    }
+    let cancel = cancel_on_signal()?;
+    let found = find(args, action, &cancel)?;
+    let diagnostics = found.table.diagnostics();
+    let nothing_read = diagnostics.failed_roots == found.walk.roots as u64;
+    // The JSON object lists the errors itself.
+    if nothing_read || !(args.json && args.errors) {
+        output::show_errors(diagnostics, args.errors);
+        output::show_errors(&found.duplicates.diagnostics, args.errors);
+    }
+    if nothing_read {
+        return Ok(found.status());
+    }
+    if !args.json {
+        text::write(args, &found)?;
+    }
+    let acted = match action {
+        Some(action) if !found.interrupted() => act::run(args, &found, action, &cancel)?,
+        _ => None,
+    };
+    if args.json {
+        json::print(args, &found, acted.as_ref())?;
+    } else if let Some(acted) = &acted {
+        text::write_acted(acted)?;
+    }
+    Ok(acted.as_ref().map_or(found.status(), |acted| acted.status(found.status())))
+}
+
+fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Result<Found, CliError> {
+    let began = Instant::now();
+    let progress = Arc::new(Progress::new());
+    let (options, _) = profile::scan_options(&args.walk);
+    let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
+    let builder = TableBuilder::new(COLUMNS | FieldMask::MTIME);
+    let find_options = FindOptions {
+        threads: args.walk.threads.map(usize::from),
+        empty_files: args.empty_files,
+        follow: args.walk.filter.follow,
+        keep: args.keep(),
+        cancel: cancel.clone(),
+        ..FindOptions::default()
+    };
+    let line = ProgressLine::start_with(args.progress, true, {
+        let search = Arc::clone(&find_options.progress);
+        move |elapsed| match search.phase() {
+            Phase::Walk => walk_line(&progress, elapsed),
+            phase => {
+                let what = if phase == Phase::Ends { "beginnings and ends" } else { "files" };
+                let (done, total) = search.files();
+                let read = bytes(search.bytes());
+                format!("{} of {} {what} read  {read}", count(done), count(total))
+            }
+        }
+    });
+    let outcome = plan.run(|| builder.sink());
+    let (sink, walk) = outcome?.split();
+    let table = sink.into_table()?;
+    let duplicates = transect_duplicates::find(&table, &find_options);
+    drop(line);
+    let top = args.top.map_or(usize::MAX, |top| top as usize);
+    let shown = duplicates.groups.len().min(top);
+    Ok(Found { table, walk, duplicates, elapsed: began.elapsed(), shown, action })
+}
