@@ -185,7 +185,7 @@ impl Session {
             return Ok(true);
         };
         let max_time = Duration::from_secs(seconds);
-        let end = stopping::end(data, &rank(data), round, max_time);
+        let end = stopping::end(data, || rank(data), round, max_time);
         if let Some(by) = end {
             self.log.add(Record::End(Ended { rounds: round, by }))?;
         }

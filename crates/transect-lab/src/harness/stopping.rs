@@ -25,15 +25,15 @@ const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 /// The minimum distance of a far ratio from 1, in widths of its interval.
 const FAR: f64 = 4.0;
 
-/// Returns why the session ends after this number of complete `rounds`, if it does. `rankings` are the
+/// Returns why the session ends after this number of complete `rounds`, if it does. `rank` returns the
 /// results so far.
 pub(crate) fn end(
     data: &SessionData,
-    rankings: &[Ranking],
+    rank: impl FnOnce() -> Vec<Ranking>,
     rounds: usize,
     max_time: Duration,
 ) -> Option<End> {
-    if are_precise(rankings, rounds) {
+    if is_look(rounds) && are_precise(&rank(), rounds) {
         return Some(End::Precision);
     }
     let spent: Duration =
@@ -42,6 +42,13 @@ pub(crate) fn end(
     // Assume the mean duration of the previous rounds.
     let next = spent / rounds.max(1);
     (spent + next > max_time).then_some(End::Time)
+}
+
+/// Returns whether precision is looked at after this number of rounds: the more there are, the less often,
+/// as ranking resamples all of them, and one more round changes little.
+pub(crate) fn is_look(rounds: usize) -> bool {
+    // Between two looks, rounds grow by a third at most.
+    rounds % (rounds / 6).max(1).next_power_of_two() == 0
 }
 
 /// Returns whether every ratio is precise enough after this number of rounds, the base against itself
@@ -95,7 +102,7 @@ mod tests {
     #[test]
     fn rounds_end_when_ratios_are_precise_or_time_is_over() {
         let long = Duration::from_secs(1);
-        let end = |it: &SessionData, time| end(it, &rank(it), it.rounds(), time);
+        let end = |it: &SessionData, time| end(it, || rank(it), it.rounds(), time);
         let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
         assert_eq!(end(&data, long), Some(End::Precision));
         // With 20 cells, five rounds cannot decide anything.
@@ -120,6 +127,13 @@ mod tests {
         // Five rounds took three milliseconds each.
         assert_eq!(end(&data, Duration::from_millis(18)), None);
         assert_eq!(end(&data, Duration::from_millis(17)), Some(End::Time));
+    }
+
+    #[test]
+    fn looks_become_rarer() {
+        let looks: Vec<usize> = (5..100).filter(|&rounds| is_look(rounds)).collect();
+        assert_eq!(looks[..7], [5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(looks[7..], [12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96]);
     }
 
     /// Simulates rounds of a method that equals the base, until `is_over`, and returns whether the verdict is

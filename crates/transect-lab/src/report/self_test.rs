@@ -13,11 +13,12 @@ use crate::self_test::{DELAY, MAX_FALSE, MIN_FOUND, Rate, SelfTest, VerdictRates
 /// `out` cannot be written to.
 pub fn write_self_test(out: &mut impl Write, result: &SelfTest) -> Result<()> {
     if let Some(measured) = &result.measured {
-        let (method, rounds, files) = (&measured.method, measured.rounds, measured.files);
+        let (method, files) = (&measured.method, measured.files);
+        let (sessions, rounds) = (measured.rounds.len(), measured.rounds.iter().sum::<usize>());
         writeln!(
             out,
-            "{BOLD}Verdicts{BOLD:#}: {method} under five names, and {} % longer, in {rounds} rounds on \
-             {files} files",
+            "{BOLD}Verdicts{BOLD:#}: {method} under five names, and {} % longer, in {sessions} sessions \
+             with {rounds} rounds on {files} files",
             DELAY * 100.0
         )?;
         writeln!(
@@ -67,8 +68,8 @@ fn write_verdicts(out: &mut impl Write, result: &SelfTest) -> Result<()> {
     writeln!(
         out,
         "{DIM}targets: false verdicts in at most {} % of sessions of equal methods; {} % longer found in \
-         at least {} % with rounds until ratios are precise, as presets have them, except in noise above \
-         2 %{DIM:#}",
+         at least {} % with rounds until ratios are precise, as presets have them, except in made-up \
+         noise above 2 %{DIM:#}",
         MAX_FALSE * 100.0,
         DELAY * 100.0,
         MIN_FOUND * 100.0

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use transect::{Cancel, Order, ReaderKind};
 
-use super::rate::{ALIASES, DELAY, Length, MAX_FALSE, MAX_ROUNDS, MIN_FOUND, Rate, VerdictRates};
+use super::rate::{ALIASES, DELAY, Length, MAX_FALSE, MIN_FOUND, Rate, VerdictRates};
 use super::request::{SelfTestError, SelfTestRequest, SelfTestStep};
 use super::result::Measured;
 use super::tree;
 use crate::experiments::walk::measure::{WalkExperiment, dataset};
 use crate::experiments::walk::method::{Method, cells};
+use crate::experiments::walk::preset::PRESETS;
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;
@@ -19,7 +20,7 @@ use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData};
 use crate::harness::scheduler::Session;
-use crate::harness::stopping::are_precise;
+use crate::harness::stopping::{are_precise, is_look};
 use crate::ranking::rank;
 use crate::spec::{Cell, SessionSpec, Spec};
 use transect_stats::{SplitMix64, Verdict};
@@ -27,15 +28,11 @@ use transect_stats::{SplitMix64, Verdict};
 /// The name of the cell that takes longer.
 const DELAYED: &str = "delayed";
 
-/// Rounds after which the duration is estimated.
-const FIRST_ROUNDS: usize = 5;
+/// Sessions after which the duration is estimated.
+const FIRST_SESSIONS: usize = 3;
 
 /// The tree is that much smaller than for faults: there are many more processes.
 const SMALLER: usize = 10;
-
-/// Sessions look after every round whether they are precise. Looking less often saves most of the time of
-/// ranking.
-const ROUNDS_BETWEEN_LOOKS: usize = 4;
 
 /// The time limit of a process, in seconds.
 const LIMIT: u64 = 60;
@@ -82,9 +79,10 @@ impl Experiment for Delaying<'_> {
     }
 }
 
-/// Returns the spec of the long session. The method is one on a single thread: in a delay of its only
-/// thread, wall time and CPU time grow by the same share, whichever is compared.
-fn spec(root: &Path, rounds: usize) -> (Method, SessionSpec) {
+/// Returns the method, and the spec of a session as the default preset has it: further rounds until every
+/// ratio is precise, within its time limit or the given one. The method is one on a single thread: in a
+/// delay of its only thread, wall time and CPU time grow by the same share, whichever is compared.
+fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) {
     let method = Method::variant(&Variant::new(ReaderKind::best(), Order::Recursive));
     let mut cells = cells(&[&method], &method.name);
     let alias = |name: String| Cell { name, ..method.cell() };
@@ -92,90 +90,108 @@ fn spec(root: &Path, rounds: usize) -> (Method, SessionSpec) {
     cells.push(alias(DELAYED.to_owned()));
     let datasets = vec![dataset("tree".to_owned(), root.to_owned())];
     let spec = SessionSpec::new(Spec::Walk, "self-test", datasets, cells, &method.name);
-    let seed = spec.environment.began;
-    let spec = SessionSpec { cache_states: vec![State::Warm], rounds, seed, limit: LIMIT, ..spec };
-    (method, spec)
+    let rounds = PRESETS[0].rounds;
+    let max_time = max_time.or(PRESETS[0].max_time);
+    let spec = SessionSpec { cache_states: vec![State::Warm], rounds, max_time, ..spec };
+    (method, SessionSpec { limit: LIMIT, ..spec })
 }
 
-/// Measures the long session; returns `None` if cancelled.
+/// Measures sessions; returns `None` if cancelled.
 pub(super) fn measure(
     request: &SelfTestRequest,
     cancel: &Cancel,
     progress: &mut dyn FnMut(SelfTestStep),
-) -> Result<Option<SessionData>, SelfTestError> {
+) -> Result<Option<Vec<SessionData>>, SelfTestError> {
     let root = request.folder.join("equal");
     tree::create(&root, request.files / SMALLER)
         .map_err(|error| SelfTestError::Prepare("a tree".to_owned(), error))?;
-    let (method, spec) = spec(&root, request.sessions * MAX_ROUNDS);
-    let (methods, cells) = ([method], spec.cells.len());
+    let (method, spec) = spec(&root, request.max_time);
+    let methods = [method];
     let program = request.program.clone();
     let launcher = Launcher { program, built: Default::default(), disturbable: true };
-    let mut session = Session::begin(spec, &request.folder.join("equal.jsonl"))?;
-    let (began, mut done) = (Instant::now(), 0_u32);
     let mut experiment = Delaying(WalkExperiment::new(&methods, &launcher));
-    session.run(&mut experiment, cancel, &mut |_, left| {
-        done += 1;
-        if done as usize == FIRST_ROUNDS * cells {
-            let left = u32::try_from(left).unwrap_or(u32::MAX);
-            progress(SelfTestStep::Estimated(None, began.elapsed() / done * left));
+    let mut seeds = SplitMix64::new(spec.environment.began);
+    let (began, mut sessions) = (Instant::now(), Vec::new());
+    for left in (0..request.sessions).rev() {
+        let spec = SessionSpec { seed: seeds.bits(), ..spec.clone() };
+        let file = request.folder.join(format!("equal-{left}.jsonl"));
+        let mut session = Session::begin(spec, &file)?;
+        session.run(&mut experiment, cancel, &mut |_, _| ())?;
+        if cancel.is_cancelled() {
+            return Ok(None);
         }
-        progress(SelfTestStep::RunsLeft(left));
-    })?;
-    if cancel.is_cancelled() {
-        return Ok(None);
+        let data = session.data().clone();
+        for sample in &data.samples {
+            if let Outcome::Failed(failure) = &sample.outcome {
+                return Err(SelfTestError::Method(sample.cell.clone(), failure.clone()));
+            }
+        }
+        sessions.push(data);
+        if sessions.len() == FIRST_SESSIONS {
+            let left = u32::try_from(left).unwrap_or(u32::MAX);
+            progress(SelfTestStep::Estimated(None, began.elapsed() / FIRST_SESSIONS as u32 * left));
+        }
+        progress(SelfTestStep::SessionsLeft(left));
     }
-    let data = session.data();
-    let failed = data.samples.iter().find_map(|sample| match &sample.outcome {
-        Outcome::Failed(failure) => Some((sample.cell.clone(), failure.clone())),
-        _ => None,
-    });
-    match failed {
-        Some((cell, failure)) => Err(SelfTestError::Method(cell, failure)),
-        None => Ok(Some(data.clone())),
-    }
+    Ok(Some(sessions))
 }
 
-/// Returns the samples for the result.
-pub(super) fn measured(data: &SessionData) -> Measured {
+/// Returns the samples for the result, in the order of the sessions.
+pub(super) fn measured(sessions: &[SessionData]) -> Measured {
+    let all = joined(sessions);
     let mut measured = Measured {
-        method: data.spec.base.clone(),
-        files: data.spec.datasets[0].expected.files,
-        rounds: data.spec.rounds,
+        method: all.spec.base.clone(),
+        files: all.spec.datasets[0].expected.files,
+        rounds: sessions.iter().map(SessionData::rounds).collect(),
         disturbed: 0,
         noise_percent: 0.0,
-        times_ns: data.spec.cells.iter().map(|cell| (cell.name.clone(), Vec::new())).collect(),
+        times_ns: all.spec.cells.iter().map(|cell| (cell.name.clone(), Vec::new())).collect(),
     };
-    for sample in &data.samples {
+    for sample in &all.samples {
         let Outcome::Right { runs, .. } = &sample.outcome else { continue };
         measured.disturbed += usize::from(!sample.outcome.disturbed().is_empty());
         let times = measured.times_ns.get_mut(&sample.cell);
         times.expect("BUG: it is a cell").extend(runs.iter().map(|run| run.elapsed_ns));
     }
-    let noise = rank(data).remove(0).noise;
+    let noise = rank(&all).remove(0).noise;
     // The ratio of two samples varies √2 times as much as one; 1.4826 scales to a standard deviation.
     measured.noise_percent =
         noise.map_or(0.0, |pair| 100.0 * 1.4826 * pair.mad / std::f64::consts::SQRT_2);
     measured
 }
 
-/// Returns the rates of short sessions: consecutive rounds of the long one.
-pub(super) fn rates(data: &SessionData, length: Length, has_power_target: bool) -> VerdictRates {
-    rates_of("measured".to_owned(), length, &split(data, length), has_power_target)
+/// Returns sessions as one, with all their rounds.
+///
+/// # Panics
+/// There is none.
+fn joined(sessions: &[SessionData]) -> SessionData {
+    let mut all = SessionData::begin(sessions[0].spec.clone());
+    let mut rounds = 0;
+    for session in sessions {
+        let moved = |sample: &Sample| Sample { round: rounds + sample.round, ..sample.clone() };
+        all.samples.extend(session.samples.iter().map(moved));
+        rounds += session.rounds();
+    }
+    all.spec.rounds = rounds;
+    all
+}
+
+/// Returns the rates of sessions of a fixed number of rounds: consecutive rounds of the measured ones.
+pub(super) fn rates_of_fixed(sessions: &[SessionData], rounds: usize) -> VerdictRates {
+    let sessions = split(&joined(sessions), rounds);
+    rates_of("measured".to_owned(), Length::Fixed(rounds), &sessions, false)
 }
 
 /// Splits a session into sessions of consecutive rounds. An incomplete last one is left out.
-fn split(data: &SessionData, length: Length) -> Vec<SessionData> {
+fn split(data: &SessionData, rounds: usize) -> Vec<SessionData> {
     let mut seeds = SplitMix64::new(data.spec.seed);
-    let mut rounds: Vec<Vec<Sample>> = vec![Vec::new(); data.spec.rounds];
+    let mut by_round: Vec<Vec<Sample>> = vec![Vec::new(); data.spec.rounds];
     for sample in &data.samples {
-        rounds[sample.round].push(sample.clone());
+        by_round[sample.round].push(sample.clone());
     }
-    let (mut sessions, mut rest) = (Vec::new(), rounds.as_slice());
-    while let Some(session) = take(data, rest, length, seeds.bits()) {
-        rest = &rest[session.spec.rounds..];
-        sessions.push(session);
-    }
-    sessions
+    let sessions = by_round.chunks_exact(rounds);
+    let session = |of: &[Vec<Sample>]| take(data, of, Length::Fixed(rounds), seeds.bits());
+    sessions.filter_map(session).collect()
 }
 
 /// Returns the session of the first of these rounds; `None` if they are too few. `data` has its cells.
@@ -195,7 +211,7 @@ pub(super) fn take(
         let is_over = match length {
             Length::Fixed(rounds) => done == rounds,
             Length::UntilPrecise { min, max } => {
-                let is_look = done >= min && (done - min) % ROUNDS_BETWEEN_LOOKS == 0;
+                let is_look = done >= min && is_look(done);
                 done == max || is_look && are_precise(&rank(&session), done)
             }
         };
@@ -239,7 +255,7 @@ pub(super) fn rates_of(
     }
     let rate = |hits| Rate::of(hits, sessions.len());
     let (false_verdicts, found) = (rate(alarmed), rate(found));
-    let rounds: usize = sessions.iter().map(|session| session.spec.rounds).sum();
+    let rounds: usize = sessions.iter().map(SessionData::rounds).sum();
     VerdictRates {
         source,
         rounds: length.min(),
@@ -264,7 +280,7 @@ mod tests {
     #[test]
     fn split_keeps_whole_sessions_of_consecutive_rounds() {
         let data = with(&[("base", 1000), ("base (again)", 1000)], 25);
-        let sessions = split(&data, Length::Fixed(12));
+        let sessions = split(&data, 12);
         assert_eq!(sessions.len(), 2);
         let time = |session: &SessionData, at: usize| match &session.samples[at].outcome {
             Outcome::Right { runs, .. } => runs[0].elapsed_ns,
@@ -279,16 +295,28 @@ mod tests {
 
     #[test]
     fn sessions_until_precise_end_by_the_rule_of_sessions() {
-        let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 100_000)], 40);
+        let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 100_000)], 12);
         let length = Length::UntilPrecise { min: 5, max: 12 };
-        let rounds = |data: &SessionData| -> Vec<usize> {
-            split(data, length).iter().map(|session| session.spec.rounds).collect()
+        let rounds = |data: &SessionData| {
+            let mut rounds: Vec<Vec<Sample>> = vec![Vec::new(); 12];
+            for sample in &data.samples {
+                rounds[sample.round].push(sample.clone());
+            }
+            take(data, &rounds, length, 1).map(|session| session.spec.rounds)
         };
-        assert_eq!(rounds(&data), [5; 8], "nothing varies");
+        assert_eq!(rounds(&data), Some(5), "nothing varies");
         for sample in data.samples.iter_mut().filter(|sample| sample.cell == "a") {
             let Outcome::Right { runs, .. } = &mut sample.outcome else { continue };
             runs[0].elapsed_ns += if sample.round % 2 == 0 { 30_000 } else { 0 };
         }
-        assert_eq!(rounds(&data), [12; 3], "never precise");
+        assert_eq!(rounds(&data), Some(12), "never precise");
+    }
+
+    #[test]
+    fn joined_sessions_have_all_rounds_in_order() {
+        let data = with(&[("base", 1000), ("base (again)", 1000)], 3);
+        let all = joined(&[data.clone(), data]);
+        let rounds: Vec<usize> = all.samples.iter().map(|sample| sample.round).collect();
+        assert_eq!((all.spec.rounds, rounds), (6, (0..6).flat_map(|it| [it, it]).collect()));
     }
 }

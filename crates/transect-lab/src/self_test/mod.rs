@@ -2,9 +2,9 @@
 //! difference, and whether it catches contenders that are wrong on purpose.
 //!
 //! ```text
-//! one method under several names ─► one long session, really measured ─► split into short sessions ─► rank
-//! samples drawn with known noise ──────────────────────────────────────► short sessions ────────────► rank
-//! contenders with planted faults ─► a session, warm and cold ───────────────────────────────────────► rank
+//! one method under several names ─► sessions, really measured ─► rank
+//! samples drawn with known noise ─► sessions ──────────────────► rank
+//! contenders with planted faults ─► a session, warm and cold ──► rank
 //! ```
 //!
 //! Everything is measured, ranked and judged by the code of all sessions.
@@ -21,11 +21,11 @@ use std::time::Instant;
 
 use transect::Cancel;
 
-use crate::experiments::walk::preset as walk;
 use crate::harness::environment::Environment;
 use crate::harness::log::SessionData;
 
-use rate::{Length, MAX_ROUNDS};
+use crate::experiments::walk::preset::PRESETS;
+use rate::Length;
 
 pub use rate::{DELAY, MAX_FALSE, MIN_FOUND, Rate, VerdictRates};
 pub use request::{Part, SelfTestError, SelfTestRequest, SelfTestStep};
@@ -55,11 +55,11 @@ pub fn self_test(
         controls: Vec::new(),
     };
     if request.parts.contains(&Part::Verdicts) {
-        let Some(data) = equal::measure(request, cancel, progress)? else { return Ok(None) };
+        let Some(sessions) = equal::measure(request, cancel, progress)? else { return Ok(None) };
         progress(SelfTestStep::Ranking);
-        result.measured = Some(equal::measured(&data));
-        result.verdicts = measured_rates(&data);
-        result.verdicts.extend(made_up::rates(&data.spec, request.made_up));
+        result.measured = Some(equal::measured(&sessions));
+        result.verdicts = measured_rates(&sessions);
+        result.verdicts.extend(made_up::rates(&sessions[0].spec, request.made_up));
     }
     if request.parts.contains(&Part::Faults) {
         for &state in &request.states {
@@ -79,10 +79,11 @@ pub fn self_test(
     Ok((!cancel.is_cancelled()).then_some(result))
 }
 
-/// Returns the rates on measured samples, of sessions as the default preset has them, and of fixed numbers
-/// of rounds, which have no target for the true difference.
-fn measured_rates(data: &SessionData) -> Vec<VerdictRates> {
-    let until_precise = Length::UntilPrecise { min: walk::PRESETS[0].rounds, max: MAX_ROUNDS };
-    let fixed = FIXED_ROUNDS.map(|rounds| equal::rates(data, Length::Fixed(rounds), false));
-    std::iter::once(equal::rates(data, until_precise, true)).chain(fixed).collect()
+/// Returns the rates of the measured sessions, and of fixed numbers of their rounds, which have no target for
+/// the true difference.
+fn measured_rates(sessions: &[SessionData]) -> Vec<VerdictRates> {
+    let length = Length::UntilPrecise { min: PRESETS[0].rounds, max: usize::MAX };
+    let as_measured = equal::rates_of("measured".to_owned(), length, sessions, true);
+    let fixed = FIXED_ROUNDS.map(|rounds| equal::rates_of_fixed(sessions, rounds));
+    std::iter::once(as_measured).chain(fixed).collect()
 }

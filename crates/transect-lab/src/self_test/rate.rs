@@ -11,10 +11,6 @@ pub const MAX_FALSE: f64 = 0.05;
 /// The smallest share of sessions that find the true difference.
 pub const MIN_FOUND: f64 = 0.9;
 
-/// The most rounds of a session that adds rounds until every ratio is precise. Sessions of presets have a
-/// time limit instead, in which a tree of 100,000 files allows about as many for six methods.
-pub(super) const MAX_ROUNDS: usize = 40;
-
 /// Equal methods that are compared with the base.
 pub(super) const ALIASES: usize = 3;
 
@@ -83,8 +79,8 @@ pub struct VerdictRates {
 pub(super) enum Length {
     /// After this number of rounds.
     Fixed(usize),
-    /// After the minimum, as soon as every ratio is precise enough, as sessions of presets do. The time
-    /// limit of presets is replaced by a number of rounds, so that the test does not depend on the machine.
+    /// After the minimum, as soon as every ratio is precise enough, as sessions of presets do. Where
+    /// nothing is measured, a number of rounds replaces their time limit.
     UntilPrecise {
         /// The fewest rounds.
         min: usize,

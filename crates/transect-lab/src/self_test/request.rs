@@ -29,8 +29,10 @@ pub struct SelfTestRequest {
     pub folder: PathBuf,
     /// The halves.
     pub parts: Vec<Part>,
-    /// Sessions of equal methods, at least.
+    /// Sessions of equal methods.
     pub sessions: usize,
+    /// Time limit of such a session, in seconds; `None` for that of the default preset.
+    pub max_time: Option<u64>,
     /// Sessions for each kind of made-up noise.
     pub made_up: usize,
     /// The states of the caches for faults.
@@ -43,11 +45,11 @@ pub struct SelfTestRequest {
 #[derive(Clone, Copy, Debug)]
 pub enum SelfTestStep {
     /// The sessions of equal methods, or those of planted faults in a state of the caches, take so much
-    /// longer, judging by the first rounds.
+    /// longer, judging by the first of them.
     Estimated(Option<State>, Duration),
-    /// Processes left, of sessions of equal methods.
-    RunsLeft(usize),
-    /// Short sessions are ranked.
+    /// Sessions of equal methods left.
+    SessionsLeft(usize),
+    /// Sessions are ranked.
     Ranking,
     /// Processes left, of a session with planted faults.
     FaultsLeft(State, usize),

@@ -9,12 +9,12 @@ use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
 
 /// The schema of a result.
-pub const SCHEMA: &str = "transect.lab.self_test/1";
+pub const SCHEMA: &str = "transect.lab.self_test/2";
 
 /// The result of the self-test.
 #[derive(Debug, Serialize)]
 pub struct SelfTest {
-    /// `transect.lab.self_test/1`.
+    /// `transect.lab.self_test/2`.
     pub schema: &'static str,
     /// Whether every target was met.
     pub passed: bool,
@@ -32,20 +32,20 @@ pub struct SelfTest {
     pub controls: Vec<Control>,
 }
 
-/// The long session of equal methods.
+/// The sessions of equal methods.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     /// The method.
     pub method: String,
     /// Files in its tree.
     pub files: u64,
-    /// Rounds.
-    pub rounds: usize,
+    /// Rounds of each session.
+    pub rounds: Vec<usize>,
     /// Samples that were disturbed.
     pub disturbed: usize,
     /// Standard deviation of a single sample in percent of it, estimated from the base against itself.
     pub noise_percent: f64,
-    /// Wall times by cell, one for each round, in nanoseconds.
+    /// Wall times by cell, one for each round of each session, in nanoseconds.
     pub times_ns: BTreeMap<String, Vec<u64>>,
 }
 

@@ -1,6 +1,7 @@
 //! Arguments of `lab self-test`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use transect_lab::harness::cache_state::State;
@@ -23,6 +24,9 @@ pub(crate) struct LabSelfTestArgs {
     #[arg(long, value_name = "N", default_value_t = 200,
           value_parser = clap::value_parser!(u16).range(1..=2000))]
     pub(crate) sessions: u16,
+    /// Add rounds to each session for at most DURATION (90s, 10m) [default: that of preset `quick`]
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    pub(crate) max_time: Option<Duration>,
     /// Run contenders in these states of the caches [default: warm, as root also cold]
     #[arg(long, value_name = "STATES", value_delimiter = ',',
           value_parser = value_of(&STATES[..2]))]

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
         folder: scratch.folder().to_owned(),
         parts,
         sessions: args.sessions.into(),
+        max_time: args.max_time.map(|time| time.as_secs()),
         made_up: args.sessions.into(),
         states,
         files: args.files as usize,
@@ -46,7 +47,9 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
     let mut status = StatusLine::on_terminal();
     let mut ends: Option<Instant> = None;
     let result = self_test(&request, &cancel, &mut |step| {
-        if let SelfTestStep::Estimated(state, time) = step {
+        if let SelfTestStep::Estimated(state, time) = step
+            && !time.is_zero()
+        {
             ends = Some(Instant::now() + time);
             let what = match state {
                 None => "sessions of equal methods".to_owned(),
@@ -96,9 +99,9 @@ fn line(step: SelfTestStep, ends: Option<Instant>) -> String {
         format!(", about {}", units::duration(Duration::from_secs(left.as_secs())))
     });
     match step {
-        SelfTestStep::Estimated(..) => "the first rounds are complete".to_owned(),
-        SelfTestStep::RunsLeft(left) => {
-            format!("sessions of equal methods: {left} runs left{time}")
+        SelfTestStep::Estimated(..) => "the first of them are complete".to_owned(),
+        SelfTestStep::SessionsLeft(left) => {
+            format!("sessions of equal methods: {left} left{time}")
         }
         SelfTestStep::Ranking => "ranking sessions of equal methods".to_owned(),
         SelfTestStep::FaultsLeft(state, left) => {
