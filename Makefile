@@ -247,7 +247,7 @@ need-programs:
 	@PATH="$$PATH:/usr/sbin:/sbin"
 	missing=
 	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
-		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux chromium:chromium chromedriver:chromium-driver; do
+		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
 	done
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -1,6 +1,7 @@
 //! Synthetic sessions for tests.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::interference::{Beside, Disturbance};
@@ -58,9 +59,6 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         },
     };
     let samples = (0..rounds).flat_map(|round| times.iter().map(move |time| sample(round, time)));
-    let mut environment = Environment::capture(vec!["transect".to_owned(), "lab".to_owned()]);
-    // Noon of 15 November 2023.
-    environment.began = 1_700_049_600;
     let datasets = vec![Dataset {
         name: "tree".to_owned(),
         root: PathBuf::from("/tree"),
@@ -69,17 +67,30 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         payload: Payload::Walk(Inventory::default()),
     }];
     let cells = times.iter().map(cell).collect();
-    // Tests may run under Wine.
-    let environment = Environment { wine: None, ..environment };
-    let spec = SessionSpec {
-        environment,
-        rounds,
-        seed: 7,
-        limit: 5,
-        floor: Some("floor".to_owned()),
-        ..SessionSpec::new(Spec::Walk, "quick", datasets, cells, "base")
-    };
+    let spec = SessionSpec { datasets, cells, rounds, ..empty_spec().clone() };
     SessionData { samples: samples.collect(), ..SessionData::begin(spec) }
+}
+
+/// Returns a spec without cells. What it records of the machine is looked up once: some tests make hundreds of
+/// sessions.
+fn empty_spec() -> &'static SessionSpec {
+    static SPEC: OnceLock<SessionSpec> = OnceLock::new();
+    SPEC.get_or_init(|| {
+        let environment = Environment {
+            // Noon of 15 November 2023.
+            began: 1_700_049_600,
+            // Tests may run under Wine.
+            wine: None,
+            ..Environment::capture(vec!["transect".to_owned(), "lab".to_owned()])
+        };
+        SessionSpec {
+            environment,
+            seed: 7,
+            limit: 5,
+            floor: Some("floor".to_owned()),
+            ..SessionSpec::new(Spec::Walk, "quick", Vec::new(), Vec::new(), "base")
+        }
+    })
 }
 
 /// Marks the first so many samples of a session as disturbed, the others as quiet.

@@ -204,7 +204,7 @@ fn usage_export_full_device_keeps_old_file() {
 #[test]
 fn usage_export_interrupted_writes_nothing() {
     let env = TestEnv::new();
-    for directory in 0..100 {
+    for directory in 0..50 {
         tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
     }
     env.mkdir("to");
@@ -213,9 +213,9 @@ fn usage_export_interrupted_writes_nothing() {
     let mut interrupted = 0;
     // Delays that hit the walk, the writing and the end, depending on the speed of the machine;
     // then again until one export was interrupted.
-    let delays = (0..40).chain(std::iter::repeat(0)).map(Duration::from_millis);
+    let delays = (0..40).step_by(2).chain(std::iter::repeat(0)).map(Duration::from_millis);
     for (number, delay) in delays.enumerate() {
-        if number >= 40 && interrupted > 0 {
+        if number >= 20 && interrupted > 0 {
             break;
         }
         let export = env.start(["usage", "-o", "to/out.json", "tree"]);

@@ -142,7 +142,7 @@ mod tests {
         for &task in Task::ALL.iter().filter(|task| !task.needs_a_source()) {
             let make = |name: &str| {
                 let folder = temp.join(format!("{}-{name}", task.as_str()));
-                let (questions, made) = make(task, &scale(300), &folder).unwrap();
+                let (questions, made) = make(task, &scale(60), &folder).unwrap();
                 assert_eq!(expect(&questions).work.bytes > 0, made > 0, "{task:?}");
                 let relative = |path: &PathBuf| path.strip_prefix(&folder).map(Path::to_owned);
                 let paths: Vec<PathBuf> =
