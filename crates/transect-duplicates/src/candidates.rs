@@ -27,12 +27,14 @@ struct Name {
 }
 
 /// Returns the regular files of at least `min_size` bytes that another file has the length of, each
-/// once whatever its names. They are sorted by device and inode number: on many file systems the
+/// once whatever its names; only those below a directory, if there is one. They are sorted by device and inode number: on many file systems the
 /// order of their content on the device.
-pub(crate) fn candidates(table: &Table, min_size: u64) -> Vec<Candidate> {
+pub(crate) fn candidates(table: &Table, below: Option<Row>, min_size: u64) -> Vec<Candidate> {
+    let tops = below.map_or_else(|| table.roots().collect(), |row| vec![row]);
+    let rows = tops.into_iter().flat_map(|top| table.subtree(top));
     let mut names_of_size: HashMap<u64, u32, FixedState> = HashMap::default();
     let mut files: Vec<(Row, u32, u64)> = Vec::new();
-    for (order, row) in table.iter().enumerate() {
+    for (order, row) in rows.enumerate() {
         if table.file_type(row) == FileType::File
             && let Some(size) = table.size(row).filter(|&size| size >= min_size)
         {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use transect::table::Table;
+use transect::table::{Row, Table};
 
 use crate::group::Duplicate;
 
@@ -11,10 +11,7 @@ use crate::group::Duplicate;
 /// copy, on file systems that have them.
 pub(crate) fn set_freed(table: &Table, copies: &mut [Duplicate], shared: &[Vec<Range<u64>>]) {
     for copy in copies.iter_mut() {
-        copy.has_other_names = table
-            .attributes(copy.names[0])
-            .nlink()
-            .is_some_and(|names| names as usize > copy.names.len());
+        copy.has_other_names = has_other_names(table, &copy.names);
     }
     let stays: Vec<bool> =
         copies.iter().enumerate().map(|(index, copy)| index == 0 || copy.has_other_names).collect();
@@ -37,6 +34,18 @@ pub(crate) fn set_freed(table: &Table, copies: &mut [Duplicate], shared: &[Vec<R
     }
     for (copy, with_first) in copies.iter_mut().zip(with_first) {
         copy.is_clone = with_first >= allocated(copy);
+    }
+}
+
+/// Returns whether a file has names besides these. Without link counts, only those in the table are
+/// known.
+fn has_other_names(table: &Table, names: &[Row]) -> bool {
+    match (table.attributes(names[0]).nlink(), names) {
+        (Some(count), _) => count as usize > names.len(),
+        (None, &[name]) => table.shared(name) > 0,
+        (None, _) => {
+            table.selection_totals(&table.outermost(names.iter().copied()), &[]).shared > 0
+        }
     }
 }
 

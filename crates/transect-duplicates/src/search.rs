@@ -7,7 +7,7 @@ use std::thread;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use transect::table::Table;
+use transect::table::{Row, Table};
 use transect::{Cancel, Diagnostics, Operation, ScanError};
 use transect_sys::extents::shared_extents;
 
@@ -24,6 +24,8 @@ use crate::read::{Digest, Failure, FileReader, SMALL};
 pub struct FindOptions {
     /// The number of threads; by default one per core, and at least [`FindOptions::MIN_THREADS`].
     pub threads: Option<usize>,
+    /// Search only below this directory. Names elsewhere count as names that the scan did not find.
+    pub below: Option<Row>,
     /// Also group files of length 0.
     pub empty_files: bool,
     /// The walk followed links.
@@ -74,7 +76,7 @@ type Hashed = (u64, Digest, u32);
 
 /// Finds the files of the same content in a table with [`COLUMNS`](crate::COLUMNS).
 pub fn find(table: &Table, options: &FindOptions) -> Duplicates {
-    let files = candidates(table, u64::from(!options.empty_files));
+    let files = candidates(table, options.below, u64::from(!options.empty_files));
     let search = Search { table, options, files: &files };
     let mut failures = Vec::new();
     let all: Vec<u32> = (0..files.len() as u32).collect();

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use transect::{Cancel, Operation, ScanOptions};
-use transect_duplicates::{FindOptions, Keep, KeepRule, find};
+use transect::table::TableBuilder;
+use transect::{Cancel, FieldMask, Operation, ScanOptions};
+use transect_duplicates::{COLUMNS, FindOptions, Keep, KeepRule, find};
 use transect_testkit::TempDir;
 
 use crate::support::{groups_of, keeping, lines, scan, scan_with};
@@ -60,6 +61,32 @@ fn names_outside_the_scan_free_nothing() {
     let group = &found.groups[0];
     assert_eq!((group.freed, group.copies[1].has_other_names), (0, true));
     assert!(!group.copies[0].has_other_names);
+}
+
+#[test]
+fn search_below_directory_ignores_the_rest() {
+    let temp = TempDir::new();
+    write(
+        temp.path(),
+        &[("in/a", "same"), ("in/deep/b", "same"), ("in/c", "twice"), ("d", "twice")],
+    );
+    fs::hard_link(temp.join("in/deep/b"), temp.join("e")).unwrap();
+    for columns in [COLUMNS, FieldMask::MTIME | FieldMask::FILE_ID] {
+        let builder = TableBuilder::new(columns);
+        let plan = ScanOptions::new([temp.path()]).plan().unwrap();
+        let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
+        let root = table.roots().next().unwrap();
+        let below = table.child(root, "in".as_ref());
+        let found = find(&table, &FindOptions { below, ..FindOptions::default() });
+        let inside = temp.join("in");
+        assert_eq!(lines(&inside, &table, &found), ["a, deep/b"]);
+        let group = &found.groups[0];
+        assert!(group.copies[1].has_other_names, "its other name is not below the directory");
+        assert_eq!((group.freed, group.copies[1].freed), (0, 0));
+        let all = find(&table, &FindOptions::default());
+        let kept = all.groups.iter().flat_map(|group| &group.copies);
+        assert!(kept.into_iter().all(|copy| !copy.has_other_names), "all names are known");
+    }
 }
 
 #[test]
