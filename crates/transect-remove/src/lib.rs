@@ -88,6 +88,15 @@ pub use trash::Trash;
 
 use run::Run;
 
+/// How entries are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemovalKind {
+    /// They are deleted for good.
+    Delete,
+    /// They are moved to the trash.
+    Trash,
+}
+
 /// Entries of a table to remove, with everything below them.
 #[derive(Debug)]
 pub struct Removal<'t> {

@@ -11,11 +11,12 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use transect::table::{Row, Table, TableImporter, UnreadReason};
 use transect::{Cancel, FieldMask, ScanOptions};
+use transect_remove::RemovalKind;
 use transect_sys::DiskSpace;
 
 use crate::app::App;
 use crate::background::JobThread;
-use crate::message::{Effect, Message, RemovalKind};
+use crate::message::{Effect, Message};
 use crate::removal_thread::RemovalThread;
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;

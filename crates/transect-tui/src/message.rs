@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect::table::{RemovedNames, Row, RowSet, Table};
-use transect_remove::{Counts, Report, Summary};
+use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
 
@@ -137,11 +137,4 @@ pub(crate) enum Job {
         request: RequestId,
         rows: Vec<Row>,
     },
-}
-
-/// How entries are removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemovalKind {
-    Delete,
-    Trash,
 }

@@ -11,11 +11,11 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
-use transect_remove::Trash;
+use transect_remove::{RemovalKind, Trash};
 
 use crate::app::App;
 use crate::event_loop::empty_table;
-use crate::message::{Effect, Message, RemovalKind};
+use crate::message::{Effect, Message};
 use crate::removal_thread::RemovalThread;
 use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkThread};

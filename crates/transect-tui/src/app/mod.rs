@@ -20,11 +20,12 @@ use std::time::Duration;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use transect::ProgressCounts;
 use transect::table::{Row, RowSet, Table};
+use transect_remove::RemovalKind;
 use transect_sys::DiskSpace;
 
 use crate::cursor::Cursor;
 use crate::keys::{self, Action, Context};
-use crate::message::{Effect, Job, Message, RemovalKind, RequestId};
+use crate::message::{Effect, Job, Message, RequestId};
 use crate::sort::{Measure, SortKey, SortOrder};
 use crate::tree;
 use crate::view_options::ViewOptions;

@@ -6,12 +6,12 @@ mod tests;
 use std::sync::Arc;
 
 use transect::table::{RemovedNames, Row, RowSet, Table};
-use transect_remove::{Counts, Report, Summary};
+use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use super::{App, Overlay, ReadState};
 use crate::cursor::{Cursor, Motion};
 use crate::keys::Action;
-use crate::message::{Effect, Job, RemovalKind, RequestId};
+use crate::message::{Effect, Job, RequestId};
 use crate::tree;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};

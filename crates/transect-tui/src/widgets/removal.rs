@@ -2,12 +2,11 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use transect_remove::Summary;
+use transect_remove::{RemovalKind, Summary};
 
 use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Confirmation, Overlay};
-use crate::message::RemovalKind;
 use crate::theme::Theme;
 use transect_text::quote;
 use transect_text::share::bar;
