@@ -15,6 +15,8 @@ mod profile;
 mod progress;
 #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "the lab has most of them"))]
 mod user_dirs;
+#[cfg(any(feature = "map", feature = "tui"))]
+mod user_trash;
 
 use std::process::ExitCode;
 

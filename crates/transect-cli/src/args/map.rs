@@ -9,13 +9,18 @@ use super::{ProgressArgs, WalkArgs};
 pub(crate) const MAP_NOTES: &str = "\
 Without --html, transect prints the address of a page that it serves to this machine only, until Ctrl-C \
 or until the page is closed. The address contains a secret. The page shows directories while they are \
-read. A page written with --html is one self-contained file that works offline.
+read, and finds duplicates. A page written with --html is one self-contained file that works offline.
+
+With --allow-removal, the page can delete entries or move them to the trash. It shows what would be freed \
+and asks first; then every entry is compared with what was read, and kept if it changed.
 
 Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
 
 Examples:
   Show the home directory in the browser:
     transect map ~
+  Clean up in the browser:
+    transect map --open --allow-removal ~
   Stay on one file system, and measure file lengths:
     transect map -x --apparent .
   Write a page to a file:
@@ -40,6 +45,9 @@ pub(crate) struct MapArgs {
     /// Open the page in the browser
     #[arg(long)]
     pub(crate) open: bool,
+    /// Let the served page delete entries and move them to the trash
+    #[arg(long, conflicts_with = "html")]
+    pub(crate) allow_removal: bool,
     /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,

@@ -6,8 +6,9 @@ use std::time::SystemTime;
 
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect_remove::Removal;
 use transect_sys::DiskSpace;
-use transect_web::map::{self, LiveMap, Measure, Settings};
+use transect_web::map::{self, LiveMap, Measure, Settings, TrashSource};
 use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
@@ -18,6 +19,7 @@ use crate::opener::{self, Redirect};
 use crate::output::{self, owner};
 use crate::profile;
 use crate::progress::ProgressLine;
+use crate::user_trash::user_trash;
 
 /// Descriptors for the standard streams, the listening socket and its runtime, and a few more.
 const OTHER_DESCRIPTORS: usize = 24;
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
         return Err(CliError::Usage("--open needs a file: --html FILE".to_owned()));
     }
     let settings = settings(args);
-    let found = read(args, &builder(), &cancel, &progress, None)?;
+    let found = read(args, &TableBuilder::new(SHOWN), &cancel, &progress, None)?;
     if let Some(table) = found.table {
         let settings = Settings { interrupted: found.interrupted, ..settings };
         output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
@@ -49,11 +51,17 @@ fn settings(args: &MapArgs) -> Settings {
         interrupted: false,
         disk: DiskSpace::of_roots(&args.walk.roots()),
         served: None,
+        removal: args.allow_removal.then_some(user_trash as TrashSource),
     }
 }
 
-fn builder() -> TableBuilder {
-    TableBuilder::new(FieldMask::UID | FieldMask::MTIME | FieldMask::MODE)
+/// The columns of a page.
+const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);
+
+/// Returns the builder of a table for a served page: with the identity of files, to recognize them
+/// before they are removed or compared.
+fn served_builder() -> TableBuilder {
+    TableBuilder::new(SHOWN | Removal::COLUMNS | FieldMask::FILE_ID)
 }
 
 /// The result of reading the tree; without a table if nothing could be read.
@@ -122,22 +130,21 @@ fn serve(
         None => output::hint("open this address in a browser; press Ctrl-C to stop"),
     }
     let outline = PartialTable::new();
-    let builder = builder().partial_table(&outline);
+    let builder = served_builder().partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);
             let found = read(args, &builder, cancel, progress, Some(max_open))?;
             let Some(table) = found.table else { return Ok(found.end) };
-            let finish = |table: &Table, interrupted| {
+            let finish = |table, interrupted| {
                 live.finish(table, &Settings { interrupted, ..settings(args) })
             };
-            finish(&table, found.interrupted)?;
-            drop(table);
-            while live.wait_for_rescan() {
-                match read(args, &self::builder(), cancel, progress, Some(max_open)) {
+            finish(table, found.interrupted)?;
+            while live.run_tasks_until_rescan()? {
+                match read(args, &served_builder(), cancel, progress, Some(max_open)) {
                     Ok(ReadTree { table: Some(table), interrupted: false, .. }) => {
-                        finish(&table, false)?;
+                        finish(table, false)?;
                     }
                     // The page keeps what it shows.
                     Ok(_) => {}

@@ -1,10 +1,7 @@
 //! `transect tui`: browses a tree in the terminal.
 
-use std::time::SystemTime;
-
 use anstream::ColorChoice;
 use transect::{FieldMask, SkipReason};
-use transect_remove::Trash;
 use transect_tui::{ViewOptions, browse};
 
 use crate::args::TuiArgs;
@@ -13,6 +10,7 @@ use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
+use crate::user_trash::user_trash;
 
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;
@@ -29,7 +27,7 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| times.text(time)),
         owner: owner::user_name_or_id,
-        trash: Box::new(trash),
+        trash: Box::new(user_trash),
         apparent: args.apparent,
         mouse: !args.no_mouse,
         read_only: args.read_only,
@@ -42,20 +40,4 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         output::hint("the filters exclude every PATH");
     }
     Ok(ExitStatus::from_diagnostics(outcome.table.diagnostics(), outcome.interrupted))
-}
-
-/// Returns the trash of this user. Entries in it are recorded with the local time.
-fn trash() -> Result<Trash, String> {
-    let variable = |name| std::env::var_os(name);
-    let home = Trash::home(variable("XDG_DATA_HOME").as_deref(), variable("HOME").as_deref());
-    // Without a home, a trash at the top of another file system may exist, but file managers would
-    // not show it.
-    let home = home.ok_or("no home directory for the trash; set HOME or XDG_DATA_HOME")?;
-    let now = TimeFormatter::for_fields(FieldMask::MTIME).text(nanoseconds_since_1970());
-    Trash::new(home, &now.replace(' ', "T")).map_err(|refused| refused.to_string())
-}
-
-fn nanoseconds_since_1970() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -10,10 +10,11 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 18] = [
+const PARSED_ONLY: [(&str, &str); 19] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
+    ("transect map --open", "serves until Ctrl-C"),
     ("transect serve", "serves until Ctrl-C"),
     ("transect patch program.bin --resume", "needs a killed run"),
     ("transect lab run enumerate --path src", "takes minutes"),

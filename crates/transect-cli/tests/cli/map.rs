@@ -754,6 +754,57 @@ fn map_rescan_shows_changes() {
 }
 
 #[test]
+fn map_removes_through_page_only_if_allowed() {
+    let env = TestEnv::new();
+    nested(&env);
+    env.mkdir("data");
+    let refused = env.transect(["map", "--allow-removal", "--html", "map.html", "tree"]).exits(2);
+    let told = refused.stderr_text();
+    assert!(told.contains("--allow-removal") && told.contains("--html"), "{told}");
+    let browser = match Browser::start(1280, 720) {
+        Ok(browser) => browser,
+        Err(reason) => {
+            return skip("map_removes_through_page_only_if_allowed", &reason).unwrap_or_default();
+        }
+    };
+    let buttons = "return document.querySelectorAll('#remove-delete, #remove-trash').length";
+    let served = Served::map(&env, &["tree"]);
+    served.visit(&browser);
+    assert_eq!(browser.run(buttons), 0);
+    drop(served);
+
+    let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
+    let _ = command.env("XDG_DATA_HOME", env.path("data"));
+    let served = Served::start(&env, command.args(["map", "--allow-removal", "tree"]));
+    served.visit(&browser);
+    assert_eq!(browser.run(buttons), 2);
+    let remove = |kind: &str, link: &str| {
+        browser.run(&format!("location.hash = '{link}'"));
+        let name = link.rsplit('/').next().expect("a name");
+        browser.wait_for(
+            "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+            &json!(name),
+        );
+        browser.click(&format!("#remove-{kind}"));
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        browser.click("#removal-yes");
+        browser.wait_for("return document.querySelector('#removal').open", &json!(false));
+    };
+    remove("delete", "#/large/beside.rs");
+    browser.wait_for(ROWS, &json!(["inner"]));
+    assert!(!env.path("tree/large/beside.rs").exists());
+    remove("trash", "#/large/inner/notes.txt");
+    browser.wait_for(ROWS, &json!(["film.mkv"]));
+    assert!(!env.path("tree/large/inner/notes.txt").exists());
+    let trashed = fs::read_dir(env.path("data/Trash/files")).expect("a trash");
+    let trashed: Vec<_> = trashed.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(trashed, ["notes.txt"]);
+    let info = fs::read_to_string(env.path("data/Trash/info/notes.txt.trashinfo")).expect("a file");
+    assert!(info.contains("tree/large/inner/notes.txt"), "{info}");
+    assert_silent(&browser);
+}
+
+#[test]
 fn map_open_starts_browser_without_secret_in_arguments() {
     let env = TestEnv::new();
     nested(&env);

@@ -1,15 +1,24 @@
-//! The map while a tree is being read: first a partial table, then the complete one.
+//! The map while a tree is being read: first a partial table, then the complete one. Afterwards, the
+//! tasks that its pages request.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use transect::table::{PartialTable, Table};
+use serde_json::{Value, json};
+use transect::table::{PartialTable, Row, Table};
 use transect::{Cancel, Progress};
+use transect_remove::RemovalKind;
+use transect_sys::DiskSpace;
 
+use super::duplicates::{self, SearchProgress};
+use super::removal::{self, PreparedRemoval, RemovalProgress};
+use super::selection::Item;
+use super::tasks::{Task, TaskProgress, Tasks};
 use super::{RenderedMap, ServedState, Settings};
 use crate::page::Nonce;
-use crate::serve::PageSource;
+use crate::serve::{Action, EntryId, PageSource, Refusal};
 
 /// The map of a tree while it is being read, and afterwards.
 #[derive(Debug)]
@@ -18,17 +27,8 @@ pub struct LiveMap {
     progress: Arc<Progress>,
     cancel: Cancel,
     state: Mutex<LiveState>,
-    rescan: Mutex<Rescan>,
-    rescan_changed: Condvar,
-}
-
-/// The state of reading the tree again.
-#[derive(Debug, Default)]
-struct Rescan {
-    is_requested: bool,
-    is_running: bool,
-    /// The number of entries read before.
-    entries_before: u64,
+    tasks: Mutex<Tasks>,
+    task_requested: Condvar,
 }
 
 /// The interval between checks whether the server has ended.
@@ -37,8 +37,27 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 enum LiveState {
     Reading(PartialTable),
-    Finished(RenderedMap),
+    Finished(Arc<FinishedMap>),
     Abandoned,
+}
+
+/// A complete map, with the table that it shows.
+#[derive(Debug)]
+struct FinishedMap {
+    table: Table,
+    settings: Settings,
+    version: u64,
+    map: RenderedMap,
+}
+
+impl FinishedMap {
+    /// Returns the row of an entry of this version; `None` for aggregates.
+    fn row(&self, index: u32) -> Option<Row> {
+        match self.map.items.get(index as usize)? {
+            Item::Entry(row) => Some(*row),
+            Item::Top | Item::Remainder(_) => None,
+        }
+    }
 }
 
 impl LiveMap {
@@ -54,43 +73,58 @@ impl LiveMap {
             progress,
             cancel,
             state: Mutex::new(LiveState::Reading(partial_table)),
-            rescan: Mutex::default(),
-            rescan_changed: Condvar::new(),
+            tasks: Mutex::default(),
+            task_requested: Condvar::new(),
         }
     }
 
-    /// Shows a complete table from now on: the first one, or that of another walk. `settings` are those
-    /// of that walk.
+    /// Shows a complete table from now on: the first one, or another one of the same tree. `settings`
+    /// are those of its walk.
     ///
     /// # Errors
     /// Memory for packing the columns ran out.
-    pub fn finish(&self, table: &Table, settings: &Settings) -> io::Result<()> {
-        // Newer than all partial versions.
-        let version = self.progress.counts().entries + 1;
+    pub fn finish(&self, table: Table, settings: &Settings) -> io::Result<()> {
         let known = match &*self.state() {
-            LiveState::Finished(map) => map.served.map_or(0, |state| state.version),
+            LiveState::Finished(map) => map.version,
             LiveState::Reading(_) | LiveState::Abandoned => 0,
         };
-        let version = version.max(known + 1);
+        // Newer than all partial versions.
+        let version = (self.progress.counts().entries + 1).max(known + 1);
         let served = Some(ServedState { version, reading: false });
-        let map = RenderedMap::of(table, &Settings { served, ..*settings })?;
-        *self.state() = LiveState::Finished(map);
+        let settings = Settings { served, ..*settings };
+        let map = RenderedMap::of(&table, &settings)?;
+        let map = FinishedMap { table, settings, version, map };
+        *self.state() = LiveState::Finished(Arc::new(map));
         Ok(())
     }
 
-    /// Waits until the page requests another walk. Returns false if the server has ended.
-    pub fn wait_for_rescan(&self) -> bool {
-        let mut rescan = self.lock_rescan();
-        rescan.is_running = false;
-        while !rescan.is_requested {
-            if self.cancel.is_cancelled() {
-                return false;
-            }
-            let waited = self.rescan_changed.wait_timeout(rescan, POLL_INTERVAL);
-            rescan = waited.unwrap_or_else(PoisonError::into_inner).0;
+    /// Runs the tasks that pages request, until one requests another walk or the server has ended.
+    /// Returns whether there is to be another walk.
+    ///
+    /// # Errors
+    /// Memory for a map ran out.
+    pub fn run_tasks_until_rescan(&self) -> io::Result<bool> {
+        let mut tasks = self.tasks();
+        if tasks.is_rescanning() && !tasks.is_waiting() {
+            tasks.finish_rescan();
         }
-        rescan.is_requested = false;
-        !self.cancel.is_cancelled()
+        loop {
+            if self.cancel.is_cancelled() {
+                return Ok(false);
+            }
+            let Some(task) = tasks.take_requested() else {
+                let waited = self.task_requested.wait_timeout(tasks, POLL_INTERVAL);
+                tasks = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            };
+            drop(tasks);
+            match task {
+                Task::Rescan => return Ok(true),
+                Task::Remove(prepared) => self.remove(&prepared)?,
+                Task::FindDuplicates(below) => self.find_duplicates(below),
+            }
+            tasks = self.tasks();
+        }
     }
 
     /// Ends the server if there will be no complete table.
@@ -98,6 +132,124 @@ impl LiveMap {
         let mut state = self.state();
         if matches!(*state, LiveState::Reading(_)) {
             *state = LiveState::Abandoned;
+        }
+    }
+
+    /// Removes an entry, and shows the table without it.
+    fn remove(&self, prepared: &PreparedRemoval) -> io::Result<()> {
+        let (Some(map), Some(trash)) = (self.finished_map(), self.settings.removal) else {
+            self.tasks().finish(None);
+            return Ok(());
+        };
+        let cancel = self.tasks().cancel.clone();
+        let report = prepared.run(&map.table, trash, &cancel, &mut |progress| {
+            if self.cancel.is_cancelled() {
+                cancel.cancel();
+            }
+            self.tasks().set_progress(TaskProgress::Removal(progress));
+        });
+        if let Ok(report) = &report
+            && !report.gone.is_empty()
+        {
+            let table = prepared.table_after(&map.table, report).map_err(io::Error::other)?;
+            let roots: Vec<PathBuf> = map.table.roots().map(|root| map.table.path(root)).collect();
+            let disk = map.settings.disk.and_then(|_| DiskSpace::of_roots(&roots));
+            self.finish(table, &Settings { disk, ..map.settings })?;
+        }
+        // If something was kept, the tree is not as it was scanned.
+        let is_stale = report.as_ref().is_ok_and(|report| !report.kept.is_empty());
+        let mut tasks = self.tasks();
+        tasks.finish(Some(removal::outcome(prepared.kind, &report)));
+        if is_stale {
+            self.start_rescan(&mut tasks);
+        }
+        Ok(())
+    }
+
+    fn find_duplicates(&self, below: Row) {
+        let Some(map) = self.finished_map() else { return self.tasks().finish(None) };
+        let progress = SearchProgress::default();
+        self.tasks().set_progress(TaskProgress::Search(progress.clone()));
+        let cancel = self.tasks().cancel.clone();
+        let found = std::thread::scope(|scope| {
+            let search = scope.spawn(|| progress.find(&map.table, below, &cancel));
+            while !search.is_finished() {
+                if self.cancel.is_cancelled() {
+                    cancel.cancel();
+                }
+                std::thread::park_timeout(POLL_INTERVAL);
+            }
+            search.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let outcome = duplicates::outcome(&map.table, &map.map.items, &found);
+        self.tasks().finish(Some(outcome));
+    }
+
+    /// Has the tree read again, unless something else is running.
+    fn start_rescan(&self, tasks: &mut Tasks) {
+        tasks.entries_before = self.progress.counts().entries;
+        if tasks.start_rescan() {
+            self.task_requested.notify_one();
+        }
+    }
+
+    fn prepare_removal(&self, kind: RemovalKind, entry: EntryId) -> Result<Value, Refusal> {
+        self.check_removal_allowed()?;
+        let (map, row) = self.entry(entry)?;
+        self.tasks().check_idle()?;
+        let (prepared, shown) = PreparedRemoval::of(&map.table, map.version, kind, row)?;
+        self.tasks().prepared = Some(prepared);
+        Ok(shown)
+    }
+
+    fn confirm(&self, number: u128) -> Result<Value, Refusal> {
+        self.check_removal_allowed()?;
+        let version = self.finished_map().map(|map| map.version);
+        let mut tasks = self.tasks();
+        tasks.check_idle()?;
+        let Some(prepared) = tasks.prepared.take_if(|prepared| prepared.number == number) else {
+            return Err(Refusal::conflict(
+                "this confirmation was used, or replaced by another one",
+            ));
+        };
+        if version != Some(prepared.version) {
+            return Err(Refusal::conflict(OUTDATED));
+        }
+        let progress = TaskProgress::Removal(RemovalProgress::new(prepared.total));
+        let number = tasks.start(Task::Remove(prepared), progress)?;
+        self.task_requested.notify_one();
+        Ok(json!({ "number": number }))
+    }
+
+    fn start_search(&self, entry: EntryId) -> Result<Value, Refusal> {
+        let (_, row) = self.entry(entry)?;
+        let progress = TaskProgress::Search(SearchProgress::default());
+        let number = self.tasks().start(Task::FindDuplicates(row), progress)?;
+        self.task_requested.notify_one();
+        Ok(json!({ "number": number }))
+    }
+
+    fn check_removal_allowed(&self) -> Result<(), Refusal> {
+        let why = "removing is off; start `transect map` with --allow-removal";
+        self.settings.removal.map(drop).ok_or_else(|| Refusal::forbidden(why))
+    }
+
+    /// Returns the row of an entry of the current map.
+    fn entry(&self, entry: EntryId) -> Result<(Arc<FinishedMap>, Row), Refusal> {
+        let Some(map) = self.finished_map() else {
+            return Err(Refusal::conflict("the tree is still being read"));
+        };
+        if map.version != entry.version {
+            return Err(Refusal::conflict(OUTDATED));
+        }
+        let row = map.row(entry.index).ok_or_else(|| Refusal::conflict("not a single entry"))?;
+        Ok((map, row))
+    }
+
+    fn finished_map(&self) -> Option<Arc<FinishedMap>> {
+        match &*self.state() {
+            LiveState::Finished(map) => Some(Arc::clone(map)),
+            LiveState::Reading(_) | LiveState::Abandoned => None,
         }
     }
 
@@ -126,8 +278,7 @@ impl LiveMap {
         let partial_table = match &*self.state() {
             LiveState::Reading(partial_table) => partial_table.clone(),
             LiveState::Finished(map) => {
-                let version = map.served.map(|state| state.version);
-                return Ok((known.is_none() || known != version).then(|| show(map)));
+                return Ok((known != Some(map.version)).then(|| show(&map.map)));
             }
             LiveState::Abandoned => return Ok(None),
         };
@@ -135,14 +286,17 @@ impl LiveMap {
         Ok(self.render_partial(&partial_table, known)?.as_ref().map(show))
     }
 
-    fn lock_rescan(&self) -> MutexGuard<'_, Rescan> {
-        self.rescan.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Why a request about an older version is refused.
+const OUTDATED: &str = "the map has changed since; look again";
 
 impl PageSource for LiveMap {
     fn page(&self) -> io::Result<Option<String>> {
@@ -156,20 +310,34 @@ impl PageSource for LiveMap {
     }
 
     fn entries(&self) -> u64 {
-        self.progress.counts().entries - self.lock_rescan().entries_before
+        self.progress.counts().entries - self.tasks().entries_before
     }
 
     fn is_reading(&self) -> bool {
-        self.lock_rescan().is_running || matches!(*self.state(), LiveState::Reading(_))
+        self.tasks().is_rescanning() || matches!(*self.state(), LiveState::Reading(_))
     }
 
-    fn rescan(&self) {
-        if self.is_reading() {
-            return;
+    fn act(&self, action: Action) -> Result<Option<Value>, Refusal> {
+        match action {
+            Action::Rescan if self.is_reading() => Ok(None),
+            Action::Rescan => {
+                let mut tasks = self.tasks();
+                tasks.check_idle()?;
+                self.start_rescan(&mut tasks);
+                Ok(None)
+            }
+            Action::PrepareRemoval { kind, entry } => self.prepare_removal(kind, entry).map(Some),
+            Action::Confirm(number) => self.confirm(number).map(Some),
+            Action::FindDuplicates(entry) => self.start_search(entry).map(Some),
+            Action::Stop => {
+                self.tasks().cancel.cancel();
+                Ok(None)
+            }
         }
-        let entries_before = self.progress.counts().entries;
-        *self.lock_rescan() = Rescan { is_requested: true, is_running: true, entries_before };
-        self.rescan_changed.notify_one();
+    }
+
+    fn task(&self) -> Value {
+        self.tasks().json()
     }
 
     fn has_ended(&self) -> bool {

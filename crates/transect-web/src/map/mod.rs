@@ -4,7 +4,10 @@
 //! selection.rs ── which entries are shown individually, the largest of a directory first
 //! columns.rs ──── their attributes as columns
 //! file_kinds.rs ─ file kinds by name and permission bits
-//! live_map.rs ─── the map while the tree is being read
+//! live_map.rs ─── the map while the tree is being read, and afterwards
+//! tasks.rs ────── what its pages request: one task at a time
+//! removal.rs ──── removals: what would be freed, confirmation, outcome
+//! duplicates.rs ─ searches for files of the same content
 //! fallback.rs ─── the largest entries as a table, for browsers without scripts
 //! page.css, scripts/ ── styles and scripts
 //! ```
@@ -13,11 +16,14 @@
 //! one object per entry, and the scripts draw directly from them.
 
 mod columns;
+mod duplicates;
 mod fallback;
 mod file_kinds;
 mod live_map;
 mod measure;
+mod removal;
 mod selection;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,10 +34,11 @@ use transect_sys::DiskSpace;
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
 use columns::{ColumnLocation, Columns, PackedColumns};
-use selection::Selection;
+use selection::{Item, Selection};
 
 pub use live_map::LiveMap;
 pub use measure::Measure;
+pub use removal::TrashSource;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -59,7 +66,17 @@ const SCRIPTS: &[&str] = &[
 ];
 
 /// Additional scripts of served pages.
-const SERVED: &str = concat!(include_str!("scripts/update.js"), include_str!("scripts/served.js"));
+const SERVED: &str = concat!(
+    include_str!("scripts/update.js"),
+    include_str!("scripts/tasks.js"),
+    include_str!("scripts/duplicates.js"),
+);
+
+/// The script of served pages that may remove entries.
+const REMOVAL: &str = include_str!("scripts/removal.js");
+
+/// The last script of served pages.
+const SERVED_LAST: &str = include_str!("scripts/served.js");
 
 /// Options of a map, and facts that the table does not contain.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +96,8 @@ pub struct Settings {
     /// Set for served pages, which fetch updates from the [server](crate::serve) and report that
     /// they are open.
     pub served: Option<ServedState>,
+    /// Set if served pages may remove entries.
+    pub removal: Option<TrashSource>,
 }
 
 /// The version of a served map.
@@ -158,7 +177,12 @@ struct RenderedMap {
     about: String,
     packed: Vec<u8>,
     fallback: String,
-    served: Option<ServedState>,
+    /// The items of the columns.
+    items: Vec<Item>,
+    /// Updates are served.
+    is_served: bool,
+    /// Entries may be removed.
+    can_remove: bool,
 }
 
 impl RenderedMap {
@@ -198,12 +222,19 @@ impl RenderedMap {
         };
         let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
         let fallback = fallback::write(table, settings.measure);
-        Ok(Self { title, about, packed, fallback, served: settings.served })
+        let is_served = settings.served.is_some();
+        let can_remove = is_served && settings.removal.is_some();
+        Ok(Self { title, about, packed, fallback, items: selection.items, is_served, can_remove })
     }
 
     fn html(&self, nonce: &Nonce) -> String {
-        let connects = self.served.is_some();
-        let script = SCRIPTS.concat() + if connects { SERVED } else { "" };
+        let connects = self.is_served;
+        let mut script = SCRIPTS.concat();
+        if self.is_served {
+            script.push_str(SERVED);
+            script.push_str(if self.can_remove { REMOVAL } else { "" });
+            script.push_str(SERVED_LAST);
+        }
         let page = Page {
             generator: "transect map",
             title: &format!("{} · transect map", self.title),

@@ -36,6 +36,7 @@ fn settings(max_entries: usize) -> Settings {
         interrupted: false,
         disk: None,
         served: None,
+        removal: None,
     }
 }
 
@@ -200,7 +201,7 @@ fn partial_table_unlisted_entries_summed_up() {
     assert_eq!((version, live.entries()), (9, 9));
     assert!(live.columns(version).unwrap().is_none());
 
-    live.finish(&table, &settings(10)).unwrap();
+    live.finish(table, &settings(10)).unwrap();
     let (page, columns) = (live.page().unwrap().unwrap(), live.columns(version).unwrap().unwrap());
     let (page, newer) = (Opened::of(&page), Opened::of_columns(&columns));
     assert_eq!((&page.about, &page.bytes), (&newer.about, &newer.bytes));

@@ -5,12 +5,18 @@
 //!         ── GET /TOKEN/progress ────────► the number of entries read
 //!         ── GET /TOKEN/columns/VERSION ─► an update, if there is a newer version
 //!         ── GET /TOKEN/alive ───────────► nothing: the page is still open
+//!         ── GET /TOKEN/task ────────────► the state of the last removal or search
 //!         ── POST /TOKEN/rescan ─────────► nothing: the tree is read again
+//!         ── POST /TOKEN/delete/V/ENTRY ─► what it would free, and a NUMBER (`trash/…` likewise)
+//!         ── POST /TOKEN/confirm/NUMBER ─► the number of the task that removes it
+//!         ── POST /TOKEN/duplicates/V/ENTRY ─► the number of the task that searches
+//!         ── POST /TOKEN/stop ───────────► nothing: that task ends
 //!
 //! connections.rs ── accepts, with limits on heads, time, connections and memory (own thread)
 //! deadline.rs ───── deadlines of connections
 //! stream.rs ─────── adapts connections to hyper
 //! router.rs ─────── which requests are accepted: Host, Origin, token, method
+//! action.rs ─────── the POSTs: what a page requests of the program
 //! reply.rs ──────── responses and their headers
 //! ```
 //!
@@ -22,6 +28,7 @@
 //! Every user of the machine can connect, so requests without the token are limited: they can
 //! neither stop the server nor block a browser with the token.
 
+mod action;
 mod connections;
 mod deadline;
 mod reply;
@@ -38,6 +45,8 @@ use std::time::{Duration, Instant};
 use hyper::StatusCode;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
+
+pub use action::{Action, EntryId, Refusal};
 
 use connections::{POLL_INTERVAL, RoutedRequest};
 use reply::Reply;
@@ -71,8 +80,14 @@ pub trait PageSource {
     /// Returns whether the tree is still being read.
     fn is_reading(&self) -> bool;
 
-    /// Starts to read the tree again, unless it is being read.
-    fn rescan(&self);
+    /// Starts an action. Returns what the page is to know about it.
+    ///
+    /// # Errors
+    /// [`Refusal`]: nothing was done.
+    fn act(&self, action: Action) -> Result<Option<serde_json::Value>, Refusal>;
+
+    /// Returns the state of the last task that an action started.
+    fn task(&self) -> serde_json::Value;
 
     /// Returns whether the server should stop.
     fn has_ended(&self) -> bool;
@@ -174,10 +189,11 @@ fn reply_to(route: Route, page: &impl PageSource) -> Reply {
         Route::Columns(known) => page.columns(known).map(|columns| columns.map(Reply::columns)),
         Route::Progress => Ok(Some(progress(page))),
         Route::Alive => Ok(None),
-        Route::Rescan => {
-            page.rescan();
-            Ok(None)
-        }
+        Route::Task => Ok(Some(Reply::json(&page.task()))),
+        Route::Action(action) => match page.act(action) {
+            Ok(answer) => Ok(answer.as_ref().map(Reply::json)),
+            Err(refusal) => Ok(Some(Reply::refusal(&refusal))),
+        },
     };
     match reply {
         Ok(reply) => reply.unwrap_or_else(Reply::no_content),
@@ -222,8 +238,20 @@ mod tests {
             17
         }
 
-        fn rescan(&self) {
-            self.there.store(true, Ordering::Relaxed);
+        fn act(&self, action: Action) -> Result<Option<serde_json::Value>, Refusal> {
+            match action {
+                Action::Rescan => {
+                    self.there.store(true, Ordering::Relaxed);
+                    Ok(None)
+                }
+                Action::Confirm(number) => Ok(Some(serde_json::json!({ "number": number as u64 }))),
+                Action::Stop => Err(Refusal::conflict("nothing runs")),
+                _ => Err(Refusal::forbidden("not here")),
+            }
+        }
+
+        fn task(&self) -> serde_json::Value {
+            serde_json::json!({ "running": false })
         }
 
         fn is_reading(&self) -> bool {
@@ -282,6 +310,32 @@ mod tests {
             assert!(get("columns/1").starts_with("HTTP/1.1 204"));
             assert!(get("columns/2").starts_with("HTTP/1.1 500"));
             assert!(get("alive").starts_with("HTTP/1.1 204"));
+        });
+    }
+
+    #[test]
+    fn server_actions_answered_or_refused_with_reason() {
+        with_server(|server, shown| {
+            let host = format!("127.0.0.1:{}", server.port);
+            let headers = format!("Host: {host}\r\nOrigin: http://{host}\r\n");
+            let post = |page: &str| {
+                ask(server, &format!("POST /{}/{page}", server.router.token()), &headers)
+            };
+            assert!(post("rescan").starts_with("HTTP/1.1 204"));
+            assert!(shown.there.load(Ordering::Relaxed));
+            let confirmed = post("confirm/00000000000000000000000000000007");
+            assert!(
+                confirmed.starts_with("HTTP/1.1 200") && confirmed.ends_with(r#"{"number":7}"#)
+            );
+            for (status, page, reason) in
+                [(409, "stop", "nothing runs"), (403, "delete/1/2", "not here")]
+            {
+                let refused = post(page);
+                assert!(refused.starts_with(&format!("HTTP/1.1 {status}")), "{refused}");
+                assert!(refused.ends_with(&format!("{{\"error\":\"{reason}\"}}")), "{refused}");
+            }
+            let task = ask(server, &format!("GET /{}/task", server.router.token()), &headers);
+            assert!(task.ends_with(r#"{"running":false}"#), "{task}");
         });
     }
 

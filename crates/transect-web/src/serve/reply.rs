@@ -8,6 +8,8 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderValue};
 use hyper::{Response, StatusCode};
 
+use super::action::Refusal;
+
 /// A reply to a browser.
 #[derive(Debug)]
 pub(super) struct Reply {
@@ -27,6 +29,15 @@ impl Reply {
 
     pub(super) fn json(value: &serde_json::Value) -> Self {
         Self::ok("application/json", value.to_string().into_bytes())
+    }
+
+    /// Returns the refusal of an action: the reason as JSON.
+    pub(super) fn refusal(refusal: &Refusal) -> Self {
+        let status = match refusal.is_forbidden {
+            true => StatusCode::FORBIDDEN,
+            false => StatusCode::CONFLICT,
+        };
+        Self { status, ..Self::json(&serde_json::json!({ "error": refusal.reason })) }
     }
 
     pub(super) fn no_content() -> Self {

@@ -4,6 +4,8 @@ use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
+use super::action::{self, Action};
+
 /// The target of a request with the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
@@ -15,8 +17,10 @@ pub(super) enum Route {
     Progress,
     /// Nothing: the page is still open.
     Alive,
-    /// To read the tree again.
-    Rescan,
+    /// The state of the last action that takes long.
+    Task,
+    /// A request that changes something or takes long.
+    Action(Action),
 }
 
 /// The address that requests must carry.
@@ -61,7 +65,11 @@ impl Router {
             Method::GET => {}
             // What changes something must come from the page itself. Browsers send the origin with every
             // POST; it was compared above.
-            Method::POST if head.headers.contains_key(header::ORIGIN) => return action(page),
+            Method::POST if head.headers.contains_key(header::ORIGIN) => {
+                return action::parse(page)
+                    .map(Route::Action)
+                    .ok_or(StatusCode::METHOD_NOT_ALLOWED);
+            }
             Method::POST => return Err(StatusCode::FORBIDDEN),
             _ => return Err(StatusCode::METHOD_NOT_ALLOWED),
         }
@@ -72,16 +80,9 @@ impl Router {
             }
             ("progress", "") => Ok(Route::Progress),
             ("alive", "") => Ok(Route::Alive),
+            ("task", "") => Ok(Route::Task),
             _ => Err(StatusCode::NOT_FOUND),
         }
-    }
-}
-
-/// Returns the target of a POST.
-fn action(page: (&str, &str)) -> Result<Route, StatusCode> {
-    match page {
-        ("rescan", "") => Ok(Route::Rescan),
-        _ => Err(StatusCode::METHOD_NOT_ALLOWED),
     }
 }
 
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(asked("columns/18446744073709551615"), Ok(Route::Columns(u64::MAX)));
         assert_eq!(asked("progress"), Ok(Route::Progress));
         assert_eq!(asked("alive"), Ok(Route::Alive));
+        assert_eq!(asked("task"), Ok(Route::Task));
         assert_eq!(asked("columns/18446744073709551616"), Err(404));
         assert_eq!(asked("?"), Err(404));
     }
@@ -164,7 +166,7 @@ mod tests {
     fn router_post_only_from_own_page() {
         let rescan = format!("/{TOKEN}/rescan");
         let own = ("origin", "http://localhost:80");
-        assert_eq!(check_method("POST", &rescan, &[own]), Ok(Route::Rescan));
+        assert_eq!(check_method("POST", &rescan, &[own]), Ok(Route::Action(Action::Rescan)));
         assert_eq!(check_method("POST", &rescan, &[]), Err(403));
         assert_eq!(check_method("POST", &rescan, &[("origin", "null")]), Err(403));
         assert_eq!(check_method("POST", &rescan, &[("origin", "http://example.org")]), Err(403));
@@ -173,6 +175,28 @@ mod tests {
         assert_eq!(check_method("GET", &rescan, &[own]), Err(404));
         assert_eq!(check_method("PUT", &rescan, &[own]), Err(405));
         assert_eq!(check_method("OPTIONS", &rescan, &[own]), Err(405));
+    }
+
+    #[test]
+    fn router_actions_only_by_post_with_token() {
+        let own = ("origin", "http://localhost:80");
+        let number = "0".repeat(32);
+        for page in ["delete/7/21", "trash/7/21", "duplicates/7/21", "stop", "confirm/"] {
+            let page = if page == "confirm/" { format!("{page}{number}") } else { page.to_owned() };
+            let address = format!("/{TOKEN}/{page}");
+            let accepted = check_method("POST", &address, &[own]);
+            assert!(matches!(accepted, Ok(Route::Action(_))), "{page}: {accepted:?}");
+            assert_eq!(check_method("POST", &address, &[]), Err(403), "{page}");
+            assert_eq!(check_method("POST", &address, &[("origin", "null")]), Err(403), "{page}");
+            let foreign = ("origin", "http://localhost:81");
+            assert_eq!(check_method("POST", &address, &[foreign]), Err(403), "{page}");
+            assert_eq!(check_method("GET", &address, &[own]), Err(404), "{page}");
+            assert_eq!(check_method("DELETE", &address, &[own]), Err(405), "{page}");
+            let wrong = format!("/{}/{page}", TOKEN.replace('f', "e"));
+            assert_eq!(check_method("POST", &wrong, &[own]), Err(404), "{page}");
+            let body = [own, ("content-length", "1")];
+            assert_eq!(check_method("POST", &address, &body), Err(413), "{page}");
+        }
     }
 
     #[test]

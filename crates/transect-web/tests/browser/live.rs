@@ -19,10 +19,11 @@ use transect_web::serve::Server;
 const EVIL: &str = "<img src=x onerror=\"window.ran = 1\">";
 
 /// The path of the current directory.
-const WAY: &str = "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
+pub(crate) const WAY: &str =
+    "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
 
 /// The names and sizes in the table.
-const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
+pub(crate) const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
     r => r.querySelector('.name').textContent + ' ' + r.children[1].textContent)";
 
 /// Allows this many directories to be read; the parent of the roots counts as one.
@@ -132,6 +133,7 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
         interrupted: false,
         disk: None,
         served: None,
+        removal: None,
     };
     let cancel = Cancel::new();
     let live = LiveMap::new(outline, settings, Arc::clone(&progress), cancel.clone());
@@ -147,12 +149,12 @@ fn with_stage(test: impl FnOnce(&Stage<'_>)) {
     let address = server.address();
     std::thread::scope(|scope| {
         scope.spawn(|| server.serve(&live).expect("a server"));
-        scope.spawn(|| live.finish(&read(), &settings).expect("memory for a map"));
+        scope.spawn(|| live.finish(read(), &settings).expect("memory for a map"));
         test(&Stage { cancel, gate: &gate, address: &address });
     });
 }
 
-fn browser(test: &str, width: u32) -> Option<Browser> {
+pub(crate) fn browser(test: &str, width: u32) -> Option<Browser> {
     match Browser::start(width, 720) {
         Ok(browser) => Some(browser),
         Err(reason) => {
@@ -162,7 +164,7 @@ fn browser(test: &str, width: u32) -> Option<Browser> {
     }
 }
 
-fn text(browser: &Browser, selector: &str) -> String {
+pub(crate) fn text(browser: &Browser, selector: &str) -> String {
     let script = format!("return document.querySelector('{selector}').textContent");
     browser.run(&script).as_str().expect("a text").to_owned()
 }

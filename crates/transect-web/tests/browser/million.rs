@@ -44,6 +44,7 @@ fn page() -> String {
         interrupted: false,
         disk: None,
         served: None,
+        removal: None,
     };
     map::html(&table, &settings, &Nonce::predictable(1)).expect("memory for a page")
 }

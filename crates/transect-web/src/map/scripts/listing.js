@@ -11,14 +11,16 @@ const warning = h('p', { class: 'warning', hidden: true });
 const caption = h('caption', {});
 const body = h('tbody', {});
 const others = h('button', { type: 'button', class: 'quiet others', hidden: true });
-const table = h('table', {}, caption,
-  h('thead', {}, h('tr', {}, ...['Name', 'Size', 'Share', 'Entries', 'Changed'].map((title, at) => (
-    h('th', { scope: 'col', class: at ? 'number' : null }, title))))),
-  body);
-/** The tabs, and what can be done with the selected entry. */
+/** The titles of the columns. */
+const COLUMNS = ['Name', 'Size', 'Share', 'Entries', 'Changed'];
+const titles = COLUMNS.map((title, at) => h('th', { scope: 'col', class: at ? 'number' : null }, title));
+const table = h('table', {}, caption, h('thead', {}, h('tr', {}, titles)), body);
+/** The tabs. */
 const listTools = h('div', { class: 'list-tools' });
+/** What can be done with the selected entry. */
+const entryTools = h('div', { class: 'entry-tools' });
 const listing = h('aside', { class: 'listing', 'aria-label': 'Directory as a table' },
-  h('header', {}, listTools, heading, facts, warning), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
+  h('header', {}, listTools, heading, facts, warning, entryTools), h('div', { class: 'rows', tabindex: 0, role: 'region', 'aria-label': 'Entries' }, table, others));
 
 /** A row of the table; `where` is the directory of the entry, if shown. */
 function rowOf(at, whole, where) {

@@ -8,7 +8,7 @@ const KEYS = [
   ['Backspace, Escape', 'go to the parent directory'],
   ['Home', 'go to the top'],
   ['/', 'search'],
-  ['1, 2, 3', 'list the directory, the largest files, extensions'],
+  ['1, 2, …', 'open a list beside the map'],
   ['y', 'copy the path'],
   ['d', 'show the tree within the disk'],
   ['c, t', 'change colours; light or dark'],
@@ -23,12 +23,12 @@ const theme = h('button', { type: 'button', class: 'quiet', id: 'theme', 'aria-l
 const frameButton = h('button', {
   type: 'button', class: 'quiet', id: 'frame', 'aria-pressed': 'false', title: 'Show the tree within the disk (d)', click: toggleFrame,
 }, 'Disk');
+const keyList = h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)]));
 const helpOfLimits = h('p', {});
 const help = h('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
   h('header', {}, h('h2', { id: 'help-title' }, 'The map'), h('button', { type: 'button', class: 'quiet', click: () => help.close() }, 'Close')),
   h('p', {}, `Area shows size (${MEASURE_NAME}), colour shows file type, age or owner. A file with several names counts once, at one of them.`),
-  h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('dd', {}, what)])),
-  helpOfLimits);
+  keyList, helpOfLimits);
 const helpButton = h('button', { type: 'button', class: 'quiet', id: 'help', 'aria-label': 'Help', title: 'Help (?)', click: () => help.showModal() }, '?');
 
 function limits() {
@@ -72,15 +72,14 @@ function applyTheme() {
 let answer = null;
 
 function drawSide() {
+  setTitles(answer ? COLUMNS : tabs[tab].heads);
   if (answer) drawFound(answer, field.value);
-  else if (tab === 'files') drawLargestFiles();
-  else if (tab === 'extensions') drawExtensions();
-  else drawListing();
+  else tabs[tab].draw();
 }
 
 function find() {
   answer = field.value === '' ? null : searchFor(field.value);
-  found = answer ? answer.marks : tabMarks();
+  found = answer ? answer.marks : tabs[tab].marks();
 }
 
 /** Shows a list beside the map. A search ends. */
@@ -132,7 +131,7 @@ document.addEventListener('keydown', (event) => {
     colourBy(colourSelect.value);
     drawSide();
   } else if (event.key === 't') turnTheme();
-  else if (Object.keys(TABS)[event.key - 1]) openTab(Object.keys(TABS)[event.key - 1]);
+  else if (Object.keys(tabs)[event.key - 1]) openTab(Object.keys(tabs)[event.key - 1]);
   else if (event.key === 'y') copyPath.click();
   else if (event.key === 'd') toggleFrame();
   else if (event.key === '?') help.showModal();
@@ -196,7 +195,8 @@ function drawFooter() {
   helpOfLimits.textContent = `${limits()} Ages are relative to ${day(about.read_at)}. This page works offline.`;
 }
 
-listTools.append(tabBar, copyPath);
+listTools.append(tabBar);
+entryTools.append(copyPath);
 const app = document.getElementById('app');
 app.append(
   h('header', { class: 'top' },

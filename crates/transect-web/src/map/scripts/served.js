@@ -1,33 +1,11 @@
 // Served pages: they grow while the tree is being read. The program ends when no page is open; a page
 // contains all its data and works without the program.
 
-/** Milliseconds between progress requests, between updates, and between heartbeats. */
-const PROGRESS_INTERVAL = 250;
+/** Milliseconds between updates, and between heartbeats. */
 const UPDATE_INTERVAL = 1000;
 const HEARTBEAT_INTERVAL = 10000;
 /** Updates take at most a tenth of the time. */
 const SHARE = 10;
-
-class ConnectionLost extends Error {}
-
-/** Returns the response as bytes, which may be empty. */
-async function request(path, method = 'GET') {
-  try {
-    const response = await fetch(path, { cache: 'no-store', method });
-    if (response.ok) return new Uint8Array(await response.arrayBuffer());
-  } catch {
-    // Any error means that the program has ended.
-  }
-  throw new ConnectionLost();
-}
-
-function parsed(json) {
-  return JSON.parse(new TextDecoder().decode(json));
-}
-
-function pause(milliseconds) {
-  return new Promise((resolve) => { setTimeout(resolve, milliseconds); });
-}
 
 /** Whether a pointer button is pressed. */
 let pressed = false;
@@ -76,12 +54,10 @@ async function followReading() {
   reading.hidden = true;
 }
 
-/** Has the tree read again, and shows it when all of it has been read. */
-async function rescan() {
-  rescanButton.disabled = true;
+/** Waits until the tree has been read again, and shows it when all of it has been read. */
+async function followRescan() {
   const before = about.version;
   samples.length = 0;
-  await request('rescan', 'POST');
   for (;;) {
     const progress = parsed(await request('progress'));
     showProgress(progress.entries);
@@ -93,13 +69,26 @@ async function rescan() {
     await pause(PROGRESS_INTERVAL);
   }
   reading.hidden = true;
-  rescanButton.disabled = false;
+}
+
+/** Has the tree read again. */
+async function rescan() {
+  try {
+    await whileBusy(async () => {
+      await act('rescan');
+      await followRescan();
+    });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    spoken.textContent = reasonOf(error);
+  }
 }
 
 const rescanButton = h('button', {
   type: 'button', class: 'quiet', id: 'rescan', title: 'Read the tree again', disabled: true, click: () => rescan().catch(reportLoss),
 }, 'Rescan');
 frameButton.before(rescanButton);
+busyListeners.push(() => { rescanButton.disabled = isBusy; });
 
 /** Reports that the page is open, as long as the program runs. */
 async function sendHeartbeats() {
@@ -112,13 +101,13 @@ async function sendHeartbeats() {
 /** The program has ended: the page remains, but cannot change any more. */
 function reportLoss(error) {
   if (!(error instanceof ConnectionLost)) throw error;
-  rescanButton.disabled = true;
+  setBusy(true);
   if (!about.reading && reading.hidden) return;
   reading.classList.add('doubt');
   reading.textContent = 'transect ended before reading was complete';
 }
 
 followReading().then(() => {
-  rescanButton.disabled = false;
+  setBusy(false);
   return sendHeartbeats();
 }).catch(reportLoss);

@@ -4,18 +4,23 @@
 /** The maximum number of files listed. */
 const MOST_FILES = 1000;
 const FILE = about.types.indexOf('file');
-const TABS = { directory: 'Directory', files: 'Largest files', extensions: 'Extensions' };
-
 let tab = 'directory';
 /** The highlighted extension; null for none. */
 let extension = null;
 /** What the tab lists, as long as nothing changes. */
 let listed = null;
 
-const tabButtons = Object.entries(TABS).map(([name, label]) => h('button', {
-  type: 'button', role: 'tab', id: `tab-${name}`, class: 'tab', 'aria-selected': String(name === tab), click: () => openTab(name),
-}, label));
-const tabBar = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Lists' }, tabButtons);
+/** The tabs by name: label, titles of the columns, tools, how to draw them, what they highlight. */
+const tabs = {};
+const tabBar = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Lists' });
+
+function addTab(name, { label, columns: heads = COLUMNS, tools = null, draw: drawTab, marks = () => null }) {
+  const button = h('button', {
+    type: 'button', role: 'tab', id: `tab-${name}`, class: 'tab', 'aria-selected': String(name === tab), click: () => openTab(name),
+  }, label);
+  tabs[name] = { button, heads, tools, draw: drawTab, marks };
+  tabBar.append(button);
+}
 
 /** Calls `visit` for every entry below the current directory. */
 function visitBelow(visit) {
@@ -94,10 +99,9 @@ function listTab() {
   return listed;
 }
 
-/** The marks of what the tab highlights; null for all. */
-function tabMarks() {
-  if (tab === 'files') return marksOf(listTab().hits);
-  if (tab !== 'extensions' || extension === null) return null;
+/** The marks of the highlighted extension; null for all. */
+function extensionMarks() {
+  if (extension === null) return null;
   const hits = [];
   visitBelow((at) => {
     if (extensionOf(at) === extension) hits.push(at);
@@ -109,7 +113,15 @@ function tabMarks() {
 function selectTab(name) {
   tab = name;
   extension = null;
-  for (const button of tabButtons) button.setAttribute('aria-selected', String(button.id === `tab-${name}`));
+  for (const [other, { button, tools }] of Object.entries(tabs)) {
+    button.setAttribute('aria-selected', String(other === name));
+    if (tools) tools.hidden = other !== name;
+  }
+}
+
+/** Sets the titles of the columns. */
+function setTitles(heads) {
+  titles.forEach((title, at) => { title.textContent = heads[at]; });
 }
 
 function drawLargestFiles() {
@@ -143,3 +155,7 @@ function drawExtensions() {
       h('td', { class: 'number' }, count(group.count)), h('td', {}));
   });
 }
+
+addTab('directory', { label: 'Directory', draw: drawListing });
+addTab('files', { label: 'Largest files', draw: drawLargestFiles, marks: () => marksOf(listTab().hits) });
+addTab('extensions', { label: 'Extensions', draw: drawExtensions, marks: extensionMarks });

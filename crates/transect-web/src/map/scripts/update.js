@@ -15,6 +15,9 @@ function saveFocus() {
   };
 }
 
+/** Called after the columns were replaced, before anything is drawn. */
+const updateListeners = [];
+
 function update(metadata, newer) {
   const [steps, chosen] = [stepsTo(view.at), view.chosen >= 0 ? stepsTo(view.chosen) : null];
   const only = view.only >= 0 ? COLOUR_MODES[classes.mode].classes[view.only] : null;
@@ -31,10 +34,12 @@ function update(metadata, newer) {
   if (!isThere) Object.assign(view, { scale: 1, x: 0, y: 0 });
   view.at = at;
   const [again, isAgain] = chosen ? follow(chosen) : [-1, true];
-  view.chosen = isAgain ? again : -1;
+  // Of an entry that is gone, its directory is selected, unless that is shown.
+  view.chosen = isAgain || (isIn(again, at) && again !== at) ? again : -1;
   view.only = COLOUR_MODES[classes.mode].classes.indexOf(only);
   // The user went nowhere: nothing is announced, nothing scrolls.
   shownDirectory = at;
+  for (const listener of updateListeners) listener();
   find();
 
   document.title = `${about.title} · transect map`;

@@ -1,0 +1,192 @@
+//! Removal from a served page: a request reports what would be freed, a second one confirms it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use transect::Cancel;
+use transect::table::{RemovedNames, Row, RowSet, Table};
+use transect_remove::{Counts, Removal, RemovalKind, Report, Summary, Trash};
+
+use crate::serve::Refusal;
+
+/// The interval between updates of the progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Returns the user's trash, or the reason why there is none.
+pub type TrashSource = fn() -> Result<Trash, String>;
+
+/// A removal that waits for its confirmation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PreparedRemoval {
+    /// Random, so that only the page that asked can confirm it.
+    pub(super) number: u128,
+    /// The version of the map that `row` belongs to.
+    pub(super) version: u64,
+    pub(super) kind: RemovalKind,
+    pub(super) row: Row,
+    /// The number of entries to delete, or of paths to move.
+    pub(super) total: u64,
+}
+
+impl PreparedRemoval {
+    /// Prepares the removal of an entry. Returns also what the page shows before it is confirmed.
+    ///
+    /// # Errors
+    /// The entry cannot be removed.
+    pub(super) fn of(
+        table: &Table,
+        version: u64,
+        kind: RemovalKind,
+        row: Row,
+    ) -> Result<(Self, Value), Refusal> {
+        if table.parent(row).is_none() {
+            return Err(Refusal::conflict("the map's own root cannot be removed from its page"));
+        }
+        let removal =
+            Removal::new(table, [row]).map_err(|error| Refusal::conflict(error.to_string()))?;
+        let summary = removal.summary();
+        let total = match kind {
+            RemovalKind::Delete => summary.files + summary.directories + summary.others,
+            RemovalKind::Trash => 1,
+        };
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|error| Refusal::conflict(error.to_string()))?;
+        let number = u128::from_le_bytes(random);
+        let shown = facts(&summary, number, kind, &table.path(row));
+        Ok((Self { number, version, kind, row, total }, shown))
+    }
+
+    /// Removes the entry.
+    pub(super) fn run(
+        &self,
+        table: &Table,
+        trash: TrashSource,
+        cancel: &Cancel,
+        show: &mut dyn FnMut(RemovalProgress),
+    ) -> Result<Report, String> {
+        let removal = Removal::new(table, [self.row]).map_err(|error| error.to_string())?;
+        let mut shown = Instant::now();
+        let mut progress = |counts: &Counts, row: Row| {
+            if shown.elapsed() >= PROGRESS_INTERVAL {
+                shown = Instant::now();
+                show(RemovalProgress {
+                    counts: *counts,
+                    total: self.total,
+                    path: text(&table.path(row)),
+                });
+            }
+        };
+        Ok(match self.kind {
+            RemovalKind::Delete => removal.delete(cancel, &mut progress),
+            RemovalKind::Trash => removal.trash(&trash()?, cancel, &mut progress),
+        })
+    }
+
+    /// Returns the table after the removal.
+    ///
+    /// # Errors
+    /// [`transect::Error`], which cannot happen: there are fewer entries.
+    pub(super) fn table_after(
+        &self,
+        table: &Table,
+        report: &Report,
+    ) -> Result<Table, transect::Error> {
+        let names = match self.kind {
+            RemovalKind::Delete => RemovedNames::Deleted,
+            RemovalKind::Trash => RemovedNames::Moved,
+        };
+        table.without(&RowSet::from_iter(report.gone.iter().copied()), names)
+    }
+}
+
+/// The progress of a removal.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RemovalProgress {
+    counts: Counts,
+    total: u64,
+    path: String,
+}
+
+impl RemovalProgress {
+    /// Returns the progress before the first entry.
+    pub(super) fn new(total: u64) -> Self {
+        Self { total, ..Self::default() }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let Counts { removed, vanished, kept, freed } = self.counts;
+        json!({
+            "done": removed + vanished + kept,
+            "total": self.total,
+            "freed": freed,
+            "kept": kept,
+            "path": self.path,
+        })
+    }
+}
+
+/// Returns what a removal would free and what would stay, with the number that confirms it.
+fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Value {
+    let Summary {
+        files,
+        directories,
+        others,
+        disk_usage,
+        freed,
+        shared,
+        shared_files,
+        mounts,
+        unread,
+        errors,
+        ..
+    } = *summary;
+    json!({
+        "confirm": format!("{number:032x}"),
+        "kind": word(kind),
+        "path": text(path),
+        "files": files,
+        "directories": directories,
+        "others": others,
+        "disk_usage": disk_usage,
+        "freed": freed,
+        "shared": shared,
+        "shared_files": shared_files,
+        "mounts": mounts,
+        "unread": unread,
+        "errors": errors,
+    })
+}
+
+/// Returns the outcome for the page; an error if nothing could be removed.
+pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Value {
+    match report {
+        Ok(Report { counts: Counts { removed, vanished, kept, freed }, cancelled, .. }) => json!({
+            "kind": word(kind),
+            "removed": removed,
+            "vanished": vanished,
+            "kept": kept,
+            "freed": freed,
+            "stopped": cancelled,
+            "kept_entries": kept_entries(report),
+            "error": null,
+        }),
+        Err(error) => json!({ "kind": word(kind), "removed": 0, "kept": 0, "error": error }),
+    }
+}
+
+fn kept_entries(report: &Result<Report, String>) -> Vec<String> {
+    let kept = report.iter().flat_map(|report| &report.kept);
+    kept.map(ToString::to_string).collect()
+}
+
+fn word(kind: RemovalKind) -> &'static str {
+    match kind {
+        RemovalKind::Delete => "delete",
+        RemovalKind::Trash => "trash",
+    }
+}
+
+fn text(path: &Path) -> String {
+    super::columns::text(path.as_os_str())
+}

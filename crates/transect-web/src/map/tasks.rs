@@ -1,0 +1,141 @@
+//! What pages request of the program while a map is served: reading again, removals, searches. One
+//! at a time, on the thread that reads.
+
+use serde_json::{Value, json};
+use transect::Cancel;
+use transect::table::Row;
+
+use super::duplicates::SearchProgress;
+use super::removal::{PreparedRemoval, RemovalProgress};
+use crate::serve::Refusal;
+
+/// A task that was requested.
+#[derive(Debug)]
+pub(super) enum Task {
+    Rescan,
+    Remove(PreparedRemoval),
+    /// Searches below a row of the finished map.
+    FindDuplicates(Row),
+}
+
+/// The progress of a running task.
+#[derive(Clone, Debug)]
+pub(super) enum TaskProgress {
+    Rescan,
+    Removal(RemovalProgress),
+    Search(SearchProgress),
+}
+
+impl TaskProgress {
+    fn json(&self) -> Value {
+        match self {
+            Self::Rescan => json!({}),
+            Self::Removal(progress) => progress.json(),
+            Self::Search(progress) => progress.json(),
+        }
+    }
+
+    /// Returns what the program does.
+    fn activity(&self) -> &'static str {
+        match self {
+            Self::Rescan => "reading the tree again",
+            Self::Removal(_) => "removing entries",
+            Self::Search(_) => "searching for duplicates",
+        }
+    }
+}
+
+/// The tasks of a served map.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    /// The number of the last task.
+    number: u64,
+    requested: Option<Task>,
+    /// Set from the request to the end of a task.
+    running: Option<TaskProgress>,
+    /// Stops the running task.
+    pub(super) cancel: Cancel,
+    /// The outcome of the last task that has one.
+    outcome: Option<Value>,
+    /// The removal that waits for its confirmation. Another one replaces it.
+    pub(super) prepared: Option<PreparedRemoval>,
+    /// The number of entries read before the last rescan.
+    pub(super) entries_before: u64,
+}
+
+impl Tasks {
+    /// Requests a task. Returns its number.
+    ///
+    /// # Errors
+    /// Another one is running.
+    pub(super) fn start(&mut self, task: Task, progress: TaskProgress) -> Result<u64, Refusal> {
+        self.check_idle()?;
+        self.number += 1;
+        self.requested = Some(task);
+        self.running = Some(progress);
+        self.cancel = Cancel::new();
+        self.outcome = None;
+        Ok(self.number)
+    }
+
+    /// Requests another walk, unless a task is running. It is no task of the page that asked for
+    /// another one, whose outcome stays.
+    pub(super) fn start_rescan(&mut self) -> bool {
+        let is_idle = self.running.is_none();
+        if is_idle {
+            self.requested = Some(Task::Rescan);
+            self.running = Some(TaskProgress::Rescan);
+        }
+        is_idle
+    }
+
+    /// Returns whether the running task has not begun.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.requested.is_some()
+    }
+
+    /// Ends the walk.
+    pub(super) fn finish_rescan(&mut self) {
+        self.running = None;
+    }
+
+    /// # Errors
+    /// A task is running.
+    pub(super) fn check_idle(&self) -> Result<(), Refusal> {
+        match &self.running {
+            Some(running) => Err(Refusal::conflict(format!("busy: {}", running.activity()))),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn is_rescanning(&self) -> bool {
+        matches!(self.running, Some(TaskProgress::Rescan))
+    }
+
+    /// Removes and returns the task that waits.
+    pub(super) fn take_requested(&mut self) -> Option<Task> {
+        self.requested.take()
+    }
+
+    /// Replaces the progress of the running task.
+    pub(super) fn set_progress(&mut self, progress: TaskProgress) {
+        self.running = Some(progress);
+    }
+
+    /// Ends the running task.
+    pub(super) fn finish(&mut self, outcome: Option<Value>) {
+        self.running = None;
+        self.outcome = outcome;
+    }
+
+    /// Returns the state of the last task, for the page.
+    pub(super) fn json(&self) -> Value {
+        let progress = self.running.as_ref().filter(|_| !self.is_rescanning());
+        json!({
+            "number": self.number,
+            "running": progress.is_some(),
+            "progress": progress.map(TaskProgress::json),
+            "outcome": self.outcome,
+        })
+    }
+}

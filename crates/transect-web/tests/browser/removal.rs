@@ -1,0 +1,210 @@
+//! Removing entries and finding duplicates through the page, in a real browser.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use serde_json::json;
+use transect_remove::Trash;
+use transect_testkit::{Browser, TempDir};
+
+use crate::live::{ROWS, WAY, browser, text};
+use crate::served::{Served, with_served, write};
+
+fn no_trash() -> Result<Trash, String> {
+    Err("no trash in this test".to_owned())
+}
+
+/// Opens the page, and waits until its buttons work.
+fn visit(browser: &Browser, served: &Served) {
+    browser.visit(&served.address);
+    browser.wait_for("return document.documentElement.dataset.ready", &json!("yes"));
+    browser.wait_for("return document.querySelector('#rescan').disabled", &json!(false));
+}
+
+fn press(browser: &Browser, key: &str, shift: bool) {
+    browser.run(&format!(
+        "document.querySelector('#map').dispatchEvent(new KeyboardEvent('keydown',
+        {{ key: '{key}', shiftKey: {shift}, bubbles: true, cancelable: true }}))"
+    ));
+}
+
+const DIALOG: &str = "return document.querySelector('#removal').open";
+
+#[test]
+fn entry_deleted_through_page() {
+    let Some(browser) = browser("entry_deleted_through_page", 1280) else { return };
+    let temp = TempDir::new();
+    let evil = "<img src=x onerror=\"window.ran = 1\">";
+    write(temp.join("large/inner/film"), 4_000_000);
+    write(temp.join(format!("large/inner/{evil}")), 3_000_000);
+    write(temp.join("large/beside"), 1_000_000);
+    write(temp.join("small"), 10_000);
+    write(temp.join("other/file"), 500);
+    fs::hard_link(temp.join("large/inner/film"), temp.join("other/copy")).expect("a link");
+    with_served(temp.path(), Some(no_trash), 1000, |served| {
+        visit(&browser, served);
+        assert_eq!(browser.run("return document.querySelector('#remove-delete').disabled"), true);
+        browser.click("tbody .link");
+        assert_eq!(browser.run(ROWS), json!(["inner 6.68 MiB", "beside 977 KiB"]));
+        browser.run("location.hash = '#/large/inner'");
+        browser.wait_for(
+            "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+            &json!("inner"),
+        );
+        // Keep.
+        browser.click("#remove-delete");
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        let told = text(&browser, "#removal");
+        for part in [
+            "Delete for good?",
+            "large/inner",
+            "Cannot be undone",
+            " MiB stay in use",
+            "1 file has other names elsewhere",
+            "2 files, 1 directory",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert_eq!(browser.run("return document.activeElement.textContent"), "Keep");
+        browser.click("#removal-no");
+        assert_eq!(browser.run(DIALOG), false);
+        assert!(temp.join("large/inner/film").exists());
+        // One file of it, by keyboard.
+        browser.run(&format!(
+            "location.hash = '#/large/inner/{}'",
+            "%3Cimg%20src%3Dx%20onerror%3D%22window.ran%20%3D%201%22%3E"
+        ));
+        browser.wait_for(
+            "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+            &json!(evil),
+        );
+        // On a magnified map.
+        browser.run(
+            "const map = document.querySelector('#map'); const box = map.getBoundingClientRect();
+            map.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, cancelable: true, bubbles: true,
+                clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 }))",
+        );
+        let magnified = "return document.querySelector('#map').style.touchAction";
+        browser.wait_for(magnified, &json!("none"));
+        press(&browser, "Delete", true);
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        browser.click("#removal-yes");
+        browser.wait_for(DIALOG, &json!(false));
+        browser.wait_for(ROWS, &json!(["film 3.81 MiB"]));
+        assert_eq!(browser.run(WAY)[2], "inner");
+        assert!(!temp.join("large/inner").join(evil).exists());
+        assert!(text(&browser, "#spoken").starts_with("1 entry deleted"));
+        assert_eq!(browser.run(magnified), "none", "still magnified");
+        // The directory shown: the page goes to its parent.
+        press(&browser, "Delete", true);
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        browser.click("#removal-yes");
+        browser.wait_for(ROWS, &json!(["beside 977 KiB"]));
+        assert_eq!(browser.run(WAY)[1], "large");
+        assert!(!temp.join("large/inner").exists() && temp.join("other/copy").exists());
+        // What changed meanwhile stays, and is reported.
+        browser.run("location.hash = '#/large/beside'");
+        browser.wait_for(
+            "return document.querySelector('tbody .chosen .name')?.textContent ?? null",
+            &json!("beside"),
+        );
+        browser.click("#remove-delete");
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        write(temp.join("large/beside"), 2_000_000);
+        browser.click("#removal-yes");
+        browser.wait_for("return !!document.querySelector('#removal-outcome')", &json!(true));
+        let told = text(&browser, "#removal");
+        assert!(
+            told.contains("1 entry kept") && told.contains("it changed since the scan"),
+            "{told}"
+        );
+        browser.click("#removal-close");
+        browser.wait_for(ROWS, &json!(["beside 1.91 MiB"]));
+        // There is no trash.
+        browser.wait_for("return document.querySelector('#remove-trash').disabled", &json!(false));
+        press(&browser, "Delete", false);
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        browser.click("#removal-yes");
+        browser.wait_for("return !!document.querySelector('#removal-close')", &json!(true));
+        assert!(text(&browser, "#removal").contains("No trash in this test."));
+        assert_eq!(browser.run("return window.ran === undefined"), true);
+        assert_eq!(browser.console(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn page_without_permission_has_no_removal() {
+    let Some(browser) = browser("page_without_permission_has_no_removal", 1280) else { return };
+    let temp = TempDir::new();
+    write(temp.join("file"), 10_000);
+    with_served(temp.path(), None, 1000, |served| {
+        visit(&browser, served);
+        browser.run("location.hash = '#/file'");
+        let buttons =
+            "return document.querySelectorAll('#remove-delete, #remove-trash, #removal').length";
+        assert_eq!(browser.run(buttons), 0);
+        press(&browser, "Delete", true);
+        assert_eq!(browser.run("return document.querySelectorAll('dialog[open]').length"), 0);
+        assert!(temp.join("file").exists());
+        assert_eq!(browser.console(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn duplicates_listed_and_highlighted() {
+    let Some(browser) = browser("duplicates_listed_and_highlighted", 1280) else { return };
+    let temp = TempDir::new();
+    for (name, kibibytes) in
+        [("a/film", 3000), ("b/copy", 3000), ("c/other", 3000), ("a/two", 20), ("b/two", 20)]
+    {
+        write(temp.join(name), kibibytes << 10);
+    }
+    // Another file of the same length.
+    fs::write(temp.join("c/other"), vec![1; 3000 << 10]).expect("a file");
+    with_served(temp.path(), Some(no_trash), 1000, |served| {
+        visit(&browser, served);
+        browser.click("#tab-duplicates");
+        assert_eq!(browser.run(ROWS), json!([]));
+        browser.click("#find-duplicates");
+        browser.wait_for(ROWS, &json!(["film 2.93 MiB", "two 20.0 KiB"]));
+        assert!(
+            text(&browser, ".facts")
+                .starts_with("2 groups; keeping one file of each frees 2.95 MiB")
+        );
+        // The files of a group, and only they, are highlighted.
+        let colour = |x: f64| {
+            browser.wait_until_drawn();
+            browser.run(&format!("const read = document.createElement('canvas').getContext('2d', {{ willReadFrequently: true }});
+                const map = document.querySelector('#map');
+                read.drawImage(map, -map.width * {x}, -map.height / 2);
+                return [...read.getImageData(0, 0, 1, 1).data]"))
+        };
+        browser.click("[data-group='0'] button");
+        browser.wait_for(
+            "return [...document.querySelectorAll('tr.member .name')].map(n => n.textContent)",
+            &json!(["film", "copy"]),
+        );
+        let first = colour(0.15);
+        browser.click("[data-group='1'] button");
+        assert_ne!(colour(0.15), first, "another group");
+        browser.click("[data-group='0'] button");
+        assert_eq!(colour(0.15), first);
+        // To one of the files; the list stays. Without it, there is no group any more.
+        browser.click("tr.member:nth-child(3) .link");
+        assert_eq!(browser.run(WAY)[1], "b");
+        assert_eq!(text(&browser, "#detail .path").rsplit('/').next(), Some("copy"));
+        browser.click("#remove-delete");
+        browser.wait_for("return !!document.querySelector('#removal-yes')", &json!(true));
+        browser.click("#removal-yes");
+        browser.wait_for(ROWS, &json!(["two 20.0 KiB"]));
+        assert!(!temp.join("b/copy").exists() && temp.join("a/film").exists());
+        browser.click("#tab-directory");
+        assert_eq!(browser.run(ROWS), json!(["two 20.0 KiB"]));
+        assert_eq!(
+            browser.run("return document.querySelector('#find-duplicates').checkVisibility()"),
+            false
+        );
+        assert_eq!(browser.console(), Vec::<String>::new());
+    });
+}
