@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use transect::table::{Row, Table, TableImporter, UnreadReason};
 use transect::{Cancel, FieldMask, ScanOptions};
+use transect_duplicates::FindOptions;
 use transect_remove::RemovalKind;
 use transect_sys::DiskSpace;
 
@@ -21,7 +23,7 @@ use crate::removal_thread::RemovalThread;
 use crate::screen::Screen;
 use crate::view_options::ViewOptions;
 use crate::walk_thread::{DISPLAY_FIELDS, IDENTITY_FIELDS, WalkResult, WalkThread};
-use crate::{system, widgets};
+use crate::{duplicates_thread, system, widgets};
 use transect_text::quote;
 
 /// The longest wait for a key before other events are checked, while background threads run and
@@ -90,7 +92,7 @@ pub fn browse(
         return Err(Error::NoTerminal);
     }
     let (messages, received) = channel();
-    let fields = if view.read_only { DISPLAY_FIELDS } else { DISPLAY_FIELDS | IDENTITY_FIELDS };
+    let fields = DISPLAY_FIELDS | IDENTITY_FIELDS;
     let walk = WalkThread::start(options, fields, Some(messages.clone()))?;
     let mut event_loop = EventLoop {
         options: options.clone(),
@@ -100,6 +102,7 @@ pub fn browse(
         jobs: JobThread::new(messages.clone()),
         walk: Some(walk),
         removal_thread: None,
+        search: None,
         read: None,
         messages,
         received,
@@ -138,6 +141,8 @@ struct EventLoop<'a> {
     jobs: JobThread,
     walk: Option<WalkThread>,
     removal_thread: Option<RemovalThread>,
+    /// The running search for duplicates. It is not joined at exit.
+    search: Option<JoinHandle<()>>,
     /// The result of the last finished walk.
     read: Option<WalkResult>,
     messages: Sender<Message>,
@@ -161,7 +166,7 @@ impl EventLoop<'_> {
     /// Waits for an event and handles all pending ones, so that a key held down does not wait for
     /// frames.
     fn read_events(&mut self) -> io::Result<()> {
-        let is_busy = self.walk.is_some() || self.removal_thread.is_some();
+        let is_busy = self.walk.is_some() || self.removal_thread.is_some() || self.search.is_some();
         let mut timeout = if is_busy { BUSY_POLL } else { IDLE_POLL };
         while event::poll(timeout)? {
             match event::read()? {
@@ -202,6 +207,9 @@ impl EventLoop<'_> {
         if let Some(removal_thread) = self.removal_thread.take_if(|removal| removal.is_finished()) {
             removal_thread.join();
         }
+        if let Some(search) = self.search.take_if(|search| search.is_finished()) {
+            search.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
         Ok(())
     }
 
@@ -227,6 +235,13 @@ impl EventLoop<'_> {
             }
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
             Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
+            Effect::FindDuplicates { request, table, below, cancel, progress } => {
+                let follow = self.options.follow;
+                let options = FindOptions { follow, cancel, progress, ..FindOptions::default() };
+                let messages = self.messages.clone();
+                let search = duplicates_thread::start(request, table, below, options, messages);
+                self.search = Some(search);
+            }
             Effect::Redraw => screen.clear()?,
             Effect::Quit => self.is_done = true,
         }

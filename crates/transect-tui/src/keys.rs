@@ -23,6 +23,7 @@ pub(crate) enum Action {
     UnmarkAll,
     Search,
     Find,
+    FindDuplicates,
     Errors,
     Help,
     /// Reads the current directory again.
@@ -55,6 +56,8 @@ pub(crate) enum Context {
     Directory,
     /// A list above the directory: keys, errors, search results.
     List,
+    /// The list of duplicates.
+    Duplicates,
     /// A prompt for a name.
     Prompt,
     /// A confirmation.
@@ -64,14 +67,21 @@ pub(crate) enum Context {
 }
 
 impl Context {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Directory, Self::List, Self::Prompt, Self::Confirmation, Self::Removal];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Directory,
+        Self::List,
+        Self::Duplicates,
+        Self::Prompt,
+        Self::Confirmation,
+        Self::Removal,
+    ];
 
     /// Returns the heading of the context in the help.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Directory => "Directory",
             Self::List => "List",
+            Self::Duplicates => "Duplicates",
             Self::Prompt => "Prompt",
             Self::Confirmation => "Confirmation",
             Self::Removal => "Removal",
@@ -174,6 +184,7 @@ pub(crate) const BINDINGS: &[Binding] = {
         bind(Directory, &[letter('B')], PreviousLargest, "next larger file"),
         bind(Directory, &[letter('/')], Search, "search here: text or glob"),
         bind(Directory, &[letter('f')], Find, "find in the tree: text or glob"),
+        bind(Directory, &[letter('D')], FindDuplicates, "find duplicates below this directory"),
         bind(Directory, &[letter('s')], Sort(SortKey::Size), "sort by size (again: reverse)"),
         bind(Directory, &[letter('c')], Sort(SortKey::Count), "sort by number of entries"),
         bind(Directory, &[letter('n')], Sort(SortKey::Name), "sort by name"),
@@ -218,6 +229,26 @@ pub(crate) const BINDINGS: &[Binding] = {
             "close",
         ),
         bind(List, &[control('c')], Quit, "quit"),
+        bind(Duplicates, &[key(Code::Down), letter('j')], Move(Motion::Down), "down"),
+        bind(Duplicates, &[key(Code::Up), letter('k')], Move(Motion::Up), "up"),
+        bind(Duplicates, &[key(Code::PageDown), control('f')], Move(Motion::PageDown), "page down"),
+        bind(Duplicates, &[key(Code::PageUp), control('b')], Move(Motion::PageUp), "page up"),
+        bind(Duplicates, &[key(Code::Home), letter('g')], Move(Motion::First), "first line"),
+        bind(Duplicates, &[key(Code::End), letter('G')], Move(Motion::Last), "last line"),
+        bind(Duplicates, &[key(Code::Enter), key(Code::Right), letter('l')], GoTo, "go to file"),
+        bind(Duplicates, &[letter(' ')], ToggleMark, "toggle mark, move down"),
+        bind(Duplicates, &[letter('*')], MarkAll, "mark all but the first of each group"),
+        bind(Duplicates, &[letter('u')], UnmarkAll, "unmark all"),
+        bind(Duplicates, &[letter('t')], Trash, "trash marked files"),
+        bind(Duplicates, &[letter('d')], Delete, "delete marked files"),
+        bind(Duplicates, &[letter('D')], FindDuplicates, "search again"),
+        bind(
+            Duplicates,
+            &[key(Code::Esc), letter('q'), key(Code::Left), letter('h')],
+            Close,
+            "close; stop a search",
+        ),
+        bind(Duplicates, &[control('c')], Quit, "quit"),
         bind(Prompt, &[key(Code::Enter)], Accept, "accept"),
         bind(Prompt, &[key(Code::Esc), control('c')], Close, "cancel"),
         bind(Prompt, &[key(Code::Backspace), control('h')], Erase, "delete a letter"),

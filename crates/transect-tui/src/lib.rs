@@ -13,6 +13,7 @@
 mod app;
 mod background;
 mod cursor;
+mod duplicates_thread;
 mod event_loop;
 mod keys;
 mod message;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use transect::Cancel;
 use transect::table::{RemovedNames, Row, RowSet, Table};
+use transect_duplicates::{Duplicates, Progress};
 use transect_remove::{Counts, RemovalKind, Report, Summary};
 
 use crate::sort::{Measure, SortOrder, SortedEntries};
@@ -37,6 +39,14 @@ pub(crate) enum Effect {
         rows: Vec<Row>,
     },
     StopRemoval,
+    /// Searches for duplicates below a directory.
+    FindDuplicates {
+        request: RequestId,
+        table: Arc<Table>,
+        below: Row,
+        cancel: Cancel,
+        progress: Arc<Progress>,
+    },
     Redraw,
     Suspend,
     Quit,
@@ -70,6 +80,12 @@ pub(crate) enum Message {
     Summarized {
         request: RequestId,
         summary: Result<Summary, String>,
+    },
+    /// The duplicates in a table.
+    Duplicates {
+        request: RequestId,
+        table: Arc<Table>,
+        found: Duplicates,
     },
     /// The progress of a removal, and the last entry removed.
     RemovalProgress {

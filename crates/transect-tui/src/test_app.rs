@@ -11,9 +11,11 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
+use transect_duplicates::FindOptions;
 use transect_remove::{RemovalKind, Trash};
 
 use crate::app::App;
+use crate::duplicates_thread;
 use crate::event_loop::empty_table;
 use crate::message::{Effect, Message};
 use crate::removal_thread::RemovalThread;
@@ -233,6 +235,16 @@ impl TestApp {
                     Effect::RunJob(table, job) => self.state.handle(job.run(&table)),
                     Effect::Remove { table, kind, rows } if self.disk.is_some() => {
                         self.remove(table, kind, rows);
+                    }
+                    Effect::FindDuplicates { request, table, below, cancel, progress }
+                        if self.disk.is_some() =>
+                    {
+                        let options = FindOptions { cancel, progress, ..FindOptions::default() };
+                        let (messages, received) = channel();
+                        let search =
+                            duplicates_thread::start(request, table, below, options, messages);
+                        search.join().unwrap();
+                        received.iter().for_each(|message| self.state.handle(message));
                     }
                     Effect::Rescan { .. } if self.disk.is_some() => {
                         let table = self.read(&self.disk.clone().expect("that was asked"));

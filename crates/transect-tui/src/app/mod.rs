@@ -1,6 +1,7 @@
 //! The state of the view, and how keys change it. Nothing here accesses the terminal or the disk:
 //! the state requests an [`Effect`] and receives its result as a [`Message`].
 
+mod duplicates;
 mod largest_files;
 mod listing;
 mod mouse;
@@ -31,6 +32,7 @@ use crate::tree;
 use crate::view_options::ViewOptions;
 use transect_text::units::counted;
 
+pub(crate) use duplicates::{DuplicateLine, DuplicateSearch};
 pub(crate) use largest_files::LargestFiles;
 pub(crate) use listing::Listing;
 pub(crate) use mouse::DrawnEntries;
@@ -58,6 +60,8 @@ pub(crate) enum Overlay {
     Errors(Cursor),
     Prompt(Prompt),
     SearchResults(SearchResults),
+    /// The groups in [`App::duplicates`].
+    Duplicates,
     Confirmation(Confirmation),
     RemovalProgress(RemovalProgress),
     KeptEntries(KeptEntries),
@@ -96,6 +100,8 @@ pub(crate) struct App {
     pub(crate) removed_rows: RowSet,
     pub(crate) overlay: Overlay,
     pub(crate) largest_files: Option<LargestFiles>,
+    /// The last search for duplicates.
+    pub(crate) duplicates: Option<DuplicateSearch>,
     pub(crate) panel: PanelState,
     /// What the selected directory holds; `None` until the panel is drawn.
     pub(crate) preview: Option<Preview>,
@@ -125,6 +131,7 @@ impl App {
             removed_rows: RowSet::new(),
             overlay: Overlay::None,
             largest_files: None,
+            duplicates: None,
             panel: PanelState::default(),
             preview: None,
             drawn: DrawnEntries::default(),
@@ -149,6 +156,7 @@ impl App {
             | Overlay::Errors(_)
             | Overlay::SearchResults(_)
             | Overlay::KeptEntries(_) => Context::List,
+            Overlay::Duplicates => Context::Duplicates,
             Overlay::Prompt(_) => Context::Prompt,
             Overlay::Confirmation(_) => Context::Confirmation,
             Overlay::RemovalProgress(_) => Context::Removal,
@@ -185,6 +193,7 @@ impl App {
             (_, Action::Quit) => self.push_effect(Effect::Quit),
             (Context::Directory, action) => self.act_in_directory(action),
             (Context::List, action) => self.act_in_list(action),
+            (Context::Duplicates, action) => self.act_in_duplicates(action),
             (Context::Prompt, action) => self.act_in_prompt(action),
             (Context::Confirmation, action) => self.act_in_confirmation(action),
             (Context::Removal, action) => self.act_in_removal(action),
@@ -210,6 +219,7 @@ impl App {
                 self.overlay = Overlay::Prompt(Prompt::search(self.listing.selected()))
             }
             Action::Find => self.overlay = Overlay::Prompt(Prompt::find()),
+            Action::FindDuplicates => self.show_duplicates(),
             Action::Errors => self.show_errors(),
             Action::Help => self.overlay = Overlay::Help(Cursor::default()),
             Action::Rescan => self.rescan_directory(),
@@ -268,6 +278,9 @@ impl App {
             }
             Message::Largest { request, rows } => self.set_largest(request, rows),
             Message::Sorted { .. } => {}
+            Message::Duplicates { request, table, found } => {
+                self.set_duplicates(request, &table, found);
+            }
             Message::Previewed { request, entries, files } => {
                 self.set_preview(request, entries, files);
             }

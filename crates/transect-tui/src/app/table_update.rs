@@ -32,6 +32,7 @@ impl App {
         self.read_state = read_state;
         self.show(at.or_else(|| tree::start_directory(&self.table)), selected);
         self.refresh_confirmation(&old);
+        self.replace_duplicates(&old);
         if let Some(text) = pending_search {
             // The pending results will belong to the old table.
             self.find(text);

@@ -1,6 +1,7 @@
 //! Drawing: title bar, entries, panel, status line, and overlays. Each is a widget that copies the
 //! data it shows from the state.
 
+mod duplicates;
 mod entries;
 mod help;
 mod lists;
@@ -46,6 +47,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App, view: &ViewOptions) {
         Overlay::KeptEntries(_) => lists::draw_kept(frame, above, app, theme),
         Overlay::Confirmation(_) => removal::draw_confirmation(frame, above, app, theme),
         Overlay::RemovalProgress(_) => removal::draw_progress(frame, above, app, theme),
+        Overlay::Duplicates => duplicates::draw(frame, above, app, theme),
         Overlay::SearchResults(_) => lists::draw_found(frame, above, app, theme),
     }
 }

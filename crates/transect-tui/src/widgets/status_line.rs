@@ -104,6 +104,12 @@ fn hints(app: &App) -> Vec<(String, &'static str)> {
             (Action::NextLargest, "largest file"),
             (Action::Find, "find"),
         ],
+        Context::Duplicates => &[
+            (Action::GoTo, "go to file"),
+            (Action::ToggleMark, "mark"),
+            (Action::MarkAll, "mark copies"),
+            (Action::Close, "close"),
+        ],
         Context::List => &[(Action::GoTo, "go there"), (Action::Close, "close")],
         Context::Prompt | Context::Confirmation | Context::Removal => &[],
     };
