@@ -40,6 +40,30 @@ pub fn wrap_styled(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps each line of a text at `width` terminal columns. A line keeps its indentation; what continues
+/// it is indented by two more columns.
+pub fn wrap_lines(text: &str, width: usize) -> String {
+    let mut wrapped = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let words = line.trim_start_matches(' ');
+        let indent = line.len() - words.len();
+        // All lines have the room of a continued one, unless one line is enough.
+        let fits = indent + styled_width(words) <= width;
+        let room = if fits { usize::MAX } else { width.saturating_sub(indent + 2) };
+        for (number, part) in wrap_styled(words, room).iter().enumerate() {
+            if number > 0 {
+                wrapped.push('\n');
+            }
+            let indent = if number > 0 { indent + 2 } else { indent };
+            wrapped.extend(std::iter::repeat_n(' ', indent));
+            wrapped.push_str(part);
+        }
+        wrapped.push_str(end);
+    }
+    wrapped
+}
+
 /// Returns the terminal columns of a text without its styles.
 fn styled_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");
@@ -60,6 +84,17 @@ mod tests {
         assert_eq!(wrap_styled("日本 日本", 8), ["日本", "日本"]);
         assert_eq!(wrap_styled("日本 日本", 9), ["日本 日本"]);
         assert_eq!(wrap_styled("longer than it", 3), ["longer", "than", "it"]);
+    }
+
+    #[test]
+    fn wrap_lines_keeps_indentation() {
+        assert_eq!(wrap_lines("one two\n\n  tip: three\n", 20), "one two\n\n  tip: three\n");
+        let narrow = "one two\n  three\n\n  tip:\n    three";
+        assert_eq!(wrap_lines("one two three\n\n  tip: three", 10), narrow);
+        let styled = "\x1b[1mone two\x1b[0m three";
+        assert_eq!(wrap_lines(styled, 9), "\x1b[1mone two\x1b[0m\n  three");
+        assert_eq!(wrap_lines(styled, 13), styled);
+        assert_eq!(wrap_lines("too-long-for-this is", 3), "too-long-for-this\n  is");
     }
 
     #[test]

@@ -24,6 +24,7 @@ use serde::Serialize;
 use transect::Diagnostics;
 pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::wrap;
+use transect_text::wrap::wrap_lines;
 pub(crate) use transect_text::{quote, units};
 use transect_transform::publish::LostMetadata;
 
@@ -115,7 +116,11 @@ pub(crate) fn print_clap_error(instead: &clap::Error) -> u8 {
     let is_wrong = instead.use_stderr();
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
-    let _ = write!(text, "{}", instead.render().ansi());
+    let shown = instead.render().ansi().to_string();
+    // `clap` wraps the help, but not errors.
+    let width = stderr_width().filter(|&width| is_wrong && width > 0);
+    let shown = width.map_or(shown.clone(), |width| wrap_lines(&shown, width));
+    let _ = write!(text, "{shown}");
     let text = text.into_inner();
     // If the stream is closed, the exit code remains.
     let _ = match is_wrong {

@@ -137,6 +137,34 @@ fn visible(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+#[test]
+fn terminal_wrong_options_wrapped_between_words() {
+    let env = TestEnv::new();
+    let test = "terminal_wrong_options_wrapped_between_words";
+    for wrong in [
+        "usage --sort-by-something tree",
+        "list --type nonsense tree",
+        "map --html page --allow-removal tree",
+        "scan --top many tree",
+        "transform",
+        "patch",
+    ] {
+        let words = |cols: usize| {
+            let run = format!(r#"stty cols {cols} rows 30; "$TRANSECT" {wrong}"#);
+            let shown = on_terminal(&env, test, "NO_COLOR=1", &run)?;
+            let text = visible(&shown.exits(2).stdout_text());
+            for line in text.lines() {
+                let is_word = !line.trim_start().contains(' ');
+                assert!(is_word || line.chars().count() <= cols, "{cols} columns: {line:?}");
+            }
+            Some(text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let (Some(narrow), Some(wide)) = (words(40), words(400)) else { return };
+        assert_eq!(narrow, wide, "{wrong}");
+        assert!(wide.len() > 5, "{wrong}: {wide:?}");
+    }
+}
+
 /// Holds for short and long scans: on a busy machine every scan is long. (A unit test of the
 /// progress line checks that short commands never show it.)
 #[test]
