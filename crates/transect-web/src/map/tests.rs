@@ -11,10 +11,11 @@ use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use transect::table::{PartialTable, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect_remove::RemovalKind;
 use transect_testkit::TempDir;
 
 use super::*;
-use crate::serve::PageSource;
+use crate::serve::{Action, EntryId, PageSource, Refusal};
 
 /// Returns the page with a fixed nonce.
 fn html(table: &Table, settings: &Settings) -> io::Result<String> {
@@ -212,6 +213,53 @@ fn partial_table_unlisted_entries_summed_up() {
     assert!(!live.is_reading() && !live.has_ended(), "what is finished stays");
     cancel.cancel();
     assert!(live.has_ended());
+}
+
+#[test]
+fn tasks_exclude_each_other() {
+    let temp = TempDir::new();
+    files(&temp, &[("a/x", 10), ("b", 20)]);
+    let settings = Settings { removal: Some(|| Err("no trash here".to_owned())), ..settings(10) };
+    let cancel = Cancel::new();
+    let live = LiveMap::new(PartialTable::new(), settings, Arc::default(), cancel.clone());
+    let prepare = |version, index| {
+        let entry = EntryId { version, index };
+        live.act(Action::PrepareRemoval { kind: RemovalKind::Delete, entry })
+    };
+    let refused = |answer: Result<Option<Value>, Refusal>| answer.unwrap_err().reason;
+    assert_eq!(refused(prepare(0, 0)), "the tree is still being read");
+    assert_eq!(live.act(Action::Rescan), Ok(None), "it is being read");
+
+    live.finish(table(&[temp.path()]), &settings).unwrap();
+    let Opened { about, .. } = Opened::of(&live.page().unwrap().unwrap());
+    let version = about["version"].as_u64().unwrap();
+    let plan = prepare(version, 1).unwrap().unwrap();
+    let number = u128::from_str_radix(plan["confirm"].as_str().unwrap(), 16).unwrap();
+    assert_eq!(live.task()["running"], false);
+    let started = live.act(Action::Confirm(number)).unwrap().unwrap();
+    assert_eq!(
+        (&live.task()["number"], &live.task()["running"]),
+        (&started["number"], &true.into())
+    );
+    // Until the removal has ended, nothing else begins.
+    let entry = EntryId { version, index: 1 };
+    for action in [
+        Action::Rescan,
+        Action::Confirm(number),
+        Action::FindDuplicates(entry),
+        Action::PrepareRemoval { kind: RemovalKind::Trash, entry },
+    ] {
+        assert_eq!(refused(live.act(action)), "busy: removing entries", "{action:?}");
+    }
+    assert_eq!(live.act(Action::Stop), Ok(None));
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| live.run_tasks_until_rescan().unwrap());
+        transect_testkit::wait_until("the end", || live.task()["running"] == false);
+        cancel.cancel();
+        assert!(!running.join().unwrap(), "no walk was requested");
+    });
+    assert_eq!(live.task()["outcome"]["stopped"], true, "stopped before it began");
+    assert!(temp.join("a/x").exists() && temp.join("b").exists());
 }
 
 #[test]

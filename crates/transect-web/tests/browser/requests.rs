@@ -1,5 +1,7 @@
 //! Requests that remove entries or search for duplicates, without a browser.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 
 use serde_json::json;

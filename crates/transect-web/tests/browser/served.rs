@@ -1,5 +1,7 @@
 //! The map of a real tree, served, with what pages request of it.
 
+#![cfg(target_os = "linux")]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
