@@ -134,6 +134,7 @@ impl Tasks {
         json!({
             "number": self.number,
             "running": progress.is_some(),
+            "stopping": progress.is_some() && self.cancel.is_cancelled(),
             "progress": progress.map(TaskProgress::json),
             "outcome": self.outcome,
         })

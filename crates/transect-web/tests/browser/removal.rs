@@ -3,13 +3,14 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use transect_remove::Trash;
 use transect_testkit::{Browser, TempDir};
 
 use crate::live::{ROWS, WAY, browser, text};
-use crate::served::{Served, with_served, write};
+use crate::served::{Served, with_held_tasks, with_served, write};
 
 fn no_trash() -> Result<Trash, String> {
     Err("no trash in this test".to_owned())
@@ -207,4 +208,49 @@ fn duplicates_listed_and_highlighted() {
         );
         assert_eq!(browser.console(), Vec::<String>::new());
     });
+}
+
+#[test]
+fn search_ends_with_its_page_or_its_button() {
+    let Some(browser) = browser("search_ends_with_its_page_or_its_button", 1280) else { return };
+    let temp = TempDir::new();
+    write(temp.join("one"), 9_000);
+    write(temp.join("two"), 9_000);
+    for leaves in [true, false] {
+        let held = AtomicBool::new(true);
+        with_held_tasks(temp.path(), None, 1000, &held, |served| {
+            visit(&browser, served);
+            browser.click("#tab-duplicates");
+            browser.click("#find-duplicates");
+            browser.wait_for(
+                "return document.querySelector('#stop-search').checkVisibility()",
+                &json!(true),
+            );
+            let started = transect_testkit::wait_for("the search", || {
+                let state: serde_json::Value =
+                    serde_json::from_slice(&served.get("task").1).expect("JSON");
+                (state["running"] == true).then_some(state)
+            });
+            // The page has to receive the answer before it can stop the search.
+            browser.wait_for(
+                "return document.querySelector('.search-tools p').textContent.startsWith('Searching')",
+                &json!(true),
+            );
+            browser.wait_for(
+                "return performance.getEntriesByType('resource').some(it => it.name.endsWith('/task'))",
+                &json!(true),
+            );
+            if leaves {
+                browser.visit("about:blank");
+            } else {
+                browser.click("#stop-search");
+            }
+            transect_testkit::wait_until("the request to stop", || {
+                served.get("task").1.windows(15).any(|part| part == b"\"stopping\":true")
+            });
+            held.store(false, Ordering::Relaxed);
+            let outcome = served.outcome(&started);
+            assert_eq!(outcome["stopped"], true, "{outcome}");
+        });
+    }
 }

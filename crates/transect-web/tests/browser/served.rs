@@ -6,12 +6,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
-use transect_testkit::wait_for;
+use transect_testkit::{wait_for, wait_until};
 use transect_web::map::{LiveMap, Measure, Settings, TrashSource};
 use transect_web::serve::Server;
 
@@ -37,6 +38,17 @@ pub(crate) fn with_served(
     max_entries: usize,
     test: impl FnOnce(&Served),
 ) {
+    with_held_tasks(root, removal, max_entries, &AtomicBool::new(false), test);
+}
+
+/// As [`with_served`], but tasks of pages wait as long as they are `held`.
+pub(crate) fn with_held_tasks(
+    root: &Path,
+    removal: Option<TrashSource>,
+    max_entries: usize,
+    held: &AtomicBool,
+    test: impl FnOnce(&Served),
+) {
     let (progress, cancel) = (Arc::new(Progress::new()), Cancel::new());
     let settings = Settings {
         measure: Measure::Apparent,
@@ -60,8 +72,9 @@ pub(crate) fn with_served(
     std::thread::scope(|scope| {
         scope.spawn(|| server.serve(&live).expect("a server"));
         scope.spawn(|| {
-            let _end = EndOnDrop(cancel);
+            let _end = EndOnDrop(cancel.clone());
             live.finish(read(), &settings).expect("memory");
+            wait_until("tasks may run", || !held.load(Ordering::Relaxed) || cancel.is_cancelled());
             while live.run_tasks_until_rescan().expect("memory") {
                 live.finish(read(), &settings).expect("memory");
             }
