@@ -13,6 +13,7 @@
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be prepared fails")]
 
 mod answers;
+mod duplicates;
 mod libraries;
 mod patches;
 mod removal;

@@ -144,7 +144,7 @@ fn trash_leaves_every_entry_in_one_place() {
             std::fs::create_dir_all(work.join("home")).unwrap();
             tree(work);
         },
-        mounts: true,
+        mount: Some(|at, _| Mount::tmpfs("4M", at)),
         program: Program::Library("trash"),
         begins_at: Some("begin"),
         inside_only: true,

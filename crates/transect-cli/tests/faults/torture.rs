@@ -28,6 +28,9 @@ pub(crate) enum Program {
     Library(&'static str),
 }
 
+/// Mounts a file system on the folder of the first path. Its image may be at the second one.
+pub(crate) type MakeMount = fn(&Path, &Path) -> Result<Mount, String>;
+
 /// An operation, and its guarantees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
@@ -58,7 +61,7 @@ pub(crate) struct Scenario {
     /// the last.
     pub(crate) always: &'static [(&'static str, &'static str)],
     /// Mounts a file system of its own on the folder.
-    pub(crate) mounts: bool,
+    pub(crate) mount: Option<MakeMount>,
 }
 
 /// A scenario with the usual guarantees.
@@ -76,7 +79,7 @@ pub(crate) const PLAIN: Scenario = Scenario {
     begins_at: None,
     sample: 48,
     always: &[],
-    mounts: false,
+    mount: None,
 };
 
 /// A run that has ended.
@@ -220,7 +223,7 @@ impl Run {
     fn new(scenario: &Scenario, point: Option<FaultPoint>) -> Self {
         let arena = TempDir::new();
         let work = arena.join("work");
-        let mount = scenario.mounts.then(|| Mount::tmpfs("4M", &work).unwrap());
+        let mount = scenario.mount.map(|mount| mount(&work, &arena.join("image")).unwrap());
         std::fs::create_dir_all(&work).unwrap();
         (scenario.build)(&work);
         let before = snapshot(&work);
