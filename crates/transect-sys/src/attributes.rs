@@ -1,5 +1,7 @@
 //! The attributes of an entry, and which of them are known.
 
+use std::time::{Duration, SystemTime};
+
 use bitflags::bitflags;
 
 bitflags! {
@@ -228,6 +230,38 @@ fields! {
     REPARSE_TAG reparse_tag set_reparse_tag: u32;
 }
 
+/// Converts nanoseconds since 1970 UTC; `None` if the system's clock cannot represent them.
+fn system_time(nanoseconds: i64) -> Option<SystemTime> {
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    match nanoseconds < 0 {
+        true => SystemTime::UNIX_EPOCH.checked_sub(distance),
+        false => SystemTime::UNIX_EPOCH.checked_add(distance),
+    }
+}
+
+/// The times as the standard library represents them.
+impl Attributes {
+    /// Returns the time of the last change of the content, as [`Attributes::mtime`].
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.mtime().and_then(system_time)
+    }
+
+    /// Returns the time of the last change of the attributes, as [`Attributes::ctime`].
+    pub fn changed(&self) -> Option<SystemTime> {
+        self.ctime().and_then(system_time)
+    }
+
+    /// Returns the time of the last access, as [`Attributes::atime`].
+    pub fn accessed(&self) -> Option<SystemTime> {
+        self.atime().and_then(system_time)
+    }
+
+    /// Returns the time of creation, as [`Attributes::btime`].
+    pub fn created(&self) -> Option<SystemTime> {
+        self.btime().and_then(system_time)
+    }
+}
+
 impl Attributes {
     /// Returns attributes with only the file type known.
     pub fn of_type(file_type: FileType) -> Self {
@@ -299,6 +333,29 @@ mod tests {
         for (bits, sparse) in [(0x20, true), (0x220, true), (0x820, false)] {
             attributes.set_attribute_bits(bits);
             assert_eq!(attributes.is_sparse(), sparse);
+        }
+    }
+
+    #[test]
+    fn attributes_times_before_and_after_1970() {
+        let mut attributes = Attributes::of_type(FileType::File);
+        assert_eq!(attributes.modified(), None);
+        let epoch = SystemTime::UNIX_EPOCH;
+        // Windows counts in steps of 100 ns.
+        for (nanoseconds, expected) in [
+            (0, epoch),
+            (1_500_000_100, epoch + Duration::from_nanos(1_500_000_100)),
+            (-1_500_000_100, epoch - Duration::from_nanos(1_500_000_100)),
+        ] {
+            attributes.set_mtime(nanoseconds);
+            attributes.set_btime(nanoseconds);
+            assert_eq!(attributes.modified(), Some(expected));
+            assert_eq!(attributes.created(), Some(expected));
+        }
+        for extreme in [i64::MIN, i64::MAX] {
+            attributes.set_atime(extreme);
+            attributes.set_ctime(extreme);
+            assert_eq!(attributes.accessed(), attributes.changed());
         }
     }
 

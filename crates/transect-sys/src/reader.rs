@@ -27,6 +27,13 @@ pub struct Want {
     pub follow: bool,
 }
 
+impl From<FieldMask> for Want {
+    /// The fields of every entry, when it is listed.
+    fn from(fields: FieldMask) -> Self {
+        Self { entries: fields, directories: fields, ..Self::default() }
+    }
+}
+
 /// Whether a directory has more to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStatus {

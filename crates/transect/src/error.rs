@@ -20,6 +20,8 @@ pub enum Operation {
     ReadRules,
     /// Reading a file.
     ReadFile,
+    /// Starting a thread.
+    StartThread,
 }
 
 impl Operation {
@@ -31,6 +33,7 @@ impl Operation {
             Self::Stat => "stat",
             Self::ReadRules => "read_rules",
             Self::ReadFile => "read_file",
+            Self::StartThread => "start_thread",
         }
     }
 
@@ -42,6 +45,7 @@ impl Operation {
             Self::Stat => "access",
             Self::ReadRules => "read filter rules of",
             Self::ReadFile => "read",
+            Self::StartThread => "start a thread for",
         }
     }
 }
@@ -215,6 +219,27 @@ impl std::error::Error for Error {
     }
 }
 
+impl From<Error> for io::Error {
+    /// Keeps the kind of the system's error. Options that are wrong are
+    /// [`io::ErrorKind::InvalidInput`].
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Root(error) => error.source.kind(),
+            Error::ThreadStart(error) => error.kind(),
+            Error::ReaderUnavailable(..) | Error::NoNotifications(_) => io::ErrorKind::Unsupported,
+            Error::TooManyEntries => io::ErrorKind::OutOfMemory,
+            Error::NoRoots
+            | Error::UnsupportedBufferSize(_)
+            | Error::BufferSizeOutOfRange(_)
+            | Error::UnsupportedStatOrder(_)
+            | Error::InvalidPattern(..)
+            | Error::InvalidDepths { .. }
+            | Error::NotAbsolute(_) => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,6 +264,21 @@ mod tests {
     fn reason_windows_message_joined_to_one_line() {
         let text = "The volume is damaged.\r\nRun chkdsk.\r\n (os error 1392)";
         assert_eq!(worded(text, true), "The volume is damaged. Run chkdsk (os error 1392)");
+    }
+
+    #[test]
+    fn error_as_io_error_keeps_kind_and_text() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let root = ScanError::new(Operation::Stat, "x".into(), 0, denied());
+        for (error, kind) in [
+            (Error::NoRoots, io::ErrorKind::InvalidInput),
+            (Error::Root(root), io::ErrorKind::PermissionDenied),
+            (Error::ThreadStart(denied()), io::ErrorKind::PermissionDenied),
+        ] {
+            let text = error.to_string();
+            let error = io::Error::from(error);
+            assert_eq!((error.kind(), error.to_string()), (kind, text));
+        }
     }
 
     #[test]

@@ -17,6 +17,17 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
+//! Where a loop or a closure is enough, no sink is needed: [`walk`] returns an iterator,
+//! [`ScanPlan::for_each`] calls a closure on every thread, and [`table::Table::read`] reads a tree into
+//! memory.
+//!
+//! ```
+//! for entry in transect::walk("src") {
+//!     println!("{}", entry?.path().display());
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! The library prints nothing, never ends the process, and reads neither configuration nor the
 //! environment. Errors inside a tree do not end a walk: sinks receive them like entries, and the
 //! result is partial.
@@ -26,6 +37,8 @@ mod cancel;
 mod dir;
 mod error;
 mod filter;
+mod for_each;
+mod iter;
 pub mod ncdu;
 mod options;
 mod order;
@@ -43,6 +56,7 @@ pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{Conditions, Filters, ModeCondition};
+pub use iter::{DirEntry, Walk, walk};
 pub use options::ScanOptions;
 pub use order::Order;
 pub use plan::ScanPlan;
@@ -51,7 +65,7 @@ pub use progress::{Progress, ProgressCounts};
 pub use run::Outcome;
 pub use sink::{
     Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
-    ListTotals, RankBy, Sink, SkipReason, SortKey, Totals, Visit,
+    ListTotals, RankBy, Sink, SkipReason, SortKey, Totals, Visit, VisitEntry,
 };
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,

@@ -3,6 +3,7 @@
 //! Builder pair with `options.rs`; see there.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use transect_sys::{ReaderKind, ReaderSettings, StatOrder, host};
 
@@ -31,7 +32,7 @@ const RESERVED_DESCRIPTORS: usize = 16;
 pub(crate) const DESCRIPTORS_PER_THREAD: usize = 3;
 
 /// A validated walk, ready to run any number of times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ScanPlan {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) reader: ReaderKind,
@@ -42,11 +43,11 @@ pub struct ScanPlan {
     pub(crate) pseudo_file_systems: bool,
     pub(crate) follow: bool,
     pub(crate) max_depth: u32,
-    pub(crate) filter: Option<CompiledFilters>,
+    pub(crate) filter: Option<Arc<CompiledFilters>>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
     pub(crate) cancel: Cancel,
-    pub(crate) progress: std::sync::Arc<Progress>,
+    pub(crate) progress: Arc<Progress>,
 }
 
 /// The numbers of threads that a walk may use.
@@ -61,7 +62,7 @@ pub(crate) struct ThreadLimits {
 impl ScanPlan {
     /// Returns whether filters look into directories, or at the targets of links.
     pub(crate) fn probes(&self) -> bool {
-        self.filter.as_ref().is_some_and(CompiledFilters::probes)
+        self.filter.as_ref().is_some_and(|filter| filter.probes())
     }
 
     pub(crate) fn new(options: ScanOptions) -> Result<Self, Error> {
@@ -77,7 +78,7 @@ impl ScanPlan {
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
             return Err(Error::InvalidDepths { min: min_depth, max });
         }
-        let filter = options.filters.compile()?;
+        let filter = options.filters.compile()?.map(Arc::new);
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
         let threads = ThreadLimits::new(&options, descriptors);
         Ok(Self {

@@ -30,6 +30,12 @@ pub struct Outcome<S> {
 }
 
 impl<S> Outcome<S> {
+    /// Returns the same result with another sink.
+    pub(crate) fn with_sink<T>(self, sink: T) -> Outcome<T> {
+        let Self { elapsed, reader, order, roots, threads, interrupted, .. } = self;
+        Outcome { sink, elapsed, reader, order, roots, threads, interrupted }
+    }
+
     /// Separates the sink from the rest of the result.
     pub fn split(self) -> (S, Outcome<()>) {
         let Self { sink, elapsed, reader, order, roots, threads, interrupted } = self;

@@ -8,7 +8,9 @@ mod sort;
 mod totals;
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want};
 
@@ -28,6 +30,10 @@ pub use totals::Totals;
 pub enum Flow {
     /// Continue.
     Continue,
+    /// Do not read below the directory. [`Sink::visit`] returns it for a batch: the walk then calls
+    /// [`Sink::prunes`] for every directory of the batch. For anything but a directory, and for an
+    /// error, it is the same as [`Flow::Continue`].
+    Prune,
     /// Stop the whole walk; the counts so far are kept.
     Quit,
 }
@@ -91,6 +97,55 @@ pub struct Visit<'a, T> {
     pub follow: bool,
 }
 
+impl<'a, T> Visit<'a, T> {
+    /// Iterates over the entries that are delivered, with their directory.
+    pub fn entries(&self) -> impl Iterator<Item = VisitEntry<'a, T>> + use<'a, T> {
+        let dir = self.dir;
+        self.batch.iter().map(move |entry| VisitEntry { dir, entry })
+    }
+}
+
+/// An entry of a visit, and the directory that holds it. Dereferences to [`EntryRef`]: name, type and
+/// attributes.
+#[derive(Debug)]
+pub struct VisitEntry<'a, T = ()> {
+    dir: &'a Arc<Dir<T>>,
+    entry: EntryRef<'a>,
+}
+
+impl<'a, T> VisitEntry<'a, T> {
+    /// Returns the directory that holds the entry; the top for a root.
+    pub fn dir(&self) -> &'a Arc<Dir<T>> {
+        self.dir
+    }
+
+    /// Returns the path: the root as given, then the names below it. Builds it anew at each call.
+    pub fn path(&self) -> PathBuf {
+        self.dir.path_of(self.entry.name)
+    }
+
+    /// Returns the number of steps below the root, which has depth 0.
+    pub fn depth(&self) -> u32 {
+        self.dir.entry_depth()
+    }
+}
+
+impl<T> Clone for VisitEntry<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for VisitEntry<'_, T> {}
+
+impl<'a, T> std::ops::Deref for VisitEntry<'a, T> {
+    type Target = EntryRef<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.entry
+    }
+}
+
 /// A directory that is about to be read, or is counted without being read.
 #[derive(Debug)]
 pub struct Entering<'a, T> {
@@ -132,6 +187,13 @@ pub trait Sink: Send + Sized {
     /// Receives entries with the wanted attributes.
     fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow;
 
+    /// Returns whether a directory of the batch is not read. Called after [`visit`](Sink::visit)
+    /// returned [`Flow::Prune`], for all directories of that batch that would be read, in their
+    /// order.
+    fn prunes(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
+        true
+    }
+
     /// Called when everything in and below a directory is finished.
     fn leave(&mut self, _dir: &Dir<Self::Tag>) {}
 
@@ -147,6 +209,12 @@ pub trait Sink: Send + Sized {
     /// Returns the number of bytes counted so far, for progress.
     fn bytes(&self) -> u64 {
         0
+    }
+
+    /// Returns how long the sink waited since the last call, for a consumer that is slower than the
+    /// walk. The walk starts more threads if directories are slow, and does not count this time.
+    fn take_wait(&mut self) -> Duration {
+        Duration::ZERO
     }
 
     /// Merges the sink of another thread. The order of merges does not matter.

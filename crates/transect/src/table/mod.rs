@@ -58,6 +58,8 @@ use std::path::PathBuf;
 
 use transect_sys::{Attributes, FieldMask, FileType};
 
+use crate::error::Error;
+use crate::options::ScanOptions;
 use crate::path;
 use crate::sink::Diagnostics;
 
@@ -89,6 +91,34 @@ pub struct Table {
 }
 
 impl Table {
+    /// Reads a tree with the default options. The table has both sizes and the time of the last
+    /// change. For other columns or options, see [`TableBuilder`].
+    ///
+    /// ```
+    /// use transect::table::Table;
+    ///
+    /// let table = Table::read("src")?;
+    /// let root = table.roots().next().expect("the root was read");
+    /// println!("{} files, {} bytes", table.totals(root).files, table.totals(root).apparent);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The root cannot be read, or there are too many entries. Errors inside the tree are in
+    /// [`Table::diagnostics`].
+    pub fn read(root: impl Into<PathBuf>) -> Result<Self, Error> {
+        let columns = FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::MTIME;
+        let builder = TableBuilder::new(columns);
+        let plan = ScanOptions::new([root.into()]).plan()?;
+        let mut table = plan.run(|| builder.sink())?.sink.into_table()?;
+        let errors = &mut table.diagnostics.kept_errors;
+        // The only entry at depth 0 is the root itself.
+        match errors.iter().position(|error| error.depth() == 0 && table.entries == 0) {
+            Some(index) => Err(Error::Root(errors.swap_remove(index))),
+            None => Ok(table),
+        }
+    }
+
     /// Returns the number of entries, roots and directories included.
     pub fn len(&self) -> u64 {
         self.entries

@@ -26,7 +26,7 @@ struct Futures<'f, F> {
 
 /// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<'r, R, S>,
+    shared: &'r WalkShared<R, S>,
     mut worker: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),

@@ -8,6 +8,8 @@
 //!             └──► the directories found: more tasks ──────────────┘
 //! ```
 //!
+//! [`stepped`] begins a walk on the caller's thread, one batch at a time, for iterators.
+//!
 //! [`worker`] reads one directory, independently of all others. The orders (`sequential`,
 //! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in how they schedule the tasks
 //! that a directory yields. All orders produce the same result.
@@ -21,11 +23,15 @@ mod sequential;
 mod shared;
 mod shared_queue;
 mod stealing;
+mod stepped;
 mod task;
 mod worker;
 
+use std::sync::Arc;
+
 use transect_sys::Reader;
 
+use crate::dir::Dir;
 use crate::error::Error;
 use crate::order::Order;
 use crate::plan::ScanPlan;
@@ -34,6 +40,8 @@ use crate::sink::Sink;
 use shared::WalkShared;
 use task::Tasks;
 use worker::{Prober, Worker};
+
+pub(crate) use stepped::{Step, SteppedWalk, Stopper};
 
 /// The result of a walk.
 pub(crate) struct WalkResult<S> {
@@ -53,20 +61,33 @@ pub(crate) fn walk<R: Reader, S: Sink>(
 ) -> Result<WalkResult<S>, Error> {
     let mut reader = make_reader();
     let shared = WalkShared::new(plan, make_sink().want(), &mut reader);
-    let prober = || plan.probes().then(|| Prober::new(make_reader()));
-    let mut worker = Worker::new(&shared, 0, reader, prober(), make_sink());
-    let mut threads = 1;
+    let prober = plan.probes().then(|| Prober::new(make_reader()));
+    let mut worker = Worker::new(&shared, 0, reader, prober, make_sink());
+    let (top, tasks) = worker.visit_roots();
+    finish(&shared, worker, top, tasks, make_sink, make_reader)
+}
 
-    let (top, mut tasks) = worker.visit_roots();
+/// Visits `tasks` and everything else that is left of a walk.
+fn finish<'w, R: Reader, S: Sink>(
+    shared: &'w WalkShared<R, S>,
+    mut worker: Worker<'w, R, S>,
+    top: Arc<Dir<S::Tag>>,
+    mut tasks: Tasks<R, S>,
+    make_sink: &(impl Fn() -> S + Sync),
+    make_reader: &(impl Fn() -> R + Sync),
+) -> Result<WalkResult<S>, Error> {
+    let prober = || shared.plan.probes().then(|| Prober::new(make_reader()));
+    let mut threads = 1;
+    shared.read_mount_table();
     // Links to directories wait until all real directories are known. Only then is it certain, and
     // the same in every run, which of them lead to a directory that was not read.
     if tasks.is_empty() {
         tasks = worker.take_links();
     }
     while !tasks.is_empty() {
-        let (sinks, used) = drain(&shared, worker, tasks, make_sink, make_reader)?;
+        let (sinks, used) = drain(shared, worker, tasks, make_sink, make_reader)?;
         threads = threads.max(used);
-        worker = Worker::new(&shared, 0, make_reader(), prober(), merged(sinks));
+        worker = Worker::new(shared, 0, make_reader(), prober(), merged(sinks));
         tasks = worker.take_links();
     }
     worker.release(top);
@@ -75,7 +96,7 @@ pub(crate) fn walk<R: Reader, S: Sink>(
 
 /// Visits `tasks` and all directories below them, in the plan's order.
 fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<'r, R, S>,
+    shared: &'r WalkShared<R, S>,
     worker: Worker<'r, R, S>,
     tasks: Tasks<R, S>,
     make_sink: &(impl Fn() -> S + Sync),

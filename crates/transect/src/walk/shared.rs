@@ -14,8 +14,8 @@ use crate::walk::roots::RootEntries;
 use crate::walk::task::Task;
 
 /// The state that all workers of a walk share.
-pub(super) struct WalkShared<'p, R: Reader, S: Sink> {
-    pub(super) plan: &'p ScanPlan,
+pub(super) struct WalkShared<R: Reader, S: Sink> {
+    pub(super) plan: ScanPlan,
     pub(super) want: Want,
     pub(super) mounts: MountNames,
     pub(super) roots: RootEntries,
@@ -34,8 +34,8 @@ pub(super) struct DeferredLink<H, T> {
     pub(super) target: Option<FileId>,
 }
 
-impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
-    pub(super) fn new(plan: &'p ScanPlan, mut want: Want, reader: &mut R) -> Self {
+impl<R: Reader, S: Sink> WalkShared<R, S> {
+    pub(super) fn new(plan: &ScanPlan, mut want: Want, reader: &mut R) -> Self {
         want.follow = plan.follow;
         if let Some(filter) = &plan.filter {
             filter.add_wanted(&mut want);
@@ -49,13 +49,9 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
             want.opened |= FieldMask::DEVICE;
         }
         Self {
-            plan,
+            plan: plan.clone(),
             want,
-            // No mount table is needed if every directory is queried for its device.
-            mounts: match want.opened.contains(FieldMask::DEVICE) {
-                true => MountNames::unknown(),
-                false => MountNames::read(),
-            },
+            mounts: MountNames::default(),
             roots: RootEntries::new(&plan.roots, |path| {
                 reader.stat_root(path, FieldMask::FILE_ID, true).ok()?.file_id()
             }),
@@ -63,6 +59,13 @@ impl<'p, R: Reader, S: Sink> WalkShared<'p, R, S> {
             quit: AtomicBool::new(false),
             seen: Mutex::default(),
             links: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Prepares for many directories. Not needed if every one is queried for its device.
+    pub(super) fn read_mount_table(&self) {
+        if !self.want.opened.contains(FieldMask::DEVICE) {
+            self.mounts.read();
         }
     }
 

@@ -26,7 +26,7 @@ struct QueueState<T> {
 
 /// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<'r, R, S>,
+    shared: &'r WalkShared<R, S>,
     first: Worker<'r, R, S>,
     tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),

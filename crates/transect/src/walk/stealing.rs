@@ -72,7 +72,7 @@ type Stacks<R, S> = Vec<(usize, Deque<TaskOf<R, S>>)>;
 
 /// Visits `tasks` and all directories below them.
 pub(super) fn drain<'r, R: Reader, S: Sink>(
-    shared: &'r WalkShared<'r, R, S>,
+    shared: &'r WalkShared<R, S>,
     mut first: Worker<'r, R, S>,
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
@@ -127,7 +127,9 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         while let Some(task) = self.next_task(id, &local) {
             let began = Instant::now();
             let entries = worker.visit(task, &mut children);
-            let slow = began.elapsed() > SLOW_DIRECTORY + SLOW_ENTRY * entries;
+            let limit = SLOW_DIRECTORY + SLOW_ENTRY * entries;
+            // A sink that waits for its consumer says nothing about the device.
+            let slow = began.elapsed().saturating_sub(worker.take_sink_wait()) > limit;
             slow_ones = slow_ones << 1 | u8::from(slow);
             self.finish_task(children.len());
             children.drain(..).for_each(|child| local.push(child));

@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use transect_sys::{Attributes, Batch, Fault, FieldMask, FileType, ListStatus, Reader, Verdict};
 
@@ -25,7 +26,7 @@ pub(super) use probe::Prober;
 
 /// One thread's share of a walk: a reader, a sink, and buffers reused for every directory.
 pub(super) struct Worker<'r, R: Reader, S: Sink> {
-    shared: &'r WalkShared<'r, R, S>,
+    shared: &'r WalkShared<R, S>,
     id: usize,
     reader: R,
     /// For filters that look into directories and at the targets of links.
@@ -47,9 +48,36 @@ struct EnteredDir<R: Reader, S: Sink> {
     handle: Option<R::Handle>,
 }
 
+/// A worker between two steps: without the reference to the shared state, so that both can be stored
+/// side by side.
+pub(super) struct PausedWorker<R: Reader, S: Sink> {
+    reader: R,
+    prober: Option<Prober<R>>,
+    pub(super) sink: S,
+    batch: Batch,
+}
+
+impl<R: Reader, S: Sink> PausedWorker<R, S> {
+    /// Continues as the first worker of a walk.
+    pub(super) fn resume(self, shared: &WalkShared<R, S>) -> Worker<'_, R, S> {
+        let Self { reader, prober, sink, batch } = self;
+        Worker { batch, ..Worker::new(shared, 0, reader, prober, sink) }
+    }
+}
+
+/// A directory that is being read.
+pub(super) struct Reading<R: Reader, S: Sink> {
+    dir: DirOf<S>,
+    handle: R::Handle,
+    /// The nearest open directory above it.
+    above: Option<Arc<Anchor<R::Handle>>>,
+    /// The links to directories found so far.
+    links: Vec<DeferredLink<R::Handle, S::Tag>>,
+}
+
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     pub(super) fn new(
-        shared: &'r WalkShared<'r, R, S>,
+        shared: &'r WalkShared<R, S>,
         id: usize,
         reader: R,
         prober: Option<Prober<R>>,
@@ -73,6 +101,17 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.sink
     }
 
+    /// Gives up the reference to the shared state, until [`PausedWorker::resume`].
+    pub(super) fn pause(self) -> PausedWorker<R, S> {
+        let Self { reader, prober, sink, batch, .. } = self;
+        PausedWorker { reader, prober, sink, batch }
+    }
+
+    /// Returns how long the sink waited since the last call.
+    pub(super) fn take_sink_wait(&mut self) -> Duration {
+        self.sink.take_wait()
+    }
+
     /// Merges the sink of another thread.
     pub(super) fn absorb(&mut self, sink: S) {
         self.sink.merge(sink);
@@ -85,17 +124,27 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// After the walk was stopped, nothing is read, but every directory is still finished, so that
     /// the counts below it reach the top.
     pub(super) fn visit(&mut self, task: TaskOf<R, S>, children: &mut Tasks<R, S>) -> u32 {
-        let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
-        match entered {
-            None => self.release(task.parent),
-            Some(EnteredDir { dir, handle }) => {
-                if let Some(handle) = handle {
-                    self.read(&dir, handle, task.anchor, children);
-                }
-                self.release(dir);
-            }
+        let first = children.len();
+        if let Some(mut reading) = self.begin(task) {
+            while self.read_batch(&mut reading, children) == ListStatus::More {}
+            self.finish(reading, &mut children[first..]);
         }
         self.report_progress()
+    }
+
+    /// Enters a directory. Returns `None`, and finishes it, if it is not to be read.
+    pub(super) fn begin(&mut self, task: TaskOf<R, S>) -> Option<Reading<R, S>> {
+        let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
+        let Some(EnteredDir { dir, handle }) = entered else {
+            self.release(task.parent);
+            return None;
+        };
+        let Some(handle) = handle else {
+            self.release(dir);
+            return None;
+        };
+        self.shared.plan.progress.at(|| dir.path());
+        Some(Reading { dir, handle, above: task.anchor, links: Vec::new() })
     }
 
     /// Finishes one part of a directory's work, and leaves every directory that this completes.
@@ -108,63 +157,64 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    fn read(
+    /// Reads and delivers the next entries of a directory, and appends the directories among them to
+    /// `children`.
+    pub(super) fn read_batch(
         &mut self,
-        dir: &DirOf<S>,
-        handle: R::Handle,
-        above: Option<Arc<Anchor<R::Handle>>>,
+        reading: &mut Reading<R, S>,
         children: &mut Tasks<R, S>,
-    ) {
-        self.shared.plan.progress.at(|| dir.path());
-        let first = children.len();
-        let mut links = Vec::new();
-        loop {
-            let listing = match self.reader.list(&handle, &mut self.batch, &self.shared.want) {
-                Ok(listing) => listing,
-                Err(Fault::Vanished) => {
-                    self.report_unlistable(dir);
-                    break;
-                }
-                Err(Fault::Failed(error)) => {
-                    let depth = dir.entry_depth() - 1;
-                    self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
-                    break;
-                }
-            };
-            self.load_ignore_rules(dir, listing);
-            if self.must_ask_first() {
-                self.fill(dir, &handle);
-                self.judge(dir, &handle);
-            } else {
-                self.judge(dir, &handle);
-                self.fill(dir, &handle);
+    ) -> ListStatus {
+        let Reading { dir, handle, links, .. } = reading;
+        let listing = match self.reader.list(handle, &mut self.batch, &self.shared.want) {
+            Ok(listing) => listing,
+            Err(Fault::Vanished) => {
+                self.report_unlistable(dir);
+                return ListStatus::End;
             }
-            self.judge_attributes();
-            self.judge_contents(dir, Some(&handle));
-            self.deliver(dir);
-            self.collect(dir, children, &mut links);
-            if listing == ListStatus::End || self.shared.is_stopped() {
-                break;
+            Err(Fault::Failed(error)) => {
+                let depth = dir.entry_depth() - 1;
+                self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
+                return ListStatus::End;
             }
-        }
-        if children.len() == first && links.is_empty() {
-            return;
-        }
-        let anchor = match self.shared.budget.take() {
-            Some(permit) => {
-                let entry_depth = dir.entry_depth();
-                Some(Arc::new(Anchor { handle, entry_depth, _permit: permit }))
-            }
-            None => above,
         };
-        dir.add_pending(children.len() - first + links.len());
-        for child in &mut children[first..] {
-            child.anchor.clone_from(&anchor);
+        self.load_ignore_rules(dir, listing);
+        if self.must_ask_first() {
+            self.fill(dir, handle);
+            self.judge(dir, handle);
+        } else {
+            self.judge(dir, handle);
+            self.fill(dir, handle);
         }
-        for mut link in links {
-            link.task.anchor.clone_from(&anchor);
-            self.shared.defer(link);
+        self.judge_attributes();
+        self.judge_contents(dir, Some(handle));
+        self.deliver(dir);
+        self.collect(dir, children, links);
+        if self.shared.is_stopped() { ListStatus::End } else { listing }
+    }
+
+    /// Finishes a directory that was read, except for `children`, the directories in it.
+    pub(super) fn finish(&mut self, reading: Reading<R, S>, children: &mut [TaskOf<R, S>]) {
+        let Reading { dir, handle, above, links } = reading;
+        if children.is_empty() && links.is_empty() {
+            drop(handle);
+        } else {
+            let anchor = self.keep_open(handle, dir.entry_depth()).or(above);
+            dir.add_pending(children.len() + links.len());
+            for child in children {
+                child.anchor.clone_from(&anchor);
+            }
+            for mut link in links {
+                link.task.anchor.clone_from(&anchor);
+                self.shared.defer(link);
+            }
         }
+        self.release(dir);
+    }
+
+    /// Keeps a directory open for those in it, or closes it if the budget is spent.
+    fn keep_open(&self, handle: R::Handle, entry_depth: u32) -> Option<Arc<Anchor<R::Handle>>> {
+        let permit = self.shared.budget.take()?;
+        Some(Arc::new(Anchor { handle, entry_depth, _permit: permit }))
     }
 
     /// Loads the gitignore rules of a directory after its first listing call. If the first call
@@ -187,7 +237,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// Returns whether a filter needs more than the listing contains: whether an entry is a
     /// directory, or the target of a followed link.
     fn must_ask_first(&self) -> bool {
-        let plan = self.shared.plan;
+        let plan = &self.shared.plan;
         plan.filter.is_some()
             && self.batch.entries().any(|entry| match entry.attributes.file_type() {
                 FileType::Unknown => true,
@@ -276,9 +326,24 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn deliver(&mut self, dir: &DirOf<S>) {
         self.counts.entries += self.batch.len() as u64;
         let visit = Visit { dir, batch: &self.batch, follow: self.shared.plan.follow };
-        if self.sink.visit(visit) == Flow::Quit {
-            self.shared.quit();
+        match self.sink.visit(visit) {
+            Flow::Continue => {}
+            Flow::Prune => self.prune(dir),
+            Flow::Quit => self.shared.quit(),
         }
+    }
+
+    /// Prunes the delivered directories that the sink does not want to be read.
+    fn prune(&mut self, dir: &DirOf<S>) {
+        let Self { sink, batch, .. } = self;
+        batch.judge(|entry| match entry.verdict {
+            Verdict::Keep
+                if entry.file_type() == FileType::Directory && sink.prunes(dir, entry) =>
+            {
+                Verdict::Prune
+            }
+            verdict => verdict,
+        });
     }
 
     /// Makes tasks of the directories in the batch.
@@ -349,7 +414,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Adds the counts since the last call to the progress; returns the number of entries.
-    fn report_progress(&mut self) -> u32 {
+    pub(super) fn report_progress(&mut self) -> u32 {
         let bytes = self.sink.bytes();
         self.counts.bytes = bytes - self.bytes_reported;
         self.bytes_reported = bytes;

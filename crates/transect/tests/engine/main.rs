@@ -2,11 +2,13 @@
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+mod callbacks;
 #[cfg(target_os = "linux")]
 mod churn;
 mod faults;
 mod filters;
 mod interruptions;
+mod iterator;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]

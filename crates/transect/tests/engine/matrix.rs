@@ -1,7 +1,9 @@
 //! Every named tree, with every reader, in every order, on 1, 2 and 16 threads (a selection on
 //! Windows: see [`combinations`]).
 
-use transect::{ScanOptions, StatOrder};
+use std::time::Duration;
+
+use transect::{DirEntry, FieldMask, ScanOptions, StatOrder};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
 
@@ -36,6 +38,18 @@ fn assert_equals_oracle(tree: &str) {
             first_difference(&listed, &expected.paths)
         );
 
+        for threads_after in [Duration::ZERO, Duration::MAX] {
+            let plan = options.clone().plan().unwrap();
+            let mut listed: Vec<Vec<u8>> = plan
+                .walk()
+                .want(FieldMask::SIZE)
+                .threads_after(threads_after)
+                .map(|entry| bytes(&entry.unwrap()))
+                .collect();
+            listed.sort_unstable();
+            assert!(listed == expected.paths, "{context}: the iterator after {threads_after:?}");
+        }
+
         // All walks must also agree on values that the oracle does not provide everywhere, such as
         // allocated sizes.
         let same = (got.sizes, got.largest_files().to_vec(), got.largest_directories().to_vec());
@@ -62,6 +76,12 @@ fn assert_equals_oracle(tree: &str) {
     }
     let least = if cfg!(windows) { 2 * (8 + 2) } else { 2 * 8 * 3 };
     assert!(walks >= least, "only {walks} combinations");
+}
+
+/// Returns the path of an entry. A file has a length.
+fn bytes(entry: &DirEntry) -> Vec<u8> {
+    assert!(!entry.is_file() || entry.attributes().size().is_some());
+    entry.path().into_os_string().into_encoded_bytes()
 }
 
 /// Returns the elements that are in only one of two lists.

@@ -72,7 +72,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// `handle` is `None` for roots.
     pub(super) fn judge_contents(&mut self, dir: &DirOf<S>, handle: Option<&R::Handle>) {
         let Self { shared, batch, prober: Some(prober), .. } = self else { return };
-        let plan = shared.plan;
+        let plan = &shared.plan;
         let Some(filter) = &plan.filter else { return };
         let mut faults = Vec::new();
         batch.judge(|entry: EntryRef<'_>| {

@@ -22,7 +22,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             listed: false,
         };
         let top = Dir::top(self.sink.enter(entering));
-        let plan = self.shared.plan;
+        let plan = &self.shared.plan;
         let want = self.shared.want.entries | self.shared.want.directories;
         self.batch.clear();
         for (index, root) in plan.roots.iter().enumerate() {

@@ -1,0 +1,372 @@
+//! The entries of a walk as an iterator.
+//!
+//! ```text
+//!   caller's thread                         threads of the walk
+//!   next() ── step ── step ── step ─┐
+//!             (one batch each)      └─ tasks ─► thread ─► thread …
+//!   next() ◄── chunks ◄── bounded queue ◄─────────┴─────────┘
+//! ```
+//!
+//! A walk begins on the caller's thread, one batch for each call that needs one. So a small tree, or
+//! a loop that ends after a few entries, starts no thread. After [`HAND_OVER`] of reading, the
+//! remaining directories are handed over to the threads of the engine, which deliver in chunks
+//! through a bounded queue. A walk on one thread stays on the caller's.
+
+mod chunk;
+mod entry;
+mod queue;
+mod sink;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use transect_sys::{EntryRef, Reader, SystemReader, Verdict, Want};
+
+use crate::dir::Dir;
+use crate::error::{Error, Operation, ScanError};
+use crate::options::ScanOptions;
+use crate::plan::ScanPlan;
+use crate::sink::Diagnostics;
+use crate::walk::{Step, SteppedWalk, Stopper};
+
+use chunk::Chunk;
+use queue::ChunkQueue;
+use sink::{ChunkSink, Judge};
+
+pub use entry::DirEntry;
+
+/// The reading time after which a walk is handed over to threads: several times what starting and
+/// stopping them costs.
+const HAND_OVER: Duration = Duration::from_micros(500);
+
+type MakeReader<R> = Arc<dyn Fn() -> R + Send + Sync>;
+
+/// Walks a directory tree with the default options: an iterator over everything in it, the root
+/// first, in no particular order.
+///
+/// ```
+/// for entry in transect::walk("src") {
+///     let entry = entry?;
+///     println!("{}", entry.path().display());
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// For attributes, see [`Walk::want`]; for options, [`ScanPlan::walk`].
+pub fn walk(root: impl Into<PathBuf>) -> Walk {
+    let plan = ScanOptions::new([root.into()]).plan();
+    plan.expect("BUG: the default options are valid").walk()
+}
+
+impl ScanPlan {
+    /// Returns an iterator over the entries. The walk begins with the first call of
+    /// [`next`](Iterator::next).
+    ///
+    /// ```
+    /// use transect::{FieldMask, ScanOptions};
+    ///
+    /// let plan = ScanOptions::new(["src"]).max_depth(2).plan()?;
+    /// let mut bytes = 0;
+    /// for entry in plan.walk().want(FieldMask::SIZE) {
+    ///     match entry {
+    ///         Ok(entry) => bytes += entry.attributes().size().unwrap_or(0),
+    ///         Err(error) => eprintln!("{error}"),
+    ///     }
+    /// }
+    /// # assert!(bytes > 0);
+    /// # Ok::<(), transect::Error>(())
+    /// ```
+    pub fn walk(&self) -> Walk {
+        let plan = self.clone();
+        self.walk_with(move || plan.system_reader())
+    }
+
+    /// Returns an iterator that uses readers made by `reader`, such as the fake reader of tests.
+    pub fn walk_with<R: Reader>(&self, reader: impl Fn() -> R + Send + Sync + 'static) -> Walk<R> {
+        let plan = self.clone();
+        let make_reader: MakeReader<R> = Arc::new(reader);
+        let state = State::New { plan, make_reader, want: Want::default(), judge: None };
+        Walk {
+            state,
+            chunk: Chunk::default(),
+            diagnostics: Diagnostics::default(),
+            threads_after: HAND_OVER,
+        }
+    }
+}
+
+/// An iterator over the entries of a walk, made by [`walk`] or [`ScanPlan::walk`].
+///
+/// Entries come in the order in which they are found, which differs from run to run; those of one
+/// directory stay together if it fits into one batch. A directory comes before everything in it. Errors
+/// are items, and do not end the walk.
+///
+/// On several threads, some ten thousand entries may wait for the caller; after that the walk
+/// waits. Dropping the iterator stops the walk and waits for its threads, each of which finishes the
+/// batch that it reads.
+///
+/// # Panics
+/// [`next`](Iterator::next) panics if a closure given to [`Walk::judge`] panicked.
+pub struct Walk<R: Reader = SystemReader> {
+    state: State<R>,
+    /// Entries to be returned.
+    chunk: Chunk,
+    diagnostics: Diagnostics,
+    threads_after: Duration,
+}
+
+#[expect(clippy::large_enum_variant, reason = "one for each walk")]
+enum State<R: Reader> {
+    /// The walk has not begun.
+    New { plan: ScanPlan, make_reader: MakeReader<R>, want: Want, judge: Option<Arc<Judge>> },
+    /// The walk runs in steps on the caller's thread.
+    Stepping(Stepping<R>),
+    /// The walk runs on its own threads.
+    Threads(Threads<R>),
+    /// The walk is finished, or failed.
+    End,
+}
+
+struct Stepping<R: Reader> {
+    walk: SteppedWalk<R, ChunkSink>,
+    make_reader: MakeReader<R>,
+    /// How long the steps took.
+    read_for: Duration,
+    /// Whether the walk may use threads of its own.
+    may_hand_over: bool,
+}
+
+struct Threads<R: Reader> {
+    queue: Arc<ChunkQueue>,
+    stopper: Stopper<R, ChunkSink>,
+    driver: Option<JoinHandle<Result<Diagnostics, Error>>>,
+}
+
+impl<R: Reader> Walk<R> {
+    /// Sets the attributes that entries must have, such as `FieldMask::SIZE | FieldMask::MTIME`. By
+    /// default, entries have names and types, and what the listing contains.
+    ///
+    /// # Panics
+    /// If the walk has begun. So does [`Walk::judge`].
+    pub fn want(mut self, fields: impl Into<Want>) -> Self {
+        match &mut self.state {
+            State::New { want, .. } => *want = fields.into(),
+            _ => panic!("the walk has begun"),
+        }
+        self
+    }
+
+    /// Sets a closure that decides about every entry by name and type, before its attributes are
+    /// queried. It is called on the threads of the walk. [`Verdict::Drop`] leaves out an entry, of a
+    /// directory with everything in it; [`Verdict::Prune`] leaves out what is in a directory.
+    ///
+    /// ```
+    /// use transect::{Verdict, walk};
+    ///
+    /// let sources = walk(".").judge(|_, entry| match entry.name.to_str() {
+    ///     Some("target" | ".git") => Verdict::Drop,
+    ///     _ => Verdict::Keep,
+    /// });
+    /// # assert!(sources.flatten().all(|entry| entry.name() != "target"));
+    /// ```
+    pub fn judge(
+        mut self,
+        closure: impl Fn(&Dir<()>, EntryRef<'_>) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        match &mut self.state {
+            State::New { judge, .. } => *judge = Some(Arc::new(closure)),
+            _ => panic!("the walk has begun"),
+        }
+        self
+    }
+
+    /// Sets how long the walk reads on the caller's thread before it starts threads of its own, by
+    /// default half a millisecond: zero to start them at once, [`Duration::MAX`] for never.
+    pub fn threads_after(mut self, reading: Duration) -> Self {
+        self.threads_after = reading;
+        self
+    }
+
+    /// Returns how many errors, vanished and skipped entries there were. Complete after the last
+    /// item, and empty before.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    /// Gets the next chunk; returns false after the last one.
+    fn refill(&mut self) -> bool {
+        while self.chunk.is_empty() {
+            // A panic below leaves the walk at its end.
+            self.state = match std::mem::replace(&mut self.state, State::End) {
+                State::End => return false,
+                State::New { plan, make_reader, want, judge } => {
+                    State::Stepping(self.begin(plan, make_reader, want, judge))
+                }
+                State::Stepping(stepping) => self.step(stepping),
+                State::Threads(threads) => self.receive(threads),
+            };
+        }
+        true
+    }
+
+    fn begin(
+        &mut self,
+        plan: ScanPlan,
+        make_reader: MakeReader<R>,
+        want: Want,
+        judge: Option<Arc<Judge>>,
+    ) -> Stepping<R> {
+        let began = Instant::now();
+        let sink = ChunkSink::new(want, judge, None);
+        let walk = SteppedWalk::begin(&plan, sink, &|| make_reader());
+        let mut stepping =
+            Stepping { walk, make_reader, read_for: began.elapsed(), may_hand_over: true };
+        self.take_chunk(&mut stepping.walk);
+        stepping
+    }
+
+    fn step(&mut self, mut stepping: Stepping<R>) -> State<R> {
+        let began = Instant::now();
+        self.chunk.clear();
+        if let Some(sink) = stepping.walk.sink() {
+            std::mem::swap(&mut self.chunk, &mut sink.chunk);
+        }
+        let step = stepping.walk.step();
+        self.take_chunk(&mut stepping.walk);
+        stepping.read_for += began.elapsed();
+        let is_due = stepping.may_hand_over && stepping.read_for > self.threads_after;
+        match step {
+            Step::End => {
+                if let Some(sink) = stepping.walk.sink() {
+                    self.diagnostics = std::mem::take(&mut sink.diagnostics);
+                }
+                State::End
+            }
+            Step::BetweenDirectories if is_due => stepping.hand_over(),
+            _ => State::Stepping(stepping),
+        }
+    }
+
+    /// Takes what the sink has collected on this thread.
+    fn take_chunk(&mut self, walk: &mut SteppedWalk<R, ChunkSink>) {
+        if let Some(sink) = walk.sink() {
+            std::mem::swap(&mut self.chunk, &mut sink.chunk);
+        }
+    }
+
+    fn receive(&mut self, mut threads: Threads<R>) -> State<R> {
+        match threads.queue.receive(std::mem::take(&mut self.chunk)) {
+            Some(chunk) => self.chunk = chunk,
+            None => {
+                let driver = threads.driver.take().expect("BUG: only the end takes the thread");
+                match driver.join() {
+                    Ok(Ok(diagnostics)) => self.diagnostics = diagnostics,
+                    Ok(Err(error)) => self.chunk.add_error(start_error(error)),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+                return State::End;
+            }
+        }
+        State::Threads(threads)
+    }
+}
+
+impl<R: Reader> Stepping<R> {
+    /// Continues the walk on threads of its own; on this one if none can be started, or the plan does
+    /// not allow it.
+    fn hand_over(mut self) -> State<R> {
+        self.walk.expect_many();
+        if !self.walk.can_use_threads() {
+            // A walk with one waiting directory may have more of them later.
+            self.read_for = Duration::ZERO;
+            return State::Stepping(self);
+        }
+        let queue = Arc::new(ChunkQueue::new());
+        let stopper = self.walk.stopper();
+        let Some(sink) = self.walk.sink() else { return State::End };
+        let (want, judge) = (sink.want, sink.judge.clone());
+        sink.queue = Some(Arc::clone(&queue));
+        // A thread that fails to start must not take the walk with it.
+        let walk = Arc::new(std::sync::Mutex::new(Some(self.walk)));
+        let given = Arc::clone(&walk);
+        let (make_reader, to) = (Arc::clone(&self.make_reader), Arc::clone(&queue));
+        let driver = Builder::new().name("transect-walk".to_owned()).spawn(move || {
+            let _end = FinishOnDrop(&to);
+            let walk = take(&given).expect("BUG: another thread took the walk");
+            let make_sink = || ChunkSink::new(want, judge.clone(), Some(Arc::clone(&to)));
+            Ok(walk.run_to_end(&make_sink, &|| make_reader())?.sink.diagnostics)
+        });
+        match driver {
+            Ok(driver) => State::Threads(Threads { queue, stopper, driver: Some(driver) }),
+            Err(_) => {
+                let Some(mut walk) = take(&walk) else { return State::End };
+                if let Some(sink) = walk.sink() {
+                    sink.queue = None;
+                }
+                State::Stepping(Self { walk, may_hand_over: false, ..self })
+            }
+        }
+    }
+}
+
+fn take<T>(shared: &std::sync::Mutex<Option<T>>) -> Option<T> {
+    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
+}
+
+/// Wakes the iterator when the walk ends, also by a panic.
+struct FinishOnDrop<'a>(&'a ChunkQueue);
+
+impl Drop for FinishOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+/// Returns the item for a walk whose order needs a thread that could not be started.
+fn start_error(error: Error) -> ScanError {
+    ScanError::new(Operation::StartThread, PathBuf::new(), 0, error.into())
+}
+
+impl<R: Reader> Iterator for Walk<R> {
+    type Item = Result<DirEntry, ScanError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(item) = self.chunk.take() {
+                return Some(item);
+            }
+            if !self.refill() {
+                return None;
+            }
+        }
+    }
+}
+
+impl<R: Reader> std::iter::FusedIterator for Walk<R> {}
+
+impl<R: Reader> Drop for Threads<R> {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        self.queue.close();
+        if let Some(driver) = self.driver.take() {
+            // A panic in a closure ends the walk, which nobody waits for any more.
+            let _ = driver.join();
+        }
+    }
+}
+
+impl<R: Reader> fmt::Debug for Walk<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            State::New { .. } => "new",
+            State::Stepping(_) => "on this thread",
+            State::Threads(_) => "on threads",
+            State::End => "finished",
+        };
+        f.debug_struct("Walk").field("state", &state).finish_non_exhaustive()
+    }
+}

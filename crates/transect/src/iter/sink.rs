@@ -1,0 +1,92 @@
+//! The sink behind an iterator.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use transect_sys::{EntryRef, FileType, Verdict, Want};
+
+use super::chunk::Chunk;
+use super::queue::ChunkQueue;
+use crate::dir::Dir;
+use crate::error::ScanError;
+use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
+
+/// Decides about an entry by name and type.
+pub(super) type Judge = dyn Fn(&Dir<()>, EntryRef<'_>) -> Verdict + Send + Sync;
+
+/// Collects entries: in the queue, or in a chunk of its own.
+pub(super) struct ChunkSink {
+    pub(super) want: Want,
+    pub(super) judge: Option<Arc<Judge>>,
+    /// `None` while the walk runs on the iterator's thread, which takes the chunk itself.
+    pub(super) queue: Option<Arc<ChunkQueue>>,
+    pub(super) chunk: Chunk,
+    pub(super) diagnostics: Diagnostics,
+    waited: Duration,
+}
+
+impl ChunkSink {
+    pub(super) fn new(
+        want: Want,
+        judge: Option<Arc<Judge>>,
+        queue: Option<Arc<ChunkQueue>>,
+    ) -> Self {
+        Self {
+            want,
+            judge,
+            queue,
+            chunk: Chunk::default(),
+            diagnostics: Diagnostics::new(0),
+            waited: Duration::ZERO,
+        }
+    }
+
+    fn send(&mut self, add: impl FnOnce(&mut Chunk)) -> Flow {
+        match &self.queue {
+            None => add(&mut self.chunk),
+            Some(queue) if queue.is_closed() => return Flow::Quit,
+            Some(queue) => self.waited += queue.send(add),
+        }
+        Flow::Continue
+    }
+}
+
+impl Sink for ChunkSink {
+    type Tag = ();
+    const JUDGES: bool = true;
+
+    fn want(&self) -> Want {
+        self.want
+    }
+
+    fn enter(&mut self, _: Entering<'_, ()>) {}
+
+    fn judge(&mut self, dir: &Dir<()>, entry: EntryRef<'_>) -> Verdict {
+        self.judge.as_ref().map_or(Verdict::Keep, |judge| judge(dir, entry))
+    }
+
+    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+        self.send(|chunk| chunk.add(&visit))
+    }
+
+    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
+        self.diagnostics.count_error(&error);
+        self.send(|chunk| chunk.add_error(error))
+    }
+
+    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
+        self.diagnostics.vanished += 1;
+    }
+
+    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
+        self.diagnostics.add_skip(reason);
+    }
+
+    fn take_wait(&mut self) -> Duration {
+        std::mem::take(&mut self.waited)
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.diagnostics.merge(other.diagnostics);
+    }
+}

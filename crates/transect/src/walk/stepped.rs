@@ -1,0 +1,140 @@
+//! A walk in steps on the caller's thread, which can be continued on several threads.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use transect_sys::{ListStatus, Reader};
+
+use super::shared::WalkShared;
+use super::task::{Task, Tasks};
+use super::worker::{PausedWorker, Prober, Reading, Worker};
+use super::{WalkResult, finish};
+use crate::dir::Dir;
+use crate::error::Error;
+use crate::order::Order;
+use crate::plan::ScanPlan;
+use crate::sink::Sink;
+
+/// A walk that was begun, between two steps.
+pub(crate) struct SteppedWalk<R: Reader, S: Sink> {
+    shared: Arc<WalkShared<R, S>>,
+    /// `None` during a step, and after a panic in one.
+    worker: Option<PausedWorker<R, S>>,
+    top: Arc<Dir<S::Tag>>,
+    /// The directory that is being read, and the directories found in it so far.
+    reading: Option<Reading<R, S>>,
+    children: Tasks<R, S>,
+    tasks: VecDeque<Task<R::Handle, S::Tag>>,
+    breadth_first: bool,
+}
+
+/// Whether a walk has more steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Some entries of a directory were read; there are more.
+    Inside,
+    /// A directory is finished.
+    BetweenDirectories,
+    /// The walk is finished.
+    End,
+}
+
+/// Stops a walk that runs on other threads.
+pub(crate) struct Stopper<R: Reader, S: Sink>(Arc<WalkShared<R, S>>);
+
+impl<R: Reader, S: Sink> Stopper<R, S> {
+    pub(crate) fn stop(&self) {
+        self.0.quit();
+    }
+}
+
+impl<R: Reader, S: Sink> SteppedWalk<R, S> {
+    /// Begins a walk: delivers the roots to the sink.
+    pub(crate) fn begin(plan: &ScanPlan, sink: S, make_reader: &impl Fn() -> R) -> Self {
+        let mut reader = make_reader();
+        let shared = Arc::new(WalkShared::new(plan, sink.want(), &mut reader));
+        let prober = plan.probes().then(|| Prober::new(make_reader()));
+        let mut worker = Worker::new(&shared, 0, reader, prober, sink);
+        let (top, tasks) = worker.visit_roots();
+        let worker = Some(worker.pause());
+        let breadth_first = matches!(plan.order, Order::Queue | Order::Array);
+        let (reading, children) = (None, Vec::new());
+        Self { shared, worker, top, reading, children, tasks: tasks.into(), breadth_first }
+    }
+
+    /// Reads and delivers the next entries: one batch of one directory.
+    pub(crate) fn step(&mut self) -> Step {
+        // After a panic in a sink there is nothing to continue with.
+        let Some(worker) = self.worker.take() else { return Step::End };
+        let mut worker = worker.resume(&self.shared);
+        let step = match self.reading.take() {
+            Some(mut reading) => match worker.read_batch(&mut reading, &mut self.children) {
+                ListStatus::More => {
+                    self.reading = Some(reading);
+                    Step::Inside
+                }
+                ListStatus::End => {
+                    worker.finish(reading, &mut self.children);
+                    self.tasks.extend(self.children.drain(..));
+                    Step::BetweenDirectories
+                }
+            },
+            None => {
+                if self.tasks.is_empty() {
+                    self.tasks = worker.take_links().into();
+                }
+                let next = match self.breadth_first {
+                    true => self.tasks.pop_front(),
+                    false => self.tasks.pop_back(),
+                };
+                match next.map(|task| worker.begin(task)) {
+                    Some(Some(reading)) => {
+                        self.reading = Some(reading);
+                        Step::Inside
+                    }
+                    Some(None) => Step::BetweenDirectories,
+                    None => {
+                        worker.release(Arc::clone(&self.top));
+                        Step::End
+                    }
+                }
+            }
+        };
+        worker.report_progress();
+        self.worker = Some(worker.pause());
+        step
+    }
+
+    /// Returns whether there is work for several threads, and the plan allows them. To be called
+    /// between directories.
+    pub(crate) fn can_use_threads(&self) -> bool {
+        let plan = &self.shared.plan;
+        self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.waiting() > 1
+    }
+
+    /// Prepares for many directories.
+    pub(crate) fn expect_many(&self) {
+        self.shared.read_mount_table();
+    }
+
+    /// Returns the sink; `None` after a panic in it.
+    pub(crate) fn sink(&mut self) -> Option<&mut S> {
+        self.worker.as_mut().map(|worker| &mut worker.sink)
+    }
+
+    /// Returns a handle that stops the walk.
+    pub(crate) fn stopper(&self) -> Stopper<R, S> {
+        Stopper(Arc::clone(&self.shared))
+    }
+
+    /// Runs the rest of the walk in the plan's order. Must be called between directories.
+    pub(crate) fn run_to_end(
+        self,
+        make_sink: &(impl Fn() -> S + Sync),
+        make_reader: &(impl Fn() -> R + Sync),
+    ) -> Result<WalkResult<S>, Error> {
+        let Self { shared, worker, top, tasks, .. } = self;
+        let worker = worker.expect("BUG: a walk goes on after a panic").resume(&shared);
+        finish(&shared, worker, top, tasks.into(), make_sink, make_reader)
+    }
+}

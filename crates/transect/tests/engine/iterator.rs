@@ -1,0 +1,331 @@
+//! The iterator: threads that start and stop, errors, panics.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use transect::{
+    DirEntry, FieldMask, FileType, Order, Progress, ScanOptions, SkipReason, Verdict, Walk,
+};
+use transect_sys::fake::{FakeReader, FakeTree, FaultPoint, FaultState};
+use transect_testkit::{TempDir, trees, wait_until, within};
+
+use crate::faults::{forest, options};
+use crate::support::schedules;
+
+/// When a walk goes to threads of its own: at once, or never.
+const STARTS: [Duration; 2] = [Duration::ZERO, Duration::MAX];
+
+/// Returns an iterator over a tree in memory, and the count of its open directories, plus one.
+fn fake_walk(tree: &Arc<FakeTree>, options: ScanOptions) -> (Walk<FakeReader>, Arc<FaultState>) {
+    let open: Arc<FaultState> = Arc::default();
+    let (tree, given) = (Arc::clone(tree), Arc::clone(&open));
+    let plan = options.plan().expect("the options are right");
+    let walk = plan.walk_with(move || FakeReader::new(Arc::clone(&tree), Arc::clone(&given)));
+    (walk, open)
+}
+
+/// Asserts that nothing is open after a walk, which also dropped its readers.
+#[track_caller]
+fn assert_closed(open: &Arc<FaultState>, context: &str) {
+    assert_eq!(Arc::strong_count(open), 1, "{context}: something was left open");
+}
+
+fn path_of(entry: &DirEntry) -> String {
+    entry.path().to_str().expect("names in memory are UTF-8").replace('\\', "/")
+}
+
+#[test]
+fn types_cross_threads() {
+    fn sends<T: Send>() {}
+    fn shares<T: Send + Sync>() {}
+    sends::<Walk>();
+    shares::<DirEntry>();
+    shares::<transect::Dir<()>>();
+    shares::<transect::ScanOptions>();
+    shares::<transect::ScanPlan>();
+    shares::<transect::ScanError>();
+    shares::<transect::Error>();
+    shares::<transect::Filters>();
+    shares::<transect::Cancel>();
+    shares::<transect::Progress>();
+    shares::<transect::Totals>();
+    shares::<transect::Diagnostics>();
+    shares::<transect::Attributes>();
+    shares::<transect::Batch>();
+    shares::<transect::table::Table>();
+    shares::<transect::table::TableBuilder>();
+    shares::<transect::table::PartialTable>();
+    sends::<transect::table::TableSink>();
+    sends::<transect::SystemReader>();
+}
+
+#[test]
+fn iterator_entry_attributes_depth_and_names() {
+    let tree = Arc::new(forest());
+    for after in STARTS {
+        let (walk, open) = fake_walk(&tree, options());
+        let entries: Vec<DirEntry> =
+            walk.want(FieldMask::SIZE).threads_after(after).map(Result::unwrap).collect();
+        assert_closed(&open, "entries outlive the walk");
+        assert_eq!(entries.len(), 706);
+        let file = entries.iter().find(|entry| path_of(entry) == "/1/2/3/file2").unwrap();
+        assert_eq!((file.name().to_str(), file.depth()), (Some("file2"), 4));
+        assert_eq!((file.attributes().size(), file.file_type()), (Some(102), FileType::File));
+        assert!(file.is_file() && !file.is_dir() && !file.is_followed());
+        assert_eq!(file.dir().name(), "3");
+        let root = &entries[0];
+        assert!(root.depth() == 0 && root.is_dir() && root.dir().is_top());
+        // A directory comes before its entries.
+        let mut seen = BTreeSet::new();
+        for entry in &entries {
+            let parent = entry.path().parent().map(PathBuf::from);
+            assert!(parent.is_none_or(|parent| seen.contains(&parent)), "{entry:?}");
+            seen.insert(entry.path());
+        }
+    }
+}
+
+#[test]
+fn iterator_missing_root_is_error_item() {
+    let temp = TempDir::new();
+    let mut walk = transect::walk(temp.join("missing"));
+    let error = walk.next().unwrap().unwrap_err();
+    assert_eq!((error.path(), error.depth()), (&*temp.join("missing"), 0));
+    assert_eq!(std::io::Error::from(error).kind(), ErrorKind::NotFound);
+    assert!(walk.next().is_none() && walk.next().is_none());
+    assert_eq!(walk.diagnostics().failed_roots, 1);
+}
+
+#[test]
+fn iterator_errors_are_items_and_counted() {
+    let mut tree = forest();
+    for a in 0..5 {
+        tree.fail(&format!("/{a}/0"), FaultPoint::Open, Some(ErrorKind::PermissionDenied));
+    }
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            let context = format!("{} on {threads} after {after:?}", order.as_str());
+            let options = options().order(order).threads(threads).max_depth(3);
+            let (walk, open) = fake_walk(&tree, options);
+            let mut walk = walk.threads_after(after);
+            let items: Vec<_> = walk.by_ref().collect();
+            let mut failed: Vec<_> = items
+                .iter()
+                .filter_map(|item| item.as_ref().err())
+                .map(|error| (error.path().components().count(), error.kind().as_str()))
+                .collect();
+            failed.dedup();
+            assert_eq!(failed, [(3, "denied")], "{context}");
+            assert_eq!(items.len(), 5 + 1 + 5 + 25 + 20 * (5 + 2), "{context}");
+            let diagnostics = walk.diagnostics();
+            assert_eq!(diagnostics.errors, 5, "{context}");
+            assert_eq!(diagnostics.skipped.get(&SkipReason::MaxDepth), Some(&100), "{context}");
+            drop(walk);
+            assert_closed(&open, &context);
+        }
+    }
+}
+
+#[test]
+fn iterator_judge_drops_and_prunes() {
+    let tree = Arc::new(forest());
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            let (walk, _) = fake_walk(&tree, options().order(order).threads(threads));
+            let walk = walk.threads_after(after).judge(|dir, entry| {
+                match (dir.entry_depth(), entry.name.to_str()) {
+                    (1, Some("0")) => Verdict::Drop,
+                    (2, Some("1")) => Verdict::Prune,
+                    (2, Some("2")) => Verdict::DescendOnly,
+                    _ => Verdict::Keep,
+                }
+            });
+            let mut found: Vec<_> = walk.map(|entry| path_of(&entry.unwrap())).collect();
+            found.sort_unstable();
+            // In each of 4: 4 subdirectories delivered, 4 read with 2 + 5 + 20 entries each.
+            assert_eq!(found.len(), 1 + 4 + 4 * (4 + 4 * 27), "{}", order.as_str());
+            assert!(!found.iter().any(|path| path.starts_with("/0")));
+            assert!(found.contains(&"/1/1".to_owned()) && !found.contains(&"/1/1/0".to_owned()));
+            assert!(!found.contains(&"/1/2".to_owned()) && found.contains(&"/1/2/0".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn iterator_single_threaded_orders_deterministic() {
+    let tree = Arc::new(forest());
+    let listed = |order| {
+        let (walk, _) = fake_walk(&tree, options().order(order));
+        walk.map(|entry| entry.unwrap().depth()).collect::<Vec<_>>()
+    };
+    let mut breadth_first = listed(Order::Stack);
+    assert!(!breadth_first.is_sorted(), "depth first");
+    breadth_first.sort_unstable();
+    assert_eq!(listed(Order::Queue), breadth_first);
+}
+
+#[test]
+fn iterator_early_drop_stops_walk_and_closes_everything() {
+    let tree = Arc::new(forest());
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            for taken in [0, 1, 2, 7, 100, 705] {
+                let context = format!("{taken} in {} on {threads}", order.as_str());
+                let (options, what) = (options().order(order).threads(threads), context.clone());
+                let tree = Arc::clone(&tree);
+                within(&context, move || {
+                    let (walk, open) = fake_walk(&tree, options);
+                    let mut walk = walk.threads_after(after);
+                    assert_eq!(walk.by_ref().take(taken).count(), taken, "{what}");
+                    drop(walk);
+                    assert_closed(&open, &what);
+                });
+            }
+        }
+    }
+}
+
+/// A tree in memory that is much larger than what may wait in the queue.
+fn large_tree() -> Arc<FakeTree> {
+    let mut tree = FakeTree::new();
+    for dir in 0..400 {
+        for file in 0..100 {
+            tree.add(&format!("/{dir}/{file}"), FileType::File, 1);
+        }
+    }
+    Arc::new(tree)
+}
+
+#[test]
+fn iterator_slow_caller_limits_entries_in_memory() {
+    let tree = large_tree();
+    // 16 full chunks, one being filled and one in use, each of up to 511 entries and a batch; and a
+    // batch of each of 4 threads. The root has 400 entries, the others 100.
+    const LIMIT: u64 = 18 * (511 + 400) + 4 * 400;
+    within("a slow caller", move || {
+        let progress = Arc::new(Progress::new());
+        let options = options().threads(4).progress(Arc::clone(&progress));
+        let (walk, open) = fake_walk(&tree, options);
+        let mut walk = walk.threads_after(Duration::ZERO);
+        let mut taken = walk.by_ref().take(500).count() as u64;
+        wait_until("the threads run ahead", || progress.counts().entries > 8000);
+        for entry in walk.by_ref() {
+            entry.unwrap();
+            taken += 1;
+            let found = progress.counts().entries;
+            assert!(found <= taken + LIMIT, "{found} found, {taken} taken");
+        }
+        assert_eq!(taken, 40_401);
+        assert_closed(&open, "at the end");
+    });
+}
+
+#[test]
+fn iterator_drop_while_threads_wait_ends() {
+    let tree = large_tree();
+    within("a drop with a full queue", move || {
+        let progress = Arc::new(Progress::new());
+        let options = options().threads(4).progress(Arc::clone(&progress));
+        let (walk, open) = fake_walk(&tree, options);
+        let mut walk = walk.threads_after(Duration::ZERO);
+        assert_eq!(walk.by_ref().take(500).count(), 500);
+        wait_until("the queue is full", || progress.counts().entries > 8000);
+        drop(walk);
+        assert!(progress.counts().entries < 40_000, "the walk was stopped");
+        assert_closed(&open, "after the drop");
+    });
+}
+
+#[test]
+fn iterator_moves_between_threads() {
+    let tree = large_tree();
+    let (walk, _) = fake_walk(&tree, options().threads(2));
+    let mut walk = walk.threads_after(Duration::ZERO);
+    let first = walk.by_ref().take(300).count();
+    let rest = std::thread::spawn(move || walk.count()).join().unwrap();
+    assert_eq!(first + rest, 40_401);
+}
+
+#[test]
+fn iterator_panic_in_judge_reaches_caller() {
+    let tree = large_tree();
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            let context = format!("{} on {threads} after {after:?}", order.as_str());
+            let (tree, what) = (Arc::clone(&tree), context.clone());
+            within(&context, move || {
+                let (walk, open) = fake_walk(&tree, options().order(order).threads(threads));
+                let mut walk = walk.threads_after(after).judge(|dir, _| {
+                    assert!(dir.name() != "200", "this closure panics on purpose");
+                    Verdict::Keep
+                });
+                let fell = catch_unwind(AssertUnwindSafe(|| walk.by_ref().count()));
+                assert!(fell.is_err(), "{what}");
+                assert!(walk.next().is_none(), "{what}: a walk that panicked has ended");
+                drop(walk);
+                assert_closed(&open, &what);
+            });
+        }
+    }
+}
+
+#[test]
+fn iterator_closure_walks_again() {
+    let temp = TempDir::new();
+    trees::many_small_dirs(temp.path());
+    let root = temp.path().to_owned();
+    let (inner, outer) = within("a walk in a walk", move || {
+        let inner = transect::walk(&root).count();
+        let again = root.clone();
+        let walk = transect::walk(&root).threads_after(Duration::ZERO).judge(move |dir, _| {
+            if dir.depth() == Some(0) {
+                assert_eq!(transect::walk(&again).threads_after(Duration::ZERO).count(), inner);
+            }
+            Verdict::Keep
+        });
+        (inner, walk.count())
+    });
+    assert_eq!(inner, outer);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn iterator_drop_and_panic_leak_no_descriptor_or_thread() {
+    // Other tests of this process open files, too.
+    transect_testkit::in_own_process(
+        "iterator::iterator_drop_and_panic_leak_no_descriptor_or_thread",
+        || {
+            let temp = TempDir::new();
+            trees::many_small_dirs(temp.path());
+            #[expect(clippy::disallowed_methods, reason = "counts the entries of /proc")]
+            let count = |dir: &str| std::fs::read_dir(dir).unwrap().count();
+            let before = (count("/proc/self/fd"), count("/proc/self/task"));
+            for taken in [0, 1, 10, 50] {
+                let walk = || transect::walk(temp.path()).threads_after(Duration::ZERO);
+                assert_eq!(walk().take(taken).count(), taken);
+                let bomb = walk().judge(|dir, _| {
+                    assert!(dir.depth() != Some(1), "this closure panics on purpose");
+                    Verdict::Keep
+                });
+                assert!(catch_unwind(AssertUnwindSafe(|| bomb.count())).is_err());
+                let plan = ScanOptions::new([temp.path()]).plan().unwrap();
+                let bomb = |_: &_, entry: transect::VisitEntry<'_>| {
+                    assert!(entry.depth() < 2, "this closure panics on purpose");
+                    transect::Flow::Continue
+                };
+                let fell =
+                    catch_unwind(AssertUnwindSafe(|| plan.for_each(FieldMask::empty(), bomb)));
+                assert!(fell.is_err());
+            }
+            // A thread that was joined may be listed for a moment.
+            wait_until("nothing is left", || {
+                (count("/proc/self/fd"), count("/proc/self/task")) == before
+            });
+        },
+    );
+}
