@@ -150,14 +150,13 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
     };
     let kept_nothing = of_each(&empty, |dir| list(dir));
     let kept = of_each(dirs, |files| list(parent(files)));
-    CacheCosts {
-        query: query as u64,
-        open: opening as u64,
-        query_open: ((in_open - opening) / FILES as f64) as u64,
+    CacheCosts::new()
+        .query(query as u64)
+        .open(opening as u64)
+        .query_open(((in_open - opening) / FILES as f64) as u64)
         // Includes the check that nothing changed meanwhile.
-        listing: (nothing - opening).max(kept_nothing - opening) as u64,
-        name: ((kept - kept_nothing) / FILES as f64) as u64,
-    }
+        .listing((nothing - opening).max(kept_nothing - opening) as u64)
+        .name(((kept - kept_nothing) / FILES as f64) as u64)
 }
 
 fn parent(files: &[PathBuf]) -> &Path {
@@ -166,7 +165,7 @@ fn parent(files: &[PathBuf]) -> &Path {
 
 /// Costs at which one missing name causes a listing.
 const ONE_NAME_LISTS: CacheCosts =
-    CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
+    CacheCosts::new().query(1_000_000).open(1).query_open(1_000_000).listing(1).name(1);
 
 /// Runs some work, and returns nanoseconds per unit.
 fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {

@@ -7,6 +7,7 @@
 /// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine).
 /// Other machines take more or less time; only the ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheCosts {
     /// The attributes of a name by its path.
     pub query: u64,
@@ -23,7 +24,45 @@ pub struct CacheCosts {
 
 impl Default for CacheCosts {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Each method sets the field of the same name.
+impl CacheCosts {
+    /// Returns the default costs.
+    pub const fn new() -> Self {
         Self { query: 1_770, open: 4_100, query_open: 1_430, listing: 5_700, name: 350 }
+    }
+
+    /// Sets the costs of a name by its path.
+    pub const fn query(mut self, nanoseconds: u64) -> Self {
+        self.query = nanoseconds;
+        self
+    }
+
+    /// Sets the costs of opening, querying and closing a directory.
+    pub const fn open(mut self, nanoseconds: u64) -> Self {
+        self.open = nanoseconds;
+        self
+    }
+
+    /// Sets the costs of a name in an open directory.
+    pub const fn query_open(mut self, nanoseconds: u64) -> Self {
+        self.query_open = nanoseconds;
+        self
+    }
+
+    /// Sets the costs of listing an open directory.
+    pub const fn listing(mut self, nanoseconds: u64) -> Self {
+        self.listing = nanoseconds;
+        self
+    }
+
+    /// Sets the costs of a listed name.
+    pub const fn name(mut self, nanoseconds: u64) -> Self {
+        self.name = nanoseconds;
+        self
     }
 }
 

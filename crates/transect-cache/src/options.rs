@@ -8,6 +8,7 @@ use super::cost::CacheCosts;
 
 /// What a cache guarantees. `docs/CACHE.md` lists which changes each level detects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Level {
     /// Nothing is queried twice, and changes are not seen until
     /// [`AttributeCache::thaw`](super::AttributeCache::thaw). For loading a project.
@@ -43,6 +44,7 @@ impl Level {
 /// The options of a cache: plain fields with documented defaults. [`CacheOptions::open`] checks
 /// them.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CacheOptions {
     /// What the cache guarantees; [`Level::Checked`] by default.
     pub level: Level,

@@ -23,6 +23,7 @@ pub struct SearchDirs {
 
 /// Where a name was found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Resolved {
     /// The index of the directory that contains it.
     pub index: usize,

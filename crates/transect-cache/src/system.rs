@@ -66,7 +66,7 @@ impl ListDir<'_> {
         let mut handle = reader.open_root(self.path, true)?;
         let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
         let max = (self.max)(opened.size());
-        let want = Want { entries: self.want, directories: self.want, ..Want::default() };
+        let want = Want::default().entries(self.want).directories(self.want);
         let (mut batch, mut names) = (Batch::new(), 0);
         while names < max {
             let listing = reader.list(&handle, &mut batch, &want)?;

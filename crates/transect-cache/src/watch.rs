@@ -342,7 +342,7 @@ impl WatchTables {
         if let Some(watched) = self.watched.get_mut(&known) {
             watched.users += 1;
         } else {
-            let Reliability { local, exact_names } = transect_sys::host::reliability(directory);
+            let Reliability { local, exact_names, .. } = transect_sys::host::reliability(directory);
             if !local || self.watched.len() >= max {
                 return false;
             }

@@ -56,8 +56,8 @@ impl Server {
     ///
     /// # Errors
     /// Another service listens there, or the cache cannot be opened.
-    pub fn bind(socket: &Path, options: CacheOptions) -> Result<Self, Error> {
-        let options = CacheOptions { want: CACHED_FIELDS, base: None, ..options };
+    pub fn bind(socket: &Path, mut options: CacheOptions) -> Result<Self, Error> {
+        (options.want, options.base) = (CACHED_FIELDS, None);
         let roots = options.roots.iter().map(|root| root.as_os_str().as_bytes().to_vec()).collect();
         let cache = options.open().map_err(Error::Cache)?;
         Ok(Self {

@@ -10,6 +10,7 @@ use crate::name;
 
 /// The decision about an entry, made from its name and type before its attributes are queried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// Deliver it; if it is a directory, also read it.
     #[default]

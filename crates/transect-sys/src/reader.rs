@@ -10,6 +10,7 @@ use crate::volume::Volume;
 
 /// The attributes that the caller needs. Readers do not query anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Want {
     /// Fields of entries that are not directories, needed when they are listed.
     pub entries: FieldMask,
@@ -25,6 +26,43 @@ pub struct Want {
     pub opened: FieldMask,
     /// Follow symbolic links: report the attributes of their targets.
     pub follow: bool,
+}
+
+impl Want {
+    /// Returns a request for nothing but names and types.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Sets the fields of entries that are not directories, needed when they are listed.
+    pub fn entries(mut self, fields: FieldMask) -> Self {
+        self.entries = fields;
+        self
+    }
+
+    /// Sets the fields of these entries that are stored if the listing contains them.
+    pub fn opportunistic(mut self, fields: FieldMask) -> Self {
+        self.opportunistic = fields;
+        self
+    }
+
+    /// Sets the fields of directories, needed when they are listed in their parent.
+    pub fn directories(mut self, fields: FieldMask) -> Self {
+        self.directories = fields;
+        self
+    }
+
+    /// Sets the fields of directories, needed when they are opened.
+    pub fn opened(mut self, fields: FieldMask) -> Self {
+        self.opened = fields;
+        self
+    }
+
+    /// Sets whether symbolic links are followed.
+    pub fn follow(mut self, follow: bool) -> Self {
+        self.follow = follow;
+        self
+    }
 }
 
 impl From<FieldMask> for Want {

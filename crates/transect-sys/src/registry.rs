@@ -2,6 +2,7 @@
 
 /// The kinds of readers, as users select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReaderKind {
     /// Linux: `getdents64` and `statx`, relative to the directory handle.
     GetdentsStatx,

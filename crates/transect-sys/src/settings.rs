@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 /// Options of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReaderSettings {
     /// Buffer size of one listing call in bytes, within [`ReaderSettings::BUFFER_SIZES`]. Only for
     /// readers that have such a buffer: [`ReaderKind::takes_buffer_size`](crate::ReaderKind::takes_buffer_size).
@@ -36,6 +37,7 @@ impl Default for ReaderSettings {
 ///
 /// It changes only when queries are made, never the result or the order of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum StatOrder {
     /// Listing order. Nothing is sorted: the best choice if the answers are in memory.
     #[default]

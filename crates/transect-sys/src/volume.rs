@@ -50,6 +50,7 @@ impl EndDetection {
 
 /// Which conclusions from a directory listing remain valid afterwards. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reliability {
     /// A name that the listing does not contain does not exist. If false, it may be a different
     /// spelling of a name that does: another case, another Unicode composition, or a short name.

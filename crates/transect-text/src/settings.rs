@@ -6,8 +6,9 @@ use crate::size;
 
 /// Returns the settings as a list: `reader getdents-statx, busy threads 4`, or `defaults`.
 pub fn describe(settings: &WalkSettings) -> String {
-    let WalkSettings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
-        settings;
+    let WalkSettings {
+        reader, order, busy_threads, waiting_threads, buffer_size, stat_order, ..
+    } = settings;
     let parts = [
         reader.map(|reader| format!("reader {}", reader.as_str())),
         order.map(|order| format!("order {}", order.as_str())),
@@ -28,14 +29,13 @@ mod tests {
     #[test]
     fn settings_listed_unless_default() {
         assert_eq!(describe(&WalkSettings::default()), "defaults");
-        let all = WalkSettings {
-            reader: Some(ReaderKind::Portable),
-            order: Some(Order::default()),
-            busy_threads: Some(3),
-            waiting_threads: Some(8),
-            buffer_size: Some(256 << 10),
-            stat_order: Some(StatOrder::Inode),
-        };
+        let all = WalkSettings::default()
+            .reader(ReaderKind::Portable)
+            .order(Order::default())
+            .busy_threads(3)
+            .waiting_threads(8)
+            .buffer_size(256 << 10)
+            .stat_order(StatOrder::Inode);
         assert_eq!(
             describe(&all),
             "reader portable, order work-stealing, busy threads 3, waiting threads 8, \

@@ -69,7 +69,8 @@ impl WalkThread {
         let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
         let roots = options.roots.clone();
         let path = table.path(directory);
-        let mut options = ScanOptions { roots: vec![path.clone()], ..options.clone() };
+        let mut options = options.clone();
+        options.roots = vec![path.clone()];
         options.filters.read_roots = true;
         let options = options.cancel(cancel.clone()).progress(Arc::clone(&progress));
         let plan = options.plan()?;

@@ -34,6 +34,7 @@ pub use conditions::{Conditions, ModeCondition};
 /// the directories above it. A root without a name (`.`, `..`, `a/..`, `/`) is always read; it is
 /// delivered unless there is an including glob, or an excluding one matches `.`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Filters {
     /// Globs as in `rg --glob`: with a leading `!` they exclude, otherwise they include, and the
     /// last match decides. A glob without a slash matches names; one with a slash matches paths
@@ -105,7 +106,93 @@ impl TypeSet {
     }
 }
 
+/// Each method sets the field of the same name.
+///
+/// ```
+/// use transect::{FileType, Filters, ScanOptions};
+///
+/// let filters = Filters::new().globs(["*.rs", "!target"]).gitignore(true).types([FileType::File]);
+/// let plan = ScanOptions::new(["."]).filters(filters).plan()?;
+/// # Ok::<(), transect::Error>(())
+/// ```
 impl Filters {
+    /// Returns filters that select everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the globs: those with a leading `!` exclude, others include.
+    pub fn globs(mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.globs = globs.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Delivers only entries with one of these extensions.
+    pub fn extensions(mut self, extensions: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.extensions = extensions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Delivers only entries whose names match one of these regular expressions.
+    pub fn regexes(mut self, regexes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.regexes = regexes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets whether case is ignored in globs, extensions and regular expressions.
+    pub fn ignore_case(mut self, ignore: bool) -> Self {
+        self.ignore_case = ignore;
+        self
+    }
+
+    /// Sets whether to exclude entries whose names begin with a dot.
+    pub fn exclude_hidden(mut self, exclude: bool) -> Self {
+        self.exclude_hidden = exclude;
+        self
+    }
+
+    /// Sets whether to apply `.gitignore` files.
+    pub fn gitignore(mut self, apply: bool) -> Self {
+        self.gitignore = apply;
+        self
+    }
+
+    /// Sets whether to read roots that a glob or rule excludes.
+    pub fn read_roots(mut self, read: bool) -> Self {
+        self.read_roots = read;
+        self
+    }
+
+    /// Delivers only entries at least this many steps below their root.
+    pub fn min_depth(mut self, depth: u32) -> Self {
+        self.min_depth = depth;
+        self
+    }
+
+    /// Delivers only entries of these types.
+    pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
+        self.types = types.into_iter().collect();
+        self
+    }
+
+    /// Delivers only entries whose attributes meet these conditions.
+    pub fn conditions(mut self, conditions: Conditions) -> Self {
+        self.conditions = conditions;
+        self
+    }
+
+    /// Sets whether to deliver only empty files and directories.
+    pub fn empty(mut self, empty: bool) -> Self {
+        self.empty = empty;
+        self
+    }
+
+    /// Sets whether to deliver only broken symbolic links.
+    pub fn broken_links(mut self, broken: bool) -> Self {
+        self.broken_links = broken;
+        self
+    }
+
     /// Compiles the filters; `None` if they select everything.
     pub(crate) fn compile(&self) -> Result<Option<CompiledFilters>, Error> {
         if *self == Self::default() {

@@ -19,6 +19,7 @@ use crate::progress::Progress;
 ///
 /// [`ScanOptions::plan`] validates them.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct ScanOptions {
     /// The paths to walk. A root that lies inside another one is counted once.
     pub roots: Vec<PathBuf>,

@@ -2,6 +2,7 @@
 
 /// The order in which directories are read, and how threads share them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Order {
     /// A recursive function: depth first, one thread.
     Recursive,

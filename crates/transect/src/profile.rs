@@ -9,6 +9,7 @@ use crate::order::Order;
 
 /// The fastest settings for walks on a file system, and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WalkProfile {
     /// The identity of the file system (`transect_sys::host::file_system_identity`).
     pub identity: String,
@@ -20,6 +21,7 @@ pub struct WalkProfile {
 
 /// The settings of a walk that affect only its speed; `None` is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WalkSettings {
     /// The reader of directories.
     pub reader: Option<ReaderKind>,
@@ -35,7 +37,66 @@ pub struct WalkSettings {
     pub stat_order: Option<StatOrder>,
 }
 
+impl WalkProfile {
+    /// Returns a profile from its parts.
+    pub fn new(identity: impl Into<String>, tuned: u64, settings: WalkSettings) -> Self {
+        Self { identity: identity.into(), tuned, settings }
+    }
+}
+
+/// Each method sets the field of the same name.
 impl WalkSettings {
+    /// Sets the reader.
+    pub fn reader(mut self, reader: ReaderKind) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+
+    /// Sets the order of the walk.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// Sets the maximum number of threads while directories are in the cache.
+    pub fn busy_threads(mut self, threads: usize) -> Self {
+        self.busy_threads = Some(threads);
+        self
+    }
+
+    /// Sets the maximum number of threads while directories wait for a device.
+    pub fn waiting_threads(mut self, threads: usize) -> Self {
+        self.waiting_threads = Some(threads);
+        self
+    }
+
+    /// Sets the buffer size of a listing call.
+    pub fn buffer_size(mut self, bytes: usize) -> Self {
+        self.buffer_size = Some(bytes);
+        self
+    }
+
+    /// Sets the order in which attributes are queried.
+    pub fn stat_order(mut self, order: StatOrder) -> Self {
+        self.stat_order = Some(order);
+        self
+    }
+}
+
+impl WalkSettings {
+    /// Returns these settings, completed by `others` where they are defaults.
+    pub fn or(self, others: Self) -> Self {
+        let Self { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } = self;
+        Self {
+            reader: reader.or(others.reader),
+            order: order.or(others.order),
+            busy_threads: busy_threads.or(others.busy_threads),
+            waiting_threads: waiting_threads.or(others.waiting_threads),
+            buffer_size: buffer_size.or(others.buffer_size),
+            stat_order: stat_order.or(others.stat_order),
+        }
+    }
+
     /// Returns whether all settings are defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

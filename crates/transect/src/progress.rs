@@ -28,6 +28,7 @@ struct Slot {
 
 /// The counts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProgressCounts {
     /// Entries delivered, directories included.
     pub entries: u64,

@@ -12,6 +12,7 @@ use crate::walk::{self, WalkResult};
 
 /// The result of a walk.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome<S> {
     /// The merged sink.
     pub sink: S,

@@ -57,11 +57,11 @@ pub(crate) fn seen_exists(cache: &AttributeCache, path: &Path) -> Result<bool, O
 
 /// Costs at which the first lookup in a directory lists it.
 pub(crate) const EAGER: CacheCosts =
-    CacheCosts { query: 1_000_000, open: 1, query_open: 1_000_000, listing: 1, name: 1 };
+    CacheCosts::new().query(1_000_000).open(1).query_open(1_000_000).listing(1).name(1);
 
 /// Costs at which no directory is ever listed.
 pub(crate) const NEVER: CacheCosts =
-    CacheCosts { query: 1, open: 1, query_open: 1, listing: u64::MAX / 4, name: 1 };
+    CacheCosts::new().query(1).open(1).query_open(1).listing(u64::MAX / 4).name(1);
 
 pub(crate) fn cache(level: Level) -> AttributeCache {
     CacheOptions::new(level).open().unwrap()

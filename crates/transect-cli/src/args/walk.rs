@@ -145,14 +145,10 @@ pub(crate) struct FilterArgs {
 impl FilterArgs {
     fn conditions(&self) -> Conditions {
         let owner = self.owner.unwrap_or_default();
-        let mut conditions = Conditions {
-            newer: self.newer,
-            older: self.older,
-            uid: owner.uid,
-            gid: owner.gid,
-            mode: self.perm,
-            ..Conditions::default()
-        };
+        let mut conditions = Conditions::new();
+        (conditions.newer, conditions.older) = (self.newer, self.older);
+        (conditions.uid, conditions.gid) = (owner.uid, owner.gid);
+        conditions.mode = self.perm;
         self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
     }
@@ -175,27 +171,24 @@ impl FilterArgs {
     pub(crate) fn options(&self, roots: Vec<PathBuf>) -> ScanOptions {
         transect_sys::host::raise_handle_limit();
         let excluded = self.exclude.iter().map(|glob| format!("!{glob}"));
-        ScanOptions {
-            one_file_system: self.one_file_system,
-            pseudo_file_systems: self.pseudo,
-            follow: self.follow,
-            max_depth: self.read_depth,
-            filters: Filters {
-                globs: self.glob.iter().cloned().chain(excluded).collect(),
-                extensions: self.extensions.clone(),
-                regexes: self.regexes.clone(),
-                ignore_case: self.ignore_case,
-                exclude_hidden: self.no_hidden,
-                gitignore: self.gitignore,
-                types: self.types.clone(),
-                conditions: self.conditions(),
-                empty: self.empty,
-                broken_links: self.broken_links,
-                min_depth: 0,
-                read_roots: false,
-            },
-            ..ScanOptions::new(roots)
-        }
+        let filters = Filters::new()
+            .globs(self.glob.iter().cloned().chain(excluded))
+            .extensions(&self.extensions)
+            .regexes(&self.regexes)
+            .ignore_case(self.ignore_case)
+            .exclude_hidden(self.no_hidden)
+            .gitignore(self.gitignore)
+            .types(self.types.iter().copied())
+            .conditions(self.conditions())
+            .empty(self.empty)
+            .broken_links(self.broken_links);
+        let mut options = ScanOptions::new(roots)
+            .one_file_system(self.one_file_system)
+            .pseudo_file_systems(self.pseudo)
+            .follow(self.follow)
+            .filters(filters);
+        options.max_depth = self.read_depth;
+        options
     }
 }
 
@@ -226,14 +219,13 @@ impl WalkArgs {
 
     /// Returns the options of the walk.
     pub(crate) fn options(&self) -> ScanOptions {
-        ScanOptions {
-            reader: self.reader,
-            buffer_size: self.buffer_size,
-            stat_order: self.stat_order,
-            order: self.order.unwrap_or_default(),
-            threads: self.threads.map(usize::from),
-            ..self.filter.options(self.roots())
-        }
+        let mut options = self.filter.options(self.roots());
+        options.reader = self.reader;
+        options.buffer_size = self.buffer_size;
+        options.stat_order = self.stat_order;
+        options.order = self.order.unwrap_or_default();
+        options.threads = self.threads.map(usize::from);
+        options
     }
 
     /// Returns whether a stored profile may choose the settings: no option sets one.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use transect::table::{PartialTable, Table, TableBuilder};
-use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect::{Cancel, FieldMask, Progress};
 use transect_remove::Removal;
 use transect_sys::DiskSpace;
 use transect_web::map::{self, LiveMap, Measure, Settings, TrashSource};
@@ -78,8 +78,8 @@ fn read(
     progress: &Arc<Progress>,
     max_open: Option<usize>,
 ) -> Result<ReadTree, CliError> {
-    let (options, _) = profile::scan_options(&args.walk);
-    let options = ScanOptions { max_open, ..options };
+    let (mut options, _) = profile::scan_options(&args.walk);
+    options.max_open = max_open;
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
     let line = ProgressLine::start(args.progress, true, progress);
     let outcome = plan.run(|| builder.sink());

@@ -20,7 +20,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
             socket
         }
     };
-    let mut options = CacheOptions { memory: args.memory, ..CacheOptions::new(args.level) };
+    let mut options = CacheOptions::new(args.level);
+    options.memory = args.memory;
     for root in &args.root {
         // Clients have another current directory.
         let root = std::path::absolute(root)

@@ -259,7 +259,7 @@ impl<'a> From<&'a ScanError> for ErrorEntry<'a> {
 
 impl<'a> ProfileUsed<'a> {
     fn of(profile: &'a WalkProfile) -> Self {
-        let WalkProfile { identity, tuned, settings } = profile;
+        let WalkProfile { identity, tuned, settings, .. } = profile;
         Self { identity, tuned: *tuned, settings: settings.into() }
     }
 }

@@ -69,10 +69,7 @@ fn innermost(largest: &[LargestEntry], rank_by: RankBy) -> impl Iterator<Item = 
 }
 
 fn size(entry: &LargestEntry, rank_by: RankBy) -> u64 {
-    match rank_by {
-        RankBy::DiskUsage => entry.sizes.disk_usage(),
-        RankBy::Apparent => entry.sizes.apparent,
-    }
+    rank_by.value(&entry.sizes)
 }
 
 /// Writes a label and its text. On a narrow terminal, the text takes several lines beside the label.

@@ -28,14 +28,14 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
         }
     };
     for &reader in ReaderKind::ALL.iter().filter(|&&reader| reader != ReaderKind::best()) {
-        let settings = WalkSettings { reader: Some(reader), ..default };
+        let settings = default.reader(reader);
         add("reader", reader.as_str().to_owned(), settings);
     }
     for bytes in [16 << 10, 256 << 10, 1 << 20] {
-        let settings = WalkSettings { buffer_size: Some(bytes), ..default };
+        let settings = default.buffer_size(bytes);
         add("buffer_size", size::shortest(bytes), settings);
     }
-    let settings = WalkSettings { stat_order: Some(StatOrder::Inode), ..default };
+    let settings = default.stat_order(StatOrder::Inode);
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
     if entries < MIN_ENTRIES_FOR_THREADS {
         return candidates;
@@ -44,7 +44,7 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     if states.contains(&State::Warm) && states.contains(&State::Cold) {
         for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
             if order != Order::default() {
-                let settings = WalkSettings { order: Some(order), ..default };
+                let settings = default.order(order);
                 add("order", order.as_str().to_owned(), settings);
             }
         }
@@ -53,12 +53,12 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     busy.retain(|&threads| threads != cores);
     busy.dedup();
     for threads in busy.into_iter().filter(|_| states.iter().any(|&state| state != State::Cold)) {
-        let settings = WalkSettings { busy_threads: Some(threads), ..default };
+        let settings = default.busy_threads(threads);
         add("busy_threads", threads.to_string(), settings);
     }
     let waits = states.iter().any(|&state| state != State::Warm);
     for threads in [cores, 8, 16, 64].into_iter().filter(|_| waits) {
-        let settings = WalkSettings { waiting_threads: Some(threads), ..default };
+        let settings = default.waiting_threads(threads);
         add("waiting_threads", threads.to_string(), settings);
     }
     candidates

@@ -38,7 +38,7 @@ pub struct Profile {
     /// The machine and the time of measurement.
     pub environment: Environment,
     /// The settings that won.
-    #[serde(with = "StoredSettings")]
+    #[serde(with = "stored_settings")]
     pub settings: WalkSettings,
     /// Every setting tried.
     pub evidence: Vec<Evidence>,
@@ -113,7 +113,6 @@ impl std::fmt::Display for TransformSetting {
 
 /// [`WalkSettings`] as a profile stores them.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "WalkSettings")]
 struct StoredSettings {
     #[serde(default, with = "reader", skip_serializing_if = "Option::is_none")]
     reader: Option<ReaderKind>,
@@ -127,6 +126,43 @@ struct StoredSettings {
     buffer_size: Option<usize>,
     #[serde(default, with = "stat_order", skip_serializing_if = "Option::is_none")]
     stat_order: Option<StatOrder>,
+}
+
+/// Stores [`WalkSettings`] as [`StoredSettings`].
+mod stored_settings {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use transect::WalkSettings;
+
+    use super::StoredSettings;
+
+    pub(super) fn serialize<S: Serializer>(
+        settings: &WalkSettings,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let stored = StoredSettings {
+            reader: settings.reader,
+            order: settings.order,
+            busy_threads: settings.busy_threads,
+            waiting_threads: settings.waiting_threads,
+            buffer_size: settings.buffer_size,
+            stat_order: settings.stat_order,
+        };
+        stored.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<WalkSettings, D::Error> {
+        let stored = StoredSettings::deserialize(deserializer)?;
+        let mut settings = WalkSettings::default();
+        settings.reader = stored.reader;
+        settings.order = stored.order;
+        settings.busy_threads = stored.busy_threads;
+        settings.waiting_threads = stored.waiting_threads;
+        settings.buffer_size = stored.buffer_size;
+        settings.stat_order = stored.stat_order;
+        Ok(settings)
+    }
 }
 
 impl Profile {
@@ -155,11 +191,7 @@ impl Profile {
     pub fn walk_profile(&self) -> Option<WalkProfile> {
         let Self { identity, environment, settings, .. } = self;
         let identity = identity.clone();
-        self.has_walks().then_some(WalkProfile {
-            identity,
-            tuned: environment.began,
-            settings: *settings,
-        })
+        self.has_walks().then(|| WalkProfile::new(identity, environment.began, *settings))
     }
 }
 
@@ -330,11 +362,7 @@ mod tests {
             entries: 7,
             states: vec![State::Warm],
             environment: Environment::capture(Vec::new()),
-            settings: WalkSettings {
-                reader: Some(ReaderKind::Portable),
-                busy_threads: Some(3),
-                ..WalkSettings::default()
-            },
+            settings: WalkSettings::default().reader(ReaderKind::Portable).busy_threads(3),
             evidence: Vec::new(),
             passes: Vec::new(),
         }

@@ -30,20 +30,13 @@ pub(super) fn pick_winners(
     }
     winners.sort_by(|a, b| a.1.total_cmp(&b.1));
     // The fastest value of a setting is applied last.
-    let settings = winners.iter().rev().fold(WalkSettings::default(), |settings, (winner, _)| {
-        let WalkSettings { reader, order, busy_threads, waiting_threads, buffer_size, stat_order } =
-            winner.settings;
-        WalkSettings {
-            reader: reader.or(settings.reader),
-            order: order.or(settings.order),
-            busy_threads: busy_threads.or(settings.busy_threads),
-            waiting_threads: waiting_threads.or(settings.waiting_threads),
-            buffer_size: buffer_size.or(settings.buffer_size),
-            stat_order: stat_order.or(settings.stat_order),
-        }
-    });
+    let settings = winners
+        .iter()
+        .rev()
+        .fold(WalkSettings::default(), |settings, (winner, _)| winner.settings.or(settings));
     // The winning reader may not support the other winning settings.
-    let reader_alone = WalkSettings { buffer_size: None, stat_order: None, ..settings };
+    let mut reader_alone = settings;
+    (reader_alone.buffer_size, reader_alone.stat_order) = (None, None);
     (if settings.is_supported() { settings } else { reader_alone }, evidence)
 }
 
@@ -125,12 +118,12 @@ mod tests {
     }
 
     fn threads(busy: usize) -> Candidate {
-        let settings = WalkSettings { busy_threads: Some(busy), ..WalkSettings::default() };
+        let settings = WalkSettings::default().busy_threads(busy);
         Candidate { setting: "busy_threads", value: busy.to_string(), settings }
     }
 
     fn reader(reader: ReaderKind) -> Candidate {
-        let settings = WalkSettings { reader: Some(reader), ..WalkSettings::default() };
+        let settings = WalkSettings::default().reader(reader);
         Candidate { setting: "reader", value: reader.as_str().to_owned(), settings }
     }
 
@@ -150,7 +143,7 @@ mod tests {
             (reader(ReaderKind::Portable), 1.01),
         ];
         let (settings, evidence) = settled(&[State::Warm], &tried);
-        let expected = WalkSettings { busy_threads: Some(8), ..WalkSettings::default() };
+        let expected = WalkSettings::default().busy_threads(8);
         assert_eq!(settings, expected);
         let verdicts: Vec<Verdict> = evidence.iter().map(|seen| seen.verdict).collect();
         let (faster, slower) = (Verdict::Faster, Verdict::Slower);
@@ -169,7 +162,7 @@ mod tests {
         if !ReaderKind::best().takes_buffer_size() {
             return;
         }
-        let buffer = WalkSettings { buffer_size: Some(16 << 10), ..WalkSettings::default() };
+        let buffer = WalkSettings::default().buffer_size(16 << 10);
         let buffer =
             Candidate { setting: "buffer_size", value: "16K".to_owned(), settings: buffer };
         let tried = [(buffer, 0.8), (reader(ReaderKind::Portable), 0.5)];

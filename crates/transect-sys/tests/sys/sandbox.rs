@@ -71,7 +71,7 @@ fn build(root: &Path) {
 /// Returns the name, type and size of every entry of a directory.
 fn read<R: Reader>(reader: &mut R, handle: &R::Handle) -> BTreeMap<String, (FileType, u64, u64)> {
     let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
-    let want = Want { entries: sizes, directories: sizes, ..Want::default() };
+    let want = Want::default().entries(sizes).directories(sizes);
     let mut batch = Batch::new();
     let mut found = BTreeMap::new();
     loop {

@@ -39,7 +39,7 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle, want: &Want) -> Found {
 }
 
 fn want(entries: FieldMask) -> Want {
-    Want { entries, ..Want::default() }
+    Want::default().entries(entries)
 }
 
 /// Runs a test with every reader of Windows.
@@ -114,7 +114,7 @@ fn readers_agree_on_wanted_fields() {
         .union(FieldMask::BTIME);
     let mut first: Option<String> = None;
     with_every_reader(|name, mut reader| {
-        let want = Want { entries: WANTED, directories: FieldMask::FILE_ID, ..Want::default() };
+        let want = Want::default().entries(WANTED).directories(FieldMask::FILE_ID);
         let root = reader.open_root(temp.path(), false).unwrap();
         let found = read(&mut reader, &root, &want);
         let reported: Vec<_> = found
@@ -155,7 +155,7 @@ fn handle_readers_no_query_per_file() {
         let mut reader = HandleReader::new(call, 65536);
         let mut batch = Batch::new();
         let handle = reader.open_root(temp.path(), false).unwrap();
-        let want = Want { opportunistic: FieldMask::NLINK, ..want(wanted) };
+        let want = want(wanted).opportunistic(FieldMask::NLINK);
         reader.list(&handle, &mut batch, &want).unwrap();
         assert_eq!(batch.len(), 50, "{call:?}");
         names.iter().for_each(|name| remove_file(temp.join(name)).unwrap());

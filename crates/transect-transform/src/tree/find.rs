@@ -106,7 +106,7 @@ impl Sink for InputSink {
 
     fn want(&self) -> Want {
         let entries = if self.sizes { FieldMask::SIZE } else { FieldMask::empty() };
-        Want { entries, opportunistic: FieldMask::INODE, ..Want::default() }
+        Want::default().entries(entries).opportunistic(FieldMask::INODE)
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}

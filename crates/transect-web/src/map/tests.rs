@@ -345,7 +345,7 @@ fn page_reproducible_for_any_thread_count() {
     files(&temp, &[("a/x", 10), ("b/y", 10), ("c", 10)]);
     let page = |threads| {
         let builder = TableBuilder::new(FieldMask::UID | FieldMask::MTIME);
-        let options = ScanOptions { threads: Some(threads), ..ScanOptions::new([temp.path()]) };
+        let options = ScanOptions::new([temp.path()]).threads(threads);
         let table =
             options.plan().unwrap().run(|| builder.sink()).unwrap().sink.into_table().unwrap();
         html(&table, &settings(3)).unwrap()

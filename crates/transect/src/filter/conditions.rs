@@ -4,6 +4,7 @@ use transect_sys::{Attributes, FieldMask};
 
 /// Conditions on attributes. An unknown attribute meets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Conditions {
     /// Only files of at least this length, in bytes. Other types have no meaningful length.
     pub min_size: Option<u64>,
@@ -23,6 +24,7 @@ pub struct Conditions {
 
 /// A condition on permission bits (`07777`), as of `find -perm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModeCondition {
     /// Exactly these bits.
     Exactly(u16),
@@ -39,6 +41,56 @@ impl ModeCondition {
             Self::All(bits) => mode & bits == bits,
             Self::Any(bits) => bits == 0 || mode & bits != 0,
         }
+    }
+}
+
+/// Each method sets the field of the same name.
+impl Conditions {
+    /// Returns conditions that every entry meets.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Delivers only files of at least this length.
+    pub fn min_size(mut self, bytes: u64) -> Self {
+        self.min_size = Some(bytes);
+        self
+    }
+
+    /// Delivers only files of at most this length.
+    pub fn max_size(mut self, bytes: u64) -> Self {
+        self.max_size = Some(bytes);
+        self
+    }
+
+    /// Delivers only entries changed after this time, since 1970 UTC.
+    pub fn newer(mut self, nanoseconds: i64) -> Self {
+        self.newer = Some(nanoseconds);
+        self
+    }
+
+    /// Delivers only entries last changed before this time, since 1970 UTC.
+    pub fn older(mut self, nanoseconds: i64) -> Self {
+        self.older = Some(nanoseconds);
+        self
+    }
+
+    /// Delivers only entries of this user.
+    pub fn uid(mut self, uid: u32) -> Self {
+        self.uid = Some(uid);
+        self
+    }
+
+    /// Delivers only entries of this group.
+    pub fn gid(mut self, gid: u32) -> Self {
+        self.gid = Some(gid);
+        self
+    }
+
+    /// Delivers only entries with these permission bits.
+    pub fn mode(mut self, condition: ModeCondition) -> Self {
+        self.mode = Some(condition);
+        self
     }
 }
 

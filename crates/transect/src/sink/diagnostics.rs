@@ -9,6 +9,7 @@ use crate::sink::SkipReason;
 
 /// Errors with their paths, and counts of everything that is not in a result.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Diagnostics {
     /// The number of errors.
     pub errors: u64,

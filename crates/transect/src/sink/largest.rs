@@ -9,6 +9,7 @@ use crate::account::SizeTotals;
 
 /// The measure that ranks entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RankBy {
     /// Allocated bytes, including those of directories, as `du` counts.
     #[default]
@@ -18,7 +19,8 @@ pub enum RankBy {
 }
 
 impl RankBy {
-    pub(crate) fn value(self, sizes: &SizeTotals) -> u64 {
+    /// Returns the measure, in bytes.
+    pub fn value(self, sizes: &SizeTotals) -> u64 {
         match self {
             Self::DiskUsage => sizes.disk_usage(),
             Self::Apparent => sizes.apparent,
@@ -28,6 +30,7 @@ impl RankBy {
 
 /// One of the largest entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LargestEntry {
     /// Its path.
     pub path: PathBuf,

@@ -245,11 +245,7 @@ impl<W: Write + Send> Sink for ListSink<W> {
         let sorted_by = self.output.sort_spec.map_or(FieldMask::empty(), |it| it.key.field());
         let fields = formatted | sorted_by;
         let totals = if self.totals.is_some() { ListTotals::want() } else { Want::default() };
-        Want {
-            entries: fields | totals.entries,
-            directories: fields | totals.directories,
-            ..totals
-        }
+        totals.entries(fields | totals.entries).directories(fields | totals.directories)
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}

@@ -6,6 +6,7 @@ use crate::account::{HardLinks, SizeTotals};
 
 /// The number of the entries in a list, and their sizes.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct ListTotals {
     /// The entries.
     pub entries: u64,
@@ -23,12 +24,7 @@ impl ListTotals {
     /// Returns the attributes that totals need.
     pub(super) fn want() -> Want {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
-        Want {
-            entries: sizes | FieldMask::FILE_ID,
-            opportunistic: FieldMask::NLINK,
-            directories: sizes | FieldMask::FILE_ID,
-            ..Want::default()
-        }
+        Want::from(sizes | FieldMask::FILE_ID).opportunistic(FieldMask::NLINK)
     }
 
     /// Adds an entry. With `follow`, a file may be met more often than it has names, and a directory more

@@ -27,6 +27,7 @@ pub use totals::Totals;
 /// Whether a walk continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub enum Flow {
     /// Continue.
     Continue,
@@ -88,6 +89,7 @@ impl SkipReason {
 
 /// Some or all entries of one directory.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Visit<'a, T> {
     /// The directory that holds them; the top for roots.
     pub dir: &'a Arc<Dir<T>>,
@@ -148,6 +150,7 @@ impl<'a, T> std::ops::Deref for VisitEntry<'a, T> {
 
 /// A directory that is about to be read, or is counted without being read.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Entering<'a, T> {
     /// The directory above; `None` for the top.
     pub parent: Option<&'a Arc<Dir<T>>>,

@@ -6,6 +6,7 @@ use transect_sys::{Attributes, FieldMask};
 
 /// The key that sorts a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SortKey {
     /// The bytes of the path.
     Path,

@@ -12,6 +12,7 @@ use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
 
 /// The number of entries, their sizes, and the largest of them.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Totals {
     /// Regular files: names, not file ids.
     pub files: u64,
@@ -112,13 +113,10 @@ impl Sink for Totals {
 
     fn want(&self) -> Want {
         let sizes = FieldMask::SIZE | FieldMask::ALLOCATED;
-        Want {
-            entries: sizes | FieldMask::FILE_ID,
-            opportunistic: FieldMask::NLINK,
-            directories: FieldMask::empty(),
-            opened: sizes | FieldMask::DEVICE,
-            follow: false,
-        }
+        Want::nothing()
+            .entries(sizes | FieldMask::FILE_ID)
+            .opportunistic(FieldMask::NLINK)
+            .opened(sizes | FieldMask::DEVICE)
     }
 
     fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag {

@@ -198,13 +198,10 @@ impl Sink for TableSink {
     fn want(&self) -> Want {
         // Totals hold the newest time, with or without a column.
         let columns = self.rows.columns() | FieldMask::MTIME;
-        Want {
-            entries: columns | FieldMask::FILE_ID,
-            opportunistic: FieldMask::NLINK,
-            directories: FieldMask::empty(),
-            opened: columns | FieldMask::DEVICE,
-            follow: false,
-        }
+        Want::nothing()
+            .entries(columns | FieldMask::FILE_ID)
+            .opportunistic(FieldMask::NLINK)
+            .opened(columns | FieldMask::DEVICE)
     }
 
     fn enter(&mut self, entering: Entering<'_, u32>) -> u32 {

@@ -15,6 +15,7 @@ use crate::sink::SkipReason;
 /// The totals of the entries in and below a directory, itself included. Bytes saturate:
 /// [`u64::MAX`] means that much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SubtreeTotals {
     /// Regular files: names, not file ids.
     pub files: u32,
@@ -99,6 +100,7 @@ impl AddAssign for SubtreeTotals {
 
 /// Why a directory was not read, or not completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnreadReason {
     /// It could not be opened, or its listing failed.
     Failed(FaultKind),

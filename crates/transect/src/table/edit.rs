@@ -15,6 +15,7 @@ use crate::sink::Diagnostics;
 
 /// What happened to the names of removed entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RemovedNames {
     /// They are deleted: their files have fewer names.
     Deleted,

@@ -9,6 +9,7 @@ use super::{Row, Table};
 
 /// The totals of several entries with everything below them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SelectionTotals {
     /// Regular files: names, not file ids.
     pub files: u64,

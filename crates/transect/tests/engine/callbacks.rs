@@ -80,7 +80,7 @@ fn for_each_prunes_only_delivered_directories() {
     }
     // With an including glob, directories are read and not delivered.
     let globs = vec!["*.rs".to_owned(), "a".to_owned()];
-    let filters = Filters { globs, ..Filters::default() };
+    let filters = Filters::new().globs(globs);
     let found = walked(scan(temp.path()).filters(filters), &|path| path.ends_with("a"));
     assert_eq!(found, BTreeSet::from([temp.join("a"), temp.join("d/z.rs")]));
 }

@@ -47,15 +47,15 @@ fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String
 }
 
 fn globs(globs: &[&str]) -> Filters {
-    Filters { globs: globs.iter().map(|&glob| glob.to_owned()).collect(), ..Filters::default() }
+    Filters::new().globs(globs.iter().copied())
 }
 
 fn gitignore() -> Filters {
-    Filters { gitignore: true, ..Filters::default() }
+    Filters::new().gitignore(true)
 }
 
 fn min_depth(min_depth: u32) -> Filters {
-    Filters { min_depth, ..Filters::default() }
+    Filters::new().min_depth(min_depth)
 }
 
 fn sources() -> TempDir {
@@ -181,7 +181,7 @@ fn root_not_matching_filters_not_listed() {
     build(temp.path(), &[("victim/a.tmp", "1"), ("victim/b", "22"), ("victim/zzz/", "")]);
     let root = temp.join("victim");
     let both = |globs_of: &[&str], types: &[FileType]| {
-        let filters = Filters { types: types.to_vec(), ..globs(globs_of) };
+        let filters = globs(globs_of).types(types.to_vec());
         list(&root, |options| options.filters(filters.clone()))
     };
     let nothing: &[&str] = &[];
@@ -194,9 +194,9 @@ fn root_not_matching_filters_not_listed() {
     assert_eq!(both(&["!a.tmp"], &[]), ["", "b", "zzz"]);
     assert_eq!(both(&["!victim"], &[]), nothing, "with all that is below");
     assert_eq!(both(&["/victim"], &[]), nothing, "a path below the root");
-    let filters = Filters { min_depth: 1, ..globs(&["!victim"]) };
+    let filters = globs(&["!victim"]).min_depth(1);
     assert!(list(&root, |options| options.filters(filters.clone())).is_empty());
-    let filters = Filters { read_roots: true, ..globs(&["!victim", "!*.tmp"]) };
+    let filters = globs(&["!victim", "!*.tmp"]).read_roots(true);
     assert_eq!(list(&root, |options| options.filters(filters.clone())), ["b", "zzz"]);
     let got = totals(scan(&root).filters(globs(&["!victim"])));
     assert_eq!((got.entries(), skipped(&got.diagnostics, SkipReason::Excluded)), (0, 1));
@@ -536,11 +536,11 @@ fn filters_matching_everything_change_nothing() {
 // ---- types and attributes ----
 
 fn types(types: &[FileType]) -> Filters {
-    Filters { types: types.to_vec(), ..Filters::default() }
+    Filters::new().types(types.to_vec())
 }
 
 fn conditions(conditions: Conditions) -> Filters {
-    Filters { conditions, ..Filters::default() }
+    Filters::new().conditions(conditions)
 }
 
 #[test]
@@ -563,7 +563,9 @@ fn types_filtered_directories_still_read() {
 fn size_conditions_match_files_only() {
     let temp = sources();
     let sized = |min_size, max_size| {
-        let filters = conditions(Conditions { min_size, max_size, ..Conditions::default() });
+        let mut sizes = Conditions::new();
+        (sizes.min_size, sizes.max_size) = (min_size, max_size);
+        let filters = conditions(sizes);
         list(temp.path(), |options| options.filters(filters.clone()))
     };
     assert_eq!(sized(Some(6), None), ["build/out.rs", "src/build"]);
@@ -578,29 +580,22 @@ fn empty_matches_empty_files_and_directories() {
     let root = temp.path();
     build(root, &[("a/b/c/", ""), ("hidden/.x/", ""), ("full/one", "1"), ("full/zero", "")]);
     build(root, &[("ignored/x.o", "o"), ("ignored/.gitignore", "*.o")]);
-    let empty = |more: Filters| {
-        list(root, |options| options.filters(Filters { empty: true, ..more.clone() }))
-    };
+    let empty = |more: Filters| list(root, |options| options.filters(more.clone().empty(true)));
     let all = ["a/b/c", "full/zero", "hidden/.x"];
     assert_eq!(empty(Filters::default()), all);
     // Entries that other filters hide make a directory not empty.
-    assert_eq!(
-        empty(Filters { exclude_hidden: true, ..Filters::default() }),
-        ["a/b/c", "full/zero"]
-    );
+    assert_eq!(empty(Filters::new().exclude_hidden(true)), ["a/b/c", "full/zero"]);
     assert_eq!(empty(gitignore()), all);
     assert_eq!(empty(types(&[FileType::Directory])), ["a/b/c", "hidden/.x"]);
     assert_eq!(empty(types(&[FileType::File])), ["full/zero"]);
     assert!(empty(types(&[FileType::Symlink])).is_empty());
     // The last level is not read.
     let shallow = |options: ScanOptions| {
-        let filters = Filters { empty: true, ..Filters::default() };
+        let filters = Filters::new().empty(true);
         options.filters(filters).max_depth(3)
     };
     assert_eq!(list(root, shallow), all);
-    let itself = list(&root.join("a/b/c"), |options| {
-        options.filters(Filters { empty: true, ..Filters::default() })
-    });
+    let itself = list(&root.join("a/b/c"), |options| options.filters(Filters::new().empty(true)));
     assert_eq!(itself, [""]);
 }
 
@@ -626,7 +621,7 @@ fn broken_links_are_those_without_target() {
     }
     symlink("x".repeat(300), root.join("too_long")).unwrap();
     let expected = ["dir/dangling", "loop_a", "loop_b", "through_file", "to_dangling", "too_long"];
-    let filters = Filters { broken_links: true, ..Filters::default() };
+    let filters = Filters::new().broken_links(true);
     assert_eq!(list(root, |options| options.filters(filters.clone())), expected);
     let itself = list(&root.join("loop_a"), |options| options.filters(filters.clone()));
     assert_eq!(itself, [""]);
@@ -643,7 +638,9 @@ fn time_conditions_match_all_types_old_directories_read() {
     }
     let at = 1_000_000_000_000_000_000;
     let timed = |newer, older| {
-        let filters = conditions(Conditions { newer, older, ..Conditions::default() });
+        let mut times = Conditions::new();
+        (times.newer, times.older) = (newer, older);
+        let filters = conditions(times);
         list(root, |options| options.filters(filters.clone()))
     };
     let found = ["src/deep/three.rs", "src/one.rs"];
@@ -658,12 +655,10 @@ fn time_conditions_match_all_types_old_directories_read() {
 #[test]
 fn filters_combined_all_must_match() {
     let temp = sources();
-    let filters = Filters {
-        globs: vec!["*.rs".into(), "!build".into()],
-        types: vec![FileType::File],
-        conditions: Conditions { min_size: Some(2), ..Conditions::default() },
-        ..Filters::default()
-    };
+    let filters = Filters::new()
+        .globs(["*.rs", "!build"])
+        .types(vec![FileType::File])
+        .conditions(Conditions::new().min_size(2));
     let listed = list(temp.path(), |options| options.filters(filters.clone()));
     assert_eq!(listed, ["src/deep/three.rs", "src/one.rs"]);
 }
@@ -672,7 +667,7 @@ fn filters_combined_all_must_match() {
 fn filters_totals_equal_list() {
     let temp = sources();
     for reader in readers() {
-        let filters = conditions(Conditions { min_size: Some(4), ..Conditions::default() });
+        let filters = conditions(Conditions::new().min_size(4));
         let options = scan(temp.path()).reader(reader).filters(filters);
         let totals = totals(options);
         assert_eq!((totals.files, totals.directories), (4, 0), "{}", reader.as_str());

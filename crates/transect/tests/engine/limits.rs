@@ -53,7 +53,7 @@ fn gitignore_path_beyond_path_max_complete() {
     let temp = TempDir::new();
     let expected = trees::beyond_path_max(temp.path());
     for reader in native_readers() {
-        let filters = Filters { gitignore: true, ..Filters::default() };
+        let filters = Filters::new().gitignore(true);
         let got = totals(scan(temp.path()).reader(reader).filters(filters));
         assert_complete(&got.diagnostics, reader.as_str());
         counts(&got).assert_are(&expected, reader.as_str());

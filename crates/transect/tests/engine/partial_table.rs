@@ -208,7 +208,7 @@ fn partial_table_unread_reasons_known_early() {
 
 #[test]
 fn partial_table_filters_and_roots_applied() {
-    let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
+    let filters = Filters::new().globs(["*.c"]);
     let tree = Arc::new(tree());
     let options = ScanOptions::new(["/other", "/a"]).filters(filters).threads(2);
     let (partial_table, finished) = observe(&tree, options);

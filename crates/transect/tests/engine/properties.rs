@@ -162,7 +162,7 @@ proptest! {
             let steps = if path == b"/" { 0 } else { steps };
             (least..=depth).contains(&steps)
         });
-        let filters = Filters { min_depth: least, ..Filters::default() };
+        let filters = Filters::new().min_depth(least);
         let options = scan("/").order(order).threads(3).max_depth(depth).filters(filters);
         let tree = Arc::new(tree);
         let (listed, _) = fake_paths(&tree, options.clone());

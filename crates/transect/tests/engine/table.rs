@@ -304,7 +304,7 @@ fn table_filtered_keeps_directories_above_matches() {
     tree.add("/a/b", FileType::Directory, 4096);
     tree.add("/a/b/kept.c", FileType::File, 600);
     tree.add("/a/dropped.h", FileType::File, 600);
-    let filters = Filters { globs: vec!["*.c".into()], ..Filters::default() };
+    let filters = Filters::new().globs(["*.c"]);
     let (tree, options) = (Arc::new(tree), scan("/").filters(filters));
     let table = fake_table(&tree, options.clone());
     let paths: Vec<PathBuf> = table.iter().map(|row| table.path(row)).collect();

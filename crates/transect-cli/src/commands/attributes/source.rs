@@ -91,7 +91,8 @@ fn query_system(
     threads: usize,
     here: Option<PathBuf>,
 ) -> Result<Vec<LookupResult>, CliError> {
-    let options = CacheOptions { base: here, ..CacheOptions::new(Level::Frozen).want(want) };
+    let mut options = CacheOptions::new(Level::Frozen).want(want);
+    options.base = here;
     let cache = options.open()?;
     let ask = |paths: &[&Path]| {
         if follow { cache.get_many(paths) } else { cache.get_many_links(paths) }

@@ -261,7 +261,7 @@ impl Sink for Listed {
     type Tag = ();
 
     fn want(&self) -> Want {
-        Want { entries: WANT, ..Want::default() }
+        Want::default().entries(WANT)
     }
 
     fn enter(&mut self, _: Entering<'_, ()>) {}

@@ -29,7 +29,7 @@ impl Sink for Census {
     type Tag = ();
 
     fn want(&self) -> Want {
-        Want { entries: FieldMask::SIZE, ..Want::default() }
+        Want::default().entries(FieldMask::SIZE)
     }
 
     fn enter(&mut self, entering: Entering<'_, ()>) {
@@ -77,7 +77,7 @@ impl Sink for KeepingCensus {
 
     fn want(&self) -> Want {
         let want = self.census.want();
-        Want { entries: want.entries | self.keep.wanted(), ..want }
+        want.entries(want.entries | self.keep.wanted())
     }
 
     fn enter(&mut self, entering: Entering<'_, ()>) {

@@ -156,7 +156,7 @@ mod tests {
     /// Opens a directory, lists it to its end, and queries attributes twice.
     fn read(directory: &Path, sums: &CallSums) {
         let mut reader = Timed::new(PortableReader::new(), sums);
-        let want = Want { entries: FieldMask::SIZE, ..Want::default() };
+        let want = Want::default().entries(FieldMask::SIZE);
         reader.stat_root(directory, FieldMask::SIZE, false).unwrap();
         let handle = reader.open_root(directory, false).unwrap();
         let mut batch = Batch::new();

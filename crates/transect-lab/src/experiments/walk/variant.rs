@@ -64,16 +64,13 @@ impl Variant {
     /// Returns the options of a walk of `root`. [`ScanOptions::plan`] checks whether the reader is available
     /// and supports the settings.
     pub fn options(&self, root: &Path) -> ScanOptions {
-        ScanOptions {
-            reader: Some(self.reader),
-            order: self.order,
-            threads: self.threads,
-            busy_threads: self.busy_threads,
-            waiting_threads: self.waiting_threads,
-            buffer_size: self.buffer_size,
-            stat_order: self.stat_order,
-            ..ScanOptions::new([root])
-        }
+        let mut options = ScanOptions::new([root]).reader(self.reader).order(self.order);
+        options.threads = self.threads;
+        options.busy_threads = self.busy_threads;
+        options.waiting_threads = self.waiting_threads;
+        options.buffer_size = self.buffer_size;
+        options.stat_order = self.stat_order;
+        options
     }
 
     /// Returns whether it uses several threads.
