@@ -182,6 +182,15 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	for features in '' lab map tui; do
 		$(CARGO) clippy -p transect-cli --no-default-features --features "$$features" --locked -- -D warnings
 	done
+	# Each feature of the libraries alone: together, one hides what another lacks.
+	for features in '' filters serde; do
+		$(CARGO) clippy -p transect --no-default-features --features "$$features" --locked -- -D warnings
+	done
+	for features in '' ring serde fake; do
+		$(CARGO) clippy -p transect-sys --no-default-features --features "$$features" --locked -- -D warnings
+	done
+	crates=$$($(CARGO) tree -e normal --prefix none -p transect --no-default-features --locked | sort -u | wc -l)
+	if [ "$$crates" -gt 12 ]; then echo "the bare walker needs $$crates crates, more than 12" >&2; exit 1; fi
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps --locked
 	$(CARGO) metadata --format-version 1 --locked --manifest-path fuzz/Cargo.toml >/dev/null
 	if no_windows=$$('$(WINDOWS)' why-not); then

@@ -60,6 +60,8 @@ impl FieldMask {
 
 /// The type of an entry, as in `readdir(3)` and `stat(2)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[repr(u8)]
 pub enum FileType {
     /// The system did not report a type.
@@ -147,6 +149,7 @@ impl FileType {
 
 /// The identity of a file, independent of its names: device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FileId {
     /// Device number of the system.
     pub device: u64,

@@ -42,6 +42,8 @@ impl From<Inconsistent> for io::Error {
 
 /// The kinds of errors that users distinguish, one word each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum FaultKind {
     /// Permission denied.

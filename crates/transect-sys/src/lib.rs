@@ -33,6 +33,8 @@
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
 
 mod attributes;
+#[cfg(feature = "serde")]
+mod attributes_as_text;
 mod batch;
 pub mod dir_handle;
 mod disk_space;

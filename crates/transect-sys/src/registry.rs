@@ -2,6 +2,8 @@
 
 /// The kinds of readers, as users select them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum ReaderKind {
     /// Linux: `getdents64` and `statx`, relative to the directory handle.

@@ -37,6 +37,8 @@ impl Default for ReaderSettings {
 ///
 /// It changes only when queries are made, never the result or the order of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum StatOrder {
     /// Listing order. Nothing is sorted: the best choice if the answers are in memory.

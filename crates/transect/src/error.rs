@@ -8,6 +8,8 @@ use transect_sys::{FaultKind, ReaderSettings};
 
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Operation {
     /// Opening a directory.
@@ -170,6 +172,15 @@ pub enum Error {
     ThreadStart(io::Error),
     /// More entries than a table can hold: four thousand million rows.
     TooManyEntries,
+}
+
+impl Error {
+    /// Returns the error for a pattern in a build without the feature `filters`.
+    #[cfg(not(feature = "filters"))]
+    pub(crate) fn without_filters(pattern: &str) -> Self {
+        let why = "this program was built without the feature 'filters'";
+        Self::InvalidPattern(pattern.to_owned(), why.to_owned())
+    }
 }
 
 impl fmt::Display for Error {

@@ -9,9 +9,15 @@
 //! did not match.
 
 mod conditions;
+#[cfg(feature = "filters")]
 pub(crate) mod gitignore;
+#[cfg(feature = "filters")]
 mod globs;
 mod names;
+#[cfg(feature = "filters")]
+mod regexes;
+#[cfg(not(feature = "filters"))]
+mod unsupported;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,6 +32,10 @@ use globs::Globs;
 use names::Names;
 
 pub use conditions::{Conditions, ModeCondition};
+#[cfg(not(feature = "filters"))]
+pub(crate) use unsupported::gitignore;
+#[cfg(not(feature = "filters"))]
+use unsupported::{globs, regexes};
 
 /// Selects the entries to deliver. A directory that is not delivered is still read, unless an
 /// excluding glob or a rule excludes it with everything below.
@@ -33,7 +43,12 @@ pub use conditions::{Conditions, ModeCondition};
 /// A root must match like any entry. It is judged by the last name of its path, and by the rules of
 /// the directories above it. A root without a name (`.`, `..`, `a/..`, `/`) is always read; it is
 /// delivered unless there is an including glob, or an excluding one matches `.`.
+///
+/// Globs, regular expressions and `.gitignore` files need the feature `filters`; without it,
+/// [`ScanOptions::plan`](crate::ScanOptions::plan) refuses them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Filters {
     /// Globs as in `rg --glob`: with a leading `!` they exclude, otherwise they include, and the
@@ -198,6 +213,7 @@ impl Filters {
         if *self == Self::default() {
             return Ok(None);
         }
+        gitignore::check_supported(self.gitignore)?;
         let globs = Globs::compile(&self.globs, self.ignore_case)?;
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
         let Self { exclude_hidden, gitignore, read_roots, min_depth, conditions, .. } = *self;

@@ -28,11 +28,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! Features: `filters` (default) for globs, regular expressions and `.gitignore` rules; `serde` for
+//! entries, errors, counts and filters as text.
+//!
 //! The library prints nothing, never ends the process, and reads neither configuration nor the
 //! environment. Errors inside a tree do not end a walk: sinks receive them like entries, and the
 //! result is partial.
 
 mod account;
+#[cfg(feature = "serde")]
+mod as_text;
 mod cancel;
 mod dir;
 mod error;

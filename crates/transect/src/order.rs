@@ -2,6 +2,8 @@
 
 /// The order in which directories are read, and how threads share them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Order {
     /// A recursive function: depth first, one thread.

@@ -1,6 +1,7 @@
 //! Paths and names as bytes.
 
 use std::ffi::{OsStr, OsString};
+#[cfg(any(feature = "filters", test))]
 use std::path::Path;
 
 /// Returns whether a name can be appended to the path without a separator: the path is empty, ends
@@ -14,7 +15,7 @@ pub(crate) fn ends_with_separator(path: &[u8]) -> bool {
 }
 
 /// Returns a path without its first `bytes` bytes, which end with a separator.
-#[cfg(unix)]
+#[cfg(all(unix, any(feature = "filters", test)))]
 pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let rest = path.as_os_str().as_encoded_bytes().get(bytes..).unwrap_or_default();
     let rest: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(rest);
@@ -22,7 +23,7 @@ pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
 }
 
 /// Returns a path without its first `bytes` bytes, which end with a separator.
-#[cfg(not(unix))]
+#[cfg(all(not(unix), any(feature = "filters", test)))]
 pub(crate) fn strip_prefix_bytes(path: &Path, bytes: usize) -> &Path {
     let length = path.as_os_str().len().saturating_sub(bytes);
     let mut rest = path.components();

@@ -21,6 +21,8 @@ pub struct WalkProfile {
 
 /// The settings of a walk that affect only its speed; `None` is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct WalkSettings {
     /// The reader of directories.

@@ -28,6 +28,7 @@ struct Slot {
 
 /// The counts at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ProgressCounts {
     /// Entries delivered, directories included.

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use transect::{Order, ReaderKind, StatOrder, WalkProfile, WalkSettings};
 use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
@@ -38,7 +38,7 @@ pub struct Profile {
     /// The machine and the time of measurement.
     pub environment: Environment,
     /// The settings that won.
-    #[serde(with = "stored_settings")]
+    #[serde(serialize_with = "store_settings", deserialize_with = "load_settings")]
     pub settings: WalkSettings,
     /// Every setting tried.
     pub evidence: Vec<Evidence>,
@@ -129,40 +129,28 @@ struct StoredSettings {
 }
 
 /// Stores [`WalkSettings`] as [`StoredSettings`].
-mod stored_settings {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use transect::WalkSettings;
+fn store_settings<S: Serializer>(settings: &WalkSettings, to: S) -> Result<S::Ok, S::Error> {
+    let stored = StoredSettings {
+        reader: settings.reader,
+        order: settings.order,
+        busy_threads: settings.busy_threads,
+        waiting_threads: settings.waiting_threads,
+        buffer_size: settings.buffer_size,
+        stat_order: settings.stat_order,
+    };
+    stored.serialize(to)
+}
 
-    use super::StoredSettings;
-
-    pub(super) fn serialize<S: Serializer>(
-        settings: &WalkSettings,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let stored = StoredSettings {
-            reader: settings.reader,
-            order: settings.order,
-            busy_threads: settings.busy_threads,
-            waiting_threads: settings.waiting_threads,
-            buffer_size: settings.buffer_size,
-            stat_order: settings.stat_order,
-        };
-        stored.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<WalkSettings, D::Error> {
-        let stored = StoredSettings::deserialize(deserializer)?;
-        let mut settings = WalkSettings::default();
-        settings.reader = stored.reader;
-        settings.order = stored.order;
-        settings.busy_threads = stored.busy_threads;
-        settings.waiting_threads = stored.waiting_threads;
-        settings.buffer_size = stored.buffer_size;
-        settings.stat_order = stored.stat_order;
-        Ok(settings)
-    }
+fn load_settings<'de, D: Deserializer<'de>>(from: D) -> Result<WalkSettings, D::Error> {
+    let stored = StoredSettings::deserialize(from)?;
+    let mut settings = WalkSettings::default();
+    settings.reader = stored.reader;
+    settings.order = stored.order;
+    settings.busy_threads = stored.busy_threads;
+    settings.waiting_threads = stored.waiting_threads;
+    settings.buffer_size = stored.buffer_size;
+    settings.stat_order = stored.stat_order;
+    Ok(settings)
 }
 
 impl Profile {

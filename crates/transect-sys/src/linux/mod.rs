@@ -12,6 +12,7 @@ mod mounts;
 mod open;
 mod reader;
 pub(crate) mod residency;
+#[cfg(feature = "ring")]
 mod ring;
 mod stat;
 mod volume;
@@ -27,6 +28,7 @@ pub use mapping::Mapping;
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{GetdentsReader, ListingHandle};
+#[cfg(feature = "ring")]
 pub use ring::{Buffer, Ring, has_io_uring};
 pub use stat::{StatCall, has_statx};
 pub use volume::{file_system_of, reliability_of};

@@ -7,6 +7,7 @@ use std::ops::{AddAssign, SubAssign};
 
 /// The bytes in and below a directory, each file id once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SizeTotals {
     /// Apparent sizes of everything that is not a directory.

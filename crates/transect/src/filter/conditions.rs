@@ -4,6 +4,8 @@ use transect_sys::{Attributes, FieldMask};
 
 /// Conditions on attributes. An unknown attribute meets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Conditions {
     /// Only files of at least this length, in bytes. Other types have no meaningful length.
@@ -24,6 +26,8 @@ pub struct Conditions {
 
 /// A condition on permission bits (`07777`), as of `find -perm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ModeCondition {
     /// Exactly these bits.

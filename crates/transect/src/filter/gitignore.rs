@@ -11,6 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::error::Error;
 use crate::path::strip_prefix_bytes;
 
 /// The name of the files of rules.
@@ -21,6 +22,11 @@ pub(super) const REPOSITORY_DIR: &str = ".git";
 
 /// The maximum size of a file of rules.
 const MAX_RULES_BYTES: u64 = 16 << 20;
+
+/// Returns an error if rules are to be applied and this build cannot.
+pub(super) fn check_supported(_is_applied: bool) -> Result<(), Error> {
+    Ok(())
+}
 
 /// The gitignore rules that apply in a directory.
 #[derive(Clone, Debug, Default)]

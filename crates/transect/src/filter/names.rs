@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
-
+use super::regexes::Regexes;
 use crate::error::Error;
 
 /// Compiled filters by name.
@@ -12,7 +11,7 @@ use crate::error::Error;
 pub(super) struct Names {
     extensions: Vec<String>,
     ignore_case: bool,
-    regexes: RegexSet,
+    regexes: Regexes,
 }
 
 impl Names {
@@ -21,16 +20,7 @@ impl Names {
         regexes: &[String],
         ignore_case: bool,
     ) -> Result<Self, Error> {
-        // Each on its own first, so that an error names the one that is wrong.
-        for regex in regexes {
-            RegexSetBuilder::new([regex])
-                .build()
-                .map_err(|error| Error::InvalidPattern(regex.clone(), reason(&error)))?;
-        }
-        let regexes = RegexSetBuilder::new(regexes)
-            .case_insensitive(ignore_case)
-            .build()
-            .map_err(|error| Error::InvalidPattern(regexes.join(" "), reason(&error)))?;
+        let regexes = Regexes::compile(regexes, ignore_case)?;
         let extensions = extensions.iter().map(|it| it.trim_start_matches('.').to_owned());
         Ok(Self { extensions: extensions.collect(), ignore_case, regexes })
     }
@@ -38,7 +28,7 @@ impl Names {
     /// Returns whether a name has one of the extensions, and matches one of the expressions.
     pub(super) fn matches(&self, name: &OsStr) -> bool {
         (self.extensions.is_empty() || self.has_extension(name))
-            && (self.regexes.is_empty() || self.regexes.is_match(name.as_encoded_bytes()))
+            && self.regexes.matches(name.as_encoded_bytes())
     }
 
     /// Several dots are possible: `a.tar.gz` has the extensions `gz` and `tar.gz`.
@@ -67,13 +57,6 @@ pub(super) fn of_root(root: &OsStr) -> &OsStr {
     Path::new(root).file_name().unwrap_or_default()
 }
 
-/// Returns the last line of the message, which is the reason; those above point into the expression.
-fn reason(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let last = text.lines().next_back().unwrap_or_default();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +81,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "filters")]
     fn names_regex_matches_anywhere_and_both_filters_apply() {
         let all = ["test_a.rs", "a_test.rs", "TEST.rs", "test.c", "\u{e4}.rs"];
         let compile =

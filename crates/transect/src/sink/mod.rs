@@ -41,6 +41,8 @@ pub enum Flow {
 
 /// Why an entry was left out, or a directory not read, on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum SkipReason {
     /// A glob excludes it.
@@ -169,6 +171,56 @@ pub struct Entering<'a, T> {
 /// [`enter`](Sink::enter); [`visit`](Sink::visit) for each batch, on the same thread; and after
 /// everything below it is finished, [`leave`](Sink::leave), possibly on another thread. Errors and
 /// skips come in between.
+///
+/// A sink that counts files by extension:
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::path::Path;
+/// use transect::{Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, Visit, Want};
+///
+/// #[derive(Default)]
+/// struct Extensions {
+///     counts: BTreeMap<String, u64>,
+///     errors: u64,
+/// }
+///
+/// impl Sink for Extensions {
+///     type Tag = ();
+///
+///     fn want(&self) -> Want {
+///         Want::nothing() // names and types
+///     }
+///
+///     fn enter(&mut self, _: Entering<'_, ()>) {}
+///
+///     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+///         for entry in visit.entries().filter(|entry| entry.file_type() == FileType::File) {
+///             if let Some(extension) = Path::new(entry.name).extension() {
+///                 let extension = extension.to_string_lossy().into_owned();
+///                 *self.counts.entry(extension).or_default() += 1;
+///             }
+///         }
+///         Flow::Continue
+///     }
+///
+///     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
+///         self.errors += 1;
+///         Flow::Continue
+///     }
+///
+///     fn merge(&mut self, other: Self) {
+///         for (extension, count) in other.counts {
+///             *self.counts.entry(extension).or_default() += count;
+///         }
+///         self.errors += other.errors;
+///     }
+/// }
+///
+/// let found = ScanOptions::new(["src"]).plan()?.run(Extensions::default)?.sink;
+/// assert!(found.counts["rs"] > 10 && found.errors == 0);
+/// # Ok::<(), transect::Error>(())
+/// ```
 pub trait Sink: Send + Sized {
     /// The value attached to every directory: a row number, a running total, or nothing.
     type Tag: Send + Sync + 'static;

@@ -15,6 +15,7 @@ use crate::sink::SkipReason;
 /// The totals of the entries in and below a directory, itself included. Bytes saturate:
 /// [`u64::MAX`] means that much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct SubtreeTotals {
     /// Regular files: names, not file ids.
