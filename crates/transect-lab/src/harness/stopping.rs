@@ -48,7 +48,7 @@ pub(crate) fn end(
 /// as ranking resamples all of them, and one more round changes little.
 pub(crate) fn is_look(rounds: usize) -> bool {
     // Between two looks, rounds grow by a third at most.
-    rounds % (rounds / 6).max(1).next_power_of_two() == 0
+    rounds.is_multiple_of((rounds / 6).max(1).next_power_of_two())
 }
 
 /// Returns whether every ratio is precise enough after this number of rounds, the base against itself

@@ -34,7 +34,6 @@ pub(crate) use walk::{LabMethodArgs, LabRunArgs};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
-#[expect(clippy::large_enum_variant, reason = "one value is parsed for each process")]
 pub(crate) enum LabCommand {
     /// List all methods: those of transect, contenders in other languages, and unavailable ones
     #[command(after_long_help = LIST_NOTES)]
