@@ -100,7 +100,7 @@ pub(super) fn ends_with_separator(path: &Path) -> bool {
     path.as_os_str()
         .encode_wide()
         .last()
-        .is_some_and(|unit| unit == SEPARATOR || unit == b'/'.into())
+        .is_some_and(|unit| unit == SEPARATOR || unit == u16::from(b'/'))
 }
 
 fn invalid_name() -> io::Error {

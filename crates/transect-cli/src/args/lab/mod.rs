@@ -34,6 +34,10 @@ pub(crate) use walk::{LabMethodArgs, LabRunArgs};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one value is parsed for each process; on Linux it is not large"
+)]
 pub(crate) enum LabCommand {
     /// List all methods: those of transect, contenders in other languages, and unavailable ones
     #[command(after_long_help = LIST_NOTES)]
