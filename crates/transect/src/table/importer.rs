@@ -117,8 +117,9 @@ impl TableImporter {
         }
     }
 
-    /// Marks the current directory as not read, or not completely. Counts no error.
-    pub(super) fn mark_unread(&mut self, why: UnreadReason) {
+    /// Marks the current directory as not read, or not completely. Counts no error. Entries are dropped
+    /// unless reading [failed](UnreadReason::Failed) on the way.
+    pub fn mark_unread(&mut self, why: UnreadReason) {
         let open = self.current();
         let number = open.number;
         open.unread = !matches!(why, UnreadReason::Failed(_));
@@ -127,14 +128,14 @@ impl TableImporter {
         }
     }
 
-    /// Counts errors of the current directory, without their causes.
-    pub(super) fn count_errors(&mut self, errors: u64) {
+    /// Counts errors of the current directory, without their causes. Each takes 4 bytes.
+    pub fn count_errors(&mut self, errors: u64) {
         let number = self.current().number;
         self.sink.errors.extend((0..errors).map(|_| number));
     }
 
     /// Replaces the diagnostics.
-    pub(super) fn set_diagnostics(&mut self, diagnostics: Diagnostics) {
+    pub fn set_diagnostics(&mut self, diagnostics: Diagnostics) {
         self.sink.diagnostics = diagnostics;
     }
 

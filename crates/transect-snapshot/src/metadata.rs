@@ -1,0 +1,112 @@
+//! What a snapshot says about itself: the key-value metadata of the file.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use transect::{Diagnostics, FieldMask};
+
+/// The key of the version of the format.
+pub(crate) const VERSION_KEY: &str = "transect.schema_version";
+/// The key of everything else, as JSON.
+pub(crate) const METADATA_KEY: &str = "transect.metadata";
+
+/// The circumstances of a snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Metadata {
+    /// The version of the program that wrote it.
+    pub tool_version: String,
+    /// The roots, as paths; what is not UTF-8 is replaced.
+    pub roots: Vec<String>,
+    /// The name of the machine.
+    pub host: Option<String>,
+    /// The file systems of the roots.
+    pub file_systems: Vec<FileSystem>,
+    /// The arguments of the command that wrote it.
+    pub options: Vec<String>,
+    /// When reading began, in nanoseconds since 1970 UTC.
+    pub started: Option<i64>,
+    /// When reading ended, in nanoseconds since 1970 UTC.
+    pub ended: Option<i64>,
+    /// The reader used.
+    pub reader: Option<String>,
+    /// Whether everything was read.
+    pub complete: bool,
+    /// Whether the walk was stopped early.
+    pub interrupted: bool,
+    /// The number of errors.
+    pub errors: u64,
+    /// Errors by operation and kind.
+    pub errors_by: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Entries left out on purpose, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Entries deleted between listing and reading.
+    pub vanished: u64,
+    /// The attributes that are stored; the values of others are null.
+    pub columns: Vec<String>,
+}
+
+/// A file system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct FileSystem {
+    /// Its device number, which may change when the machine starts again.
+    pub device: u64,
+    /// Its identity, which does not.
+    pub identity: String,
+}
+
+impl FileSystem {
+    /// Returns a file system.
+    pub fn new(device: u64, identity: String) -> Self {
+        Self { device, identity }
+    }
+}
+
+/// The attributes of a snapshot, and their names in [`Metadata::columns`].
+const FIELDS: &[(FieldMask, &str)] = &[
+    (FieldMask::SIZE, "size"),
+    (FieldMask::ALLOCATED, "allocated"),
+    (FieldMask::MTIME, "mtime"),
+    (FieldMask::CTIME, "ctime"),
+    (FieldMask::ATIME, "atime"),
+    (FieldMask::BTIME, "btime"),
+    (FieldMask::MODE, "mode"),
+    (FieldMask::UID, "uid"),
+    (FieldMask::GID, "gid"),
+    (FieldMask::NLINK, "nlink"),
+    (FieldMask::INODE, "inode"),
+    (FieldMask::DEVICE, "device"),
+    (FieldMask::ATTRIBUTES, "attributes"),
+    (FieldMask::REPARSE_TAG, "reparse_tag"),
+];
+
+impl Metadata {
+    /// Copies what a walk left out or could not read.
+    pub fn set_diagnostics(&mut self, diagnostics: &Diagnostics) {
+        self.errors = diagnostics.errors;
+        self.vanished = diagnostics.vanished;
+        self.errors_by = BTreeMap::new();
+        for ((operation, kind), count) in &diagnostics.errors_by {
+            let by_kind = self.errors_by.entry(operation.as_str().to_owned()).or_default();
+            *by_kind.entry(kind.as_str().to_owned()).or_default() += count;
+        }
+        let skipped = diagnostics.skipped.iter();
+        self.skipped =
+            skipped.map(|(reason, &count)| (reason.as_str().to_owned(), count)).collect();
+    }
+
+    /// Sets [`Metadata::columns`].
+    pub fn set_fields(&mut self, fields: FieldMask) {
+        let stored = FIELDS.iter().filter(|(field, _)| fields.contains(*field));
+        self.columns = stored.map(|(_, name)| (*name).to_owned()).collect();
+    }
+
+    /// Returns the attributes that are stored.
+    pub fn fields(&self) -> FieldMask {
+        let is_stored = |name: &str| self.columns.iter().any(|stored| stored == name);
+        FIELDS.iter().filter(|(_, name)| is_stored(name)).map(|(field, _)| *field).collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads a snapshot into a table.
+
+use std::ffi::OsString;
+
+use transect::table::{Table, TableImporter, UnreadReason};
+use transect::{Diagnostics, FaultKind, FieldMask, FileType, Operation, SkipReason};
+use transect_sys::name_from_bytes;
+
+use crate::metadata::Metadata;
+
+use super::Snapshot;
+use super::error::{ReadError, damaged};
+use super::source::ReadAt;
+
+impl<S: ReadAt> Snapshot<S> {
+    /// Reads all rows into a table with these columns, besides names, types and both sizes.
+    ///
+    /// Memory grows with the number of entries and the lengths of their names.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged, or has more entries than a table can hold.
+    pub fn table(&self, columns: FieldMask) -> Result<Table, ReadError> {
+        let mut importer = TableImporter::new(columns);
+        let mut rows = self.rows();
+        // The errors in and below the open directories, without those of directories below them.
+        let mut errors: Vec<u64> = Vec::new();
+        while rows.advance()? {
+            let depth = rows.depth() as usize;
+            while importer.depth() > depth {
+                leave(&mut importer, &mut errors)?;
+            }
+            let name = os_name(rows.name());
+            let attributes = rows.attributes();
+            if attributes.file_type() != FileType::Directory {
+                importer.add_entry(&name, &attributes);
+                continue;
+            }
+            let own = rows.totals().unwrap_or_default().errors;
+            if let Some(above) = errors.last_mut() {
+                *above = above.saturating_sub(own);
+            }
+            importer.enter(&name, &attributes);
+            errors.push(own);
+            if let Some(word) = rows.unread() {
+                importer.mark_unread(unread_reason(word));
+            }
+        }
+        while importer.depth() > 0 {
+            leave(&mut importer, &mut errors)?;
+        }
+        importer.set_diagnostics(diagnostics(self.metadata()));
+        importer.finish().map_err(ReadError::Table)
+    }
+}
+
+fn leave(importer: &mut TableImporter, errors: &mut Vec<u64>) -> Result<(), ReadError> {
+    // Each costs memory; a count that no walk can reach is a claim.
+    let own = errors.pop().unwrap_or(0).min(1 << 20);
+    importer.count_errors(own);
+    importer.leave().or_else(|name| damaged(format!("'{}' is there twice", name.display())))
+}
+
+/// Returns the name of an entry. Names of Windows that are not Unicode are stored as Rust encodes them.
+fn os_name(name: &[u8]) -> OsString {
+    name_from_bytes(name.to_vec())
+}
+
+/// Returns the reason that a word stands for.
+pub(crate) fn unread_reason(word: &str) -> UnreadReason {
+    if word == UnreadReason::Unvisited.as_str() {
+        return UnreadReason::Unvisited;
+    }
+    let skips = [SkipReason::MountBoundary, SkipReason::PseudoFileSystem, SkipReason::Placeholder];
+    if let Some(&skip) = skips.iter().find(|skip| skip.as_str() == word) {
+        return UnreadReason::Skipped(skip);
+    }
+    UnreadReason::Failed(fault_kind(word))
+}
+
+fn fault_kind(word: &str) -> FaultKind {
+    let kinds = [
+        FaultKind::Denied,
+        FaultKind::NotFound,
+        FaultKind::NotADirectory,
+        FaultKind::NameTooLong,
+        FaultKind::InvalidName,
+        FaultKind::SharingViolation,
+        FaultKind::Loop,
+        FaultKind::TooManyOpen,
+        FaultKind::Io,
+        FaultKind::InvalidData,
+        FaultKind::Inconsistent,
+        FaultKind::TimedOut,
+    ];
+    kinds.into_iter().find(|kind| kind.as_str() == word).unwrap_or(FaultKind::Other)
+}
+
+fn diagnostics(metadata: &Metadata) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new(0);
+    diagnostics.errors = metadata.errors;
+    diagnostics.vanished = metadata.vanished;
+    let operations = [
+        Operation::OpenDirectory,
+        Operation::ReadDirectory,
+        Operation::Stat,
+        Operation::ReadRules,
+        Operation::ReadFile,
+    ];
+    for operation in operations {
+        for (kind, &count) in metadata.errors_by.get(operation.as_str()).into_iter().flatten() {
+            *diagnostics.errors_by.entry((operation, fault_kind(kind))).or_default() += count;
+        }
+    }
+    let skips = [
+        SkipReason::Excluded,
+        SkipReason::Gitignore,
+        SkipReason::MaxDepth,
+        SkipReason::MountBoundary,
+        SkipReason::PseudoFileSystem,
+        SkipReason::Placeholder,
+        SkipReason::OverlappingRoot,
+        SkipReason::Loop,
+        SkipReason::VisitedElsewhere,
+    ];
+    for skip in skips {
+        if let Some(&count) = metadata.skipped.get(skip.as_str()) {
+            diagnostics.skipped.insert(skip, count);
+        }
+    }
+    diagnostics
+}

@@ -1,0 +1,92 @@
+//! Reads snapshots. A file is not trusted: nothing is reserved for the numbers that it claims, and rows
+//! that are not a tree are an error.
+//!
+//! ```text
+//! footer: schema, groups, metadata ─► RowReader ─► columns, page by page ─► decode
+//! ```
+
+mod column;
+mod decode;
+mod error;
+mod footer;
+mod import;
+mod rows;
+mod source;
+mod thrift;
+
+use std::fs::File;
+use std::path::Path;
+
+use transect::FileType;
+
+use crate::metadata::Metadata;
+
+pub use error::ReadError;
+pub use rows::{RowReader, StoredTotals};
+pub use source::ReadAt;
+
+use footer::Footer;
+
+/// A snapshot that is open for reading.
+#[derive(Debug)]
+pub struct Snapshot<S = File> {
+    source: S,
+    footer: Footer,
+}
+
+impl Snapshot {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is not a snapshot, or is damaged.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::new(File::open(path)?)
+    }
+
+    /// Returns whether a file begins like a Parquet file. A file that cannot be read does not.
+    pub fn is_likely(path: &Path) -> bool {
+        let is_file = transect_sys::file::attributes_at(path)
+            .is_ok_and(|there| there.file_type() == FileType::File);
+        let mut mark = [0; 4];
+        is_file
+            && File::open(path).is_ok_and(|file| file.read_exact_at(0, &mut mark).is_ok())
+            && &mark == b"PAR1"
+    }
+}
+
+impl<S: ReadAt> Snapshot<S> {
+    /// Reads the description of a snapshot.
+    ///
+    /// # Errors
+    /// The source cannot be read, is not a snapshot, or is damaged.
+    pub fn new(source: S) -> Result<Self, ReadError> {
+        let footer = footer::read(&source)?;
+        Ok(Self { source, footer })
+    }
+
+    /// Returns the number of rows.
+    pub fn len(&self) -> u64 {
+        self.footer.rows
+    }
+
+    /// Returns whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.footer.rows == 0
+    }
+
+    /// Returns the circumstances of the snapshot.
+    pub fn metadata(&self) -> &Metadata {
+        &self.footer.metadata
+    }
+
+    /// Returns a reader of all rows.
+    pub fn rows(&self) -> RowReader<'_, S> {
+        RowReader::new(&self.source, &self.footer.groups, 0, self.footer.rows)
+    }
+
+    /// Returns a reader of some rows: those of an entry, and of everything below it.
+    pub fn rows_of(&self, first: u64, rows: u64) -> RowReader<'_, S> {
+        let end = first.saturating_add(rows).min(self.footer.rows);
+        RowReader::new(&self.source, &self.footer.groups, first, end)
+    }
+}

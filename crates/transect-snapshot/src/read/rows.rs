@@ -1,0 +1,351 @@
+//! Reads rows in tree order, and checks that they are a tree.
+
+use transect::{Attributes, FileType};
+
+use crate::digest::Digest;
+use crate::schema::Column;
+
+use super::column::{ColumnReader, TYPES};
+use super::error::{ReadError, damaged};
+use super::footer::RowGroup;
+use super::source::ReadAt;
+
+/// The maximum length of a name in bytes: no file system has longer ones.
+const MAX_NAME_BYTES: usize = 4096;
+
+/// The maximum length of the path of a root.
+const MAX_ROOT_BYTES: usize = 1 << 16;
+
+/// What is stored of a directory with everything below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredTotals {
+    /// The number of rows: the directory and all entries below it.
+    pub entries: u64,
+    /// Regular files.
+    pub files: u64,
+    /// Directories.
+    pub directories: u64,
+    /// Apparent sizes of everything but directories, in bytes.
+    pub apparent: u64,
+    /// Allocated sizes of everything, in bytes.
+    pub allocated: u64,
+    /// Errors.
+    pub errors: u64,
+}
+
+/// The columns that are read, in the order of `RowReader::columns`.
+const READ: [Column; 25] = [
+    Column::Name,
+    Column::NameRaw,
+    Column::Depth,
+    Column::Type,
+    Column::Entries,
+    Column::Size,
+    Column::Allocated,
+    Column::Mtime,
+    Column::Mode,
+    Column::Uid,
+    Column::Gid,
+    Column::Nlink,
+    Column::Inode,
+    Column::Device,
+    Column::Attributes,
+    Column::ReparseTag,
+    Column::Files,
+    Column::Directories,
+    Column::TotalSize,
+    Column::TotalAllocated,
+    Column::Errors,
+    Column::Unread,
+    Column::Digest,
+    Column::Ctime,
+    Column::Btime,
+];
+
+/// The position of each column in `READ`, and of the access time, which only some readers read.
+const fn position(column: Column) -> usize {
+    let mut index = 0;
+    while index < READ.len() {
+        if READ[index] as usize == column as usize {
+            return index;
+        }
+        index += 1;
+    }
+    READ.len()
+}
+
+/// Reads rows in tree order: a directory before its entries, siblings sorted by the bytes of their
+/// names.
+pub struct RowReader<'s, S> {
+    source: &'s S,
+    groups: &'s [RowGroup],
+    columns: Vec<ColumnReader>,
+    group: usize,
+    /// The current row; before the first one, that row.
+    row: u64,
+    started: bool,
+    /// The first row that is not read.
+    end: u64,
+    /// The first row behind the pages that are read.
+    boundary: u64,
+    /// The depth of the first row.
+    base: u32,
+    depth: u32,
+    file_type: FileType,
+    is_raw: bool,
+    /// The names from the first row down to the current one.
+    names: NameStack,
+    /// The ends of the directories that are open.
+    open: Vec<u64>,
+}
+
+/// The names of a path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameStack {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl NameStack {
+    fn begin(&self, level: usize) -> usize {
+        level.checked_sub(1).map_or(0, |above| self.ends[above])
+    }
+
+    pub(crate) fn get(&self, level: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(level)?;
+        Some(&self.bytes[self.begin(level)..end])
+    }
+
+    pub(crate) fn truncate(&mut self, levels: usize) {
+        self.ends.truncate(levels);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    pub(crate) fn push(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+    }
+}
+
+impl<'s, S: ReadAt> RowReader<'s, S> {
+    /// Returns a reader of the rows from `first` to `end`.
+    pub(super) fn new(source: &'s S, groups: &'s [RowGroup], first: u64, end: u64) -> Self {
+        let mut columns: Vec<_> = READ.iter().map(|&column| ColumnReader::new(column)).collect();
+        columns.push(ColumnReader::new(Column::Atime));
+        Self {
+            source,
+            groups,
+            columns,
+            group: usize::MAX,
+            row: first,
+            started: false,
+            end,
+            boundary: first,
+            base: 0,
+            depth: 0,
+            file_type: FileType::Unknown,
+            is_raw: false,
+            names: NameStack::default(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Reads the next row, and returns whether there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn advance(&mut self) -> Result<bool, ReadError> {
+        let next = if self.started { self.row + 1 } else { self.row };
+        self.go_to(next)
+    }
+
+    /// Skips everything below the current row, and reads the row behind it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn advance_past(&mut self) -> Result<bool, ReadError> {
+        match self.file_type {
+            FileType::Directory => self.go_to(self.open.last().copied().unwrap_or(self.row + 1)),
+            _ => self.go_to(self.row + 1),
+        }
+    }
+
+    fn go_to(&mut self, row: u64) -> Result<bool, ReadError> {
+        let is_first = !self.started;
+        self.started = true;
+        self.row = row;
+        if row >= self.end {
+            let end = self.end;
+            return match self.open.iter().all(|&of| of == end) {
+                true => Ok(false),
+                false => damaged("a directory has another number of entries"),
+            };
+        }
+        if row >= self.boundary {
+            self.load(row)?;
+        }
+        self.check(is_first)?;
+        Ok(true)
+    }
+
+    fn load(&mut self, row: u64) -> Result<(), ReadError> {
+        let groups = self.groups;
+        let holds = |group: &RowGroup| row >= group.first_row && row - group.first_row < group.rows;
+        if !groups.get(self.group).is_some_and(holds) {
+            self.group = groups.partition_point(|group| group.first_row + group.rows <= row);
+            let Some(group) = groups.get(self.group) else {
+                return damaged("a row is missing");
+            };
+            for (index, column) in self.columns.iter_mut().enumerate() {
+                let chunk = READ.get(index).copied().unwrap_or(Column::Atime) as usize;
+                column.begin(&group.columns[chunk], group.first_row, group.rows);
+            }
+        }
+        self.boundary = u64::MAX;
+        for column in &mut self.columns {
+            column.advance_to(row, self.source)?;
+            self.boundary = self.boundary.min(column.page_end());
+        }
+        Ok(())
+    }
+
+    /// Checks that the current row continues the tree.
+    fn check(&mut self, is_first: bool) -> Result<(), ReadError> {
+        let row = self.row;
+        let depth = self.number(Column::Depth).unwrap_or(0) as u32;
+        if is_first {
+            self.base = depth;
+        }
+        let level = depth.wrapping_sub(self.base) as usize;
+        if depth < self.base || level > self.open.len() {
+            return damaged("a row is deeper than its directory");
+        }
+        if self.open.drain(level..).any(|end| end != row) {
+            return damaged("a directory has another number of entries");
+        }
+        let limit = self.open.last().copied().unwrap_or(self.end);
+        if row >= limit {
+            return damaged("a directory has another number of entries");
+        }
+        self.depth = depth;
+        let number = self.number(Column::Type).unwrap_or(0) as usize;
+        self.file_type = TYPES.get(number).copied().unwrap_or_default();
+        let raw = self.columns[position(Column::NameRaw)].bytes(row);
+        self.is_raw = raw.is_some();
+        let name = match raw {
+            Some(raw) => raw,
+            None => self.columns[position(Column::Name)].bytes(row).unwrap_or_default(),
+        };
+        check_name(name, depth, raw.is_some())?;
+        if level > 0 && self.names.get(level).is_some_and(|before| before >= name) {
+            return damaged("the names of a directory are not sorted");
+        }
+        self.names.truncate(level);
+        self.names.push(name);
+        if self.file_type == FileType::Directory {
+            let rows = self.number(Column::Entries).unwrap_or(0);
+            match row.checked_add(rows) {
+                Some(end) if rows > 0 && end <= limit => self.open.push(end),
+                _ => return damaged("a directory has another number of entries"),
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&self, column: Column) -> Option<u64> {
+        self.columns[position(column)].number(self.row)
+    }
+
+    /// Returns the number of the row.
+    pub fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// Returns the number of steps from the root.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Returns the name as the system stores it; of a root, its path.
+    pub fn name(&self) -> &[u8] {
+        self.names.get(self.names.ends.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    /// Returns the type.
+    pub fn file_type(&self) -> FileType {
+        self.file_type
+    }
+
+    /// Returns the attributes; those that are not stored are unknown.
+    pub fn attributes(&self) -> Attributes {
+        let mut attributes = Attributes::of_type(self.file_type);
+        /// Sets what is known.
+        macro_rules! set {
+            ($($column:ident $set:ident $type:ty;)*) => {
+                $(if let Some(value) = self.number(Column::$column) {
+                    attributes.$set(value as $type);
+                })*
+            };
+        }
+        set! {
+            Size set_size u64;
+            Allocated set_allocated u64;
+            Mtime set_mtime i64;
+            Ctime set_ctime i64;
+            Btime set_btime i64;
+            Atime set_atime i64;
+            Mode set_mode u16;
+            Uid set_uid u32;
+            Gid set_gid u32;
+            Nlink set_nlink u32;
+            Inode set_inode u64;
+            Device set_device u64;
+            Attributes set_attribute_bits u32;
+            ReparseTag set_reparse_tag u32;
+        }
+        attributes
+    }
+
+    /// Returns the totals of a directory; `None` for anything else.
+    pub fn totals(&self) -> Option<StoredTotals> {
+        (self.file_type == FileType::Directory).then(|| {
+            let number = |column| self.number(column).unwrap_or(0);
+            StoredTotals {
+                entries: number(Column::Entries),
+                files: number(Column::Files),
+                directories: number(Column::Directories),
+                apparent: number(Column::TotalSize),
+                allocated: number(Column::TotalAllocated),
+                errors: number(Column::Errors),
+            }
+        })
+    }
+
+    /// Returns the digest of a directory.
+    pub fn digest(&self) -> Option<Digest> {
+        self.columns[position(Column::Digest)].digest(self.row)
+    }
+
+    /// Returns why a directory was not read, or not completely: the word in JSON.
+    pub fn unread(&self) -> Option<&str> {
+        let word = self.columns[position(Column::Unread)].bytes(self.row)?;
+        Some(std::str::from_utf8(word).unwrap_or("other"))
+    }
+}
+
+fn check_name(name: &[u8], depth: u32, is_raw: bool) -> Result<(), ReadError> {
+    let is_valid = match depth {
+        0 => !name.is_empty() && name.len() <= MAX_ROOT_BYTES && !name.contains(&0),
+        _ => {
+            !matches!(name, b"" | b"." | b"..")
+                && name.len() <= MAX_NAME_BYTES
+                && !name.iter().any(|&byte| byte == b'/' || byte == 0)
+        }
+    };
+    // Few names are not ASCII.
+    let is_text = name.is_ascii() || std::str::from_utf8(name).is_ok();
+    match is_valid && is_text != is_raw {
+        true => Ok(()),
+        false => damaged("a name that no file can have"),
+    }
+}

@@ -1,0 +1,212 @@
+//! Reads structures of Thrift's compact protocol, in which Parquet describes its content. Nothing is
+//! reserved for the sizes that they claim.
+//!
+//! Source: Thrift's `doc/specs/thrift-compact-protocol.md`.
+
+use super::error::{ReadError, damaged};
+
+/// The maximum nesting of what is skipped; Parquet's structures have less than ten levels.
+const MAX_DEPTH: u32 = 32;
+
+/// The types of values.
+pub(super) const BINARY: u8 = 8;
+pub(super) const LIST: u8 = 9;
+pub(super) const STRUCT: u8 = 12;
+
+/// A reader of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Thrift<'b> {
+    bytes: &'b [u8],
+}
+
+impl<'b> Thrift<'b> {
+    pub(super) fn new(bytes: &'b [u8]) -> Self {
+        Self { bytes }
+    }
+
+    /// Returns the number of bytes that are left.
+    pub(super) fn remaining(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn byte(&mut self) -> Result<u8, ReadError> {
+        let Some((&byte, rest)) = self.bytes.split_first() else {
+            return damaged("a description ends too early");
+        };
+        self.bytes = rest;
+        Ok(byte)
+    }
+
+    fn varint(&mut self) -> Result<u64, ReadError> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        damaged("a number of more than 64 bits")
+    }
+
+    /// Reads a signed number.
+    pub(super) fn number(&mut self) -> Result<i64, ReadError> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// Reads a number that is not negative.
+    pub(super) fn size(&mut self) -> Result<u64, ReadError> {
+        match u64::try_from(self.number()?) {
+            Ok(size) => Ok(size),
+            Err(_) => damaged("a negative size"),
+        }
+    }
+
+    /// Reads bytes with their length.
+    pub(super) fn binary(&mut self) -> Result<&'b [u8], ReadError> {
+        let length = self.varint()?;
+        let Some((bytes, rest)) =
+            usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length))
+        else {
+            return damaged("a description ends too early");
+        };
+        self.bytes = rest;
+        Ok(bytes)
+    }
+
+    /// Reads the beginning of a list, and returns the type and the number of its elements.
+    pub(super) fn list(&mut self) -> Result<(u8, usize), ReadError> {
+        let byte = self.byte()?;
+        let length = match byte >> 4 {
+            15 => self.varint()?,
+            length => length.into(),
+        };
+        // Every element has at least one byte.
+        match usize::try_from(length) {
+            Ok(length) if length <= self.bytes.len() => Ok((byte & 15, length)),
+            _ => damaged("a list that is longer than the file"),
+        }
+    }
+
+    /// Reads a list of structures.
+    pub(super) fn structs(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let (kind, length) = self.list()?;
+        if kind != STRUCT && length > 0 {
+            return damaged("a list of something else");
+        }
+        (0..length).try_for_each(|_| element(self))
+    }
+
+    /// Reads a structure: calls `field` with the number and the type of each field. It returns
+    /// whether it read the field; others are skipped.
+    pub(super) fn fields(
+        &mut self,
+        mut field: impl FnMut(&mut Self, i64, u8) -> Result<bool, ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut id = 0_i64;
+        loop {
+            let byte = self.byte()?;
+            if byte == 0 {
+                return Ok(());
+            }
+            id = match byte >> 4 {
+                0 => self.number()?,
+                delta => id.saturating_add(delta.into()),
+            };
+            let kind = byte & 15;
+            if !field(self, id, kind)? {
+                self.skip(kind, MAX_DEPTH)?;
+            }
+        }
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Result<(), ReadError> {
+        if depth == 0 {
+            return damaged("a description is nested too deeply");
+        }
+        match kind {
+            // Booleans of a field are in its type.
+            1 | 2 => {}
+            3 => drop(self.byte()?),
+            4..=6 => drop(self.varint()?),
+            7 => {
+                for _ in 0..8 {
+                    self.byte()?;
+                }
+            }
+            BINARY => drop(self.binary()?),
+            LIST | 10 => {
+                let (kind, length) = self.list()?;
+                for _ in 0..length {
+                    self.skip_element(kind, depth - 1)?;
+                }
+            }
+            11 => {
+                let length = self.varint()?;
+                if length > self.bytes.len() as u64 {
+                    return damaged("a map that is longer than the file");
+                }
+                if length > 0 {
+                    let kinds = self.byte()?;
+                    for _ in 0..length {
+                        self.skip_element(kinds >> 4, depth - 1)?;
+                        self.skip_element(kinds & 15, depth - 1)?;
+                    }
+                }
+            }
+            STRUCT => loop {
+                let byte = self.byte()?;
+                if byte == 0 {
+                    break;
+                }
+                if byte >> 4 == 0 {
+                    self.number()?;
+                }
+                self.skip(byte & 15, depth - 1)?;
+            },
+            _ => return damaged("a value of an unknown type"),
+        }
+        Ok(())
+    }
+
+    /// Skips an element of a list or map, where a boolean is a byte.
+    fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), ReadError> {
+        match kind {
+            1 | 2 => self.byte().map(drop),
+            kind => self.skip(kind, depth),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn thrift_arbitrary_bytes_end_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut thrift = Thrift::new(&bytes);
+            let _ = thrift.fields(|_, _, _| Ok(false));
+            prop_assert!(thrift.remaining() <= bytes.len());
+        }
+    }
+
+    #[test]
+    fn thrift_list_longer_than_input_rejected() {
+        // A list of 2^31 structures.
+        let bytes = [0x19, 0xfc, 0x80, 0x80, 0x80, 0x80, 0x08];
+        assert!(Thrift::new(&bytes).fields(|_, _, _| Ok(false)).is_err());
+    }
+
+    #[test]
+    fn thrift_deep_nesting_rejected() {
+        let bytes = vec![0x1c; 1_000_000];
+        assert!(Thrift::new(&bytes).fields(|_, _, _| Ok(false)).is_err());
+    }
+}

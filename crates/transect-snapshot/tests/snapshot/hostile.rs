@@ -1,0 +1,139 @@
+//! Files that are not what they seem.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use transect::{Cancel, FieldMask};
+use transect_snapshot::{Metadata, ReadError, Snapshot, write};
+use transect_testkit::TempDir;
+
+use crate::model::{self, Node};
+
+/// The first file of version 1, which all later programs read.
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1.parquet");
+
+fn golden_tree() -> Vec<Node> {
+    let mut denied = Node::directory("denied", Vec::new());
+    denied.is_unreadable = true;
+    let mut other = Node::file("other");
+    other.name = b"not \xff UTF-8".to_vec();
+    let inner = vec![Node::file("a"), Node::file("b"), Node::directory("empty", Vec::new())];
+    let children = vec![denied, Node::directory("inner", inner), other, Node::file("z")];
+    vec![Node::directory("/golden", children)]
+}
+
+const GOLDEN_COLUMNS: FieldMask = FieldMask::all();
+
+fn golden_bytes() -> Vec<u8> {
+    let table = model::table(&golden_tree(), GOLDEN_COLUMNS);
+    let mut metadata = Metadata::default();
+    metadata.tool_version = "0.1.0".to_owned();
+    metadata.roots = vec!["/golden".to_owned()];
+    metadata.started = Some(1_700_000_000_000_000_000);
+    metadata.set_fields(table.columns());
+    metadata.set_diagnostics(table.diagnostics());
+    let mut bytes = Vec::new();
+    write(&table, &metadata, &Cancel::new(), &mut bytes).expect("memory is enough");
+    bytes
+}
+
+fn read(bytes: Vec<u8>) -> Result<u64, ReadError> {
+    Ok(Snapshot::new(bytes)?.table(FieldMask::all())?.len())
+}
+
+/// Replaces the first occurrence of some bytes.
+fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
+    let at = bytes.windows(from.len()).position(|window| window == from).expect("it is there");
+    bytes[at..at + to.len()].copy_from_slice(to);
+}
+
+// Names of bytes do not exist on Windows.
+#[cfg(unix)]
+#[test]
+fn snapshot_of_version_1_is_still_read() {
+    let snapshot = Snapshot::open(Path::new(GOLDEN)).unwrap();
+    let table = snapshot.table(GOLDEN_COLUMNS).unwrap();
+    let expected = model::table(&golden_tree(), GOLDEN_COLUMNS);
+    let facts = |table: &transect::table::Table| -> Vec<String> {
+        let rows = table.iter();
+        rows.map(|row| {
+            format!("{:?} {:?} {:?}", table.path(row), table.attributes(row), table.totals(row))
+        })
+        .collect()
+    };
+    assert_eq!(facts(&table), facts(&expected));
+    assert_eq!(snapshot.metadata().roots, ["/golden"]);
+    assert_eq!(table.diagnostics().errors, 1);
+    let denied: Vec<_> = table.iter().filter(|&row| table.unread_reason(row).is_some()).collect();
+    assert_eq!(denied.len(), 1);
+    // The rows of today's writer are the same; the bytes may change with its dependencies.
+    let today = Snapshot::new(golden_bytes()).unwrap().table(GOLDEN_COLUMNS).unwrap();
+    assert_eq!(facts(&today), facts(&expected));
+}
+
+#[test]
+fn snapshot_truncated_anywhere_is_an_error() {
+    let bytes = golden_bytes();
+    for length in 0..bytes.len() {
+        assert!(read(bytes[..length].to_vec()).is_err(), "{length}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn snapshot_with_changed_bytes_ends_without_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+    ) {
+        thread_local! { static BYTES: Vec<u8> = golden_bytes(); }
+        let mut bytes = BYTES.with(Clone::clone);
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        let _ = read(bytes);
+    }
+}
+
+#[test]
+fn snapshot_foreign_newer_and_other_files_named_as_such() {
+    let mut newer = golden_bytes();
+    replace(&mut newer, b"transect.schema_version\x18\x011", b"transect.schema_version\x18\x019");
+    let error = Snapshot::new(newer).unwrap_err();
+    assert!(matches!(error, ReadError::Newer(9)), "{error}");
+    let mut foreign = golden_bytes();
+    replace(&mut foreign, b"transect.schema_version", b"another.schema_version_");
+    assert!(matches!(Snapshot::new(foreign), Err(ReadError::NotSnapshot(_))));
+    let mut other_column = golden_bytes();
+    replace(&mut other_column, b"\x05inode", b"\x05imode");
+    assert!(matches!(Snapshot::new(other_column), Err(ReadError::NotSnapshot(_))));
+    for bytes in [&b""[..], b"PAR1", b"some text, longer than a mark", &[0; 100]] {
+        assert!(matches!(Snapshot::new(bytes.to_vec()), Err(ReadError::NotParquet)));
+    }
+}
+
+/// Returns a file whose last bytes claim that its description has `length` bytes.
+fn claiming(temp: &TempDir, size: u64, length: u32) -> PathBuf {
+    let path = temp.join("claims");
+    let mut file = File::create(&path).expect("a file");
+    file.write_all(b"PAR1").expect("a file");
+    file.set_len(size).expect("a file");
+    file.seek(SeekFrom::Start(size - 8)).expect("a file");
+    file.write_all(&length.to_le_bytes()).expect("a file");
+    file.write_all(b"PAR1").expect("a file");
+    path
+}
+
+#[test]
+fn snapshot_that_claims_much_is_an_error() {
+    let temp = TempDir::new();
+    // A hundred gigabytes of zeros, which occupy nothing.
+    for length in [u32::MAX, 1 << 31, 300 << 20, 1000] {
+        let path = claiming(&temp, 100 << 30, length);
+        let error = Snapshot::open(&path).unwrap_err();
+        assert!(!matches!(error, ReadError::Io(_)), "{error}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Snapshots: written, read, damaged.
+
+mod hostile;
+mod model;
+mod round_trip;

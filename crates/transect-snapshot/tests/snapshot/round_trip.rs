@@ -1,0 +1,88 @@
+//! What is written is read again: rows, totals, metadata.
+
+use crate::model::{self, Node};
+use proptest::prelude::*;
+use transect::table::{Row, Table};
+use transect::{Cancel, FieldMask};
+use transect_snapshot::{Metadata, Snapshot, write};
+
+/// Returns everything that is stored of each entry, in tree order.
+fn facts(table: &Table) -> Vec<String> {
+    let fact = |row: Row| {
+        let of = table.attributes(row);
+        let (totals, errors, unread) =
+            (table.totals(row), table.errors(row), table.unread_reason(row));
+        let shared = (table.shared(row), table.standalone_usage(row));
+        format!("{:?} {of:?} {totals:?} {errors} {unread:?} {shared:?}", table.path(row))
+    };
+    table.iter().map(fact).collect()
+}
+
+fn stored(table: &Table) -> Snapshot<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut metadata = Metadata::default();
+    metadata.set_fields(table.columns());
+    metadata.set_diagnostics(table.diagnostics());
+    write(table, &metadata, &Cancel::new(), &mut bytes).expect("a snapshot");
+    let snapshot = Snapshot::new(bytes).expect("a snapshot");
+    assert_eq!(*snapshot.metadata(), metadata);
+    snapshot
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn snapshot_of_any_tree_has_identical_rows(tree in model::tree(), columns in model::columns()) {
+        let table = model::table(&tree, columns);
+        let snapshot = stored(&table);
+        let again = snapshot.table(columns).unwrap();
+        prop_assert_eq!(facts(&again), facts(&table));
+        prop_assert_eq!(again.len(), table.len());
+        prop_assert_eq!(again.hard_links(), table.hard_links());
+    }
+}
+
+#[test]
+fn snapshot_of_nothing_has_no_rows() {
+    let table = model::table(&[], FieldMask::MTIME);
+    let snapshot = stored(&table);
+    assert!(snapshot.is_empty());
+    assert!(snapshot.table(FieldMask::MTIME).unwrap().is_empty());
+}
+
+#[test]
+fn snapshot_of_several_groups_has_identical_rows() {
+    // More rows than one group has, and directories that reach from one to the next.
+    let inner =
+        |count: u32| (0..count).map(|number| Node::file(&format!("n{number:06}"))).collect();
+    let directories = (0..7).map(|number| Node::directory(&format!("d{number}"), inner(40_000)));
+    let root = Node::directory("/root", directories.collect());
+    let columns = FieldMask::MTIME | FieldMask::FILE_ID | FieldMask::MODE;
+    let table = model::table(&[root], columns);
+    let snapshot = stored(&table);
+    assert_eq!(snapshot.len(), 280_008);
+    assert_eq!(facts(&snapshot.table(columns).unwrap()), facts(&table));
+}
+
+#[test]
+fn snapshot_of_deep_tree_is_small_and_readable() {
+    let mut node = Node::file("leaf");
+    for _ in 0..3000 {
+        node = Node::directory(&"d".repeat(200), vec![node]);
+    }
+    let table = model::table(&[Node::directory("/r", vec![node])], FieldMask::MTIME);
+    let mut bytes = Vec::new();
+    write(&table, &Metadata::default(), &Cancel::new(), &mut bytes).unwrap();
+    assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+    let again = Snapshot::new(bytes).unwrap().table(FieldMask::MTIME).unwrap();
+    assert_eq!(again.len(), table.len());
+}
+
+#[test]
+fn write_cancelled_is_an_error() {
+    let table = model::table(&[Node::directory("/root", Vec::new())], FieldMask::MTIME);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    assert!(write(&table, &Metadata::default(), &cancel, &mut Vec::new()).is_err());
+}

@@ -1,0 +1,18 @@
+//! A snapshot of any bytes is read or refused, without a panic and without much memory.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use transect::FieldMask;
+use transect_snapshot::Snapshot;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(snapshot) = Snapshot::new(bytes.to_vec()) else { return };
+    let mut rows = snapshot.rows();
+    while let Ok(true) = rows.advance() {
+        let _ = (rows.attributes(), rows.totals(), rows.digest(), rows.unread().is_some());
+    }
+    let mut rows = snapshot.rows();
+    while let Ok(true) = rows.advance_past() {}
+    let _ = snapshot.table(FieldMask::all());
+});
