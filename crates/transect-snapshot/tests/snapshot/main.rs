@@ -1,5 +1,6 @@
 //! Snapshots: written, read, damaged.
 
+mod changes;
 mod hostile;
 mod model;
 mod round_trip;

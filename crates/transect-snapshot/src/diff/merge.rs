@@ -1,0 +1,336 @@
+//! Merges two trees in tree order, as two sorted lists.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashSet};
+use std::hash::Hash;
+
+use transect::FileType;
+
+use crate::read::ReadError;
+use crate::tree::TreeRows;
+
+use super::change::{Change, ChangeKind, Diff, DiffOptions, Facts, Growth};
+use super::compare::changed_fields;
+
+/// What is merged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pair<'p> {
+    /// All entries of both trees.
+    Whole {
+        /// The roots correspond whatever their names are.
+        pairs_roots: bool,
+    },
+    /// A directory that moved: its paths in both trees.
+    Moved(&'p [u8], &'p [u8]),
+}
+
+/// An entry of one tree only.
+#[derive(Clone, Debug)]
+pub(super) struct Lone<P> {
+    pub(super) path: Vec<u8>,
+    pub(super) facts: Facts,
+    pub(super) at: P,
+    /// The number of entries below it that have moved.
+    pub(super) moved_entries: u64,
+}
+
+/// A directory that both trees have, on the way to the current entries.
+#[derive(Debug, Default)]
+struct Level {
+    /// The lengths of its paths.
+    path: (usize, usize),
+    unread: (bool, bool),
+    allocated: (u64, u64),
+    /// The difference of the entry in it that changed most.
+    largest: i128,
+}
+
+/// Collects changes.
+pub(super) struct Merger<P, Q> {
+    options: DiffOptions,
+    uses_digests: bool,
+    diff: Diff,
+    growth: BinaryHeap<GrowthRank>,
+    pub(super) removed: Vec<Lone<P>>,
+    pub(super) added: Vec<Lone<Q>>,
+    /// Entries that have moved, by their positions in both trees.
+    pub(super) moved: (HashSet<P>, HashSet<Q>),
+}
+
+/// A directory, ordered by its difference; the smallest is on top of the heap.
+#[derive(Debug, PartialEq, Eq)]
+struct GrowthRank(Growth);
+
+impl Ord for GrowthRank {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let rank = |growth: &Growth| growth.difference().abs();
+        rank(&other.0).cmp(&rank(&self.0)).then_with(|| self.0.path.cmp(&other.0.path))
+    }
+}
+
+impl PartialOrd for GrowthRank {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The paths of the directories on the way to the current entries, in both trees.
+#[derive(Debug, Default)]
+struct Paths {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    levels: Vec<Level>,
+}
+
+/// Returns the path of an entry in a directory; of a root, if the directory has no path.
+pub(super) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(directory.len() + name.len() + 1);
+    path.extend_from_slice(directory);
+    if !matches!(directory.last(), None | Some(b'/')) {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}
+
+impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
+    pub(super) fn new(options: DiffOptions, uses_digests: bool) -> Self {
+        Self {
+            options,
+            uses_digests,
+            diff: Diff::default(),
+            growth: BinaryHeap::new(),
+            removed: Vec::new(),
+            added: Vec::new(),
+            moved: (HashSet::new(), HashSet::new()),
+        }
+    }
+
+    pub(super) fn push(&mut self, change: Change) {
+        self.diff.changes.push(change);
+    }
+
+    /// Adds a move, without attributes that are not compared.
+    pub(super) fn push_rename(&mut self, change: Change) {
+        let fields = change.fields - self.options.ignored;
+        self.push(Change { fields, ..change });
+    }
+
+    /// Merges the entries of two readers.
+    pub(super) fn merge<A, B>(
+        &mut self,
+        mut a: A,
+        mut b: B,
+        pair: Pair<'_>,
+    ) -> Result<(), ReadError>
+    where
+        A: TreeRows<Position = P>,
+        B: TreeRows<Position = Q>,
+    {
+        let mut paths = Paths::default();
+        let (mut has_a, mut has_b) = (a.advance()?, b.advance()?);
+        let base_a = if has_a { a.depth() } else { 0 };
+        let base_b = if has_b { b.depth() } else { 0 };
+        while has_a || has_b {
+            let level_a = if has_a { a.depth() - base_a } else { 0 };
+            let level_b = if has_b { b.depth() - base_b } else { 0 };
+            let are_paired = match pair {
+                Pair::Whole { pairs_roots } => pairs_roots,
+                Pair::Moved(..) => true,
+            };
+            let order = match (has_a, has_b) {
+                (true, false) => Ordering::Less,
+                (false, true) => Ordering::Greater,
+                // Deeper entries come first: the other tree has no more in their directory.
+                _ => level_b.cmp(&level_a).then_with(|| match level_a {
+                    0 if are_paired => Ordering::Equal,
+                    _ => a.name().cmp(b.name()),
+                }),
+            };
+            match order {
+                Ordering::Less => {
+                    self.leave(&mut paths, level_a);
+                    self.only_in_a(&a, &paths);
+                    has_a = a.advance_past()?;
+                }
+                Ordering::Greater => {
+                    self.leave(&mut paths, level_b);
+                    self.only_in_b(&b, &paths);
+                    has_b = b.advance_past()?;
+                }
+                Ordering::Equal => {
+                    self.leave(&mut paths, level_a);
+                    if level_a > 0 && self.is_moved(&a, &b) {
+                        self.only_in_a(&a, &paths);
+                        self.only_in_b(&b, &paths);
+                        (has_a, has_b) = (a.advance_past()?, b.advance_past()?);
+                        continue;
+                    }
+                    let enter = self.compare(&a, &b, pair, level_a, &mut paths);
+                    (has_a, has_b) = match enter {
+                        true => (a.advance()?, b.advance()?),
+                        false => (a.advance_past()?, b.advance_past()?),
+                    };
+                }
+            }
+        }
+        self.leave(&mut paths, 0);
+        Ok(())
+    }
+
+    fn is_moved(&self, a: &impl TreeRows<Position = P>, b: &impl TreeRows<Position = Q>) -> bool {
+        let (moved_a, moved_b) = &self.moved;
+        !moved_a.is_empty() && (moved_a.contains(&a.position()) || moved_b.contains(&b.position()))
+    }
+
+    /// Leaves the directories that are not on the way to an entry at `level`.
+    fn leave(&mut self, paths: &mut Paths, level: u32) {
+        while paths.levels.len() > level as usize {
+            let Some(left) = paths.levels.pop() else { return };
+            let (before, after) = left.allocated;
+            let growth = Growth { path: paths.b.clone(), before, after };
+            let difference = growth.difference();
+            if let Some(above) = paths.levels.last_mut()
+                && difference.abs() > above.largest.abs()
+            {
+                above.largest = difference;
+            }
+            let (path_a, path_b) = paths.levels.last().map_or((0, 0), |above| above.path);
+            paths.a.truncate(path_a);
+            paths.b.truncate(path_b);
+            // Nearly all of it is in one of its directories, which is listed instead.
+            let is_explained = left.largest.signum() == difference.signum()
+                && left.largest.abs() >= difference.abs() / 10 * 9;
+            if difference != 0 && !is_explained {
+                self.growth.push(GrowthRank(growth));
+                if self.growth.len() > self.options.max_growth {
+                    self.growth.pop();
+                }
+            }
+        }
+    }
+
+    fn only_in_a(&mut self, a: &impl TreeRows<Position = P>, paths: &Paths) {
+        if self.moved.0.contains(&a.position()) {
+            return;
+        }
+        // What could not be read may still exist.
+        if paths.levels.last().is_some_and(|level| level.unread.1) {
+            return;
+        }
+        let (path, facts, at) = (join(&paths.a, a.name()), Facts::of(a), a.position());
+        self.removed.push(Lone { path, facts, at, moved_entries: 0 });
+    }
+
+    fn only_in_b(&mut self, b: &impl TreeRows<Position = Q>, paths: &Paths) {
+        if self.moved.1.contains(&b.position()) {
+            return;
+        }
+        if paths.levels.last().is_some_and(|level| level.unread.0) {
+            return;
+        }
+        let (path, facts, at) = (join(&paths.b, b.name()), Facts::of(b), b.position());
+        self.added.push(Lone { path, facts, at, moved_entries: 0 });
+    }
+
+    /// Compares two entries of one name. Returns whether what is below them is to be compared, too.
+    fn compare(
+        &mut self,
+        a: &impl TreeRows,
+        b: &impl TreeRows,
+        pair: Pair<'_>,
+        level: u32,
+        paths: &mut Paths,
+    ) -> bool {
+        let (own_a, own_b) = (a.attributes(), b.attributes());
+        let fields = changed_fields(&own_a, &own_b) - self.options.ignored;
+        let is_other_type = own_a.file_type() != own_b.file_type();
+        let is_directory =
+            own_a.file_type() == FileType::Directory || own_b.file_type() == FileType::Directory;
+        if fields.is_empty() && !is_other_type && !is_directory {
+            return true;
+        }
+        let (path_a, path_b) = match pair {
+            Pair::Moved(from, to) if level == 0 => (from.to_vec(), to.to_vec()),
+            _ => (join(&paths.a, a.name()), join(&paths.b, b.name())),
+        };
+        // A move reports the attributes of the directory itself.
+        let is_reported = level == 0 && matches!(pair, Pair::Moved(..));
+        if (is_other_type || !fields.is_empty()) && !is_reported {
+            let kind = if is_other_type { ChangeKind::TypeChanged } else { ChangeKind::Modified };
+            self.push(Change {
+                from: (path_a != path_b).then(|| path_a.clone()),
+                before: Some(Facts::of(a)),
+                after: Some(Facts::of(b)),
+                fields,
+                ..Change::new(kind, path_b.clone())
+            });
+        }
+        if !is_directory {
+            return true;
+        }
+        let totals = (a.totals().unwrap_or_default(), b.totals().unwrap_or_default());
+        if level == 0 && matches!(pair, Pair::Whole { .. }) {
+            self.diff.summary.allocated_before += totals.0.allocated;
+            self.diff.summary.allocated_after += totals.1.allocated;
+        }
+        let mut unread = (a.unread().is_some(), b.unread().is_some());
+        if is_other_type {
+            unread = (false, false);
+        } else if unread.0 != unread.1 {
+            let kind = if unread.1 { ChangeKind::Unreadable } else { ChangeKind::Readable };
+            self.push(Change {
+                before: Some(Facts::of(a)),
+                after: Some(Facts::of(b)),
+                reason: a.unread().or(b.unread()).map(str::to_owned),
+                ..Change::new(kind, path_b.clone())
+            });
+        }
+        let is_same =
+            self.uses_digests && !is_other_type && a.digest().is_some() && a.digest() == b.digest();
+        if is_same {
+            return false;
+        }
+        (paths.a, paths.b) = (path_a, path_b);
+        paths.levels.push(Level {
+            path: (paths.a.len(), paths.b.len()),
+            unread,
+            allocated: (totals.0.allocated, totals.1.allocated),
+            largest: 0,
+        });
+        true
+    }
+
+    /// Returns the diff.
+    pub(super) fn finish(mut self) -> Diff {
+        for lone in std::mem::take(&mut self.removed) {
+            let change = Change::new(ChangeKind::Removed, lone.path);
+            let moved_entries = lone.moved_entries;
+            self.push(Change { before: Some(lone.facts), moved_entries, ..change });
+        }
+        for lone in std::mem::take(&mut self.added) {
+            let change = Change::new(ChangeKind::Added, lone.path);
+            let moved_entries = lone.moved_entries;
+            self.push(Change { after: Some(lone.facts), moved_entries, ..change });
+        }
+        let Self { mut diff, growth, .. } = self;
+        diff.changes.sort_by(|a, b| (&a.path, a.kind).cmp(&(&b.path, b.kind)));
+        diff.growth = growth.into_sorted_vec().into_iter().map(|GrowthRank(it)| it).collect();
+        let summary = &mut diff.summary;
+        for change in &diff.changes {
+            let entries = |facts: &Option<Facts>| {
+                facts.as_ref().map_or(0, Facts::entries).saturating_sub(change.moved_entries)
+            };
+            match change.kind {
+                ChangeKind::Added => summary.added += entries(&change.after),
+                ChangeKind::Removed => summary.removed += entries(&change.before),
+                ChangeKind::Modified => summary.modified += 1,
+                ChangeKind::Renamed => summary.renamed += 1,
+                ChangeKind::TypeChanged => summary.type_changed += 1,
+                ChangeKind::Unreadable => summary.unreadable += 1,
+                ChangeKind::Readable => summary.readable += 1,
+            }
+        }
+        diff
+    }
+}

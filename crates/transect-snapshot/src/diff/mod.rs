@@ -1,0 +1,44 @@
+//! What changed between two trees.
+//!
+//! ```text
+//! a, b in tree order ─► merge: one list of siblings against the other
+//!                         equal names ─► compared; directories of equal digests are skipped
+//!                         only in a, only in b ─► removed, added
+//!                      ─► moves: a removed and an added entry of the same file id
+//!                         a moved directory is merged with itself, for what changed inside
+//! ```
+//!
+//! Memory grows with what changed: the merge has one path, and skips what is below a removed or an added
+//! directory.
+
+mod change;
+mod compare;
+mod merge;
+mod moves;
+
+use crate::digest::COMPARED;
+use crate::read::ReadError;
+use crate::tree::{Tree, device_map};
+
+pub use change::{Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth};
+pub use compare::changed_fields;
+
+use merge::{Merger, Pair};
+use moves::MoveFinder;
+
+/// Compares two trees.
+///
+/// # Errors
+/// A snapshot cannot be read, or is damaged.
+pub fn diff<A: Tree, B: Tree>(a: &A, b: &B, options: &DiffOptions) -> Result<Diff, ReadError> {
+    // Trees of one root each are compared whatever the roots are called.
+    let pairs_roots = a.roots()? == 1 && b.roots()? == 1;
+    // Digests cover the same attributes only if the same ones are stored.
+    let uses_digests = !options.verify && a.fields() & COMPARED == b.fields() & COMPARED;
+    let mut merger = Merger::new(*options, uses_digests);
+    merger.merge(a.rows(), b.rows(), Pair::Whole { pairs_roots })?;
+    let devices = device_map(a.file_systems(), b.file_systems());
+    let finder = MoveFinder::new(a, b, devices);
+    finder.find(&mut merger)?;
+    Ok(merger.finish())
+}

@@ -1,0 +1,285 @@
+//! Finds what moved: entries that are gone from one place and appear in another with the same file id.
+//!
+//! A file id alone proves nothing, because systems give the id of a deleted file to a new one. So the
+//! entries must also have the same type and the same time of creation; where that is not stored, the same
+//! time of change and size, or for a directory the same digest or time of change.
+
+use std::collections::HashMap;
+
+use transect::{Attributes, FileId, FileType};
+
+use crate::digest::Digest;
+use crate::read::ReadError;
+use crate::tree::{Tree, TreeRows};
+
+use super::change::{Change, ChangeKind, Facts};
+use super::compare::changed_fields;
+use super::merge::{Lone, Merger, Pair, join};
+
+/// An entry of the second tree that may have moved there.
+struct Candidate<Q> {
+    at: Q,
+    identity: Identity,
+}
+
+/// What shows that two entries are one.
+#[derive(Clone, Copy, Debug)]
+struct Identity {
+    file_type: FileType,
+    size: Option<u64>,
+    mtime: Option<i64>,
+    btime: Option<i64>,
+    digest: Option<Digest>,
+}
+
+impl Identity {
+    fn of(attributes: &Attributes, digest: Option<Digest>) -> Self {
+        Self {
+            file_type: attributes.file_type(),
+            size: attributes.size(),
+            mtime: attributes.mtime(),
+            btime: attributes.btime(),
+            digest,
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        if self.file_type != other.file_type {
+            return false;
+        }
+        if let (Some(before), Some(after)) = (self.btime, other.btime) {
+            return before == after;
+        }
+        let is_same_time = self.mtime.is_some() && self.mtime == other.mtime;
+        match self.file_type {
+            FileType::Directory => {
+                is_same_time || self.digest.is_some() && self.digest == other.digest
+            }
+            _ => is_same_time && self.size == other.size,
+        }
+    }
+}
+
+/// A pair of entries that are one.
+struct Move<P, Q> {
+    from: Vec<u8>,
+    before: Facts,
+    a: P,
+    b: Q,
+}
+
+/// The moves of one round.
+type Moves<A, B> = Vec<Move<<A as Tree>::Position, <B as Tree>::Position>>;
+
+/// Finds moves.
+pub(super) struct MoveFinder<'t, A, B> {
+    a: &'t A,
+    b: &'t B,
+    /// Which device of the first tree is which of the second.
+    devices: HashMap<u64, u64>,
+}
+
+impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
+    pub(super) fn new(a: &'t A, b: &'t B, devices: HashMap<u64, u64>) -> Self {
+        Self { a, b, devices }
+    }
+
+    /// Finds moves among what was removed and added, and compares what is in directories that moved, until
+    /// nothing more is found.
+    pub(super) fn find(
+        &self,
+        merger: &mut Merger<A::Position, B::Position>,
+    ) -> Result<(), ReadError> {
+        loop {
+            if merger.removed.is_empty() || merger.added.is_empty() {
+                return Ok(());
+            }
+            let moves = self.find_once(merger)?;
+            if moves.is_empty() {
+                return Ok(());
+            }
+            let mut by_target: HashMap<B::Position, Move<A::Position, B::Position>> =
+                moves.into_iter().map(|it| (it.b, it)).collect();
+            self.report(merger, &mut by_target)?;
+            self.forget_moved(merger)?;
+        }
+    }
+
+    /// Returns pairs of entries below what was removed and added.
+    fn find_once(
+        &self,
+        merger: &mut Merger<A::Position, B::Position>,
+    ) -> Result<Moves<A, B>, ReadError> {
+        let mut candidates: HashMap<FileId, Candidate<B::Position>> = HashMap::new();
+        for lone in &merger.added {
+            let mut rows = self.b.rows_of(lone.at);
+            let mut more = rows.advance()?;
+            while more {
+                let at = rows.position();
+                if merger.moved.1.contains(&at) {
+                    more = rows.advance_past()?;
+                    continue;
+                }
+                let attributes = rows.attributes();
+                if let Some(id) = attributes.file_id() {
+                    let identity = Identity::of(&attributes, rows.digest());
+                    candidates.entry(id).or_insert(Candidate { at, identity });
+                }
+                more = rows.advance()?;
+            }
+        }
+        let mut moves = Vec::new();
+        for lone in &merger.removed {
+            let mut rows = self.a.rows_of(lone.at);
+            let mut path = PathTracker::new(&lone.path);
+            let mut more = rows.advance()?;
+            while more {
+                let at = rows.position();
+                if merger.moved.0.contains(&at) {
+                    more = rows.advance_past()?;
+                    continue;
+                }
+                path.enter(rows.depth(), rows.name());
+                let attributes = rows.attributes();
+                let found = self.take(&attributes, rows.digest(), &mut candidates);
+                let Some(target) = found else {
+                    more = rows.advance()?;
+                    continue;
+                };
+                merger.moved.0.insert(at);
+                merger.moved.1.insert(target);
+                let from = path.path().to_vec();
+                moves.push(Move { from, before: Facts::of(&rows), a: at, b: target });
+                more = rows.advance_past()?;
+            }
+        }
+        Ok(moves)
+    }
+
+    fn take(
+        &self,
+        attributes: &Attributes,
+        digest: Option<Digest>,
+        candidates: &mut HashMap<FileId, Candidate<B::Position>>,
+    ) -> Option<B::Position> {
+        let mut id = attributes.file_id()?;
+        id.device = self.devices.get(&id.device).copied().unwrap_or(id.device);
+        let identity = Identity::of(attributes, digest);
+        if !candidates.get(&id)?.identity.is(&identity) {
+            return None;
+        }
+        candidates.remove(&id).map(|candidate| candidate.at)
+    }
+
+    /// Reports moves, whose targets are found below what was added; compares directories.
+    fn report(
+        &self,
+        merger: &mut Merger<A::Position, B::Position>,
+        moves: &mut HashMap<B::Position, Move<A::Position, B::Position>>,
+    ) -> Result<(), ReadError> {
+        let mut directories = Vec::new();
+        let mut changes = Vec::new();
+        for lone in &merger.added {
+            if moves.is_empty() {
+                break;
+            }
+            let mut rows = self.b.rows_of(lone.at);
+            let mut path = PathTracker::new(&lone.path);
+            let mut more = rows.advance()?;
+            while more {
+                path.enter(rows.depth(), rows.name());
+                // Below a directory that moved, other entries may have moved in.
+                if let Some(found) = moves.remove(&rows.position()) {
+                    let after = Facts::of(&rows);
+                    let to = path.path().to_vec();
+                    let fields = changed_fields(&found.before.attributes, &after.attributes);
+                    if after.attributes.file_type() == FileType::Directory {
+                        directories.push((found.a, found.b, found.from.clone(), to.clone()));
+                    }
+                    changes.push(Change {
+                        from: Some(found.from),
+                        before: Some(found.before),
+                        after: Some(after),
+                        fields,
+                        ..Change::new(ChangeKind::Renamed, to)
+                    });
+                }
+                more = rows.advance()?;
+            }
+        }
+        changes.into_iter().for_each(|change| merger.push_rename(change));
+        for (a, b, from, to) in directories {
+            let (a, b) = (self.a.rows_of(a), self.b.rows_of(b));
+            merger.merge(a, b, Pair::Moved(&from, &to))?;
+        }
+        Ok(())
+    }
+
+    /// Drops what moved from the lists of what was removed and added, and counts what moved below the
+    /// others.
+    fn forget_moved(&self, merger: &mut Merger<A::Position, B::Position>) -> Result<(), ReadError> {
+        let (moved_a, moved_b) = &merger.moved;
+        merger.removed.retain(|lone| !moved_a.contains(&lone.at));
+        merger.added.retain(|lone| !moved_b.contains(&lone.at));
+        for lone in &mut merger.removed {
+            count_moved(self.a, lone, |at| moved_a.contains(at))?;
+        }
+        for lone in &mut merger.added {
+            count_moved(self.b, lone, |at| moved_b.contains(at))?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts the entries below one that have moved.
+fn count_moved<T: Tree>(
+    tree: &T,
+    lone: &mut Lone<T::Position>,
+    is_moved: impl Fn(&T::Position) -> bool,
+) -> Result<(), ReadError> {
+    lone.moved_entries = 0;
+    if lone.facts.totals.is_none() {
+        return Ok(());
+    }
+    let mut rows = tree.rows_of(lone.at);
+    let mut more = rows.advance()?;
+    while more {
+        if is_moved(&rows.position()) {
+            lone.moved_entries += rows.totals().map_or(1, |totals| totals.entries);
+            more = rows.advance_past()?;
+        } else {
+            more = rows.advance()?;
+        }
+    }
+    Ok(())
+}
+
+/// The path of the current entry below one.
+struct PathTracker {
+    path: Vec<u8>,
+    /// The lengths of the paths of the directories on the way.
+    ends: Vec<usize>,
+    base: Option<u32>,
+}
+
+impl PathTracker {
+    fn new(path: &[u8]) -> Self {
+        Self { path: path.to_vec(), ends: vec![path.len()], base: None }
+    }
+
+    fn enter(&mut self, depth: u32, name: &[u8]) {
+        let base = *self.base.get_or_insert(depth);
+        let level = (depth - base) as usize;
+        if level == 0 {
+            return;
+        }
+        self.ends.truncate(level);
+        self.path.truncate(self.ends.last().copied().unwrap_or(0));
+        self.path = join(&self.path, name);
+        self.ends.push(self.path.len());
+    }
+
+    fn path(&self) -> &[u8] {
+        &self.path
+    }
+}

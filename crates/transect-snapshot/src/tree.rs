@@ -1,0 +1,321 @@
+//! Trees that a diff reads in tree order: snapshots, and tables of trees just read.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use transect::table::{Children, Row, Table, UnreadReason};
+use transect::{Attributes, FieldMask, FileType};
+
+use crate::digest::Digest;
+use crate::metadata::{FileSystem, Metadata};
+use crate::read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
+
+/// A tree that a diff can read.
+pub trait Tree {
+    /// Identifies an entry.
+    type Position: Copy + Eq + Hash;
+    /// Reads entries.
+    type Rows<'t>: TreeRows<Position = Self::Position>
+    where
+        Self: 't;
+
+    /// Returns a reader of all entries.
+    fn rows(&self) -> Self::Rows<'_>;
+
+    /// Returns a reader of an entry, and of everything below it.
+    fn rows_of(&self, at: Self::Position) -> Self::Rows<'_>;
+
+    /// Returns the number of roots, as far as it matters: 0, 1 or more.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    fn roots(&self) -> Result<usize, ReadError>;
+
+    /// Returns the attributes that are stored.
+    fn fields(&self) -> FieldMask;
+
+    /// Returns the file systems of the roots.
+    fn file_systems(&self) -> &[FileSystem];
+}
+
+/// Entries in tree order: a directory before its entries, siblings sorted by the bytes of their names.
+pub trait TreeRows {
+    /// Identifies an entry.
+    type Position;
+
+    /// Goes to the next entry, and returns whether there is one.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    fn advance(&mut self) -> Result<bool, ReadError>;
+
+    /// Goes to the next entry that is not below the current one.
+    ///
+    /// # Errors
+    /// The tree cannot be read.
+    fn advance_past(&mut self) -> Result<bool, ReadError>;
+
+    /// Returns which entry this is.
+    fn position(&self) -> Self::Position;
+
+    /// Returns the number of steps from the root.
+    fn depth(&self) -> u32;
+
+    /// Returns the name; of a root, its path.
+    fn name(&self) -> &[u8];
+
+    /// Returns the type.
+    fn file_type(&self) -> FileType;
+
+    /// Returns the attributes.
+    fn attributes(&self) -> Attributes;
+
+    /// Returns the totals of a directory.
+    fn totals(&self) -> Option<StoredTotals>;
+
+    /// Returns the digest of a directory, if there is one.
+    fn digest(&self) -> Option<Digest>;
+
+    /// Returns why a directory was not read, or not completely.
+    fn unread(&self) -> Option<&str>;
+}
+
+impl<S: ReadAt> Tree for Snapshot<S> {
+    type Position = (u64, u64);
+    type Rows<'t>
+        = RowReader<'t, S>
+    where
+        Self: 't;
+
+    fn rows(&self) -> RowReader<'_, S> {
+        Self::rows(self)
+    }
+
+    fn rows_of(&self, (row, rows): (u64, u64)) -> RowReader<'_, S> {
+        Self::rows_of(self, row, rows)
+    }
+
+    fn roots(&self) -> Result<usize, ReadError> {
+        let mut rows = Self::rows(self);
+        let mut roots = 0;
+        let mut more = rows.advance()?;
+        while more && roots < 2 {
+            roots += 1;
+            more = rows.advance_past()?;
+        }
+        Ok(roots)
+    }
+
+    fn fields(&self) -> FieldMask {
+        self.metadata().fields()
+    }
+
+    fn file_systems(&self) -> &[FileSystem] {
+        &self.metadata().file_systems
+    }
+}
+
+impl<S: ReadAt> TreeRows for RowReader<'_, S> {
+    type Position = (u64, u64);
+
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        Self::advance(self)
+    }
+
+    fn advance_past(&mut self) -> Result<bool, ReadError> {
+        Self::advance_past(self)
+    }
+
+    fn position(&self) -> (u64, u64) {
+        (self.row(), self.totals().map_or(1, |totals| totals.entries))
+    }
+
+    fn depth(&self) -> u32 {
+        Self::depth(self)
+    }
+
+    fn name(&self) -> &[u8] {
+        Self::name(self)
+    }
+
+    fn file_type(&self) -> FileType {
+        Self::file_type(self)
+    }
+
+    fn attributes(&self) -> Attributes {
+        Self::attributes(self)
+    }
+
+    fn totals(&self) -> Option<StoredTotals> {
+        Self::totals(self)
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        Self::digest(self)
+    }
+
+    fn unread(&self) -> Option<&str> {
+        Self::unread(self)
+    }
+}
+
+/// A tree that was just read.
+#[derive(Debug)]
+pub struct LiveTree {
+    table: Table,
+    metadata: Metadata,
+}
+
+impl LiveTree {
+    /// Returns a tree; `metadata` has its file systems.
+    pub fn new(table: Table, metadata: Metadata) -> Self {
+        Self { table, metadata }
+    }
+
+    /// Returns the table.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// Returns the metadata.
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+}
+
+impl Tree for LiveTree {
+    type Position = Row;
+    type Rows<'t> = TableRows<'t>;
+
+    fn rows(&self) -> TableRows<'_> {
+        TableRows::new(&self.table, self.table.roots().collect(), 0)
+    }
+
+    fn rows_of(&self, at: Row) -> TableRows<'_> {
+        TableRows::new(&self.table, vec![at], 0)
+    }
+
+    fn roots(&self) -> Result<usize, ReadError> {
+        Ok(self.table.roots().len().min(2))
+    }
+
+    fn fields(&self) -> FieldMask {
+        self.table.columns()
+    }
+
+    fn file_systems(&self) -> &[FileSystem] {
+        &self.metadata.file_systems
+    }
+}
+
+/// The entries of a table in tree order.
+#[derive(Debug)]
+pub struct TableRows<'t> {
+    table: &'t Table,
+    first: std::vec::IntoIter<Row>,
+    open: Vec<Children>,
+    current: Option<Row>,
+    base: u32,
+}
+
+impl<'t> TableRows<'t> {
+    fn new(table: &'t Table, first: Vec<Row>, base: u32) -> Self {
+        Self { table, first: first.into_iter(), open: Vec::new(), current: None, base }
+    }
+
+    fn row(&self) -> Row {
+        self.current.expect("BUG: there is no current entry")
+    }
+
+    fn go_on(&mut self) -> bool {
+        while let Some(children) = self.open.last_mut() {
+            // A directory that changed while it was listed may have a name twice.
+            let before = self.current.take();
+            let table = self.table;
+            let is_twice =
+                |row: &Row| before.is_some_and(|before| table.name(before) == table.name(*row));
+            let next = children.next();
+            match next {
+                Some(row)
+                    if is_twice(&row)
+                        && table.parent(row) == before.and_then(|it| table.parent(it)) =>
+                {
+                    self.current = before;
+                }
+                Some(row) => {
+                    self.current = Some(row);
+                    return true;
+                }
+                None => drop(self.open.pop()),
+            }
+        }
+        self.current = self.first.next();
+        self.current.is_some()
+    }
+}
+
+impl TreeRows for TableRows<'_> {
+    type Position = Row;
+
+    fn advance(&mut self) -> Result<bool, ReadError> {
+        if let Some(row) = self.current
+            && self.table.file_type(row) == FileType::Directory
+        {
+            self.open.push(self.table.children(row));
+        }
+        Ok(self.go_on())
+    }
+
+    fn advance_past(&mut self) -> Result<bool, ReadError> {
+        Ok(self.go_on())
+    }
+
+    fn position(&self) -> Row {
+        self.row()
+    }
+
+    fn depth(&self) -> u32 {
+        self.base + self.open.len() as u32
+    }
+
+    fn name(&self) -> &[u8] {
+        self.table.name(self.row()).as_encoded_bytes()
+    }
+
+    fn file_type(&self) -> FileType {
+        self.table.file_type(self.row())
+    }
+
+    fn attributes(&self) -> Attributes {
+        self.table.attributes(self.row())
+    }
+
+    fn totals(&self) -> Option<StoredTotals> {
+        let row = self.row();
+        (self.file_type() == FileType::Directory).then(|| {
+            let totals = self.table.totals(row);
+            StoredTotals {
+                entries: totals.entries(),
+                files: totals.files.into(),
+                directories: totals.directories.into(),
+                apparent: totals.apparent,
+                allocated: totals.disk_usage,
+                errors: self.table.errors(row),
+            }
+        })
+    }
+
+    fn digest(&self) -> Option<Digest> {
+        None
+    }
+
+    fn unread(&self) -> Option<&str> {
+        self.table.unread_reason(self.row()).map(UnreadReason::as_str)
+    }
+}
+
+/// Returns which device of `a` is which of `b`: numbers may change when the machine starts again.
+pub(crate) fn device_map(a: &[FileSystem], b: &[FileSystem]) -> HashMap<u64, u64> {
+    let same = |of: &FileSystem| b.iter().find(|other| other.identity == of.identity);
+    a.iter().filter_map(|of| Some((of.device, same(of)?.device))).collect()
+}
