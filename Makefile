@@ -179,7 +179,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
-	for features in '' lab map tui; do
+	for features in '' lab map snapshot tui; do
 		$(CARGO) clippy -p transect-cli --no-default-features --features "$$features" --locked -- -D warnings
 	done
 	# Each feature of the libraries alone: together, one hides what another lacks.

@@ -2,6 +2,8 @@
 
 mod attributes;
 mod cache;
+#[cfg(feature = "snapshot")]
+mod diff;
 mod duplicates;
 mod filter;
 #[cfg(feature = "lab")]
@@ -13,6 +15,8 @@ mod parts;
 mod patch;
 mod progress;
 mod serve;
+#[cfg(feature = "snapshot")]
+mod snapshot;
 mod transform;
 #[cfg(feature = "tui")]
 mod tui;
@@ -27,6 +31,8 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use attributes::*;
 pub(crate) use cache::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use diff::*;
 pub(crate) use duplicates::*;
 #[cfg(feature = "lab")]
 pub(crate) use lab::*;
@@ -37,6 +43,8 @@ pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use progress::*;
 pub(crate) use serve::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use snapshot::*;
 pub(crate) use transform::*;
 #[cfg(feature = "tui")]
 pub(crate) use tui::*;
@@ -161,6 +169,14 @@ pub(crate) enum Command {
     /// List entries: their paths, or columns of attributes
     #[command(after_long_help = LIST_NOTES)]
     List(ListArgs),
+    /// Store a tree in a Parquet file, for other commands and for SQL
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = SNAPSHOT_NOTES)]
+    Snapshot(SnapshotArgs),
+    /// Show what changed between two trees or snapshots: added, removed, changed, moved
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = DIFF_NOTES)]
+    Diff(DiffArgs),
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),

@@ -47,6 +47,10 @@ fn main() -> ExitCode {
         #[cfg(feature = "map")]
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Snapshot(args)) => commands::snapshot::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Diff(args)) => commands::diff::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),

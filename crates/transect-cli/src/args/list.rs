@@ -154,9 +154,9 @@ pub(crate) enum ColorWhen {
 }
 
 impl ColorWhen {
-    const ALL: &[Self] = &[Self::Auto, Self::Always, Self::Never];
+    pub(crate) const ALL: &[Self] = &[Self::Auto, Self::Always, Self::Never];
 
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Always => "always",

@@ -153,6 +153,14 @@ impl FilterArgs {
         conditions
     }
 
+    /// Returns whether no option is given.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn is_default(&self) -> bool {
+        let follows = self.follow || self.one_file_system || self.pseudo;
+        let looks_inside = self.empty || self.broken_links;
+        self.selects_everything() && !follows && !looks_inside
+    }
+
     /// Returns whether no option excludes entries below the roots, except other file systems.
     pub(crate) fn selects_everything(&self) -> bool {
         let by_name = self.glob.is_empty()
@@ -204,11 +212,13 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
     one_of(StatOrder::ALL, StatOrder::as_str)
 }
 
-/// The commands that a build can leave out, and whether they are built.
-const OPTIONAL: [(&str, bool); 3] = [
-    ("lab", cfg!(feature = "lab")),
-    ("map", cfg!(feature = "map")),
-    ("tui", cfg!(feature = "tui")),
+/// The commands that a build can leave out, the feature that adds each, and whether they are built.
+const OPTIONAL: [(&str, &str, bool); 5] = [
+    ("diff", "snapshot", cfg!(feature = "snapshot")),
+    ("lab", "lab", cfg!(feature = "lab")),
+    ("map", "map", cfg!(feature = "map")),
+    ("snapshot", "snapshot", cfg!(feature = "snapshot")),
+    ("tui", "tui", cfg!(feature = "tui")),
 ];
 
 impl WalkArgs {
@@ -247,11 +257,10 @@ impl WalkArgs {
     pub(crate) fn reject_mistyped_command(&self) -> Result<(), CliError> {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };
-        if let Some((name, _)) =
-            OPTIONAL.iter().find(|&&(name, is_built)| name == word && !is_built)
-        {
+        let left_out = OPTIONAL.iter().find(|&&(name, _, is_built)| name == word && !is_built);
+        if let Some((name, feature, _)) = left_out {
             return Err(CliError::Usage(format!(
-                "this program was built without '{name}'; build it with --features {name}"
+                "this program was built without '{name}'; build it with --features {feature}"
             )));
         }
         let cli = Cli::command();

@@ -13,6 +13,7 @@ use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
 use crate::args::MapArgs;
+use crate::commands::snapshot::stored_tree;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::opener::{self, Redirect};
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let settings = settings(args);
     let found = read(args, &TableBuilder::new(SHOWN), &cancel, &progress, None)?;
     if let Some(table) = found.table {
-        let settings = Settings { interrupted: found.interrupted, ..settings };
+        let settings = settings_of(settings, found.interrupted, found.read_at);
         output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
         if args.open {
             opener::open(&std::path::absolute(file)?);
@@ -55,20 +56,28 @@ fn settings(args: &MapArgs) -> Settings {
     }
 }
 
+/// Returns the settings of a page for a tree. The disk of a stored tree is not that of its file.
+fn settings_of(settings: Settings, interrupted: bool, read_at: Option<i64>) -> Settings {
+    match read_at {
+        Some(read_at) => Settings { interrupted, read_at, disk: None, ..settings },
+        None => Settings { interrupted, ..settings },
+    }
+}
+
 /// The columns of a page.
 const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);
 
-/// Returns the builder of a table for a served page: with the identity of files, to recognize them
-/// before they are removed or compared.
-fn served_builder() -> TableBuilder {
-    TableBuilder::new(SHOWN | Removal::COLUMNS | FieldMask::FILE_ID)
-}
+/// Those of a served page: also the identity of files, to recognize them before they are removed or
+/// compared.
+const SERVED: FieldMask = SHOWN.union(Removal::COLUMNS).union(FieldMask::FILE_ID);
 
 /// The result of reading the tree; without a table if nothing could be read.
 struct ReadTree {
     table: Option<Table>,
     interrupted: bool,
     end: ExitStatus,
+    /// When a stored tree was read, in seconds since 1970 UTC.
+    read_at: Option<i64>,
 }
 
 fn read(
@@ -78,6 +87,19 @@ fn read(
     progress: &Arc<Progress>,
     max_open: Option<usize>,
 ) -> Result<ReadTree, CliError> {
+    if let Some(stored) = stored_tree(&args.walk, SERVED)? {
+        if args.allow_removal {
+            let why = "--allow-removal needs a directory: a snapshot may be older than the disk";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let end = match ExitStatus::from_diagnostics(stored.table.diagnostics(), false) {
+            ExitStatus::Complete if stored.interrupted => ExitStatus::Partial,
+            end => end,
+        };
+        let read_at = stored.read_at.map(|time| time.div_euclid(1_000_000_000));
+        let (interrupted, table) = (stored.interrupted, Some(stored.table));
+        return Ok(ReadTree { table, interrupted, end, read_at });
+    }
     let (mut options, _) = profile::scan_options(&args.walk);
     options.max_open = max_open;
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
@@ -93,7 +115,7 @@ fn read(
     );
     output::show_errors(table.diagnostics(), args.errors);
     let is_any = table.diagnostics().failed_roots < outcome.roots as u64;
-    Ok(ReadTree { table: is_any.then_some(table), interrupted, end })
+    Ok(ReadTree { table: is_any.then_some(table), interrupted, end, read_at: None })
 }
 
 /// Ends the wait of clients for a table if reading fails or panics.
@@ -130,21 +152,22 @@ fn serve(
         None => output::hint("open this address in a browser; press Ctrl-C to stop"),
     }
     let outline = PartialTable::new();
-    let builder = served_builder().partial_table(&outline);
+    let builder = TableBuilder::new(SERVED).partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let _reading = GiveUpOnDrop(&live);
             let found = read(args, &builder, cancel, progress, Some(max_open))?;
             let Some(table) = found.table else { return Ok(found.end) };
-            let finish = |table, interrupted| {
-                live.finish(table, &Settings { interrupted, ..settings(args) })
+            let finish = |table, interrupted, read_at| {
+                live.finish(table, &settings_of(settings(args), interrupted, read_at))
             };
-            finish(table, found.interrupted)?;
+            finish(table, found.interrupted, found.read_at)?;
             while live.run_tasks_until_rescan()? {
-                match read(args, &served_builder(), cancel, progress, Some(max_open)) {
-                    Ok(ReadTree { table: Some(table), interrupted: false, .. }) => {
-                        finish(table, false)?;
+                let builder = TableBuilder::new(SERVED);
+                match read(args, &builder, cancel, progress, Some(max_open)) {
+                    Ok(ReadTree { table: Some(table), interrupted: false, read_at, .. }) => {
+                        finish(table, false, read_at)?;
                     }
                     // The page keeps what it shows.
                     Ok(_) => {}

@@ -2,6 +2,8 @@
 
 pub(crate) mod attributes;
 pub(crate) mod cache;
+#[cfg(feature = "snapshot")]
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod duplicates;
 pub(crate) mod generate;
@@ -14,6 +16,8 @@ pub(crate) mod parts;
 pub(crate) mod patch;
 pub(crate) mod scan;
 pub(crate) mod serve;
+#[cfg_attr(not(feature = "snapshot"), path = "no_snapshot.rs")]
+pub(crate) mod snapshot;
 pub(crate) mod transform;
 #[cfg(feature = "tui")]
 pub(crate) mod tui;

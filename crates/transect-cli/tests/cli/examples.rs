@@ -100,6 +100,8 @@ fn prepare(env: &TestEnv) {
     }
     let split = "\"$TRANSECT\" split backup.img -s 1M && \"$TRANSECT\" split backup.img -s 1M -o usb/backup";
     let _ = env.sh(split).exits(0);
+    let store = "\"$TRANSECT\" snapshot docs -o before.parquet && \"$TRANSECT\" snapshot src -o after.parquet";
+    let _ = env.sh(store).exits(0);
     let digests = "\"$TRANSECT\" transform blake3 src >src.b3";
     let _ = env.sh(digests).exits(0);
 }

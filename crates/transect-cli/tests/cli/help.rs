@@ -3,12 +3,14 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 18] = [
+pub(crate) const COMMANDS: [&str; 20] = [
     "scan",
     "usage",
     "tui",
     "map",
     "list",
+    "snapshot",
+    "diff",
     "duplicates",
     "transform",
     "verify",

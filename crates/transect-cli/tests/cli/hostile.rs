@@ -48,6 +48,21 @@ const CASES: &[(&str, &str)] = &[
         $T list --empty -l --total --bytes "$N"; $T list --color always "$N" "$U"; $T list --total --csv "$N""#,
     ),
     (
+        "snapshot",
+        r#"$T snapshot "$N" -o "stored$U"; $T snapshot --json "$N" "$U" -o "stored$N"; $T snapshot "missing$N" -o x
+        $T snapshot "$N" -o "missing$N/x"; $T snapshot "$N" -o "$N"; $T usage --files "stored$N"
+        $T usage --json --files "stored$U"; $T usage -g "[$U" "stored$N"; $T map --html - "stored$U"
+        head -c 3000 "stored$N" >"cut$N"; $T usage "cut$N""#,
+    ),
+    (
+        "diff",
+        r#"$T snapshot "$N" -o "a$N"; $T snapshot "$U" -o "b$U"; $T diff "a$N" "b$U"; $T diff --json "a$N" "b$U"
+        mv "copy$N/$N" "copy$N/moved$U"; rm "copy$U/$U"; mkdir "copy$U/$U"
+        $T diff "$N" "copy$N"; $T diff --json "$N" "copy$N"; $T diff --color always "$U" "copy$U"
+        $T diff "missing$N" "$N"; $T diff "a$N" "missing$N"; $T diff --ignore "$U" a b
+        head -c 3000 "a$N" >"cut$N"; $T diff "cut$N" "$N""#,
+    ),
+    (
         "duplicates",
         r#"$T duplicates "$N" "copy$N" "$U"; $T duplicates -0 "$N" "copy$N"
         $T duplicates --json "$N" "copy$N"; $T duplicates "missing$N"; $T duplicates --keep "$U"

@@ -9,6 +9,7 @@
 mod attributes;
 mod cache;
 mod corpus;
+mod diff;
 mod duplicates;
 mod examples;
 mod folders;
@@ -34,6 +35,7 @@ mod parts;
 mod scan;
 mod serve;
 mod signals;
+mod snapshot;
 mod start;
 mod stopped;
 mod strangers;

@@ -18,6 +18,7 @@ use transect::{Cancel, FieldMask, Outcome, Progress};
 use transect_sys::DiskSpace;
 
 use crate::args::{Key, UsageArgs};
+use crate::commands::snapshot::stored_tree;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::progress::ProgressLine;
@@ -31,17 +32,27 @@ const DEFAULT_LINES: usize = 25;
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
-    let (table, outcome, cancel) = match &args.import_ncdu {
+    let stored = match args.import_ncdu {
+        Some(_) => None,
+        None => stored_tree(&args.walk, columns(args))?,
+    };
+    let was_interrupted = stored.as_ref().is_some_and(|stored| stored.interrupted);
+    let (table, outcome, cancel) = match (&args.import_ncdu, stored) {
         // Signals are handled only after the import, so that Ctrl-C ends a read from a pipe.
-        Some(file) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
-        None => {
+        (Some(file), _) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
+        (None, Some(stored)) => (stored.table, None, cancel_on_signal()?),
+        (None, None) => {
             let cancel = cancel_on_signal()?;
             let (table, outcome) = walk(args, &cancel)?;
             (table, Some(outcome), cancel)
         }
     };
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
-    let end = ExitStatus::from_diagnostics(table.diagnostics(), interrupted);
+    let end = match ExitStatus::from_diagnostics(table.diagnostics(), interrupted) {
+        ExitStatus::Complete if was_interrupted => ExitStatus::Partial,
+        end => end,
+    };
+    let interrupted = interrupted || was_interrupted;
     output::show_errors(table.diagnostics(), args.errors);
     if outcome.as_ref().is_some_and(|it| table.diagnostics().failed_roots == it.roots as u64) {
         return Ok(end);

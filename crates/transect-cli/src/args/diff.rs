@@ -1,0 +1,134 @@
+//! Arguments of `diff`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use transect::FieldMask;
+
+use super::{ColorWhen, ProgressArgs, one_of};
+
+pub(crate) const DIFF_NOTES: &str = "\
+A and B are directories or snapshots (transect snapshot). Lines begin with + added, - removed, ~ changed, \
+> moved, T of another type, ! not readable in B, ? not readable in A. A directory that is new, gone or moved is \
+one line. What could not be read this time is never reported as removed.
+
+Moves are found by file id and time of creation; where a snapshot lacks it (--all-times), by size and mtime. Directories \
+whose size, times or link count changed because entries in them did are not listed; --json lists them.
+
+ATTRIBUTEs: size, allocated, mtime, mode, uid, gid, nlink, attributes, reparse_tag.
+
+Examples:
+  Store a tree, and see later what changed in it:
+    transect snapshot -o a.parquet src && transect diff a.parquet src
+  Compare two snapshots, and show only the numbers:
+    transect diff --summary before.parquet after.parquet
+  Show the ten largest changes:
+    transect diff --top 10 before.parquet after.parquet
+  Compare a copy with its original, whose times and owners differ:
+    transect diff --ignore mtime,uid,gid,allocated photos archive
+  Fail in a script if anything changed:
+    transect diff --exit-code --summary after.parquet after.parquet
+
+Exit codes: 0 compared; 1 something could not be read, or with --exit-code A and B differ; \
+2 wrong usage, or A or B could not be read at all; 130 interrupted.";
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// Compare this directory or snapshot …
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+    /// … with this one
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
+    /// Print only the numbers, and the directories that grew or shrank
+    #[arg(short, long)]
+    pub(crate) summary: bool,
+    /// Show only the N largest changes, and the N directories that grew or shrank most
+    ///
+    /// Without it, all changes are shown, and 10 directories.
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// Do not compare these attributes
+    ///
+    /// The names are listed below.
+    #[arg(long, value_name = "ATTRIBUTE,…", value_delimiter = ',', hide_possible_values = true,
+          value_parser = one_of(Compared::ALL, Compared::as_str))]
+    pub(crate) ignore: Vec<Compared>,
+    /// Compare everything, also where digests are equal
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Stay on the file system of each directory
+    #[arg(short = 'x', long)]
+    pub(crate) one_file_system: bool,
+    /// Exit with 1 if A and B differ
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+    /// Print one JSON object per change, then one with the numbers
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Paint changes: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true,
+          hide_default_value = true, value_parser = one_of(ColorWhen::ALL, ColorWhen::as_str))]
+    pub(crate) color: ColorWhen,
+    /// List all errors, not only the first ten
+    #[arg(long)]
+    pub(crate) errors: bool,
+}
+
+/// An attribute that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    Size,
+    Allocated,
+    Mtime,
+    Mode,
+    Uid,
+    Gid,
+    Nlink,
+    Attributes,
+    ReparseTag,
+}
+
+impl Compared {
+    pub(crate) const ALL: &[Self] = &[
+        Self::Size,
+        Self::Allocated,
+        Self::Mtime,
+        Self::Mode,
+        Self::Uid,
+        Self::Gid,
+        Self::Nlink,
+        Self::Attributes,
+        Self::ReparseTag,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Allocated => "allocated",
+            Self::Mtime => "mtime",
+            Self::Mode => "mode",
+            Self::Uid => "uid",
+            Self::Gid => "gid",
+            Self::Nlink => "nlink",
+            Self::Attributes => "attributes",
+            Self::ReparseTag => "reparse_tag",
+        }
+    }
+
+    pub(crate) fn field(self) -> FieldMask {
+        match self {
+            Self::Size => FieldMask::SIZE,
+            Self::Allocated => FieldMask::ALLOCATED,
+            Self::Mtime => FieldMask::MTIME,
+            Self::Mode => FieldMask::MODE,
+            Self::Uid => FieldMask::UID,
+            Self::Gid => FieldMask::GID,
+            Self::Nlink => FieldMask::NLINK,
+            Self::Attributes => FieldMask::ATTRIBUTES,
+            Self::ReparseTag => FieldMask::REPARSE_TAG,
+        }
+    }
+}

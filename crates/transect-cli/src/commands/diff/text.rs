@@ -1,0 +1,231 @@
+//! The lines of a diff.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use anstyle::Style;
+use transect::{FieldMask, FileType};
+use transect_snapshot::{Change, ChangeKind, Diff, Facts};
+use transect_sys::name_from_bytes;
+
+use crate::args::{ColorWhen, DiffArgs};
+use crate::output::time::TimeFormatter;
+use crate::output::units::{bytes, count, counted};
+use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, stream};
+
+/// Writes a diff.
+pub(super) fn write(args: &DiffArgs, diff: &Diff) -> io::Result<()> {
+    let mut out = String::new();
+    let is_painted = match args.color {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => stream::stdout_colours() != anstream::ColorChoice::Never,
+    };
+    let lines = Lines { times: TimeFormatter::for_fields(FieldMask::MTIME), is_painted };
+    let mut shown: Vec<&Change> =
+        diff.changes.iter().filter(|change| !change.is_consequence()).collect();
+    let hidden = diff.changes.len() - shown.len();
+    let all = shown.len();
+    if let Some(top) = args.top {
+        shown.sort_by_key(|change| Reverse(change.growth().abs()));
+        shown.truncate(top);
+    }
+    if !args.summary {
+        shown.iter().for_each(|change| lines.change(change, &mut out));
+        if shown.len() < all {
+            let more = counted((all - shown.len()) as u64, "more change", "more changes");
+            let _ = writeln!(out, "… {more}");
+        }
+        if !shown.is_empty() {
+            out.push('\n');
+        }
+    }
+    lines.summary(diff, hidden, &mut out);
+    lines.growth(diff, &mut out);
+    if is_painted {
+        return stream::painted_stdout().write_all(out.as_bytes());
+    }
+    stream::stdout().write_all(out.as_bytes())
+}
+
+struct Lines {
+    times: TimeFormatter,
+    is_painted: bool,
+}
+
+impl Lines {
+    fn paint(&self, style: Style, text: &str) -> String {
+        if self.is_painted { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    fn change(&self, change: &Change, out: &mut String) {
+        let (mark, style) = match change.kind {
+            ChangeKind::Added => ("+", GOOD),
+            ChangeKind::Removed => ("-", ERROR),
+            ChangeKind::Modified => ("~", WARN),
+            ChangeKind::Renamed => (">", BOLD),
+            ChangeKind::TypeChanged => ("T", WARN),
+            ChangeKind::Unreadable => ("!", ERROR),
+            _ => ("?", WARN),
+        };
+        let facts = change.after.as_ref().or(change.before.as_ref());
+        let mut line = shown_path(&change.path, facts);
+        if let Some(from) = &change.from
+            && change.kind == ChangeKind::Renamed
+        {
+            line = format!("{} → {line}", shown_path(from, change.before.as_ref()));
+        }
+        let line = self.paint(style, &format!("{mark} {line}"));
+        let notes = self.notes(change);
+        let _ = match notes.is_empty() {
+            true => writeln!(out, "{line}"),
+            false => writeln!(out, "{line}  {}", self.paint(DIM, &notes.join(", "))),
+        };
+    }
+
+    fn notes(&self, change: &Change) -> Vec<String> {
+        let mut notes = Vec::new();
+        match (change.kind, &change.before, &change.after) {
+            (ChangeKind::Added, _, Some(facts)) | (ChangeKind::Removed, Some(facts), _) => {
+                if facts.totals.is_some() {
+                    notes.push(counted(facts.entries(), "entry", "entries"));
+                }
+                notes.push(bytes(facts.allocated()));
+                if change.moved_entries > 0 {
+                    notes.push(format!("{} of them moved", count(change.moved_entries)));
+                }
+            }
+            (ChangeKind::TypeChanged, Some(before), Some(after)) => {
+                let words = [before, after].map(|it| it.attributes.file_type().as_str());
+                notes.push(format!("{} → {}", words[0], words[1]));
+            }
+            (ChangeKind::Unreadable | ChangeKind::Readable, before, after) => {
+                notes.extend(change.reason.clone());
+                let read = if change.kind == ChangeKind::Unreadable { before } else { after };
+                if let Some(facts) = read {
+                    let inside = facts.entries().saturating_sub(1);
+                    let inside = counted(inside, "entry", "entries");
+                    notes.push(format!("{inside} in it cannot be compared"));
+                }
+            }
+            (_, Some(before), Some(after)) => {
+                if change.kind == ChangeKind::Renamed && after.totals.is_some() {
+                    notes.push(counted(after.entries(), "entry", "entries"));
+                }
+                if !change.is_consequence() {
+                    notes.extend(self.attributes(change, before, after));
+                }
+            }
+            _ => {}
+        }
+        notes
+    }
+
+    /// Returns what changed of the attributes.
+    fn attributes(&self, change: &Change, before: &Facts, after: &Facts) -> Vec<String> {
+        let (a, b) = (&before.attributes, &after.attributes);
+        let mut notes = Vec::new();
+        let has = |field| change.fields.contains(field);
+        if let (true, Some(a), Some(b)) = (has(FieldMask::SIZE), a.size(), b.size()) {
+            notes.push(format!("size {} → {}", bytes(a), bytes(b)));
+        } else if let (true, Some(a), Some(b)) =
+            (has(FieldMask::ALLOCATED), a.allocated(), b.allocated())
+        {
+            notes.push(format!("allocated {} → {}", bytes(a), bytes(b)));
+        }
+        if let (true, Some(a), Some(b)) = (has(FieldMask::MTIME), a.mtime(), b.mtime()) {
+            notes.push(format!("mtime {} → {}", self.times.text(a), self.times.text(b)));
+        }
+        if let (true, Some(a), Some(b)) = (has(FieldMask::MODE), a.mode(), b.mode()) {
+            notes.push(format!("mode {:o} → {:o}", a & 0o7777, b & 0o7777));
+        }
+        let numbers = [
+            (FieldMask::UID, "uid", a.uid(), b.uid()),
+            (FieldMask::GID, "gid", a.gid(), b.gid()),
+            (FieldMask::NLINK, "nlink", a.nlink(), b.nlink()),
+        ];
+        for (field, name, a, b) in numbers {
+            if let (true, Some(a), Some(b)) = (has(field), a, b) {
+                notes.push(format!("{name} {a} → {b}"));
+            }
+        }
+        let bits = [
+            (FieldMask::ATTRIBUTES, "attributes", a.attribute_bits(), b.attribute_bits()),
+            (FieldMask::REPARSE_TAG, "reparse_tag", a.reparse_tag(), b.reparse_tag()),
+        ];
+        for (field, name, a, b) in bits {
+            if let (true, Some(a), Some(b)) = (has(field), a, b) {
+                notes.push(format!("{name} {a:#x} → {b:#x}"));
+            }
+        }
+        notes
+    }
+
+    fn summary(&self, diff: &Diff, hidden: usize, out: &mut String) {
+        let numbers = &diff.summary;
+        if diff.is_empty() {
+            out.push_str("no changes\n");
+            return;
+        }
+        let modified = numbers.modified.saturating_sub(hidden as u64);
+        let parts = [
+            (numbers.added, "added"),
+            (numbers.removed, "removed"),
+            (modified, "changed"),
+            (numbers.renamed, "moved"),
+            (numbers.type_changed, "of another type"),
+            (numbers.unreadable, "not readable in B"),
+            (numbers.readable, "not readable in A"),
+        ];
+        let mut parts: Vec<String> = parts
+            .iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| format!("{} {what}", count(*number)))
+            .collect();
+        if parts.is_empty() {
+            parts.push("no changes but those of directories' own attributes".to_owned());
+        }
+        let (before, after) = (numbers.allocated_before, numbers.allocated_after);
+        let difference = signed(i128::from(after) - i128::from(before));
+        let _ = writeln!(
+            out,
+            "{}; disk usage {} → {} ({difference})",
+            parts.join(", "),
+            bytes(before),
+            bytes(after)
+        );
+    }
+
+    fn growth(&self, diff: &Diff, out: &mut String) {
+        for growth in &diff.growth {
+            let style = if growth.difference() > 0 { WARN } else { GOOD };
+            let difference = self.paint(style, &format!("{:>12}", signed(growth.difference())));
+            let path = shown_path(&growth.path, None);
+            let (before, after) = (bytes(growth.before), bytes(growth.after));
+            let _ = writeln!(out, "{difference}  {path}  {before} → {after}");
+        }
+    }
+}
+
+/// Returns a difference with its sign.
+fn signed(difference: i128) -> String {
+    let size = bytes(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
+    match difference {
+        0 => "±0".to_owned(),
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
+/// Returns a path, with a slash behind a directory.
+fn shown_path(path: &[u8], facts: Option<&Facts>) -> String {
+    let name = name_from_bytes(path.to_vec());
+    let mut path = quote::for_terminal(&name);
+    let is_directory =
+        facts.is_some_and(|facts| facts.attributes.file_type() == FileType::Directory);
+    if is_directory && !path.ends_with('/') {
+        path.push('/');
+    }
+    path
+}

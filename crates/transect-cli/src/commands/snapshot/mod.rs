@@ -1,0 +1,184 @@
+//! `transect snapshot`: stores a tree in a Parquet file.
+
+mod input;
+
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::Serialize;
+use transect::table::{Table, TableBuilder};
+use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
+use transect_snapshot::{FileSystem, Metadata, WriteError};
+
+use crate::args::SnapshotArgs;
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output::units::{bytes, counted};
+use crate::output::{self, json, quote, stream};
+use crate::profile;
+use crate::progress::ProgressLine;
+
+pub(crate) use input::{open, stored_tree};
+
+/// The attributes that every snapshot has.
+pub(crate) const FIELDS: FieldMask = FieldMask::MTIME
+    .union(FieldMask::MODE)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID)
+    .union(FieldMask::NLINK)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::ATTRIBUTES)
+    .union(FieldMask::REPARSE_TAG);
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    file: json::PathEntry<'a>,
+    entries: u64,
+    size: u64,
+    complete: bool,
+    errors: u64,
+}
+
+pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
+    let cancel = cancel_on_signal()?;
+    let fields = if args.all_times { FIELDS | FieldMask::TIMES } else { FIELDS };
+    let started = now();
+    let progress = Arc::new(Progress::new());
+    let line = ProgressLine::start(args.progress, true, &progress);
+    let (mut options, _) = profile::scan_options(&args.walk);
+    options.roots = options.roots.iter().map(|root| absolute(root)).collect();
+    let (table, outcome) = walk(options, fields, &cancel, &progress)?;
+    drop(line);
+    output::show_errors(table.diagnostics(), args.errors);
+    let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
+    if outcome.interrupted {
+        output::note("interrupted: nothing was stored");
+        return Ok(end);
+    }
+    if table.diagnostics().failed_roots == outcome.roots as u64 {
+        return Ok(end);
+    }
+    let metadata = metadata(&table, &outcome, Some(started));
+    let mut size = 0;
+    let written = output::file::write(&args.output, |out| {
+        let mut out = Counted { out, bytes: 0 };
+        transect_snapshot::write(&table, &metadata, &cancel, &mut out)?;
+        size = out.bytes;
+        Ok(())
+    });
+    if cancel.is_cancelled() && written.is_err() {
+        output::note(&format!("{}: nothing was stored", WriteError::Cancelled));
+        return Ok(ExitStatus::Interrupted);
+    }
+    written?;
+    show(args, &table, size)?;
+    Ok(end)
+}
+
+/// Reads a tree into a table.
+pub(crate) fn walk(
+    options: ScanOptions,
+    fields: FieldMask,
+    cancel: &Cancel,
+    progress: &Arc<Progress>,
+) -> Result<(Table, Outcome<()>), CliError> {
+    let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
+    let builder = TableBuilder::new(fields);
+    let (sink, outcome) = plan.run(|| builder.sink())?.split();
+    Ok((sink.into_table()?, outcome))
+}
+
+fn show(args: &SnapshotArgs, table: &Table, size: u64) -> io::Result<()> {
+    if args.output.as_os_str() == "-" {
+        return Ok(());
+    }
+    let errors = table.diagnostics().errors;
+    if args.json {
+        let object = Object {
+            schema: "transect.snapshot/1",
+            file: args.output.as_path().into(),
+            entries: table.len(),
+            size,
+            complete: errors == 0,
+            errors,
+        };
+        return output::write_json(&mut stream::stdout(), &object);
+    }
+    let entries = counted(table.len(), "entry", "entries");
+    let file = quote::for_terminal(args.output.as_os_str());
+    let each = size as f64 / table.len().max(1) as f64;
+    let line = format!("stored {entries} in '{file}': {} ({each:.1} bytes each)\n", bytes(size));
+    stream::stdout().write_all(line.as_bytes())
+}
+
+/// Counts what is written.
+struct Counted<'o> {
+    out: &'o mut dyn Write,
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Returns the circumstances of a walk.
+pub(crate) fn metadata(table: &Table, outcome: &Outcome<()>, started: Option<i64>) -> Metadata {
+    let mut metadata = Metadata::default();
+    let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
+    metadata.tool_version = env!("CARGO_PKG_VERSION").to_owned();
+    metadata.roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+    metadata.host = host();
+    for (row, path) in table.roots().zip(&roots) {
+        let device = table.attributes(row).device();
+        let identity = transect_sys::host::file_system_identity(path);
+        if let Some((device, identity)) = device.zip(identity) {
+            metadata.file_systems.push(FileSystem::new(device, identity));
+        }
+    }
+    let options = std::env::args_os().skip(1);
+    metadata.options = options.map(|option| option.to_string_lossy().into_owned()).collect();
+    (metadata.started, metadata.ended) = (started, Some(now()));
+    metadata.reader = Some(outcome.reader.as_str().to_owned());
+    metadata.interrupted = outcome.interrupted;
+    metadata.complete = table.diagnostics().is_complete() && !outcome.interrupted;
+    metadata.set_fields(table.columns());
+    metadata.set_diagnostics(table.diagnostics());
+    metadata
+}
+
+/// Returns the name of this machine.
+fn host() -> Option<String> {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var_os("COMPUTERNAME")?.to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// Returns the absolute path of a root, so that it means the same everywhere. A root that is a link is not
+/// followed.
+pub(crate) fn absolute(root: &Path) -> PathBuf {
+    let path = match root.components().any(|part| part == Component::ParentDir) {
+        true => root.canonicalize(),
+        false => std::path::absolute(root),
+    };
+    path.unwrap_or_else(|_| root.to_owned())
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,273 @@
+//! `transect snapshot`, and snapshots where commands take a path.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use transect_testkit::Mount;
+
+use crate::harness::{TestEnv, skip};
+use crate::tree;
+
+fn store(env: &TestEnv, tree: &str, file: &str) {
+    let _ = env.transect(["snapshot", tree, "-o", file]).exits(0).quiet();
+}
+
+/// Returns what `usage --json` prints, without what depends on the walk.
+fn usage(env: &TestEnv, path: &str, more: &[&str]) -> Value {
+    let args = ["usage", "--json", "-n", "10000", path];
+    let mut shown = env.transect(args.iter().chain(more)).exits(0).quiet().json();
+    let object = shown.as_object_mut().expect("an object");
+    for key in ["elapsed_ns", "reader", "order", "threads", "disk"] {
+        object.remove(key);
+    }
+    shown
+}
+
+#[test]
+fn snapshot_usage_equals_that_of_the_tree() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    store(&env, "tree", "tree.parquet");
+    let root = env.path("tree");
+    let root = root.to_str().unwrap();
+    for more in [&["--files"][..], &["--by", "owner"], &["--by", "age"], &["--by", "ext"]] {
+        assert_eq!(usage(&env, "tree.parquet", more), usage(&env, root, more), "{more:?}");
+    }
+}
+
+#[test]
+fn snapshot_by_every_reader_and_thread_count_is_the_same() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let readers = ["getdents-statx", "getdents-fstatat", "portable"];
+    let mut first = None;
+    for reader in readers {
+        for threads in ["1", "2", "16"] {
+            let args = ["snapshot", "tree", "-o", "now.parquet", "--reader", reader, "-j", threads];
+            let _ = env.transect(args).exits(0).quiet();
+            let shown = usage(&env, "now.parquet", &["--files"]);
+            assert_eq!(*first.get_or_insert_with(|| shown.clone()), shown, "{reader} {threads}");
+        }
+    }
+}
+
+#[test]
+fn snapshot_map_shows_the_stored_tree() {
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.write("tree/sub/stored-name", 100_000);
+    store(&env, "tree", "tree.parquet");
+    let page = env.transect(["map", "--html", "-", "tree.parquet"]).exits(0).quiet();
+    let walked = env.transect(["map", "--html", "-", "tree"]).exits(0).quiet();
+    // The names of the page are packed; pages of the same tree have the same length, but for times.
+    let (stored, walked) = (page.stdout.len() as i64, walked.stdout.len() as i64);
+    assert!((stored - walked).abs() < 400, "{stored} {walked}");
+}
+
+#[test]
+fn snapshot_refuses_what_it_cannot_do() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/file", 10);
+    store(&env, "tree", "good.parquet");
+    let bytes = fs::read(env.path("good.parquet")).unwrap();
+    fs::write(env.path("cut.parquet"), &bytes[..bytes.len() / 2]).unwrap();
+    let mut newer = bytes.clone();
+    let key = b"transect.schema_version\x18\x01";
+    let at = newer.windows(key.len()).position(|window| window == key).unwrap() + key.len();
+    newer[at] = b'7';
+    fs::write(env.path("newer.parquet"), &newer).unwrap();
+    let mut damaged = bytes.clone();
+    damaged[300..900].fill(0xff);
+    fs::write(env.path("damaged.parquet"), &damaged).unwrap();
+    for (args, word) in [
+        (&["usage", "cut.parquet"][..], "not a snapshot: not a Parquet file, or truncated"),
+        (&["usage", "newer.parquet"], "version 7 of the format"),
+        (&["usage", "damaged.parquet"], "damaged"),
+        (&["usage", "-t", "f", "good.parquet"], "filters apply only to directories"),
+        (&["map", "--html", "-", "cut.parquet"], "truncated"),
+        (&["snapshot", "tree"], "--output"),
+        (&["snapshot", "missing", "-o", "x.parquet"], "cannot access"),
+        (&["snapshot", "tree", "-o", "missing/x.parquet"], "cannot create 'missing/x.parquet'"),
+    ] {
+        let refused = env.transect(args).exits(2);
+        assert!(refused.stderr_text().contains(word), "{args:?}: {}", refused.text());
+        assert!(refused.stdout.is_empty(), "{args:?}");
+    }
+    assert!(!env.path("x.parquet").exists());
+    // A Parquet file that is not a snapshot is a file like any other.
+    let mut foreign = bytes;
+    let at = foreign.windows(8).position(|window| window == b"transect").unwrap();
+    let all: Vec<usize> =
+        (0..foreign.len() - 8).filter(|&at| &foreign[at..at + 8] == b"transect").collect();
+    assert!(all.contains(&at));
+    all.iter().for_each(|&at| foreign[at..at + 8].copy_from_slice(b"whatever"));
+    fs::write(env.path("foreign.parquet"), &foreign).unwrap();
+    let shown = usage(&env, "foreign.parquet", &[]);
+    assert_eq!(shown["files"], 1, "{shown}");
+}
+
+#[test]
+fn snapshot_that_claims_gigabytes_needs_little_memory() {
+    let env = TestEnv::new();
+    // A sparse file of 100 GB, whose description claims 285 MB.
+    let script = "printf PAR1 >huge.parquet && truncate -s 100G huge.parquet \
+        && printf '\\377\\377\\377\\020PAR1' >>huge.parquet \
+        && ulimit -v 1000000 && \"$TRANSECT\" usage huge.parquet";
+    let refused = env.sh(script).exits(2);
+    assert!(refused.stderr_text().contains("cannot read 'huge.parquet'"), "{}", refused.text());
+}
+
+#[test]
+fn snapshot_partial_tree_is_marked() {
+    let test = "snapshot_partial_tree_is_marked";
+    let env = TestEnv::new();
+    env.mkdir("tree/denied");
+    env.write("tree/file", 10);
+    let _ = env.sh("chmod 755 . tree; chmod 0 tree/denied; mkdir -m 777 to").exits(0);
+    let stored = env.transect_unprivileged(test, ["snapshot", "tree", "-o", "to/now.parquet"]);
+    let Some(stored) = stored else { return };
+    let stored = stored.exits(1);
+    assert!(stored.stderr_text().contains("cannot open directory"), "{}", stored.text());
+    let shown = env.transect(["usage", "--json", "to/now.parquet"]).exits(1).json();
+    assert_eq!(shown["complete"], false, "{shown}");
+    assert_eq!(shown["errors"], 1, "{shown}");
+    let entries = shown["entries"].as_array().unwrap();
+    let denied = entries.iter().find(|entry| entry["unread"] == "denied");
+    assert!(denied.is_some_and(|it| it["path"].as_str().unwrap().ends_with("denied")), "{shown}");
+}
+
+#[test]
+fn snapshot_killed_or_interrupted_keeps_the_old_file() {
+    let env = TestEnv::new();
+    for directory in 0..60 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
+    }
+    env.mkdir("to");
+    store(&env, "tree", "to/out.parquet");
+    let whole = fs::read(env.path("to/out.parquet")).unwrap();
+    let whole_usage = usage(&env, "to/out.parquet", &[]);
+    let mut stopped = 0;
+    // Delays that hit the walk, the writing and the end, depending on the speed of the machine; then
+    // again until one was stopped.
+    let delays = (0..30).chain(std::iter::repeat(0)).map(Duration::from_millis);
+    for (number, delay) in delays.enumerate() {
+        if number >= 30 && stopped > 0 {
+            break;
+        }
+        let signal = if number % 2 == 0 { Signal::INT } else { Signal::KILL };
+        let running = env.start(["snapshot", "tree", "-o", "to/out.parquet"]);
+        running.wait_until_handled();
+        std::thread::sleep(delay);
+        running.signal(signal);
+        let output = running.finish();
+        if output.code != Some(0) {
+            stopped += 1;
+        }
+        assert_eq!(usage(&env, "to/out.parquet", &[]), whole_usage, "after {delay:?}");
+        // A killed process may leave a temporary file where the file system needs one.
+        if signal == Signal::INT {
+            let names = fs::read_dir(env.path("to")).unwrap();
+            let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+            let parquet = names.iter().filter(|name| name.as_bytes().ends_with(b".parquet"));
+            assert_eq!(parquet.count(), 1, "{names:?}");
+        }
+    }
+    assert!(!whole.is_empty());
+}
+
+#[test]
+fn snapshot_full_device_keeps_the_old_file() {
+    let test = "snapshot_full_device_keeps_the_old_file";
+    let env = TestEnv::new();
+    tree::many_files(&env, &env.path("tree"), 4000, "name");
+    let _mount = match Mount::tmpfs("16k", &env.path("small")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    for before in [None, Some("what was there")] {
+        if let Some(text) = before {
+            env.text("small/out.parquet", text);
+        }
+        let full = env.transect(["snapshot", "tree", "-o", "small/out.parquet"]).exits(2);
+        let said = full.stderr_text();
+        assert!(said.contains("cannot write 'small/out.parquet': No space left"), "{said}");
+        assert_eq!(fs::read_to_string(env.path("small/out.parquet")).ok().as_deref(), before);
+        let there = fs::read_dir(env.path("small")).unwrap().count();
+        assert_eq!(there, usize::from(before.is_some()), "nothing is left beside it");
+    }
+}
+
+/// What the programs below print: rows, files, bytes of files, and the sum of the totals of the root.
+const COUNTS: [(&str, &str); 3] = [
+    (
+        "duckdb",
+        "import duckdb
+q = \"SELECT count(*), count(*) FILTER (type = 'file'), sum(size) FILTER (type = 'file'), \"
+q += \"max(entries) FILTER (depth = 0), count(name_raw), count(digest), \"
+q += \"count(*) FILTER (mtime > TIMESTAMP '2000-01-01') FROM 'tree.parquet'\"
+print(*(int(value) for value in duckdb.connect().execute(q).fetchone()))",
+    ),
+    (
+        "polars",
+        "import polars as pl
+t = pl.read_parquet('tree.parquet')
+f = t.filter(pl.col('type') == 'file')
+late = t.filter(pl.col('mtime') > pl.datetime(2000, 1, 1, time_zone='UTC')).height
+print(t.height, f.height, f['size'].sum(), t.filter(pl.col('depth') == 0)['entries'].max(),
+      t['name_raw'].count(), t['digest'].count(), late)",
+    ),
+    (
+        "pyarrow",
+        "import datetime
+import pyarrow.compute as pc, pyarrow.parquet as pq
+t = pq.read_table('tree.parquet')
+f = t.filter(pc.equal(t['type'], 'file'))
+late = datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc)
+print(t.num_rows, f.num_rows, pc.sum(f['size']).as_py(),
+      pc.max(t.filter(pc.equal(t['depth'], 0))['entries']).as_py(),
+      pc.count(t['name_raw']).as_py(), pc.count(t['digest']).as_py(),
+      t.filter(pc.greater(t['mtime'], late)).num_rows)",
+    ),
+];
+
+#[test]
+fn snapshot_read_by_duckdb_polars_and_pyarrow() {
+    let test = "snapshot_read_by_duckdb_polars_and_pyarrow";
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    let not_utf8 = std::ffi::OsStr::from_bytes(b"not \xff UTF-8");
+    fs::write(env.path("tree").join(not_utf8), "text").unwrap();
+    tree::many_files(&env, &env.path("tree/many"), 9000, "name");
+    store(&env, "tree", "tree.parquet");
+    let names = COUNTS.map(|(name, _)| name);
+    let install = format!(
+        "python3 -m venv programs && programs/bin/pip install --quiet --disable-pip-version-check {}",
+        names.join(" ")
+    );
+    if env.sh(&install).code != Some(0) {
+        return skip(test, "pip cannot install duckdb, polars and pyarrow").unwrap_or_default();
+    }
+    let mut answers: Vec<(&str, String)> = Vec::new();
+    for (name, script) in COUNTS {
+        env.text("ask.py", script);
+        let output = env.sh("programs/bin/python ask.py").exits(0);
+        answers.push((name, output.stdout_text()));
+    }
+    let shown = usage(&env, "tree.parquet", &[]);
+    let number = |key: &str| shown[key].as_u64().unwrap();
+    let rows = number("files") + number("directories") + number("others");
+    for (name, answer) in &answers {
+        let numbers: Vec<u64> =
+            answer.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(numbers[0], rows, "{name}: {answer}");
+        assert_eq!(numbers[1], number("files"), "{name}");
+        assert_eq!(numbers[3], rows, "{name}");
+        assert!(numbers[4] >= 1, "{name}: a name that is not UTF-8");
+        assert_eq!(numbers[5], number("directories"), "{name}");
+        assert_eq!(*answer, answers[0].1, "{name}");
+    }
+}
