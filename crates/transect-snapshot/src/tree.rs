@@ -73,6 +73,9 @@ pub trait TreeRows {
     /// Returns the totals of a directory.
     fn totals(&self) -> Option<StoredTotals>;
 
+    /// Returns the allocated bytes in and below a directory; 0 for anything else.
+    fn total_allocated(&self) -> u64;
+
     /// Returns the digest of a directory, if there is one.
     fn digest(&self) -> Option<Digest>;
 
@@ -127,7 +130,7 @@ impl<S: ReadAt> TreeRows for RowReader<'_, S> {
     }
 
     fn position(&self) -> (u64, u64) {
-        (self.row(), self.totals().map_or(1, |totals| totals.entries))
+        (self.row(), self.entries())
     }
 
     fn depth(&self) -> u32 {
@@ -148,6 +151,10 @@ impl<S: ReadAt> TreeRows for RowReader<'_, S> {
 
     fn totals(&self) -> Option<StoredTotals> {
         Self::totals(self)
+    }
+
+    fn total_allocated(&self) -> u64 {
+        Self::total_allocated(self).unwrap_or(0)
     }
 
     fn digest(&self) -> Option<Digest> {
@@ -303,6 +310,10 @@ impl TreeRows for TableRows<'_> {
                 errors: self.table.errors(row),
             }
         })
+    }
+
+    fn total_allocated(&self) -> u64 {
+        self.totals().map_or(0, |totals| totals.allocated)
     }
 
     fn digest(&self) -> Option<Digest> {

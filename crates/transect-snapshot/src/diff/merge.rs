@@ -250,6 +250,11 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         if fields.is_empty() && !is_other_type && !is_directory {
             return true;
         }
+        let is_same =
+            self.uses_digests && !is_other_type && a.digest().is_some() && a.digest() == b.digest();
+        if is_same && fields.is_empty() && level > 0 {
+            return false;
+        }
         let (path_a, path_b) = match pair {
             Pair::Moved(from, to) if level == 0 => (from.to_vec(), to.to_vec()),
             _ => (join(&paths.a, a.name()), join(&paths.b, b.name())),
@@ -269,10 +274,10 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         if !is_directory {
             return true;
         }
-        let totals = (a.totals().unwrap_or_default(), b.totals().unwrap_or_default());
+        let totals = (a.total_allocated(), b.total_allocated());
         if level == 0 && matches!(pair, Pair::Whole { .. }) {
-            self.diff.summary.allocated_before += totals.0.allocated;
-            self.diff.summary.allocated_after += totals.1.allocated;
+            self.diff.summary.allocated_before += totals.0;
+            self.diff.summary.allocated_after += totals.1;
         }
         let mut unread = (a.unread().is_some(), b.unread().is_some());
         if is_other_type {
@@ -286,8 +291,6 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
                 ..Change::new(kind, path_b.clone())
             });
         }
-        let is_same =
-            self.uses_digests && !is_other_type && a.digest().is_some() && a.digest() == b.digest();
         if is_same {
             return false;
         }
@@ -295,7 +298,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         paths.levels.push(Level {
             path: (paths.a.len(), paths.b.len()),
             unread,
-            allocated: (totals.0.allocated, totals.1.allocated),
+            allocated: (totals.0, totals.1),
             largest: 0,
         });
         true

@@ -321,7 +321,10 @@ impl ColumnReader {
             count = 0;
             let defined = &mut self.defined;
             decode::runs(levels, 1, rows, |level, length| {
-                defined.resize(defined.len() + length, level == 1);
+                match length {
+                    1 => defined.push(level == 1),
+                    _ => defined.resize(defined.len() + length, level == 1),
+                }
                 count += length * (level == 1) as usize;
             })?;
             if count == rows {
@@ -451,6 +454,7 @@ fn from_dictionary(
         (Values::Numbers(dictionary), Values::Numbers(values)) => {
             decode::runs(page, width, count, |index, length| {
                 match dictionary.get(index as usize) {
+                    Some(&value) if length == 1 => values.push(value),
                     Some(&value) => values.resize(values.len() + length, value),
                     None => is_outside = true,
                 }

@@ -179,14 +179,35 @@ fn unpack(packed: &[u8], width: usize, count: usize, mut each: impl FnMut(u64)) 
         return;
     }
     let mask = u64::MAX >> (64 - width);
+    if width <= 8 {
+        // Eight numbers are `width` bytes.
+        for (group, bytes) in packed.chunks(width).enumerate() {
+            let mut eight = [0; 8];
+            eight[..bytes.len()].copy_from_slice(bytes);
+            let mut bits = u64::from_le_bytes(eight);
+            for _ in 0..count.saturating_sub(group * 8).min(8) {
+                each(bits & mask);
+                bits = bits.checked_shr(width as u32).unwrap_or(0);
+            }
+        }
+        return;
+    }
     for index in 0..count {
         let bit = index * width;
         let (byte, shift) = (bit / 8, bit % 8);
-        // Nine bytes hold 64 bits at any shift.
-        let mut nine = [0; 16];
-        let end = packed.len().min(byte + 9);
-        nine[..end - byte].copy_from_slice(&packed[byte..end]);
-        each((u128::from_le_bytes(nine) >> shift) as u64 & mask);
+        match packed.get(byte..byte + 8) {
+            // Eight bytes hold 57 bits at any shift.
+            Some(eight) if width <= 57 => {
+                let bits = u64::from_le_bytes(eight.try_into().expect("BUG: eight bytes"));
+                each(bits >> shift & mask);
+            }
+            _ => {
+                let mut nine = [0; 16];
+                let end = packed.len().min(byte + 9);
+                nine[..end - byte].copy_from_slice(&packed[byte..end]);
+                each((u128::from_le_bytes(nine) >> shift) as u64 & mask);
+            }
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use transect::table::{Table, TableImporter, UnreadReason};
-use transect::{Diagnostics, FaultKind, FieldMask, FileType, Operation, SkipReason};
+use transect::table::{Table, TableImporter};
+use transect::{Diagnostics, FieldMask, FileType, Operation, SkipReason};
 use transect_sys::name_from_bytes;
 
 use crate::metadata::Metadata;
@@ -11,6 +11,7 @@ use crate::metadata::Metadata;
 use super::Snapshot;
 use super::error::{ReadError, damaged};
 use super::source::ReadAt;
+use super::words::{fault_kind, unread_reason};
 
 impl<S: ReadAt> Snapshot<S> {
     /// Reads all rows into a table with these columns, besides names, types and both sizes.
@@ -63,36 +64,6 @@ fn leave(importer: &mut TableImporter, errors: &mut Vec<u64>) -> Result<(), Read
 /// Returns the name of an entry. Names of Windows that are not Unicode are stored as Rust encodes them.
 fn os_name(name: &[u8]) -> OsString {
     name_from_bytes(name.to_vec())
-}
-
-/// Returns the reason that a word stands for.
-pub(crate) fn unread_reason(word: &str) -> UnreadReason {
-    if word == UnreadReason::Unvisited.as_str() {
-        return UnreadReason::Unvisited;
-    }
-    let skips = [SkipReason::MountBoundary, SkipReason::PseudoFileSystem, SkipReason::Placeholder];
-    if let Some(&skip) = skips.iter().find(|skip| skip.as_str() == word) {
-        return UnreadReason::Skipped(skip);
-    }
-    UnreadReason::Failed(fault_kind(word))
-}
-
-fn fault_kind(word: &str) -> FaultKind {
-    let kinds = [
-        FaultKind::Denied,
-        FaultKind::NotFound,
-        FaultKind::NotADirectory,
-        FaultKind::NameTooLong,
-        FaultKind::InvalidName,
-        FaultKind::SharingViolation,
-        FaultKind::Loop,
-        FaultKind::TooManyOpen,
-        FaultKind::Io,
-        FaultKind::InvalidData,
-        FaultKind::Inconsistent,
-        FaultKind::TimedOut,
-    ];
-    kinds.into_iter().find(|kind| kind.as_str() == word).unwrap_or(FaultKind::Other)
 }
 
 fn diagnostics(metadata: &Metadata) -> Diagnostics {

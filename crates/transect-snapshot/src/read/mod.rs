@@ -13,6 +13,7 @@ mod import;
 mod rows;
 mod source;
 mod thrift;
+mod words;
 
 use std::fs::File;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Reads rows in tree order, and checks that they are a tree.
 
+use std::cell::RefCell;
+
 use transect::{Attributes, FileType};
 
 use crate::digest::Digest;
@@ -9,6 +11,7 @@ use super::column::{ColumnReader, TYPES};
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
 use super::source::ReadAt;
+use super::words::unread_reason;
 
 /// The maximum length of a name in bytes: no file system has longer ones.
 const MAX_NAME_BYTES: usize = 4096;
@@ -32,6 +35,10 @@ pub struct StoredTotals {
     /// Errors.
     pub errors: u64,
 }
+
+/// The number of columns that are read for every row. Others are read when they are needed: what is skipped
+/// by its digest need not be decoded.
+const EAGER: usize = 5;
 
 /// The columns that are read, in the order of `RowReader::columns`.
 const READ: [Column; 25] = [
@@ -79,7 +86,9 @@ const fn position(column: Column) -> usize {
 pub struct RowReader<'s, S> {
     source: &'s S,
     groups: &'s [RowGroup],
-    columns: Vec<ColumnReader>,
+    columns: Vec<RefCell<ColumnReader>>,
+    /// The error of a column that was read when it was needed.
+    error: RefCell<Option<ReadError>>,
     group: usize,
     /// The current row; before the first one, that row.
     row: u64,
@@ -92,7 +101,6 @@ pub struct RowReader<'s, S> {
     base: u32,
     depth: u32,
     file_type: FileType,
-    is_raw: bool,
     /// The names from the first row down to the current one.
     names: NameStack,
     /// The ends of the directories that are open.
@@ -130,12 +138,13 @@ impl NameStack {
 impl<'s, S: ReadAt> RowReader<'s, S> {
     /// Returns a reader of the rows from `first` to `end`.
     pub(super) fn new(source: &'s S, groups: &'s [RowGroup], first: u64, end: u64) -> Self {
-        let mut columns: Vec<_> = READ.iter().map(|&column| ColumnReader::new(column)).collect();
-        columns.push(ColumnReader::new(Column::Atime));
+        let reader = |&column: &Column| RefCell::new(ColumnReader::new(column));
+        let columns = READ.iter().chain(&[Column::Atime]).map(reader).collect();
         Self {
             source,
             groups,
             columns,
+            error: RefCell::new(None),
             group: usize::MAX,
             row: first,
             started: false,
@@ -144,7 +153,6 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
             base: 0,
             depth: 0,
             file_type: FileType::Unknown,
-            is_raw: false,
             names: NameStack::default(),
             open: Vec::new(),
         }
@@ -171,6 +179,9 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     }
 
     fn go_to(&mut self, row: u64) -> Result<bool, ReadError> {
+        if let Some(error) = self.error.get_mut().take() {
+            return Err(error);
+        }
         let is_first = !self.started;
         self.started = true;
         self.row = row;
@@ -198,11 +209,12 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
             };
             for (index, column) in self.columns.iter_mut().enumerate() {
                 let chunk = READ.get(index).copied().unwrap_or(Column::Atime) as usize;
-                column.begin(&group.columns[chunk], group.first_row, group.rows);
+                column.get_mut().begin(&group.columns[chunk], group.first_row, group.rows);
             }
         }
         self.boundary = u64::MAX;
-        for column in &mut self.columns {
+        for column in &mut self.columns[..EAGER] {
+            let column = column.get_mut();
             column.advance_to(row, self.source)?;
             self.boundary = self.boundary.min(column.page_end());
         }
@@ -230,11 +242,12 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         self.depth = depth;
         let number = self.number(Column::Type).unwrap_or(0) as usize;
         self.file_type = TYPES.get(number).copied().unwrap_or_default();
-        let raw = self.columns[position(Column::NameRaw)].bytes(row);
-        self.is_raw = raw.is_some();
+        // Only columns that are not read on demand are used here.
+        let [name, raw, ..] = &mut self.columns[..] else { unreachable!("BUG: no columns") };
+        let raw = raw.get_mut().bytes(row);
         let name = match raw {
             Some(raw) => raw,
-            None => self.columns[position(Column::Name)].bytes(row).unwrap_or_default(),
+            None => name.get_mut().bytes(row).unwrap_or_default(),
         };
         check_name(name, depth, raw.is_some())?;
         if level > 0 && self.names.get(level).is_some_and(|before| before >= name) {
@@ -253,7 +266,27 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     }
 
     fn number(&self, column: Column) -> Option<u64> {
-        self.columns[position(column)].number(self.row)
+        self.with_column(column, |reader, row| reader.number(row))
+    }
+
+    /// Calls `get` with a column whose page has the current row. An error is kept for the next row.
+    #[inline]
+    fn with_column<T>(
+        &self,
+        column: Column,
+        get: impl FnOnce(&ColumnReader, u64) -> Option<T>,
+    ) -> Option<T> {
+        let mut reader = self.columns[position(column)].borrow_mut();
+        if self.row >= reader.page_end() {
+            if self.error.borrow().is_some() {
+                return None;
+            }
+            if let Err(error) = reader.advance_to(self.row, self.source) {
+                *self.error.borrow_mut() = Some(error);
+                return None;
+            }
+        }
+        get(&reader, self.row)
     }
 
     /// Returns the number of the row.
@@ -306,6 +339,11 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         attributes
     }
 
+    /// Returns the number of rows of the entry: 1, or those of everything below it and its own.
+    pub fn entries(&self) -> u64 {
+        self.number(Column::Entries).unwrap_or(1)
+    }
+
     /// Returns the totals of a directory; `None` for anything else.
     pub fn totals(&self) -> Option<StoredTotals> {
         (self.file_type == FileType::Directory).then(|| {
@@ -323,13 +361,20 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Returns the digest of a directory.
     pub fn digest(&self) -> Option<Digest> {
-        self.columns[position(Column::Digest)].digest(self.row)
+        self.with_column(Column::Digest, ColumnReader::digest)
     }
 
     /// Returns why a directory was not read, or not completely: the word in JSON.
-    pub fn unread(&self) -> Option<&str> {
-        let word = self.columns[position(Column::Unread)].bytes(self.row)?;
-        Some(std::str::from_utf8(word).unwrap_or("other"))
+    pub fn unread(&self) -> Option<&'static str> {
+        self.with_column(Column::Unread, |reader, row| {
+            let word = std::str::from_utf8(reader.bytes(row)?).unwrap_or_default();
+            Some(unread_reason(word).as_str())
+        })
+    }
+
+    /// Returns the allocated bytes in and below a directory, which [`RowReader::totals`] also has.
+    pub fn total_allocated(&self) -> Option<u64> {
+        self.number(Column::TotalAllocated)
     }
 }
 
