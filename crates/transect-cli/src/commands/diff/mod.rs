@@ -92,7 +92,7 @@ fn read(
     let line = ProgressLine::start(args.progress, true, &progress);
     transect_sys::host::raise_handle_limit();
     let root = if makes_absolute { snapshot::absolute(path) } else { path.to_owned() };
-    let options = ScanOptions { one_file_system: args.one_file_system, ..ScanOptions::new([root]) };
+    let options = ScanOptions::new([root]).one_file_system(args.one_file_system);
     // Times of creation prove moves.
     let fields = snapshot::FIELDS | FieldMask::BTIME;
     let (table, outcome) = snapshot::walk(options, fields, cancel, &progress)?;
