@@ -6,9 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::process::Command;
+use std::io::Read;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+
+use wait4::Wait4;
 
 use transect::{FieldMask, Flow, ScanOptions};
 
@@ -16,9 +19,17 @@ use transect::{FieldMask, Flow, ScanOptions};
 type Counts = (u64, u64, u64);
 
 const TASKS: &[(&str, &str, &[&str])] = &[
-    ("loop", "names and types of all entries", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
+    (
+        "loop",
+        "names and types of all entries",
+        &["iterator", "for_each", "ignore", "jwalk", "walkdir"],
+    ),
     ("sizes", "the length of every file", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
-    ("stop", "stop after three files named *.h", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
+    (
+        "stop",
+        "stop after three files named *.h",
+        &["iterator", "for_each", "ignore", "jwalk", "walkdir"],
+    ),
     ("first", "stop after three entries", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
 ];
 
@@ -47,43 +58,76 @@ fn run_one(task: &str, contender: &str, root: &str) {
     println!("{} {entries} {directories} {more}", began.elapsed().as_nanos());
 }
 
-fn compare(root: &str, rounds: usize, tasks: &[&str]) {
+/// What one process did: milliseconds on the clock, milliseconds of processor time with start and
+/// end of the process, and what it counted.
+struct Sample {
+    wall: f64,
+    cpu: f64,
+    counted: String,
+}
+
+fn sample(task: &str, contender: &str, root: &str) -> Sample {
     let program = env::current_exe().expect("this program has a path");
+    let mut child = Command::new(program)
+        .args(["run", task, contender, root])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut text = String::new();
+    child.stdout.take().expect("it is piped").read_to_string(&mut text).expect("text");
+    let usage = child.wait4().expect("it ends").rusage;
+    let (nanoseconds, counted) = text.trim().split_once(' ').expect("a result");
+    Sample {
+        wall: nanoseconds.parse::<f64>().expect("a number") / 1e6,
+        cpu: (usage.utime + usage.stime).as_secs_f64() * 1e3,
+        counted: counted.to_owned(),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> (f64, f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[values.len() / 2], values[0], values[values.len() - 1])
+}
+
+fn compare(root: &str, rounds: usize, tasks: &[&str]) {
     let chosen = |task: &str| tasks.is_empty() || tasks.contains(&task);
     for (task, about, contenders) in TASKS.iter().filter(|(task, ..)| chosen(task)) {
-        let mut times: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        let mut counts: BTreeMap<&str, String> = BTreeMap::new();
+        let mut samples: BTreeMap<&str, Vec<Sample>> = BTreeMap::new();
         // The first round fills the caches.
         for round in 0..=rounds {
             for offset in 0..contenders.len() {
                 let contender = contenders[(round + offset) % contenders.len()];
-                let output = Command::new(&program).args(["run", task, contender, root]).output();
-                let text = String::from_utf8(output.expect("it runs").stdout).expect("text");
-                let (nanoseconds, counted) = text.trim().split_once(' ').expect("a result");
-                counts.insert(contender, counted.to_owned());
+                let sample = sample(task, contender, root);
                 if round > 0 {
-                    let milliseconds = nanoseconds.parse::<f64>().expect("a number") / 1e6;
-                    times.entry(contender).or_default().push(milliseconds);
+                    samples.entry(contender).or_default().push(sample);
                 }
             }
         }
-        println!("{task}: {about}; median (minimum, maximum) of {rounds} rounds, ms");
-        let mut medians = BTreeMap::new();
+        println!(
+            "{task}: {about}; {rounds} rounds; milliseconds: median (least, most), processor time"
+        );
         for contender in *contenders {
-            let times = times.get_mut(contender).expect("it ran");
-            times.sort_by(f64::total_cmp);
-            let median = times[times.len() / 2];
-            medians.insert(*contender, median);
-            let (min, max) = (times[0], times[times.len() - 1]);
-            let counted = &counts[contender];
-            println!("  {contender:<9} {median:9.3} ({min:.3}, {max:.3})  counted {counted}");
+            let samples = &samples[contender];
+            let (wall, least, most) = median(samples.iter().map(|sample| sample.wall).collect());
+            let (cpu, ..) = median(samples.iter().map(|sample| sample.cpu).collect());
+            let counted = &samples[0].counted;
+            println!("  {contender:<9} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
         }
         for rival in ["ignore", "jwalk", "walkdir"] {
-            println!("  iterator / {rival}: {:.2}", medians["iterator"] / medians[rival]);
+            let pairs = || samples["iterator"].iter().zip(&samples[rival]);
+            let (wall, ..) = median(pairs().map(|(own, rival)| own.wall / rival.wall).collect());
+            let (cpu, ..) = median(pairs().map(|(own, rival)| own.cpu / rival.cpu).collect());
+            println!(
+                "  iterator / {rival}: {wall:.2}, processor time {cpu:.2} (medians of ratios within rounds)"
+            );
         }
         if matches!(*task, "loop" | "sizes") {
-            let expected = &counts["iterator"];
-            assert!(counts.values().all(|counted| counted == expected), "the work is not equal");
+            let mut counted = samples.values().flatten().map(|sample| &sample.counted);
+            let expected = counted.next().expect("a sample");
+            assert!(
+                counted.all(|other| other == expected),
+                "the work is not equal, or the tree changed"
+            );
         }
     }
 }
