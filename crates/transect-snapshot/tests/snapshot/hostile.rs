@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use transect::{Cancel, FieldMask};
@@ -12,6 +14,7 @@ use transect_testkit::TempDir;
 use crate::model::{self, Node};
 
 /// The first file of version 1, which all later programs read.
+#[cfg(unix)]
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1.parquet");
 
 fn golden_tree() -> Vec<Node> {
