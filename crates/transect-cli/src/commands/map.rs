@@ -27,6 +27,10 @@ const OTHER_DESCRIPTORS: usize = 24;
 
 pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
+    if args.allow_removal && stored_tree(&args.walk, FieldMask::empty())?.is_some() {
+        let why = "--allow-removal needs a directory: a snapshot may be older than the disk";
+        return Err(CliError::Usage(why.to_owned()));
+    }
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     if args.open && file.as_os_str() == "-" {
         return Err(CliError::Usage("--open needs a file: --html FILE".to_owned()));
@@ -88,10 +92,6 @@ fn read(
     max_open: Option<usize>,
 ) -> Result<ReadTree, CliError> {
     if let Some(stored) = stored_tree(&args.walk, SERVED)? {
-        if args.allow_removal {
-            let why = "--allow-removal needs a directory: a snapshot may be older than the disk";
-            return Err(CliError::Usage(why.to_owned()));
-        }
         let end = match ExitStatus::from_diagnostics(stored.table.diagnostics(), false) {
             ExitStatus::Complete if stored.interrupted => ExitStatus::Partial,
             end => end,

@@ -89,6 +89,7 @@ fn snapshot_refuses_what_it_cannot_do() {
         (&["usage", "damaged.parquet"], "damaged"),
         (&["usage", "-t", "f", "good.parquet"], "filters apply only to directories"),
         (&["map", "--html", "-", "cut.parquet"], "truncated"),
+        (&["map", "--allow-removal", "good.parquet"], "needs a directory"),
         (&["snapshot", "tree"], "--output"),
         (&["snapshot", "missing", "-o", "x.parquet"], "cannot access"),
         (&["snapshot", "tree", "-o", "missing/x.parquet"], "cannot create 'missing/x.parquet'"),
@@ -184,7 +185,7 @@ fn snapshot_full_device_keeps_the_old_file() {
     let test = "snapshot_full_device_keeps_the_old_file";
     let env = TestEnv::new();
     tree::many_files(&env, &env.path("tree"), 4000, "name");
-    let _mount = match Mount::tmpfs("16k", &env.path("small")) {
+    let _mount = match Mount::tmpfs("8k", &env.path("small")) {
         Ok(mount) => mount,
         Err(reason) => return skip(test, &reason).unwrap_or_default(),
     };
