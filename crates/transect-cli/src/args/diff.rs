@@ -34,10 +34,10 @@ Exit codes: 0 compared; 1 something could not be read, or with --exit-code A and
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Compare this directory or snapshot …
+    /// Directory or snapshot to compare with
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// … with this one
+    /// Directory or snapshot whose differences from A are shown
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
     #[command(flatten)]
