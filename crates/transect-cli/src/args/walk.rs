@@ -157,22 +157,41 @@ impl FilterArgs {
     #[cfg(feature = "snapshot")]
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
-        let looks_inside = self.empty || self.broken_links;
-        self.selects_everything() && !follows && !looks_inside
+        self.selects_everything() && !follows
     }
 
     /// Returns whether no option excludes entries below the roots, except other file systems.
     pub(crate) fn selects_everything(&self) -> bool {
-        let by_name = self.glob.is_empty()
-            && self.exclude.is_empty()
-            && self.extensions.is_empty()
-            && self.regexes.is_empty();
-        let has_condition = self.newer.is_some()
-            || self.older.is_some()
-            || self.owner.is_some()
-            || self.perm.is_some();
-        let everywhere = self.read_depth.is_none() && !self.no_hidden && !self.gitignore;
-        by_name && everywhere && self.types.is_empty() && self.size.is_empty() && !has_condition
+        // All fields, so that none can be forgotten.
+        let Self {
+            one_file_system: _,
+            pseudo: _,
+            follow: _,
+            read_depth,
+            glob,
+            exclude,
+            extensions,
+            regexes,
+            ignore_case: _,
+            no_hidden,
+            hidden: _,
+            gitignore,
+            types,
+            empty,
+            broken_links,
+            size,
+            newer,
+            older,
+            owner,
+            perm,
+        } = self;
+        let by_name = [glob, exclude, extensions, regexes].iter().any(|of| !of.is_empty());
+        let by_attributes =
+            !types.is_empty() || !size.is_empty() || owner.is_some() || perm.is_some();
+        let by_time = newer.is_some() || older.is_some();
+        let by_place = read_depth.is_some() || *no_hidden || *gitignore;
+        let by_content = *empty || *broken_links;
+        !(by_name || by_attributes || by_time || by_place || by_content)
     }
 
     /// Returns the options of a walk from `roots` with these filters.

@@ -195,7 +195,12 @@ fn scan_one_file_system_explains_what_is_not_found() {
     assert!(!text.contains("disk/empty") && !text.contains("unexplained"), "{text}");
 
     // Without -x, below the mount point, or with a filter, nothing can be missing for sure.
-    for args in [&["disk"][..], &["-x", "disk/file"], &["-x", "disk", "-S", "+1"]] {
+    for args in [
+        &["disk"][..],
+        &["-x", "disk/file"],
+        &["-x", "disk", "-S", "+1"],
+        &["-x", "disk", "--empty"],
+    ] {
         assert!(object(args).is_null(), "{args:?}");
     }
     drop(open);
