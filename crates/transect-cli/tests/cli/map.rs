@@ -283,7 +283,7 @@ fn map_links_lead_to_entries() {
         "return document.querySelector('tbody .chosen .name').textContent",
         &json!("inner"),
     );
-    // A link of somebody else.
+    // Links that someone else copied, or typed.
     for (link, way, chosen) in [
         (escaped, json!(["tree", "large", strange]), json!(null)),
         ("#/large/inner/notes.txt", json!(["tree", "large", "inner"]), json!("notes.txt")),

@@ -56,7 +56,7 @@ fn make(root: &Path, files: &[File]) {
 /// The content of files, and for each content the sets of names of its files.
 type Expected = BTreeSet<BTreeSet<BTreeSet<PathBuf>>>;
 
-/// Reads everything. Files are told apart by the content of `identity`.
+/// Reads everything. The content of `identity` identifies a file.
 fn oracle(root: &Path, empty_files: bool) -> Expected {
     let mut by_content: BTreeMap<Vec<u8>, BTreeMap<String, BTreeSet<PathBuf>>> = BTreeMap::new();
     for directory in ["", "one", "one/two"] {

@@ -295,7 +295,7 @@ impl Screen<'_> {
         let root = quote::for_terminal(dataset.root.as_os_str());
         let proof = match ranking.proved {
             _ if ranking.state == State::AsIs => "",
-            // The state says so.
+            // The name of the state already says that nothing is proved.
             _ if ranking.state == State::Cold && spec.dropped.is_some() => "",
             true => ", proved",
             false => ", not proved",
