@@ -38,18 +38,6 @@ const NARROW: [Narrow; 5] = [
     (FieldMask::REPARSE_TAG, Attributes::reparse_tag, Attributes::set_reparse_tag),
 ];
 
-/// The file types by the number stored.
-const TYPES: [FileType; 8] = [
-    FileType::Unknown,
-    FileType::File,
-    FileType::Directory,
-    FileType::Symlink,
-    FileType::Block,
-    FileType::Char,
-    FileType::Fifo,
-    FileType::Socket,
-];
-
 impl RecordLayout {
     pub(super) fn new(want: FieldMask) -> Self {
         let wide = WIDE.iter().filter(|field| want.contains(field.0)).count();
@@ -129,7 +117,7 @@ impl RecordLayout {
 /// Returns the type stored in a record.
 #[inline]
 pub(super) fn file_type(words: &[u64]) -> FileType {
-    TYPES[(words[0] >> 32) as usize & 7]
+    FileType::ALL[(words[0] >> 32) as usize & 7]
 }
 
 #[cfg(test)]
@@ -140,7 +128,7 @@ mod tests {
 
     #[test]
     fn record_types_equal_their_number() {
-        for (number, file_type) in TYPES.iter().enumerate() {
+        for (number, file_type) in FileType::ALL.iter().enumerate() {
             assert_eq!(*file_type as usize, number);
         }
     }
@@ -158,7 +146,7 @@ mod tests {
             let (want, have) =
                 (FieldMask::from_bits_truncate(want), FieldMask::from_bits_truncate(have));
             let fill = |fields: FieldMask| {
-                let mut attributes = Attributes::of_type(TYPES[file_type]);
+                let mut attributes = Attributes::of_type(FileType::ALL[file_type]);
                 for ((field, _, set), value) in WIDE.iter().zip(values) {
                     if fields.contains(*field) {
                         set(&mut attributes, value);

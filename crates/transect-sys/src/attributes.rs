@@ -84,6 +84,18 @@ pub enum FileType {
 }
 
 impl FileType {
+    /// All types, by their numbers: `ALL[of as usize] == of`.
+    pub const ALL: [Self; 8] = [
+        Self::Unknown,
+        Self::File,
+        Self::Directory,
+        Self::Symlink,
+        Self::Block,
+        Self::Char,
+        Self::Fifo,
+        Self::Socket,
+    ];
+
     /// Returns the type encoded in the upper bits of a Unix mode (`S_IFMT`, `inode(7)`).
     pub fn from_mode(mode: u32) -> Self {
         match mode & 0o170_000 {
@@ -323,6 +335,12 @@ impl Attributes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_types_by_their_numbers() {
+        let numbers: Vec<usize> = FileType::ALL.iter().map(|&of| of as usize).collect();
+        assert_eq!(numbers, (0..FileType::ALL.len()).collect::<Vec<_>>());
+    }
 
     #[test]
     fn is_sparse_smaller_allocation_unless_compressed() {

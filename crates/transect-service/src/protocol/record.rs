@@ -11,18 +11,6 @@ pub struct WireLayout {
     want: FieldMask,
 }
 
-/// The file types by their number.
-const TYPES: [FileType; 8] = [
-    FileType::Unknown,
-    FileType::File,
-    FileType::Directory,
-    FileType::Symlink,
-    FileType::Block,
-    FileType::Char,
-    FileType::Fifo,
-    FileType::Socket,
-];
-
 /// Bytes of a record with all attributes, rounded up.
 const ROOM: usize = 128;
 
@@ -67,7 +55,7 @@ macro_rules! fields {
             #[inline]
             pub(super) fn take(self, from: &mut ByteReader<'_>) -> Result<Attributes, ProtocolError> {
                 let number = usize::from(from.u8()?);
-                let file_type = TYPES.get(number).ok_or(ProtocolError("an unknown file type"))?;
+                let file_type = FileType::ALL.get(number).ok_or(ProtocolError("an unknown file type"))?;
                 let mut attributes = Attributes::of_type(*file_type);
                 let have = FieldMask::from_bits_retain(from.u16()?);
                 if !self.want.contains(have) {
@@ -112,7 +100,7 @@ pub(super) mod tests {
     pub(crate) fn any_attributes() -> impl Strategy<Value = Attributes> {
         (any::<u16>(), 0..8_usize, any::<[u64; 8]>(), any::<[u32; 5]>(), any::<u16>()).prop_map(
             |(have, number, wide, narrow, mode)| {
-                let mut attributes = Attributes::of_type(TYPES[number]);
+                let mut attributes = Attributes::of_type(FileType::ALL[number]);
                 let have = FieldMask::from_bits_truncate(have);
                 let mut set = |field, set: &dyn Fn(&mut Attributes)| {
                     if have.contains(field) {
@@ -140,7 +128,7 @@ pub(super) mod tests {
 
     #[test]
     fn record_types_equal_their_number() {
-        for (number, file_type) in TYPES.iter().enumerate() {
+        for (number, file_type) in FileType::ALL.iter().enumerate() {
             assert_eq!(*file_type as usize, number);
         }
     }

@@ -484,20 +484,8 @@ fn from_dictionary(
     if is_outside { damaged("a value is not in its dictionary") } else { Ok(()) }
 }
 
-/// The types, by their numbers in [`FileType`].
-pub(super) const TYPES: [FileType; 8] = [
-    FileType::Unknown,
-    FileType::File,
-    FileType::Directory,
-    FileType::Symlink,
-    FileType::Block,
-    FileType::Char,
-    FileType::Fifo,
-    FileType::Socket,
-];
-
 fn type_number(word: &[u8]) -> Result<u64, ReadError> {
-    match TYPES.iter().position(|file_type| file_type.as_str().as_bytes() == word) {
+    match FileType::ALL.iter().position(|file_type| file_type.as_str().as_bytes() == word) {
         Some(number) => Ok(number as u64),
         None => damaged("an unknown file type"),
     }

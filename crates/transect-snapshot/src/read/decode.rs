@@ -4,6 +4,7 @@
 //! Source: `Encodings.md` of apache/parquet-format.
 
 use super::error::{ReadError, damaged};
+use super::thrift::varint;
 
 /// Names, or other bytes, in one buffer.
 #[derive(Clone, Debug, Default)]
@@ -55,15 +56,7 @@ impl<'b> PageBytes<'b> {
     }
 
     fn varint(&mut self) -> Result<u64, ReadError> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        damaged("a number of more than 64 bits")
+        varint(|| self.byte())
     }
 
     fn zigzag(&mut self) -> Result<u64, ReadError> {

@@ -7,7 +7,7 @@ use transect::{Attributes, FileType};
 use crate::digest::Digest;
 use crate::schema::Column;
 
-use super::column::{ColumnReader, TYPES};
+use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
 use super::source::ReadAt;
@@ -241,7 +241,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         }
         self.depth = depth;
         let number = self.number(Column::Type).unwrap_or(0) as usize;
-        self.file_type = TYPES.get(number).copied().unwrap_or_default();
+        self.file_type = FileType::ALL.get(number).copied().unwrap_or_default();
         // Only columns that are not read on demand are used here.
         let [name, raw, ..] = &mut self.columns[..] else { unreachable!("BUG: no columns") };
         let raw = raw.get_mut().bytes(row);

@@ -13,6 +13,20 @@ pub(super) const BINARY: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
+/// Reads a number of variable length (ULEB128), as Thrift and Parquet's encodings have them.
+#[inline]
+pub(super) fn varint(mut byte: impl FnMut() -> Result<u8, ReadError>) -> Result<u64, ReadError> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = byte()?;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    damaged("a number of more than 64 bits")
+}
+
 /// A reader of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Thrift<'b> {
@@ -38,15 +52,7 @@ impl<'b> Thrift<'b> {
     }
 
     fn varint(&mut self) -> Result<u64, ReadError> {
-        let mut value = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        damaged("a number of more than 64 bits")
+        varint(|| self.byte())
     }
 
     /// Reads a signed number.

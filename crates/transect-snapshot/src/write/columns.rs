@@ -171,22 +171,8 @@ fn totals(table: &Table, row: Row, index: usize, columns: &mut GroupColumns) {
 
 /// Returns the words for the types, by their numbers.
 fn type_words() -> Vec<ByteArray> {
-    let types = [
-        FileType::Unknown,
-        FileType::File,
-        FileType::Directory,
-        FileType::Symlink,
-        FileType::Block,
-        FileType::Char,
-        FileType::Fifo,
-        FileType::Socket,
-    ];
-    let mut words = vec![ByteArray::from(Vec::new()); types.len()];
-    for file_type in types {
-        let word = Bytes::from_static(file_type.as_str().as_bytes());
-        words[file_type as usize] = ByteArray::from(word);
-    }
-    words
+    let word = |of: FileType| ByteArray::from(Bytes::from_static(of.as_str().as_bytes()));
+    FileType::ALL.map(word).to_vec()
 }
 
 /// The paths of the directories above the current row, as text.
