@@ -4,9 +4,7 @@
 //! the times that the system keeps for itself (`ctime`, `btime`), and file ids: a copy on another
 //! file system has the same digest if the attributes are the same. `docs/FORMAT.md` has the layout.
 
-#[cfg(feature = "write")]
-use transect::Attributes;
-use transect::FieldMask;
+use transect::{Attributes, FieldMask};
 
 /// A digest: the first 16 bytes of BLAKE3.
 pub type Digest = [u8; 16];
@@ -23,7 +21,6 @@ pub const COMPARED: FieldMask = FieldMask::SIZE
     .union(FieldMask::REPARSE_TAG);
 
 /// The digest of a directory that is being read.
-#[cfg(feature = "write")]
 #[derive(Debug, Default)]
 pub(crate) struct DirectoryDigest {
     hasher: blake3::Hasher,
@@ -31,7 +28,6 @@ pub(crate) struct DirectoryDigest {
     pending: Vec<u8>,
 }
 
-#[cfg(feature = "write")]
 impl DirectoryDigest {
     /// Begins the digest of a directory; `unread` is why it was not read.
     pub(crate) fn begin(&mut self, unread: Option<&str>) {

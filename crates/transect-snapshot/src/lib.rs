@@ -5,16 +5,15 @@
 //!                                        └─► diff() ◄─ LiveTree
 //! ```
 //!
-//! `docs/FORMAT.md` describes the file. [`write()`] (feature `write`) uses the crate `parquet`; reading does
-//! not, because a file is not trusted.
+//! `docs/FORMAT.md` describes the file. Reading does not trust it.
 
+mod byte_values;
 mod diff;
 mod digest;
 mod metadata;
 mod read;
 mod schema;
 mod tree;
-#[cfg(feature = "write")]
 mod write;
 
 pub use diff::{
@@ -24,5 +23,4 @@ pub use digest::{COMPARED, Digest};
 pub use metadata::{FileSystem, Metadata};
 pub use read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
-#[cfg(feature = "write")]
 pub use write::{WriteError, write};

@@ -4,16 +4,13 @@
 pub(crate) const VERSION: u32 = 1;
 
 /// The number of rows in a row group, except the last.
-#[cfg(feature = "write")]
 pub(crate) const GROUP_ROWS: usize = 131_072;
 
 /// The number of rows in a page, at most.
-#[cfg(feature = "write")]
 pub(crate) const PAGE_ROWS: usize = 8192;
 
 /// The maximum length of `dir` in bytes: `PATH_MAX` of Linux. Longer paths are cut, because a tree
 /// can be deep enough for the paths of all its directories to exceed any memory.
-#[cfg(feature = "write")]
 pub(crate) const MAX_DIR_BYTES: usize = 4096;
 
 /// How a value is stored.
@@ -66,7 +63,6 @@ pub(crate) enum Layout {
 
 /// A column.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "write"), expect(dead_code, reason = "the writer has the details"))]
 pub(crate) struct ColumnSpec {
     pub(crate) name: &'static str,
     pub(crate) physical: Physical,
@@ -80,7 +76,6 @@ macro_rules! columns {
     ($($id:ident $name:literal $physical:ident $meaning:expr, $layout:ident, $optional:literal;)*) => {
         /// The number of a column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[cfg_attr(not(feature = "write"), expect(dead_code, reason = "readers do not read all"))]
         pub(crate) enum Column { $($id,)* }
 
         /// All columns, in the order of the file.

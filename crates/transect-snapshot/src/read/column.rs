@@ -3,9 +3,10 @@
 use transect::FileType;
 use zstd::bulk::Decompressor;
 
+use crate::byte_values::ByteValues;
 use crate::schema::{COLUMNS, Column, Physical};
 
-use super::decode::{self, ByteValues, PageBytes};
+use super::decode::{self, PageBytes};
 use super::error::{ReadError, damaged};
 use super::footer::{Codec, ColumnChunk};
 use super::source::ReadAt;
@@ -38,10 +39,7 @@ impl Values {
     fn clear(&mut self) {
         match self {
             Self::Numbers(values) => values.clear(),
-            Self::Bytes(values) => {
-                values.bytes.clear();
-                values.ends.clear();
-            }
+            Self::Bytes(values) => values.clear(),
             Self::Digests(values) => values.clear(),
         }
     }
@@ -49,7 +47,7 @@ impl Values {
     fn len(&self) -> usize {
         match self {
             Self::Numbers(values) => values.len(),
-            Self::Bytes(values) => values.ends.len(),
+            Self::Bytes(values) => values.len(),
             Self::Digests(values) => values.len(),
         }
     }
@@ -462,8 +460,7 @@ fn from_dictionary(
         }
         (Values::Bytes(dictionary), Values::Bytes(values)) => {
             decode::runs(page, width, count, |index, length| {
-                if index as usize >= dictionary.ends.len()
-                    || values.bytes.len() as u64 > MAX_PAGE_BYTES
+                if index as usize >= dictionary.len() || values.bytes.len() as u64 > MAX_PAGE_BYTES
                 {
                     is_outside = true;
                     return;

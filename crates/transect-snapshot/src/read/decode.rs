@@ -3,40 +3,21 @@
 //!
 //! Source: `Encodings.md` of apache/parquet-format.
 
+use crate::byte_values::ByteValues;
+
 use super::error::{ReadError, damaged};
 use super::thrift::varint;
 
-/// Names, or other bytes, in one buffer.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ByteValues {
-    pub(super) bytes: Vec<u8>,
-    /// Where each value ends.
-    pub(super) ends: Vec<u32>,
-}
-
-impl ByteValues {
-    #[inline]
-    pub(super) fn get(&self, index: usize) -> &[u8] {
-        let begin = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[begin as usize..self.ends[index] as usize]
-    }
-
-    fn push(&mut self, value: &[u8]) {
-        self.bytes.extend_from_slice(value);
-        self.ends.push(self.bytes.len() as u32);
-    }
-}
-
 /// A reader of the bytes of a page.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PageBytes<'b>(&'b [u8]);
+pub(crate) struct PageBytes<'b>(&'b [u8]);
 
 impl<'b> PageBytes<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Self {
+    pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self(bytes)
     }
 
-    pub(super) fn take(&mut self, length: usize) -> Result<&'b [u8], ReadError> {
+    pub(crate) fn take(&mut self, length: usize) -> Result<&'b [u8], ReadError> {
         match self.0.split_at_checked(length) {
             Some((bytes, rest)) => {
                 self.0 = rest;
@@ -46,12 +27,12 @@ impl<'b> PageBytes<'b> {
         }
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, ReadError> {
+    pub(crate) fn u32(&mut self) -> Result<u32, ReadError> {
         let bytes = self.take(4)?;
         Ok(u32::from_le_bytes(bytes.try_into().expect("BUG: four bytes")))
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, ReadError> {
+    pub(crate) fn byte(&mut self) -> Result<u8, ReadError> {
         Ok(self.take(1)?[0])
     }
 
@@ -66,7 +47,7 @@ impl<'b> PageBytes<'b> {
 }
 
 /// Decodes `count` numbers of 4 or 8 bytes, one after the other.
-pub(super) fn plain(
+pub(crate) fn plain(
     mut bytes: PageBytes<'_>,
     count: usize,
     width: usize,
@@ -89,7 +70,7 @@ pub(super) fn plain(
 }
 
 /// Decodes `count` numbers whose first bytes come first, then all second bytes, and so on.
-pub(super) fn byte_stream_split(
+pub(crate) fn byte_stream_split(
     mut bytes: PageBytes<'_>,
     count: usize,
     width: usize,
@@ -117,7 +98,7 @@ pub(super) fn byte_stream_split(
 }
 
 /// Decodes `count` numbers stored as differences. Returns the bytes behind them.
-pub(super) fn delta<'b>(
+pub(crate) fn delta<'b>(
     mut bytes: PageBytes<'b>,
     count: usize,
     values: &mut Vec<u64>,
@@ -205,7 +186,7 @@ fn unpack(packed: &[u8], width: usize, count: usize, mut each: impl FnMut(u64)) 
 }
 
 /// Decodes `count` numbers of `width` bits, stored as runs and groups of eight.
-pub(super) fn runs(
+pub(crate) fn runs(
     mut bytes: PageBytes<'_>,
     width: usize,
     count: usize,
@@ -244,7 +225,7 @@ pub(super) fn runs(
 }
 
 /// Decodes `count` values with a length of 4 bytes each.
-pub(super) fn plain_bytes(
+pub(crate) fn plain_bytes(
     mut bytes: PageBytes<'_>,
     count: usize,
     values: &mut ByteValues,
@@ -257,7 +238,7 @@ pub(super) fn plain_bytes(
 }
 
 /// Decodes `count` values whose lengths come first, as differences.
-pub(super) fn delta_length(
+pub(crate) fn delta_length(
     bytes: PageBytes<'_>,
     count: usize,
     lengths: &mut Vec<u64>,

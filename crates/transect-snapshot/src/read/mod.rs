@@ -6,13 +6,13 @@
 //! ```
 
 mod column;
-mod decode;
+pub(crate) mod decode;
 mod error;
 mod footer;
 mod import;
 mod rows;
 mod source;
-mod thrift;
+pub(crate) mod thrift;
 mod words;
 
 use std::fs::File;

@@ -9,13 +9,13 @@ use super::error::{ReadError, damaged};
 const MAX_DEPTH: u32 = 32;
 
 /// The types of values.
-pub(super) const BINARY: u8 = 8;
-pub(super) const LIST: u8 = 9;
-pub(super) const STRUCT: u8 = 12;
+pub(crate) const BINARY: u8 = 8;
+pub(crate) const LIST: u8 = 9;
+pub(crate) const STRUCT: u8 = 12;
 
 /// Reads a number of variable length (ULEB128), as Thrift and Parquet's encodings have them.
 #[inline]
-pub(super) fn varint(mut byte: impl FnMut() -> Result<u8, ReadError>) -> Result<u64, ReadError> {
+pub(crate) fn varint(mut byte: impl FnMut() -> Result<u8, ReadError>) -> Result<u64, ReadError> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let byte = byte()?;
@@ -29,17 +29,17 @@ pub(super) fn varint(mut byte: impl FnMut() -> Result<u8, ReadError>) -> Result<
 
 /// A reader of bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Thrift<'b> {
+pub(crate) struct Thrift<'b> {
     bytes: &'b [u8],
 }
 
 impl<'b> Thrift<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Self {
+    pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self { bytes }
     }
 
     /// Returns the number of bytes that are left.
-    pub(super) fn remaining(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.bytes.len()
     }
 
@@ -56,13 +56,13 @@ impl<'b> Thrift<'b> {
     }
 
     /// Reads a signed number.
-    pub(super) fn number(&mut self) -> Result<i64, ReadError> {
+    pub(crate) fn number(&mut self) -> Result<i64, ReadError> {
         let value = self.varint()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
     /// Reads a number that is not negative.
-    pub(super) fn size(&mut self) -> Result<u64, ReadError> {
+    pub(crate) fn size(&mut self) -> Result<u64, ReadError> {
         match u64::try_from(self.number()?) {
             Ok(size) => Ok(size),
             Err(_) => damaged("a negative size"),
@@ -70,7 +70,7 @@ impl<'b> Thrift<'b> {
     }
 
     /// Reads bytes with their length.
-    pub(super) fn binary(&mut self) -> Result<&'b [u8], ReadError> {
+    pub(crate) fn binary(&mut self) -> Result<&'b [u8], ReadError> {
         let length = self.varint()?;
         let Some((bytes, rest)) =
             usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length))
@@ -82,7 +82,7 @@ impl<'b> Thrift<'b> {
     }
 
     /// Reads the beginning of a list, and returns the type and the number of its elements.
-    pub(super) fn list(&mut self) -> Result<(u8, usize), ReadError> {
+    pub(crate) fn list(&mut self) -> Result<(u8, usize), ReadError> {
         let byte = self.byte()?;
         let length = match byte >> 4 {
             15 => self.varint()?,
@@ -96,7 +96,7 @@ impl<'b> Thrift<'b> {
     }
 
     /// Reads a list of structures.
-    pub(super) fn structs(
+    pub(crate) fn structs(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -109,7 +109,7 @@ impl<'b> Thrift<'b> {
 
     /// Reads a structure: calls `field` with the number and the type of each field. It returns
     /// whether it read the field; others are skipped.
-    pub(super) fn fields(
+    pub(crate) fn fields(
         &mut self,
         mut field: impl FnMut(&mut Self, i64, u8) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {

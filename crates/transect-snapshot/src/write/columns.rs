@@ -1,157 +1,184 @@
-//! Turns the rows of a group into columns.
+//! Turns the rows of a page into columns.
 
-use bytes::Bytes;
-use parquet::data_type::{ByteArray, FixedLenByteArray};
+use std::borrow::Cow;
+use std::ops::Range;
+
 use transect::table::{Row, Table, UnreadReason};
 use transect::{Attributes, FieldMask, FileType};
 
-use crate::schema::{COLUMNS, Column, MAX_DIR_BYTES, Physical};
+use crate::byte_values::ByteValues;
+use crate::digest::Digest;
+use crate::schema::{COLUMNS, Column, ColumnSpec, Layout, MAX_DIR_BYTES, Physical};
 
-use super::outline::Outline;
+use super::encodings::RepeatedBytes;
+use super::outline::{Outline, OutlinedRow};
 
-/// The values of a column; of an optional one, those that are not null.
+/// The values of a column that are not null.
 pub(super) enum Values {
-    Int32(Vec<i32>),
-    Int64(Vec<i64>),
-    Bytes(Vec<ByteArray>),
-    Fixed16(Vec<FixedLenByteArray>),
+    /// Numbers of 8 bytes, or of 4 in their lower half.
+    Numbers(Vec<u64>),
+    /// Few different words.
+    Words(Vec<&'static str>),
+    Bytes(ByteValues),
+    RepeatedBytes(RepeatedBytes),
+    Digests(Vec<Digest>),
 }
 
-/// A column of a group.
+/// A column of a page.
 pub(super) struct ColumnValues {
     pub(super) values: Values,
-    /// For each row, 1 if it has a value; empty for a column that is not optional.
-    pub(super) defined: Vec<i16>,
+    /// For each row, whether it has a value; empty for a column that is not optional.
+    pub(super) defined: Vec<bool>,
 }
 
 impl ColumnValues {
-    fn new(physical: Physical, rows: usize, optional: bool) -> Self {
-        let values = match physical {
-            Physical::Int32 => Values::Int32(Vec::new()),
-            Physical::Int64 => Values::Int64(Vec::new()),
-            Physical::Bytes => Values::Bytes(Vec::new()),
-            Physical::Fixed16 => Values::Fixed16(Vec::new()),
+    fn new(spec: &ColumnSpec) -> Self {
+        let values = match (spec.physical, spec.layout) {
+            (Physical::Int32 | Physical::Int64, _) => Values::Numbers(Vec::new()),
+            (Physical::Bytes, Layout::Dictionary) => Values::Words(Vec::new()),
+            (Physical::Bytes, Layout::DeltaBytes) => {
+                Values::RepeatedBytes(RepeatedBytes::default())
+            }
+            (Physical::Bytes, _) => Values::Bytes(ByteValues::default()),
+            (Physical::Fixed16, _) => Values::Digests(Vec::new()),
         };
-        Self { values, defined: if optional { vec![0; rows] } else { Vec::new() } }
+        Self { values, defined: Vec::new() }
+    }
+
+    /// Removes all values, and keeps their memory for a page of `rows` rows.
+    fn clear(&mut self, spec: &ColumnSpec, rows: usize) {
+        match &mut self.values {
+            Values::Numbers(values) => values.clear(),
+            Values::Words(values) => values.clear(),
+            Values::Bytes(values) => values.clear(),
+            Values::RepeatedBytes(values) => values.clear(),
+            Values::Digests(values) => values.clear(),
+        }
+        self.defined.clear();
+        self.defined.resize(if spec.optional { rows } else { 0 }, false);
     }
 
     fn define(&mut self, row: usize) {
         if let Some(defined) = self.defined.get_mut(row) {
-            *defined = 1;
+            *defined = true;
         }
     }
 
-    /// Sets a number: of 8 bytes, or of 4 if the column has 4.
+    /// Sets a number, of which a column of 4 bytes stores the lower half.
     fn number(&mut self, row: usize, value: u64) {
         self.define(row);
         match &mut self.values {
-            // The bits stay; the schema marks the type as unsigned.
-            Values::Int32(values) => values.push(value as u32 as i32),
-            Values::Int64(values) => values.push(value as i64),
-            _ => unreachable!("BUG: a column of bytes gets a number"),
+            Values::Numbers(values) => values.push(value),
+            _ => unreachable!("BUG: another column gets a number"),
         }
     }
 
-    fn bytes(&mut self, row: usize, value: ByteArray) {
+    fn word(&mut self, row: usize, value: &'static str) {
+        self.define(row);
+        match &mut self.values {
+            Values::Words(values) => values.push(value),
+            _ => unreachable!("BUG: another column gets a word"),
+        }
+    }
+
+    fn bytes(&mut self, row: usize, value: &[u8]) {
         self.define(row);
         match &mut self.values {
             Values::Bytes(values) => values.push(value),
-            _ => unreachable!("BUG: a column of numbers gets bytes"),
+            _ => unreachable!("BUG: another column gets bytes"),
         }
     }
 
-    fn digest(&mut self, row: usize, value: &[u8; 16]) {
+    fn digest(&mut self, row: usize, value: &Digest) {
         self.define(row);
-        let value = FixedLenByteArray::from(ByteArray::from(value.to_vec()));
         match &mut self.values {
-            Values::Fixed16(values) => values.push(value),
-            _ => unreachable!("BUG: a column of numbers gets a digest"),
+            Values::Digests(values) => values.push(*value),
+            _ => unreachable!("BUG: another column gets a digest"),
         }
     }
 }
 
-/// The columns of a group, in the order of [`COLUMNS`].
-pub(super) struct GroupColumns(pub(super) Vec<ColumnValues>);
+/// The columns of a page, in the order of [`COLUMNS`].
+pub(super) struct PageColumns(pub(super) Vec<ColumnValues>);
 
-impl GroupColumns {
+impl PageColumns {
+    pub(super) fn new() -> Self {
+        Self(COLUMNS.iter().map(ColumnValues::new).collect())
+    }
+
+    fn clear(&mut self, rows: usize) {
+        self.0.iter_mut().zip(COLUMNS).for_each(|(column, spec)| column.clear(spec, rows));
+    }
+
     fn of(&mut self, column: Column) -> &mut ColumnValues {
         &mut self.0[column as usize]
     }
 
     fn attributes(&mut self, row: usize, of: &Attributes) {
-        let numbers = [
-            (Column::Size, of.size()),
-            (Column::Allocated, of.allocated()),
-            (Column::Mtime, of.mtime().map(|time| time as u64)),
-            (Column::Ctime, of.ctime().map(|time| time as u64)),
-            (Column::Atime, of.atime().map(|time| time as u64)),
-            (Column::Btime, of.btime().map(|time| time as u64)),
-            (Column::Mode, of.mode().map(u64::from)),
-            (Column::Uid, of.uid().map(u64::from)),
-            (Column::Gid, of.gid().map(u64::from)),
-            (Column::Nlink, of.nlink().map(u64::from)),
-            (Column::Inode, of.inode()),
-            (Column::Device, of.device()),
-            (Column::Attributes, of.attribute_bits().map(u64::from)),
-            (Column::ReparseTag, of.reparse_tag().map(u64::from)),
-        ];
-        for (column, value) in numbers {
-            if let Some(value) = value {
-                self.of(column).number(row, value);
-            }
+        /// Sets what is known.
+        macro_rules! set {
+            ($($column:ident $get:ident;)*) => {
+                $(if let Some(value) = of.$get() {
+                    self.of(Column::$column).number(row, value as u64);
+                })*
+            };
+        }
+        set! {
+            Size size;
+            Allocated allocated;
+            Mtime mtime;
+            Ctime ctime;
+            Atime atime;
+            Btime btime;
+            Mode mode;
+            Uid uid;
+            Gid gid;
+            Nlink nlink;
+            Inode inode;
+            Device device;
+            Attributes attribute_bits;
+            ReparseTag reparse_tag;
         }
     }
 }
 
-/// Builds the columns of a group of `outline`.
-pub(super) fn build(table: &Table, outline: &Outline, group: usize) -> GroupColumns {
-    let group = &outline.groups[group];
-    let count = group.rows.len();
-    let specs = COLUMNS.iter();
-    let mut columns = GroupColumns(
-        specs.map(|spec| ColumnValues::new(spec.physical, count, spec.optional)).collect(),
-    );
-    let (mut names, mut ends) = (Vec::with_capacity(count * 24), Vec::with_capacity(count));
-    let mut paths = ParentPaths::before(table, group.rows.first().map(|&(row, _)| row));
-    let mut directory = group.first_directory;
-    let types = type_words();
-    for (index, &(row, depth)) in group.rows.iter().enumerate() {
+/// Sets `columns` to those of some rows of `outline`.
+pub(super) fn build(
+    table: &Table,
+    outline: &Outline,
+    rows: Range<usize>,
+    columns: &mut PageColumns,
+) {
+    columns.clear(rows.len());
+    let mut paths = ParentPaths::before(table, outline.rows.get(rows.start).map(|at| at.row));
+    let mut directories = outline.directories_from(rows.start);
+    for (index, &OutlinedRow { row, depth }) in outline.rows[rows].iter().enumerate() {
         let name = table.name(row).as_encoded_bytes();
-        match std::str::from_utf8(name) {
-            Ok(_) => names.extend_from_slice(name),
-            Err(_) => {
-                names.extend_from_slice(String::from_utf8_lossy(name).as_bytes());
-                columns.of(Column::NameRaw).bytes(index, ByteArray::from(name.to_vec()));
-            }
+        let text = lossy(name);
+        columns.of(Column::Name).bytes(index, &text);
+        if let Cow::Owned(_) = text {
+            columns.of(Column::NameRaw).bytes(index, name);
         }
-        ends.push(names.len());
-        let dir = paths.of_parent(depth);
-        columns.of(Column::Dir).bytes(index, dir);
+        match &mut columns.of(Column::Dir).values {
+            Values::RepeatedBytes(dirs) => paths.push_parent(depth, dirs),
+            _ => unreachable!("BUG: paths are of another kind"),
+        }
         columns.of(Column::Depth).number(index, depth.into());
         let file_type = table.file_type(row);
-        columns.of(Column::Type).bytes(index, types[file_type as usize].clone());
-        let attributes = table.attributes(row);
-        columns.attributes(index, &attributes);
+        columns.of(Column::Type).word(index, file_type.as_str());
+        columns.attributes(index, &table.attributes(row));
         if file_type == FileType::Directory {
-            let outlined = &outline.directories[directory];
-            directory += 1;
-            columns.of(Column::Entries).number(index, outlined.rows);
-            columns.of(Column::Digest).digest(index, &outlined.digest);
-            totals(table, row, index, &mut columns);
+            let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");
+            columns.of(Column::Entries).number(index, outlined.rows.into());
+            columns.of(Column::Digest).digest(index, digest);
+            totals(table, row, index, columns);
             paths.enter(name, depth);
         }
     }
-    let names = Bytes::from(names);
-    let mut begin = 0;
-    for (index, end) in ends.into_iter().enumerate() {
-        columns.of(Column::Name).bytes(index, ByteArray::from(names.slice(begin..end)));
-        begin = end;
-    }
-    columns
 }
 
 /// Sets the totals of a directory, and what is missing in them.
-fn totals(table: &Table, row: Row, index: usize, columns: &mut GroupColumns) {
+fn totals(table: &Table, row: Row, index: usize, columns: &mut PageColumns) {
     let totals = table.totals(row);
     columns.of(Column::Files).number(index, totals.files.into());
     columns.of(Column::Directories).number(index, totals.directories.into());
@@ -163,26 +190,23 @@ fn totals(table: &Table, row: Row, index: usize, columns: &mut GroupColumns) {
         columns.of(Column::NewestMtime).number(index, newest as u64);
     }
     columns.of(Column::Errors).number(index, table.errors(row));
-    if let Some(reason) = table.unread_reason(row).map(UnreadReason::as_str) {
-        let reason = ByteArray::from(Bytes::from_static(reason.as_bytes()));
-        columns.of(Column::Unread).bytes(index, reason);
+    if let Some(reason) = table.unread_reason(row) {
+        columns.of(Column::Unread).word(index, UnreadReason::as_str(reason));
     }
 }
 
-/// Returns the words for the types, by their numbers.
-fn type_words() -> Vec<ByteArray> {
-    let word = |of: FileType| ByteArray::from(Bytes::from_static(of.as_str().as_bytes()));
-    FileType::ALL.map(word).to_vec()
+/// The paths of the directories above the current row, as text: each is the beginning of the next one.
+struct ParentPaths {
+    bytes: Vec<u8>,
+    /// For each depth where the path of the directory above ends, and its index in the column.
+    levels: Vec<(usize, Option<u32>)>,
 }
-
-/// The paths of the directories above the current row, as text.
-struct ParentPaths(Vec<ByteArray>);
 
 impl ParentPaths {
     /// Returns the paths of the directories above a row.
     fn before(table: &Table, row: Option<Row>) -> Self {
         // The path above a root is empty.
-        let mut paths = Self(vec![ByteArray::from(Vec::new())]);
+        let mut paths = Self { bytes: Vec::new(), levels: vec![(0, None)] };
         let parent = row.and_then(|row| table.parent(row));
         let ancestors: Vec<Row> = std::iter::successors(parent, |&row| table.parent(row)).collect();
         for (depth, row) in ancestors.into_iter().rev().enumerate() {
@@ -191,25 +215,42 @@ impl ParentPaths {
         paths
     }
 
-    fn of_parent(&self, depth: u32) -> ByteArray {
-        self.0[depth as usize].clone()
+    /// Appends the path of the directory that holds an entry at `depth`.
+    fn push_parent(&mut self, depth: u32, column: &mut RepeatedBytes) {
+        let (end, index) = &mut self.levels[depth as usize];
+        let index = *index.get_or_insert_with(|| {
+            column.values.push(cut(&self.bytes[..*end]));
+            column.values.len() as u32 - 1
+        });
+        column.of_row.push(index);
     }
 
     /// Adds a directory at `depth`.
     fn enter(&mut self, name: &[u8], depth: u32) {
-        self.0.truncate(depth as usize + 1);
-        let parent = &self.0[depth as usize];
-        let mut path = Vec::with_capacity(parent.len() + name.len() + 1);
-        path.extend_from_slice(parent.data());
-        if depth > 0 && path.last() != Some(&b'/') {
-            path.push(b'/');
+        self.levels.truncate(depth as usize + 1);
+        self.bytes.truncate(self.levels[depth as usize].0);
+        if depth > 0 && self.bytes.last() != Some(&b'/') {
+            self.bytes.push(b'/');
         }
-        path.extend_from_slice(String::from_utf8_lossy(name).as_bytes());
-        if path.len() > MAX_DIR_BYTES {
-            let is_boundary = |&end: &usize| path[end] & 0xc0 != 0x80;
-            let end = (0..=MAX_DIR_BYTES).rev().find(is_boundary).unwrap_or(0);
-            path.truncate(end);
-        }
-        self.0.push(ByteArray::from(path));
+        self.bytes.extend_from_slice(&lossy(name));
+        self.levels.push((self.bytes.len(), None));
     }
+}
+
+/// Returns the beginning of a path, up to the maximum length.
+fn cut(path: &[u8]) -> &[u8] {
+    if path.len() <= MAX_DIR_BYTES {
+        return path;
+    }
+    let is_boundary = |&end: &usize| path[end] & 0xc0 != 0x80;
+    &path[..(0..=MAX_DIR_BYTES).rev().find(is_boundary).unwrap_or(0)]
+}
+
+/// Returns a name as text; a copy if it is not UTF-8, which is replaced.
+fn lossy(name: &[u8]) -> Cow<'_, [u8]> {
+    // Few names are not ASCII.
+    if name.is_ascii() || std::str::from_utf8(name).is_ok() {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(String::from_utf8_lossy(name).into_owned().into_bytes())
 }

@@ -1,83 +1,42 @@
 //! Writes a table as a snapshot.
 //!
 //! ```text
-//! table ─► outline: rows below each directory, digests      one pass, deepest first
-//!       ─► groups of 131,072 rows in tree order ─► threads: columns, encoded
-//!                                               ─► appended to the file in order
+//! table ─► outline: rows in tree order, rows below each directory, digests
+//!       ─► pages of 8,192 rows ─► threads: columns, encoded
+//!       ─► row groups of 131,072 rows, appended to the file in order ─► footer
 //! ```
 
+mod bounds;
+mod column;
 mod columns;
-mod encode;
+mod dictionary;
+mod encodings;
+mod error;
+mod file;
+mod footer;
 mod outline;
+mod page;
+mod parallel;
+mod thrift;
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::io::{self, Write};
-use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::Write;
 
-use parquet::file::metadata::KeyValue;
-use parquet::file::writer::SerializedFileWriter;
 use transect::Cancel;
 use transect::table::Table;
 
-use crate::metadata::{METADATA_KEY, Metadata, VERSION_KEY};
-use crate::schema::VERSION;
+use crate::metadata::Metadata;
 
-use encode::{EncodedGroup, Encoder};
+pub use error::WriteError;
+
+use file::FileWriter;
 use outline::Outline;
 
 /// The maximum number of threads that encode.
 const MAX_THREADS: usize = 8;
 
-/// Why a snapshot was not written.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// The output failed.
-    Output(io::Error),
-    /// Writing was cancelled.
-    Cancelled,
-    /// A value could not be encoded: the reason.
-    Encode(String),
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Output(error) => f.write_str(&transect::reason(error)),
-            Self::Cancelled => f.write_str("interrupted"),
-            Self::Encode(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Output(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<parquet::errors::ParquetError> for WriteError {
-    fn from(error: parquet::errors::ParquetError) -> Self {
-        Self::Encode(error.to_string())
-    }
-}
-
-impl From<WriteError> for io::Error {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Output(error) => error,
-            error => Self::other(error.to_string()),
-        }
-    }
-}
-
 /// Writes a table as a snapshot. Rows are encoded on as many threads as there are processors, at most
-/// eight; memory is needed for a few hundred thousand rows, and for 32 bytes per directory.
+/// eight; the bytes are the same for any number. Memory is needed for 8 bytes per entry, 28 per directory, and a
+/// few row groups as they are in the file.
 ///
 /// # Errors
 /// The output fails, or `cancel` is set. What was written until then is not a snapshot.
@@ -87,110 +46,74 @@ pub fn write(
     cancel: &Cancel,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let encoder = Encoder::new();
-    let outline = Outline::of(table);
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    // One row more than a group is not worth a thread.
-    let threads = threads.min(MAX_THREADS).min(outline.groups.len()).max(1);
-    let mut file = FileWriter::new(&encoder, out)?;
-    let next = Mutex::new(0);
-    std::thread::scope(|scope| {
-        // A bounded channel: threads that are ahead wait for the output.
-        let (sender, receiver) = mpsc::sync_channel(threads);
-        for _ in 0..threads {
-            let (sender, next, encoder, outline) = (sender.clone(), &next, &encoder, &outline);
-            scope.spawn(move || {
-                loop {
-                    let index = {
-                        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
-                        let index = *next;
-                        *next += 1;
-                        index
-                    };
-                    if index >= outline.groups.len() || cancel.is_cancelled() {
-                        return;
-                    }
-                    let encoded = encoder.encode(columns::build(table, outline, index));
-                    if sender.send((index, encoded)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut early: BTreeMap<usize, EncodedGroup> = BTreeMap::new();
-        let mut written = 0;
-        for (index, encoded) in receiver {
-            early.insert(index, encoded?);
-            while let Some(group) = early.remove(&written) {
-                file.append(group)?;
-                written += 1;
+    write_on(threads.min(MAX_THREADS), table, metadata, cancel, out)
+}
+
+fn write_on(
+    threads: usize,
+    table: &Table,
+    metadata: &Metadata,
+    cancel: &Cancel,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    if cancel.is_cancelled() {
+        return Err(WriteError::Cancelled);
+    }
+    let outline = Outline::of(table, threads);
+    let mut file = FileWriter::new(out).map_err(WriteError::Output)?;
+    let append = |rows, columns| file.append(rows, columns);
+    parallel::encode(table, &outline, threads, cancel, append)?;
+    let json = serde_json::to_string(metadata).map_err(|error| WriteError::Encode(error.into()))?;
+    file.finish(&json).map_err(WriteError::Output)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use transect::table::TableImporter;
+    use transect::{Attributes, FieldMask, FileType};
+
+    use super::*;
+    use crate::schema::GROUP_ROWS;
+
+    /// Returns a tree of more than one row group, with directories of all sizes.
+    fn table() -> Table {
+        let mut importer = TableImporter::new(FieldMask::MTIME | FieldMask::MODE);
+        importer.enter(OsStr::new("/root"), &Attributes::of_type(FileType::Directory));
+        let mut rows = 1;
+        let mut seed = 1_u64;
+        while rows <= GROUP_ROWS {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let files = if seed >> 60 == 0 { 9000 } else { seed >> 58 };
+            let directory = Attributes::of_type(FileType::Directory);
+            importer.enter(OsStr::new(&format!("{rows:06}")), &directory);
+            for file in 0..files {
+                let mut of = Attributes::of_type(FileType::File);
+                of.set_size(seed ^ file);
+                of.set_mtime((seed.rotate_left(file as u32)) as i64);
+                of.set_mode(file as u16);
+                importer.add_entry(OsStr::new(&format!("{file:05}")), &of);
             }
+            importer.leave().expect("names differ");
+            rows += 1 + files as usize;
         }
-        if written < outline.groups.len() {
-            return Err(WriteError::Cancelled);
+        importer.finish().expect("few entries")
+    }
+
+    #[test]
+    fn write_on_any_number_of_threads_makes_the_same_bytes() {
+        let table = table();
+        let written = |threads| {
+            let mut bytes = Vec::new();
+            let metadata = Metadata::default();
+            write_on(threads, &table, &metadata, &Cancel::new(), &mut bytes).expect("memory");
+            bytes
+        };
+        let one = written(1);
+        for threads in [2, 3, 8] {
+            assert!(written(threads) == one, "{threads} threads");
         }
-        file.finish(metadata)
-    })
-}
-
-/// The bytes that wait to be written.
-#[derive(Clone, Default)]
-struct PendingBytes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for PendingBytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Appends row groups to the output. The Parquet writer writes to memory, because it accepts only
-/// outputs that can be sent to other threads.
-struct FileWriter<'o> {
-    writer: SerializedFileWriter<PendingBytes>,
-    pending: PendingBytes,
-    out: &'o mut dyn Write,
-}
-
-impl<'o> FileWriter<'o> {
-    fn new(encoder: &Encoder, out: &'o mut dyn Write) -> Result<Self, WriteError> {
-        let pending = PendingBytes::default();
-        let (schema, properties) = (encoder.schema(), encoder.properties());
-        let writer = SerializedFileWriter::new(pending.clone(), schema, properties)?;
-        Ok(Self { writer, pending, out })
-    }
-
-    fn append(&mut self, group: EncodedGroup) -> Result<(), WriteError> {
-        let mut row_group = self.writer.next_row_group()?;
-        for (bytes, close) in group.columns {
-            row_group.append_column(&bytes, close)?;
-        }
-        row_group.close()?;
-        self.drain()
-    }
-
-    fn finish(mut self, metadata: &Metadata) -> Result<(), WriteError> {
-        let json = serde_json::to_string(metadata)
-            .map_err(|error| WriteError::Encode(error.to_string()))?;
-        let pairs = [(VERSION_KEY, VERSION.to_string()), (METADATA_KEY, json)];
-        for (key, value) in pairs {
-            self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
-        }
-        self.writer.finish()?;
-        self.drain()?;
-        self.out.flush().map_err(WriteError::Output)
-    }
-
-    fn drain(&mut self) -> Result<(), WriteError> {
-        self.writer.flush().map_err(WriteError::Output)?;
-        let mut pending = self.pending.0.lock().unwrap_or_else(PoisonError::into_inner);
-        self.out.write_all(&pending).map_err(WriteError::Output)?;
-        pending.clear();
-        Ok(())
     }
 }

@@ -1,10 +1,12 @@
 //! What is written is read again: rows, totals, metadata.
 
+use std::io::{self, Write};
+
 use crate::model::{self, Node};
 use proptest::prelude::*;
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask};
-use transect_snapshot::{Metadata, Snapshot, write};
+use transect_snapshot::{Metadata, Snapshot, WriteError, write};
 
 /// Returns everything that is stored of each entry, in tree order.
 fn facts(table: &Table) -> Vec<String> {
@@ -66,6 +68,29 @@ fn snapshot_of_several_groups_has_identical_rows() {
 }
 
 #[test]
+fn snapshot_around_page_boundaries_has_identical_rows() {
+    // Pages have 8192 rows. Times and file ids have the greatest and the least values.
+    let extremes = [(Some(1 << 45), i64::MIN), (Some(0), i64::MAX), (None, -1), (Some(1), 0)];
+    for rows in [1, 2, 8191, 8192, 8193, 16384, 16385] {
+        let file = |number: usize| {
+            let mut node = Node::file(&format!("n{number:06}"));
+            (node.own.size, node.own.mtime) = extremes[number % 4];
+            // A whole page without sizes.
+            node.own.size = node.own.size.filter(|_| number < 8192);
+            node.own.inode = [0, u64::MAX, 1 << 63, 7][number / 3 % 4];
+            node
+        };
+        let root = Node::directory("/root", (1..rows).map(file).collect());
+        for columns in [FieldMask::empty(), FieldMask::all()] {
+            let table = model::table(std::slice::from_ref(&root), columns);
+            let snapshot = stored(&table);
+            assert_eq!(snapshot.len(), rows as u64);
+            assert_eq!(facts(&snapshot.table(columns).unwrap()), facts(&table), "{rows}");
+        }
+    }
+}
+
+#[test]
 fn snapshot_of_deep_tree_is_small_and_readable() {
     let mut node = Node::file("leaf");
     for _ in 0..3000 {
@@ -85,4 +110,42 @@ fn write_cancelled_is_an_error() {
     let cancel = Cancel::new();
     cancel.cancel();
     assert!(write(&table, &Metadata::default(), &cancel, &mut Vec::new()).is_err());
+}
+
+/// An output with room for some bytes.
+struct SmallOutput {
+    room: usize,
+}
+
+impl Write for SmallOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = bytes.len().min(self.room);
+        self.room -= written;
+        match written {
+            0 if !bytes.is_empty() => Err(io::ErrorKind::StorageFull.into()),
+            written => Ok(written),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn write_to_full_output_is_an_error_at_every_byte() {
+    let files = (0..20).map(|number| Node::file(&format!("n{number}"))).collect();
+    let table = model::table(&[Node::directory("/root", files)], FieldMask::MTIME);
+    let write_to = |room| {
+        let mut output = SmallOutput { room };
+        let written = write(&table, &Metadata::default(), &Cancel::new(), &mut output);
+        (written, output.room)
+    };
+    let (whole, left) = write_to(1 << 20);
+    whole.unwrap();
+    for room in 0..(1 << 20) - left {
+        let (written, _) = write_to(room);
+        let Err(WriteError::Output(error)) = written else { panic!("{room}: {written:?}") };
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
 }

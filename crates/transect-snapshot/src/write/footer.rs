@@ -1,0 +1,235 @@
+//! Describes the content of a file: its schema, where each page lies, and the ranges of their values.
+//!
+//! Source: `parquet.thrift` of apache/parquet-format.
+
+use crate::metadata::{METADATA_KEY, VERSION_KEY};
+use crate::schema::{COLUMNS, ColumnSpec, Layout, Meaning, Physical, VERSION};
+
+use super::bounds::{Bounds, StoredBound};
+use super::page::{PLAIN, PageFacts, RLE, encoding};
+use super::thrift::{BINARY, Fields, I32, I64, STRUCT, binary, structure, zigzag};
+
+/// Where a page lies.
+#[derive(Debug)]
+pub(super) struct PagePlace {
+    pub(super) offset: u64,
+    /// Its length in the file.
+    pub(super) length: usize,
+    pub(super) first_row: usize,
+}
+
+/// A column of a row group.
+#[derive(Debug, Default)]
+pub(super) struct ColumnChunk {
+    pub(super) dictionary_offset: Option<u64>,
+    pub(super) rows: usize,
+    pub(super) length: u64,
+    pub(super) uncompressed: u64,
+    pub(super) places: Vec<PagePlace>,
+    pub(super) facts: Vec<PageFacts>,
+}
+
+/// A part of the file that describes others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexPlace {
+    pub(super) offset: u64,
+    pub(super) length: usize,
+}
+
+/// Where the descriptions of the pages of a column lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexPlaces {
+    /// The bounds of all pages.
+    pub(super) bounds: Option<IndexPlace>,
+    pub(super) pages: IndexPlace,
+}
+
+impl ColumnChunk {
+    /// Appends the bounds of all pages (`ColumnIndex`).
+    pub(super) fn write_bounds(&self, spec: &ColumnSpec, out: &mut Vec<u8>) {
+        let stored: Vec<Option<(StoredBound, StoredBound)>> = self
+            .facts
+            .iter()
+            .map(|facts| facts.bounds.as_ref().map(|bounds| bounds.stored(spec.physical)))
+            .collect();
+        let bound = |of: fn(&(StoredBound, StoredBound)) -> &StoredBound| {
+            stored.iter().map(move |stored| stored.as_ref().map_or(&[][..], |it| &of(it).bytes))
+        };
+        structure(out, |fields| {
+            fields.bools(1, stored.iter().map(Option::is_none));
+            fields.list(2, BINARY, bound(|(least, _)| least), binary);
+            fields.list(3, BINARY, bound(|(_, greatest)| greatest), binary);
+            // Pages are not sorted.
+            fields.i32(4, 0);
+            let nulls = self.facts.iter().map(|facts| facts.nulls);
+            fields.list(5, I64, nulls, |out, nulls| zigzag(out, nulls as i64));
+        });
+    }
+
+    /// Appends the places of all pages (`OffsetIndex`).
+    pub(super) fn write_places(&self, out: &mut Vec<u8>) {
+        structure(out, |fields| {
+            fields.list(1, STRUCT, self.places.iter(), |out, place| {
+                structure(out, |fields| {
+                    fields.i64(1, place.offset as i64);
+                    fields.i32(2, place.length as i32);
+                    fields.i64(3, place.first_row as i64);
+                });
+            });
+        });
+    }
+
+    /// Describes the column (`ColumnChunk`).
+    fn write(&self, spec: &ColumnSpec, index: IndexPlaces, out: &mut Vec<u8>) {
+        structure(out, |fields| {
+            fields.i64(2, 0);
+            fields.structure(3, |fields| self.write_metadata(spec, fields));
+            fields.i64(4, index.pages.offset as i64);
+            fields.i32(5, index.pages.length as i32);
+            if let Some(bounds) = index.bounds {
+                fields.i64(6, bounds.offset as i64);
+                fields.i32(7, bounds.length as i32);
+            }
+        });
+    }
+
+    /// Writes the fields of `ColumnMetaData`.
+    fn write_metadata(&self, spec: &ColumnSpec, fields: &mut Fields<'_>) {
+        const ZSTD: i32 = 6;
+        fields.i32(1, spec.physical.number() as i32);
+        let number = |out: &mut Vec<u8>, number: i32| zigzag(out, number.into());
+        let used = match (self.dictionary_offset, spec.layout) {
+            (Some(_), _) => vec![PLAIN, RLE, encoding(spec.layout)],
+            // Without a value.
+            (None, Layout::Dictionary) => vec![PLAIN, RLE],
+            _ => vec![RLE, encoding(spec.layout)],
+        };
+        fields.list(2, I32, used.into_iter(), number);
+        fields.list(3, BINARY, [spec.name.as_bytes()].into_iter(), binary);
+        fields.i32(4, ZSTD);
+        fields.i64(5, self.rows as i64);
+        fields.i64(6, self.uncompressed as i64);
+        fields.i64(7, self.length as i64);
+        fields.i64(9, self.places.first().map_or(0, |place| place.offset as i64));
+        if let Some(offset) = self.dictionary_offset {
+            fields.i64(11, offset as i64);
+        }
+        if Bounds::are_stored(spec) {
+            fields.structure(12, |fields| self.write_statistics(spec, fields));
+        }
+    }
+
+    /// Writes the fields of `Statistics`.
+    fn write_statistics(&self, spec: &ColumnSpec, fields: &mut Fields<'_>) {
+        fields.i64(3, self.facts.iter().map(|facts| facts.nulls as i64).sum());
+        let bounds = self.facts.iter().filter_map(|facts| facts.bounds.clone());
+        if let Some(bounds) = bounds.reduce(Bounds::join) {
+            let (least, greatest) = bounds.stored(spec.physical);
+            fields.binary(5, &greatest.bytes);
+            fields.binary(6, &least.bytes);
+            fields.bool(7, greatest.is_exact);
+            fields.bool(8, least.is_exact);
+        }
+    }
+}
+
+/// A row group: its columns in the order of [`COLUMNS`], and where their pages are described.
+#[derive(Debug)]
+pub(super) struct RowGroup {
+    pub(super) rows: usize,
+    pub(super) columns: Vec<ColumnChunk>,
+}
+
+impl RowGroup {
+    fn write(&self, indexes: &[IndexPlaces], out: &mut Vec<u8>) {
+        let sum = |of: fn(&ColumnChunk) -> u64| self.columns.iter().map(of).sum::<u64>() as i64;
+        structure(out, |fields| {
+            let columns = self.columns.iter().zip(COLUMNS).zip(indexes);
+            fields.list(1, STRUCT, columns, |out, ((column, spec), &index)| {
+                column.write(spec, index, out);
+            });
+            fields.i64(2, sum(|column| column.uncompressed));
+            fields.i64(3, self.rows as i64);
+            let first = self.columns.first().and_then(|column| {
+                column.dictionary_offset.or(column.places.first().map(|place| place.offset))
+            });
+            fields.i64(5, first.unwrap_or(0) as i64);
+            fields.i64(6, sum(|column| column.length));
+        });
+    }
+}
+
+/// Returns the description of a file (`FileMetaData`); `indexes` are those of each group.
+pub(super) fn describe(
+    groups: &[RowGroup],
+    indexes: &[Vec<IndexPlaces>],
+    metadata: &str,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    structure(&mut out, |fields| {
+        fields.i32(1, 1);
+        let elements = std::iter::once(None).chain(COLUMNS.iter().map(Some));
+        let elements: Vec<Option<&ColumnSpec>> = elements.collect();
+        fields.list(2, STRUCT, elements.into_iter(), |out, spec| schema_element(spec, out));
+        fields.i64(3, groups.iter().map(|group| group.rows as i64).sum());
+        let groups_and_indexes = groups.iter().zip(indexes);
+        fields.list(4, STRUCT, groups_and_indexes, |out, (group, indexes)| {
+            group.write(indexes, out);
+        });
+        let version = VERSION.to_string();
+        let pairs = [(VERSION_KEY, version.as_str()), (METADATA_KEY, metadata)];
+        fields.list(5, STRUCT, pairs.into_iter(), |out, (key, value)| {
+            structure(out, |fields| {
+                fields.binary(1, key.as_bytes());
+                fields.binary(2, value.as_bytes());
+            });
+        });
+        fields.binary(6, concat!("transect ", env!("CARGO_PKG_VERSION")).as_bytes());
+        // Bounds are in the order of each type.
+        fields.list(7, STRUCT, COLUMNS.iter(), |out, _| {
+            structure(out, |fields| fields.structure(1, |_| {}));
+        });
+    });
+    out
+}
+
+/// Describes a column; the table itself if there is none (`SchemaElement`).
+fn schema_element(spec: Option<&ColumnSpec>, out: &mut Vec<u8>) {
+    structure(out, |fields| {
+        let Some(spec) = spec else {
+            fields.binary(4, b"snapshot");
+            fields.i32(5, COLUMNS.len() as i32);
+            return;
+        };
+        fields.i32(1, spec.physical.number() as i32);
+        if spec.physical == Physical::Fixed16 {
+            fields.i32(2, 16);
+        }
+        fields.i32(3, spec.optional.into());
+        fields.binary(4, spec.name.as_bytes());
+        // What older programs read, and what replaced it (`ConvertedType`, `LogicalType`).
+        match spec.meaning {
+            Meaning::Text => {
+                fields.i32(6, 0);
+                fields.structure(10, |kind| kind.structure(1, |_| {}));
+            }
+            Meaning::Binary => {}
+            Meaning::Unsigned(bits) => {
+                fields.i32(6, 8 + bits.ilog2() as i32);
+                fields.structure(10, |kind| {
+                    kind.structure(10, |fields| {
+                        fields.byte(1, bits as u8);
+                        fields.bool(2, false);
+                    });
+                });
+            }
+            Meaning::Time => fields.structure(10, |kind| {
+                kind.structure(8, |fields| {
+                    fields.bool(1, true);
+                    // Nanoseconds.
+                    fields.structure(2, |unit| unit.structure(3, |_| {}));
+                });
+            }),
+        }
+    });
+}

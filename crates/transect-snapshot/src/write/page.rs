@@ -1,0 +1,133 @@
+//! Compresses the content of a page, and puts its header before it.
+
+use std::io;
+
+use zstd::bulk::Compressor;
+
+use crate::schema::Layout;
+
+use super::bounds::Bounds;
+use super::thrift::{Fields, structure};
+
+/// The level of compression. Higher levels take twice the time for a few percent.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Encodings (`Encoding` in `parquet.thrift`).
+pub(super) const PLAIN: i32 = 0;
+pub(super) const RLE: i32 = 3;
+pub(super) const RLE_DICTIONARY: i32 = 8;
+
+/// Returns the encoding of the data of a column, unless all of it is null.
+pub(super) fn encoding(layout: Layout) -> i32 {
+    match layout {
+        Layout::Plain => PLAIN,
+        Layout::Delta => 5,
+        Layout::DeltaLength => 6,
+        Layout::DeltaBytes => 7,
+        Layout::Dictionary => RLE_DICTIONARY,
+        Layout::ByteStreamSplit => 9,
+    }
+}
+
+/// A page as it is in the file.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Its header, and its compressed content.
+    pub(super) bytes: Vec<u8>,
+    /// The number of bytes if the content were not compressed.
+    pub(super) uncompressed: usize,
+}
+
+/// A page of data.
+#[derive(Debug)]
+pub(super) struct DataPage {
+    pub(super) page: Page,
+    pub(super) facts: PageFacts,
+}
+
+/// What is known of the values of a page.
+#[derive(Debug)]
+pub(super) struct PageFacts {
+    pub(super) rows: usize,
+    pub(super) nulls: usize,
+    /// `None` if all values are null, and for columns that store no bounds.
+    pub(super) bounds: Option<Bounds>,
+}
+
+/// Encodes pages, one after the other.
+pub(super) struct PageEncoder {
+    compressor: Compressor<'static>,
+    /// Memory that is used again.
+    compressed: Vec<u8>,
+}
+
+impl PageEncoder {
+    pub(super) fn new() -> io::Result<Self> {
+        let compressor = Compressor::new(ZSTD_LEVEL)?;
+        Ok(Self { compressor, compressed: Vec::new() })
+    }
+
+    /// Makes a page of data of its content.
+    pub(super) fn data(
+        &mut self,
+        facts: PageFacts,
+        encoding: i32,
+        content: &[u8],
+    ) -> io::Result<DataPage> {
+        let rows = facts.rows as i32;
+        let page = self.page(content, |size, compressed| {
+            header(0, size, compressed, |fields| {
+                fields.structure(5, |fields| {
+                    fields.i32(1, rows);
+                    fields.i32(2, encoding);
+                    fields.i32(3, RLE);
+                    fields.i32(4, RLE);
+                });
+            })
+        })?;
+        Ok(DataPage { page, facts })
+    }
+
+    /// Makes a dictionary of its content.
+    pub(super) fn dictionary(&mut self, values: usize, content: &[u8]) -> io::Result<Page> {
+        self.page(content, |size, compressed| {
+            header(2, size, compressed, |fields| {
+                fields.structure(7, |fields| {
+                    fields.i32(1, values as i32);
+                    fields.i32(2, PLAIN);
+                });
+            })
+        })
+    }
+
+    fn page(
+        &mut self,
+        content: &[u8],
+        header: impl FnOnce(usize, usize) -> Vec<u8>,
+    ) -> io::Result<Page> {
+        self.compressed.clear();
+        self.compressed.reserve(zstd::zstd_safe::compress_bound(content.len()));
+        self.compressor.compress_to_buffer(content, &mut self.compressed)?;
+        let mut bytes = header(content.len(), self.compressed.len());
+        let uncompressed = bytes.len() + content.len();
+        bytes.reserve_exact(self.compressed.len());
+        bytes.extend_from_slice(&self.compressed);
+        Ok(Page { bytes, uncompressed })
+    }
+}
+
+fn header(
+    kind: i32,
+    size: usize,
+    compressed: usize,
+    more: impl FnOnce(&mut Fields<'_>),
+) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(32);
+    structure(&mut bytes, |fields| {
+        fields.i32(1, kind);
+        fields.i32(2, size as i32);
+        fields.i32(3, compressed as i32);
+        more(fields);
+    });
+    bytes
+}
