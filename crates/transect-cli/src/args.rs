@@ -14,6 +14,8 @@ mod map;
 mod parts;
 mod patch;
 mod progress;
+#[cfg(feature = "snapshot")]
+mod series;
 mod serve;
 #[cfg(feature = "snapshot")]
 mod snapshot;
@@ -42,6 +44,8 @@ pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use progress::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use series::*;
 pub(crate) use serve::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use snapshot::*;
@@ -177,6 +181,18 @@ pub(crate) enum Command {
     #[cfg(feature = "snapshot")]
     #[command(after_long_help = DIFF_NOTES)]
     Diff(DiffArgs),
+    /// Keep dated snapshots of a tree, fewer of each month than of each day
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = KEEP_NOTES)]
+    Keep(KeepArgs),
+    /// Show what changed in a tree since a kept snapshot
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = CHANGES_NOTES)]
+    Changes(ChangesArgs),
+    /// Show how a tree grew, snapshot by snapshot
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = HISTORY_NOTES)]
+    History(HistoryArgs),
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),

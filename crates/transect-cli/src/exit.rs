@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 use transect::Diagnostics;
 
-/// The status that a command ends with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The status that a command ends with; that of several runs is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExitStatus {
     /// Everything was read.
     Complete,

@@ -13,6 +13,8 @@ mod output;
 #[cfg_attr(not(feature = "lab"), path = "no_profile.rs")]
 mod profile;
 mod progress;
+#[cfg(feature = "snapshot")]
+mod series;
 #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "the lab has most of them"))]
 mod user_dirs;
 #[cfg(any(feature = "map", feature = "tui"))]
@@ -51,6 +53,12 @@ fn main() -> ExitCode {
         Some(Command::Snapshot(args)) => commands::snapshot::run(args),
         #[cfg(feature = "snapshot")]
         Some(Command::Diff(args)) => commands::diff::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Keep(args)) => commands::keep::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Changes(args)) => commands::changes::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::History(args)) => commands::history::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),

@@ -23,6 +23,14 @@ const CACHE: UserDir = UserDir {
     default: ".cache",
 };
 
+/// Files that users created: series of snapshots.
+#[cfg(feature = "snapshot")]
+const DATA: UserDir = UserDir {
+    what: "data",
+    variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" },
+    default: ".local/share",
+};
+
 /// Files to keep: profiles.
 const CONFIG: UserDir = UserDir {
     what: "configuration",
@@ -58,6 +66,15 @@ pub(crate) fn cache_path(part: &str) -> Result<PathBuf, CliError> {
 /// No configuration directory is known.
 pub(crate) fn config(part: &str) -> Result<PathBuf, CliError> {
     Ok(CONFIG.path()?.join(part))
+}
+
+/// Returns the path of a subdirectory of the data, without creating it.
+///
+/// # Errors
+/// No data directory is known.
+#[cfg(feature = "snapshot")]
+pub(crate) fn data_path(part: &str) -> Result<PathBuf, CliError> {
+    Ok(DATA.path()?.join(part))
 }
 
 /// Returns the default socket of the service. On a system without a runtime directory, it is below

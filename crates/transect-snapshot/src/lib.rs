@@ -20,7 +20,7 @@ pub use diff::{
     Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth, changed_fields, diff,
 };
 pub use digest::{COMPARED, Digest};
-pub use metadata::{FileSystem, Metadata};
+pub use metadata::{FileSystem, Metadata, Scope};
 pub use read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
 pub use write::{WriteError, write};

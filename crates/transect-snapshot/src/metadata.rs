@@ -25,6 +25,8 @@ pub struct Metadata {
     pub file_systems: Vec<FileSystem>,
     /// The arguments of the command that wrote it.
     pub options: Vec<String>,
+    /// Which entries the walk looked for; unknown in files of earlier versions of the program.
+    pub scope: Option<Scope>,
     /// When reading began, in nanoseconds since 1970 UTC.
     pub started: Option<i64>,
     /// When reading ended, in nanoseconds since 1970 UTC.
@@ -45,6 +47,21 @@ pub struct Metadata {
     pub vanished: u64,
     /// The attributes that are stored; the values of others are null.
     pub columns: Vec<String>,
+}
+
+/// Which entries a walk looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Scope {
+    /// Only those on the file system of each root.
+    pub one_file_system: bool,
+    /// Also those of pseudo file systems.
+    pub pseudo: bool,
+    /// Also those below targets of symbolic links.
+    pub follow: bool,
+    /// Only those that match a filter.
+    pub filtered: bool,
 }
 
 /// A file system.

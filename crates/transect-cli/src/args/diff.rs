@@ -1,4 +1,4 @@
-//! Arguments of `diff`.
+//! Arguments of `diff`, and what `changes` shares with it.
 
 use std::path::PathBuf;
 
@@ -40,6 +40,12 @@ pub(crate) struct DiffArgs {
     /// Directory or snapshot whose differences from A are shown
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ComparisonArgs {
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
     /// Print only the numbers, and the directories that grew or shrank

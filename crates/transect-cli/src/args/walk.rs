@@ -232,8 +232,11 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
 }
 
 /// The commands that a build can leave out, the feature that adds each, and whether they are built.
-const OPTIONAL: [(&str, &str, bool); 5] = [
+const OPTIONAL: [(&str, &str, bool); 8] = [
+    ("changes", "snapshot", cfg!(feature = "snapshot")),
     ("diff", "snapshot", cfg!(feature = "snapshot")),
+    ("history", "snapshot", cfg!(feature = "snapshot")),
+    ("keep", "snapshot", cfg!(feature = "snapshot")),
     ("lab", "lab", cfg!(feature = "lab")),
     ("map", "map", cfg!(feature = "map")),
     ("snapshot", "snapshot", cfg!(feature = "snapshot")),

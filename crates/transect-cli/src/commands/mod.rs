@@ -3,10 +3,16 @@
 pub(crate) mod attributes;
 pub(crate) mod cache;
 #[cfg(feature = "snapshot")]
+pub(crate) mod changes;
+#[cfg(feature = "snapshot")]
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod duplicates;
 pub(crate) mod generate;
+#[cfg(feature = "snapshot")]
+pub(crate) mod history;
+#[cfg(feature = "snapshot")]
+pub(crate) mod keep;
 #[cfg(feature = "lab")]
 pub(crate) mod lab;
 pub(crate) mod list;

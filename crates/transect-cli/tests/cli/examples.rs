@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 19] = [
+const PARSED_ONLY: [(&str, &str); 20] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -28,6 +28,7 @@ const PARSED_ONLY: [(&str, &str); 19] = [
     ("transect lab self-test", "takes minutes"),
     ("transect lab list", "prepares contenders, as tests of lab.rs do"),
     ("transect lab corpus create users", "creates 100,000 files"),
+    ("transect history --host", "needs the snapshots of another machine"),
     ("transect man | man", "needs the program man"),
     ("transect man l", "needs the program man"),
 ];
@@ -112,6 +113,9 @@ fn prepare_for(env: &TestEnv, command: &str) {
         // `split` creates the parts itself.
         "split" => {
             let _ = env.sh("rm backup.img.*; rm usb/*").exits(0);
+        }
+        "history" => {
+            let _ = env.sh("\"$TRANSECT\" keep . src").exits(0);
         }
         "lab import" => {
             let _ = env.sh("rm notes.txt paths.txt").exits(0);

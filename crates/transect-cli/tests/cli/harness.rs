@@ -107,8 +107,9 @@ impl TestEnv {
             .env("TZ", "UTC")
             .env("COLUMNS", WIDTH)
             .env("TRANSECT", env!("CARGO_BIN_EXE_transect"))
-            // Profiles are isolated. The cache is shared, so that contenders are built once.
+            // Profiles and series are isolated. The cache is shared, so that contenders are built once.
             .env("XDG_CONFIG_HOME", self.dir.join("config"))
+            .env("XDG_DATA_HOME", self.dir.join("data"))
             .env("XDG_RUNTIME_DIR", self.dir.join("runtime"))
             .env("TMPDIR", self.temporary())
             .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 23] = [
     "scan",
     "usage",
     "tui",
@@ -11,6 +11,9 @@ pub(crate) const COMMANDS: [&str; 20] = [
     "list",
     "snapshot",
     "diff",
+    "keep",
+    "changes",
+    "history",
     "duplicates",
     "transform",
     "verify",

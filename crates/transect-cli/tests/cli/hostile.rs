@@ -63,6 +63,23 @@ const CASES: &[(&str, &str)] = &[
         head -c 3000 "a$N" >"cut$N"; $T diff "cut$N" "$N""#,
     ),
     (
+        "keep",
+        r#"$T keep --dry-run "$N"; $T keep "$N" "$U"; $T keep --json "$N"; $T keep "missing$N"
+        $T scan --since last "$N"; $T scan --since "missing$N" "$N"; $T scan --since "$N/$N" "$N""#,
+    ),
+    (
+        "changes",
+        r#"$T changes "$N"; $T keep "$N"; $T changes --since "$U" "$N"; rm "$N/$N"; $T changes "$N"
+        for folder in "$XDG_DATA_HOME"/transect/series/*/*; do echo >"$folder/2026-01-01T00-00-00.000Z.parquet"; done
+        $T changes --json "$N"; $T changes --since 2026-01-02 "$N"; $T changes "missing$N""#,
+    ),
+    (
+        "history",
+        r#"$T keep "$N"; $T history "$N"; $T history --json "$N"; $T history --csv "$N"
+        for folder in "$XDG_DATA_HOME"/transect/series/*/*; do echo >"$folder/$U"; done
+        $T history "$N"; $T history --json "$N"; $T history "missing$N"; $T history --host "$U" "$N""#,
+    ),
+    (
         "duplicates",
         r#"$T duplicates "$N" "copy$N" "$U"; $T duplicates -0 "$N" "copy$N"
         $T duplicates --json "$N" "copy$N"; $T duplicates "missing$N"; $T duplicates --keep "$U"

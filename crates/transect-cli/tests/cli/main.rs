@@ -33,6 +33,7 @@ mod messages;
 mod page;
 mod parts;
 mod scan;
+mod series;
 mod serve;
 mod signals;
 mod snapshot;

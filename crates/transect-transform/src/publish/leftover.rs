@@ -99,7 +99,7 @@ fn hexadecimal(digits: &str) -> Option<u32> {
 }
 
 /// Returns whether a file has the name of a temporary file.
-pub(crate) fn is_temporary(name: &OsStr) -> bool {
+pub fn is_temporary(name: &OsStr) -> bool {
     CreatorProcess::parse(name).is_some()
 }
 

@@ -26,8 +26,7 @@ use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
 pub use clone::replace_with_clone;
-pub(crate) use leftover::is_temporary;
-pub use leftover::{CleanupReport, KeepReason, keep_reason, remove_abandoned};
+pub use leftover::{CleanupReport, KeepReason, is_temporary, keep_reason, remove_abandoned};
 pub use options::{Durability, Existing, ReplaceOptions};
 pub(crate) use read_back::{Digest, Digester};
 pub use relink::replace_with_link;

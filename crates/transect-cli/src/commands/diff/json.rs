@@ -7,7 +7,7 @@ use serde::Serialize;
 use transect::FieldMask;
 use transect_snapshot::{Change, Diff, Facts, Metadata};
 
-use crate::args::{Compared, DiffArgs};
+use crate::args::{Compared, ComparisonArgs};
 use crate::output::json::{self, PathEntry};
 use crate::output::stream;
 
@@ -112,7 +112,12 @@ struct GrowthObject<'a> {
 }
 
 /// Writes a diff.
-pub(super) fn write(args: &DiffArgs, diff: &Diff, a: &Metadata, b: &Metadata) -> io::Result<()> {
+pub(super) fn write(
+    args: &ComparisonArgs,
+    diff: &Diff,
+    a: &Metadata,
+    b: &Metadata,
+) -> io::Result<()> {
     let mut out = io::BufWriter::new(stream::stdout());
     let mut changes: Vec<&Change> = diff.changes.iter().collect();
     if let Some(top) = args.top {

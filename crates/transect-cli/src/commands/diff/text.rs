@@ -9,13 +9,13 @@ use transect::{FieldMask, FileType};
 use transect_snapshot::{Change, ChangeKind, Diff, Facts};
 use transect_sys::name_from_bytes;
 
-use crate::args::{ColorWhen, DiffArgs};
+use crate::args::{ColorWhen, ComparisonArgs};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted};
 use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, stream};
 
 /// Writes a diff.
-pub(super) fn write(args: &DiffArgs, diff: &Diff) -> io::Result<()> {
+pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
     let mut out = String::new();
     let is_painted = match args.color {
         ColorWhen::Always => true,
@@ -209,7 +209,7 @@ impl Lines {
 }
 
 /// Returns a difference with its sign.
-fn signed(difference: i128) -> String {
+pub(crate) fn signed(difference: i128) -> String {
     let size = bytes(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
     match difference {
         0 => "±0".to_owned(),

@@ -10,9 +10,9 @@ use std::time::SystemTime;
 use serde::Serialize;
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
-use transect_snapshot::{FileSystem, Metadata, WriteError};
+use transect_snapshot::{FileSystem, Metadata, Scope, WriteError};
 
-use crate::args::SnapshotArgs;
+use crate::args::{FilterArgs, SnapshotArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, counted};
@@ -31,6 +31,9 @@ pub(crate) const FIELDS: FieldMask = FieldMask::MTIME
     .union(FieldMask::FILE_ID)
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
+
+/// The attributes of kept snapshots: with the times that prove moves, and that a directory did not change.
+pub(crate) const KEPT_FIELDS: FieldMask = FIELDS.union(FieldMask::CTIME).union(FieldMask::BTIME);
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -63,12 +66,12 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     if table.diagnostics().failed_roots == outcome.roots as u64 {
         return Ok(end);
     }
-    let metadata = metadata(&table, &outcome, Some(started));
+    let metadata = metadata(&table, &outcome, Some(started), scope(&args.walk.filter));
     let mut size = 0;
     let written = output::file::write(&args.output, |out| {
-        let mut out = Counted { out, bytes: 0 };
+        let mut out = Counted::new(out);
         transect_snapshot::write(&table, &metadata, &cancel, &mut out)?;
-        size = out.bytes;
+        size = out.bytes();
         Ok(())
     });
     if cancel.is_cancelled() && written.is_err() {
@@ -117,9 +120,19 @@ fn show(args: &SnapshotArgs, table: &Table, size: u64) -> io::Result<()> {
 }
 
 /// Counts what is written.
-struct Counted<'o> {
+pub(crate) struct Counted<'o> {
     out: &'o mut dyn Write,
     bytes: u64,
+}
+
+impl<'o> Counted<'o> {
+    pub(crate) fn new(out: &'o mut dyn Write) -> Self {
+        Self { out, bytes: 0 }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }
 
 impl Write for Counted<'_> {
@@ -134,9 +147,30 @@ impl Write for Counted<'_> {
     }
 }
 
+/// Returns which entries a walk with these options looks for.
+fn scope(filter: &FilterArgs) -> Scope {
+    let mut scope = scope_of_all(filter.one_file_system);
+    (scope.pseudo, scope.follow) = (filter.pseudo, filter.follow);
+    scope.filtered = !filter.selects_everything();
+    scope
+}
+
+/// Returns the scope of a walk for all entries, or all on the root's file system.
+pub(crate) fn scope_of_all(one_file_system: bool) -> Scope {
+    let mut scope = Scope::default();
+    scope.one_file_system = one_file_system;
+    scope
+}
+
 /// Returns the circumstances of a walk.
-pub(crate) fn metadata(table: &Table, outcome: &Outcome<()>, started: Option<i64>) -> Metadata {
+pub(crate) fn metadata(
+    table: &Table,
+    outcome: &Outcome<()>,
+    started: Option<i64>,
+    scope: Scope,
+) -> Metadata {
     let mut metadata = Metadata::default();
+    metadata.scope = Some(scope);
     let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
     metadata.tool_version = env!("CARGO_PKG_VERSION").to_owned();
     metadata.roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
@@ -160,7 +194,7 @@ pub(crate) fn metadata(table: &Table, outcome: &Outcome<()>, started: Option<i64
 }
 
 /// Returns the name of this machine.
-fn host() -> Option<String> {
+pub(crate) fn host() -> Option<String> {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
@@ -178,7 +212,8 @@ pub(crate) fn absolute(root: &Path) -> PathBuf {
     path.unwrap_or_else(|_| root.to_owned())
 }
 
-fn now() -> i64 {
+/// Returns the time in nanoseconds since 1970 UTC.
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

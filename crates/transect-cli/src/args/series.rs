@@ -1,0 +1,124 @@
+//! Arguments of `keep`, `changes` and `history`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{ComparisonArgs, ProgressArgs};
+
+pub(crate) const KEEP_NOTES: &str = "\
+Snapshots are kept in transect/series in the data folder of the user: $XDG_DATA_HOME, or ~/.local/share. Each PATH has a \
+folder of its own; `transect changes` and `transect history` read it.
+
+Older snapshots are removed when a new one is complete: all of the last 24 hours are kept, the last one of each day for \
+31 days, and the last one of each month forever. Days and months are those of UTC. Files that transect did not store are \
+never removed.
+
+Examples:
+  Keep a snapshot of the current directory:
+    transect keep
+  Keep snapshots of two directories:
+    transect keep src docs
+  Keep the home directory, on its file system only:
+    transect keep -x ~
+  Show what would be stored and removed:
+    transect keep --dry-run src
+  Keep a snapshot, and see later what changed:
+    transect keep src && transect changes src
+
+Exit codes: 0 complete; 1 stored, but something could not be read; \
+2 wrong usage, or a snapshot could not be stored; 130 interrupted: nothing was stored.";
+
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// Keep snapshots of these directories [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
+    /// Stay on the file system of each PATH
+    #[arg(short = 'x', long)]
+    pub(crate) one_file_system: bool,
+    /// Remove no older snapshots
+    #[arg(long)]
+    pub(crate) no_thin: bool,
+    /// Store and remove nothing; show the new file, and those that would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// List all errors, not only the first ten
+    #[arg(long)]
+    pub(crate) errors: bool,
+    /// Print one JSON object for each PATH, one per line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) const CHANGES_NOTES: &str = "\
+Compares PATH with a snapshot that `transect keep` stored on this machine. Lines, numbers and options are those of \
+`transect diff`, with the snapshot as A and PATH as B. If the snapshot was kept with -x, so is PATH read.
+
+Examples:
+  Keep a snapshot, and show what changed since:
+    transect keep src && transect changes src
+  Show what changed within three days:
+    transect keep src && transect changes --since 3d src
+  Show only the numbers, and the directories that grew or shrank:
+    transect keep src && transect changes -s src
+  Show the five largest changes since a date:
+    transect keep src && transect changes --since 2026-01-31 --top 5 src
+  Fail in a script if anything changed:
+    transect keep src && transect changes --exit-code src
+
+Exit codes: 0 compared; 1 something could not be read or used, or with --exit-code something changed; \
+2 wrong usage, no snapshot, or PATH could not be read at all; 130 interrupted.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangesArgs {
+    /// Show what changed in this directory [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+    /// Compare with the last snapshot taken before TIME, not with the last one
+    ///
+    /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (3d; 1m is a minute, 1M a month), or the beginning of a
+    /// day (yesterday, "last week"). If all snapshots are newer, the oldest is used.
+    #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
+    pub(crate) since: Option<i64>,
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArgs,
+}
+
+pub(crate) const HISTORY_NOTES: &str = "\
+Shows the snapshots that `transect keep` stored, oldest first: disk usage and number of entries, and by how much they \
+changed. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
+--host shows them.
+
+Examples:
+  Keep a snapshot, and show how the directory grew:
+    transect keep src && transect history src
+  Show the snapshots of the current directory:
+    transect history
+  Print exact numbers as JSON, for a script:
+    transect history --json src
+  Print exact numbers for a spreadsheet:
+    transect history --csv src > history.csv
+  Show the snapshots of the same directory on another machine:
+    transect history --host laptop src
+
+Exit codes: 0 complete; 1 files in the folder were skipped, or a snapshot is partial; 2 wrong usage, or the folder could \
+not be read.";
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Show the snapshots of this directory [default: the current directory]
+    #[arg(value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+    /// Show those of another machine, by its name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
+    /// Print one JSON object with exact numbers
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// Print comma-separated values: a header, then a line for each snapshot
+    #[arg(long)]
+    pub(crate) csv: bool,
+}

@@ -1,0 +1,45 @@
+//! `transect changes`: what changed since a kept snapshot.
+
+use std::path::{Path, PathBuf};
+
+use transect::FieldMask;
+
+use crate::args::ChangesArgs;
+use crate::commands::diff::{self, Side};
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output::time::TimeFormatter;
+use crate::output::{self, quote};
+use crate::series::{Kept, Search, Series, last_kept};
+
+pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
+    let cancel = cancel_on_signal()?;
+    let path = args.path.as_deref().unwrap_or(Path::new("."));
+    let series = Series::of(path)?;
+    let Search { kept, unusable } = match args.since {
+        None => last_kept(path)?,
+        Some(since) => series.newest_or_first(since)?,
+    };
+    unusable.iter().for_each(output::error);
+    let Some(Kept { path: file, taken, snapshot }) = kept else {
+        let (root, path) = (series.root().display(), path.display());
+        return Err(CliError::Usage(format!(
+            "no snapshot of '{root}' was kept; keep one: transect keep {path}"
+        )));
+    };
+    let was_one_file_system = snapshot.metadata().scope.is_some_and(|scope| scope.one_file_system);
+    let stays = args.comparison.one_file_system || was_one_file_system;
+    let root: PathBuf = series.root().to_owned();
+    let after = Side::read(&args.comparison, root, stays, &cancel)?;
+    if after.end() >= ExitStatus::RootFailed {
+        return Ok(after.end());
+    }
+    if !args.comparison.json {
+        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(taken);
+        let file = quote::for_terminal(file.as_os_str());
+        output::note(&format!("compared with the snapshot of {time}: '{file}'"));
+    }
+    let before = Side::Stored(Box::new(snapshot));
+    let end = diff::show(&args.comparison, [&file, series.root()], &before, &after)?;
+    Ok(if unusable.is_empty() { end } else { end.max(ExitStatus::Partial) })
+}

@@ -1,0 +1,52 @@
+//! `transect history`: how a tree grew over a series of snapshots.
+
+mod machine;
+mod point;
+mod text;
+
+use std::path::Path;
+
+use crate::args::HistoryArgs;
+use crate::exit::{CliError, ExitStatus};
+use crate::output;
+use crate::series::{Kept, Series, Unusable};
+
+use point::{History, Point};
+
+pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
+    let path = args.path.as_deref().unwrap_or(Path::new("."));
+    let series = match &args.host {
+        Some(host) => Series::of_host(host, path)?,
+        None => Series::of(path)?,
+    };
+    let (kept, mut unusable) = series.all()?;
+    let mut points = Vec::new();
+    for Kept { path, taken, snapshot } in kept {
+        match point::totals(&snapshot) {
+            Ok(totals) => {
+                let file_size =
+                    transect_sys::file::attributes_at(&path).ok().and_then(|it| it.size());
+                let metadata = snapshot.metadata().clone();
+                points.push(Point { path, taken, file_size, totals, metadata });
+            }
+            Err(error) => unusable.push(Unusable { path, reason: error.to_string() }),
+        }
+    }
+    unusable.iter().for_each(output::error);
+    if points.is_empty() {
+        let (root, path) = (series.root().display(), path.display());
+        let what = match &args.host {
+            Some(host) => format!("no snapshot of '{root}' on '{host}'"),
+            None => format!("no snapshot of '{root}' was kept; keep one: transect keep {path}"),
+        };
+        return Err(CliError::Usage(what));
+    }
+    let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
+    let history = History { series, points, unusable };
+    match (args.json, args.csv) {
+        (true, _) => machine::write_json(&history)?,
+        (_, true) => machine::write_csv(&history)?,
+        _ => text::write(&history)?,
+    }
+    Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+}

@@ -1,0 +1,45 @@
+//! The snapshots of a series, in numbers.
+
+use std::path::PathBuf;
+
+use transect::FileType;
+use transect_snapshot::{Metadata, ReadError, Snapshot, StoredTotals};
+
+use crate::series::{Series, Unusable};
+
+/// A snapshot of the series, in numbers.
+pub(super) struct Point {
+    pub(super) path: PathBuf,
+    pub(super) taken: i64,
+    pub(super) file_size: Option<u64>,
+    pub(super) totals: StoredTotals,
+    pub(super) metadata: Metadata,
+}
+
+/// The snapshots of a root.
+pub(super) struct History {
+    pub(super) series: Series,
+    pub(super) points: Vec<Point>,
+    pub(super) unusable: Vec<Unusable>,
+}
+
+/// Returns the totals of the root: its first row has them.
+///
+/// # Errors
+/// The snapshot cannot be read.
+pub(super) fn totals(snapshot: &Snapshot) -> Result<StoredTotals, ReadError> {
+    let mut rows = snapshot.rows();
+    if !rows.advance()? {
+        return Ok(StoredTotals::default());
+    }
+    Ok(rows.totals().unwrap_or_else(|| {
+        let attributes = rows.attributes();
+        StoredTotals {
+            entries: 1,
+            files: u64::from(attributes.file_type() == FileType::File),
+            apparent: attributes.size().unwrap_or(0),
+            allocated: attributes.allocated().unwrap_or(0),
+            ..StoredTotals::default()
+        }
+    }))
+}

@@ -1,0 +1,201 @@
+//! `transect keep`: stores snapshots in series.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+use transect::{Cancel, Progress, ScanOptions};
+use transect_sys::file::attributes_at;
+
+use crate::args::KeepArgs;
+use crate::commands::snapshot::{self, Counted};
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output::json::PathEntry;
+use crate::output::units::{bytes, counted};
+use crate::output::{self, quote, stream};
+use crate::progress::ProgressLine;
+use crate::series::{Series, Thinning};
+
+/// What `--json` prints for each root.
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    root: PathEntry<'a>,
+    dry_run: bool,
+    snapshot: SnapshotObject<'a>,
+    removed: Vec<PathEntry<'a>>,
+    unusable: usize,
+}
+
+/// The new snapshot.
+#[derive(Serialize)]
+struct SnapshotObject<'a> {
+    #[serde(flatten)]
+    file: PathEntry<'a>,
+    taken: i64,
+    entries: Option<u64>,
+    size: Option<u64>,
+    complete: Option<bool>,
+    errors: Option<u64>,
+}
+
+/// What happened to a series.
+struct Outcome {
+    /// The new file.
+    file: PathBuf,
+    taken: i64,
+    /// `None` if it was not written.
+    stored: Option<Stored>,
+    thinning: Thinning,
+}
+
+/// The numbers of a new snapshot.
+#[derive(Clone, Copy)]
+struct Stored {
+    entries: u64,
+    size: u64,
+    complete: bool,
+    errors: u64,
+}
+
+pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
+    let cancel = cancel_on_signal()?;
+    let here = [PathBuf::from(".")];
+    let paths = if args.paths.is_empty() { &here[..] } else { &args.paths };
+    let mut end = ExitStatus::Complete;
+    for path in paths {
+        let series = Series::of(path)?;
+        let kept = match args.dry_run {
+            true => preview(args, &series),
+            false => keep(args, &series, &cancel),
+        };
+        end = end.max(match kept {
+            Ok(end) => end,
+            Err(output @ CliError::Output(_)) => return Err(output),
+            Err(error) => {
+                output::error(&error);
+                ExitStatus::RootFailed
+            }
+        });
+        if end == ExitStatus::Interrupted {
+            break;
+        }
+    }
+    Ok(end)
+}
+
+fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {
+    check_root(series.root())?;
+    let taken = snapshot::now();
+    let thinning = thinning(args, || series.thinning(taken))?;
+    let file = series.path_for(taken);
+    show(args, series, &Outcome { file, taken, stored: None, thinning })
+}
+
+fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus, CliError> {
+    check_root(series.root())?;
+    // Before reading: another process that stores the same tree makes this one superfluous.
+    let writer = series.lock()?;
+    let taken = writer.time_for(snapshot::now())?;
+    let progress = Arc::new(Progress::new());
+    let line = ProgressLine::start(args.progress, true, &progress);
+    transect_sys::host::raise_handle_limit();
+    let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
+    let (table, outcome) = snapshot::walk(options, snapshot::KEPT_FIELDS, cancel, &progress)?;
+    drop(line);
+    let diagnostics = table.diagnostics();
+    output::show_errors(diagnostics, args.errors);
+    let end = ExitStatus::from_diagnostics(diagnostics, outcome.interrupted);
+    if end >= ExitStatus::RootFailed {
+        if end == ExitStatus::Interrupted {
+            output::note("interrupted: nothing was stored");
+        }
+        return Ok(end);
+    }
+    let scope = snapshot::scope_of_all(args.one_file_system);
+    let metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
+    let mut size = 0;
+    let written = writer.store(taken, |out| {
+        let mut out = Counted::new(out);
+        transect_snapshot::write(&table, &metadata, cancel, &mut out)?;
+        size = out.bytes();
+        Ok(())
+    });
+    if cancel.is_cancelled() && written.is_err() {
+        output::note("interrupted: nothing was stored");
+        return Ok(ExitStatus::Interrupted);
+    }
+    let file = written?;
+    let (entries, errors) = (table.len(), diagnostics.errors);
+    let stored = Some(Stored { entries, size, complete: metadata.complete, errors });
+    let thinning = thinning(args, || writer.thin(taken))?;
+    let shown = show(args, series, &Outcome { file, taken, stored, thinning })?;
+    Ok(end.max(shown))
+}
+
+fn thinning(
+    args: &KeepArgs,
+    thin: impl FnOnce() -> Result<Thinning, CliError>,
+) -> Result<Thinning, CliError> {
+    if args.no_thin { Ok(Thinning::default()) } else { thin() }
+}
+
+/// Fails if there is nothing to store, before folders are created for it.
+fn check_root(root: &Path) -> Result<(), CliError> {
+    attributes_at(root).map(drop).map_err(|error| {
+        let (root, reason) = (root.display(), transect::reason(&error));
+        CliError::File(format!("cannot access '{root}': {reason}"))
+    })
+}
+
+fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatus, CliError> {
+    let Outcome { file, stored, thinning, .. } = outcome;
+    thinning.unusable.iter().for_each(output::error);
+    let end = match thinning.unusable.is_empty() {
+        true => ExitStatus::Complete,
+        false => ExitStatus::Partial,
+    };
+    if args.json {
+        output::write_json(&mut stream::stdout(), &object(series, outcome))?;
+        return Ok(end);
+    }
+    let mut text = String::new();
+    let quoted = |path: &Path| quote::for_terminal(path.as_os_str());
+    let (root, file) = (quoted(series.root()), quoted(file));
+    let _ = match stored {
+        Some(stored) => {
+            let entries = counted(stored.entries, "entry", "entries");
+            writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size))
+        }
+        None => writeln!(text, "would keep '{root}' in '{file}'"),
+    };
+    let verb = if stored.is_some() { "removed" } else { "would remove" };
+    for path in &thinning.superfluous {
+        let _ = writeln!(text, "{verb} '{}'", quoted(path));
+    }
+    stream::stdout().write_all(text.as_bytes())?;
+    Ok(end)
+}
+
+fn object<'a>(series: &'a Series, outcome: &'a Outcome) -> Object<'a> {
+    let Outcome { file, taken, stored, thinning } = outcome;
+    Object {
+        schema: "transect.keep/1",
+        root: series.root().into(),
+        dry_run: stored.is_none(),
+        snapshot: SnapshotObject {
+            file: file.as_path().into(),
+            taken: *taken,
+            entries: stored.map(|it| it.entries),
+            size: stored.map(|it| it.size),
+            complete: stored.map(|it| it.complete),
+            errors: stored.map(|it| it.errors),
+        },
+        removed: thinning.superfluous.iter().map(|path| path.as_path().into()).collect(),
+        unusable: thinning.unusable.len(),
+    }
+}

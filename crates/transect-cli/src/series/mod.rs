@@ -1,0 +1,259 @@
+//! Series: the snapshots of a root that `keep` stored, below the user's data folder.
+//!
+//! ```text
+//! transect/series/HOST/ROOT-0123456789abcdef/2026-01-31T10-00-00.000Z.parquet
+//! ```
+//!
+//! `docs/SERIES.md` describes the folders and what other programs may rely on. Nothing in them is
+//! trusted: a file is a snapshot of a series only if its name, its content and its root agree.
+
+mod name;
+mod thinning;
+mod writer;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect::ScanOptions;
+use transect_snapshot::{ReadError, Snapshot};
+use transect_sys::FaultKind;
+use transect_transform::publish;
+
+use crate::commands::snapshot::{absolute, host};
+use crate::exit::CliError;
+use crate::user_dirs;
+
+pub(crate) use writer::Thinning;
+
+/// The folder of all series, below the user's data folder.
+const FOLDER: &str = "series";
+/// The file that a writer locks.
+const LOCK: &str = "lock";
+
+/// The snapshots of one root on one machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    root: PathBuf,
+    host: String,
+    folder: PathBuf,
+}
+
+/// A snapshot of a series.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    /// When reading began, in nanoseconds since 1970 UTC.
+    pub(crate) taken: i64,
+    pub(crate) snapshot: Snapshot,
+}
+
+/// A file in the folder of a series that is not one of its snapshots.
+#[derive(Debug)]
+pub(crate) struct Unusable {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot use '{}': {}", self.path.display(), self.reason)
+    }
+}
+
+/// The files in the folder of a series, by their names.
+#[derive(Debug, Default)]
+struct Listing {
+    /// When each snapshot was taken, sorted, and its file.
+    dated: Vec<(i64, PathBuf)>,
+    /// Temporary files of writers, living or killed.
+    temporary: Vec<PathBuf>,
+    /// Other files, sorted.
+    foreign: Vec<PathBuf>,
+}
+
+/// The snapshot that was searched for, and the files that had to be skipped.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    pub(crate) kept: Option<Kept>,
+    pub(crate) unusable: Vec<Unusable>,
+}
+
+/// Returns the newest snapshot of a root that was kept on this machine.
+///
+/// # Errors
+/// No data folder is known, or it cannot be read.
+pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
+    Series::of(root)?.newest(i64::MAX)
+}
+
+impl Series {
+    /// Returns the series of a root on this machine.
+    ///
+    /// # Errors
+    /// No data folder is known.
+    pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
+        let host = host().unwrap_or_default();
+        Ok(Self::below(&user_dirs::data_path(FOLDER)?, &host, &resolved(root)))
+    }
+
+    /// Returns the series of a root on another machine. Links in the path are not resolved.
+    ///
+    /// # Errors
+    /// No data folder is known.
+    pub(crate) fn of_host(host: &str, root: &Path) -> Result<Self, CliError> {
+        let root: PathBuf = absolute(root).components().collect();
+        Ok(Self::below(&user_dirs::data_path(FOLDER)?, host, &root))
+    }
+
+    /// Returns the series of a root on a machine, in a folder of series.
+    fn below(series: &Path, host: &str, root: &Path) -> Self {
+        let folder = series.join(name::host_folder(host)).join(name::root_folder(root.as_os_str()));
+        Self { root: root.to_owned(), host: host.to_owned(), folder }
+    }
+
+    /// Returns the root: an absolute path.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the name of the machine.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Returns the snapshots, oldest first, and the files that are none.
+    ///
+    /// # Errors
+    /// The folder cannot be read. One that does not exist is empty.
+    pub(crate) fn all(&self) -> Result<(Vec<Kept>, Vec<Unusable>), CliError> {
+        let Listing { dated, foreign, .. } = self.list()?;
+        let mut unusable: Vec<Unusable> = foreign.into_iter().map(Unusable::foreign).collect();
+        let mut all = Vec::new();
+        for (taken, path) in dated {
+            match self.open(taken, path) {
+                Ok(kept) => all.extend(kept),
+                Err(damaged) => unusable.push(damaged),
+            }
+        }
+        Ok((all, unusable))
+    }
+
+    /// Returns the newest snapshot that was taken at this time or before, and the newer files that could
+    /// not be used.
+    ///
+    /// # Errors
+    /// The folder cannot be read. One that does not exist is empty.
+    pub(crate) fn newest(&self, at_most: i64) -> Result<Search, CliError> {
+        let mut search = Search::default();
+        let mut dated = self.list()?.dated;
+        while let Some((taken, path)) = dated.pop() {
+            if taken > at_most {
+                continue;
+            }
+            match self.open(taken, path) {
+                Ok(None) => {}
+                Ok(kept) => {
+                    search.kept = kept;
+                    break;
+                }
+                Err(damaged) => search.unusable.push(damaged),
+            }
+        }
+        Ok(search)
+    }
+
+    /// Like [`Series::newest`], but returns the oldest snapshot if all are newer.
+    ///
+    /// # Errors
+    /// As for [`Series::newest`].
+    pub(crate) fn newest_or_first(&self, at_most: i64) -> Result<Search, CliError> {
+        let mut search = self.newest(at_most)?;
+        if search.kept.is_none() {
+            for (taken, path) in self.list()?.dated.into_iter().filter(|it| it.0 > at_most) {
+                match self.open(taken, path) {
+                    Ok(None) => {}
+                    Ok(kept) => {
+                        search.kept = kept;
+                        break;
+                    }
+                    Err(damaged) => search.unusable.push(damaged),
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// Lists the folder.
+    fn list(&self) -> Result<Listing, CliError> {
+        let mut listing = Listing::default();
+        let plan = ScanOptions::new([&self.folder]).max_depth(1).plan()?;
+        for entry in plan.walk() {
+            let entry = match entry {
+                Ok(entry) if entry.depth() == 0 && !entry.is_dir() => {
+                    let folder = self.folder.display();
+                    return Err(CliError::File(format!("'{folder}' is not a directory")));
+                }
+                Ok(entry) if entry.depth() == 0 => continue,
+                Ok(entry) => entry,
+                // Nothing was kept yet.
+                Err(error) if error.depth() == 0 && error.kind() == FaultKind::NotFound => break,
+                Err(error) => return Err(CliError::File(error.to_string())),
+            };
+            let file_name = entry.name();
+            if file_name == LOCK {
+                continue;
+            }
+            if publish::is_temporary(file_name) {
+                listing.temporary.push(entry.path());
+                continue;
+            }
+            match file_name.to_str().and_then(name::time).filter(|_| entry.is_file()) {
+                Some(taken) => listing.dated.push((taken, entry.path())),
+                None => listing.foreign.push(entry.path()),
+            }
+        }
+        listing.dated.sort();
+        listing.foreign.sort();
+        Ok(listing)
+    }
+
+    /// Opens a snapshot; returns `None` if it was removed meanwhile.
+    fn open(&self, taken: i64, path: PathBuf) -> Result<Option<Kept>, Unusable> {
+        let snapshot = match Snapshot::open(&path) {
+            Ok(snapshot) => snapshot,
+            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            Err(error) => return Err(Unusable { path, reason: error.to_string() }),
+        };
+        let metadata = snapshot.metadata();
+        if metadata.roots != [self.root.to_string_lossy()] {
+            let reason = format!("a snapshot of '{}'", metadata.roots.join("', '"));
+            return Err(Unusable { path, reason });
+        }
+        if metadata.started.map(name::rounded) != Some(taken) {
+            let reason = "a snapshot of another time than its name has".to_owned();
+            return Err(Unusable { path, reason });
+        }
+        Ok(Some(Kept { path, taken, snapshot }))
+    }
+}
+
+impl Unusable {
+    fn foreign(path: PathBuf) -> Self {
+        Self { path, reason: "not a snapshot that transect keep stored".to_owned() }
+    }
+}
+
+/// Returns the path by which the series of a root is named: absolute, and without links, so that a
+/// directory has one series however it is reached. A path that does not exist is only made absolute.
+fn resolved(root: &Path) -> PathBuf {
+    // On Windows, resolved paths have a form that other programs refuse.
+    let resolved = if cfg!(windows) { None } else { root.canonicalize().ok() };
+    // Components have no separators at the end.
+    resolved.unwrap_or_else(|| absolute(root).components().collect())
+}
+
+#[cfg(test)]
+mod tests;

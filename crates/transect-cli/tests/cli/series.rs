@@ -1,0 +1,272 @@
+//! `transect keep`, `changes` and `history`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+use transect_testkit::Mount;
+
+use crate::harness::{TestEnv, skip};
+use crate::tree;
+
+/// Keeps a snapshot, and returns what `--json` prints.
+fn keep(env: &TestEnv, path: &str) -> Value {
+    let kept = env.transect(["keep", "--json", path]).exits(0).quiet().json();
+    assert_eq!(kept["schema"], "transect.keep/1");
+    kept
+}
+
+/// Returns the file of a kept snapshot.
+fn file(kept: &Value) -> PathBuf {
+    kept["snapshot"]["path"].as_str().expect("a path").into()
+}
+
+fn history(env: &TestEnv, path: &str, code: i32) -> Value {
+    let history = env.transect(["history", "--json", path]).exits(code).json();
+    assert_eq!(history["schema"], "transect.history/1");
+    history
+}
+
+/// Returns the number of snapshots in a history.
+fn kept(env: &TestEnv, path: &str, code: i32) -> usize {
+    history(env, path, code)["snapshots"].as_array().expect("snapshots").len()
+}
+
+#[test]
+fn keep_changes_and_history_follow_a_tree() {
+    let env = TestEnv::new();
+    let root = env.mkdir("tree/sub");
+    env.write("tree/sub/file", 10);
+    let first = keep(&env, "tree");
+    assert_eq!(first["path"], root.parent().unwrap().to_str().unwrap());
+    assert_eq!(first["snapshot"]["entries"], 3);
+    assert_eq!(first["snapshot"]["complete"], true);
+    let size = fs::metadata(file(&first)).unwrap().len();
+    assert_eq!(first["snapshot"]["size"], size);
+    let same = env.transect(["changes", "tree"]).exits(0);
+    assert_eq!(same.stdout_text(), "no changes\n");
+    assert!(same.stderr_text().contains("compared with the snapshot of 20"), "{}", same.text());
+
+    env.write("tree/sub/new", 500_000);
+    let changed = env.transect(["changes", "--json", "tree"]).exits(0).quiet().stdout_text();
+    let lines: Vec<Value> =
+        changed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_new =
+        |line: &Value| line["change"] == "added" && line["path"].as_str().unwrap().ends_with("new");
+    assert!(lines.iter().any(is_new), "{changed}");
+    let numbers = lines.last().unwrap();
+    assert_eq!((&numbers["schema"], &numbers["added"]), (&"transect.diff/1".into(), &1.into()));
+    assert_eq!(numbers["before"]["started"], first["snapshot"]["taken"]);
+    let _ = env.transect(["changes", "--exit-code", "tree"]).exits(1);
+
+    let second = keep(&env, "tree");
+    let _ = env.transect(["changes", "--exit-code", "tree"]).exits(0);
+    // The first of both is named by its time, a later time, or one before all.
+    for since in [file(&first).file_stem().unwrap().to_str().unwrap(), "2000-01-01"] {
+        let (date, time) = since.split_once('T').unwrap_or((since, ""));
+        let since = format!("{date}T{}", time.replace('-', ":"));
+        let since = since.trim_end_matches('T');
+        let output = env.transect(["changes", "--json", "--since", since, "tree"]).exits(0).quiet();
+        let numbers = output.stdout_text().lines().last().unwrap().to_owned();
+        let numbers: Value = serde_json::from_str(&numbers).unwrap();
+        assert_eq!(numbers["before"]["started"], first["snapshot"]["taken"], "{since}");
+    }
+
+    let all = history(&env, "tree", 0);
+    let points = all["snapshots"].as_array().unwrap();
+    let taken: Vec<&Value> = points.iter().map(|point| &point["taken"]).collect();
+    // The names of files have milliseconds.
+    let rounded =
+        |kept: &Value| kept["snapshot"]["taken"].as_i64().unwrap() / 1_000_000 * 1_000_000;
+    assert_eq!(taken, [rounded(&first), rounded(&second)]);
+    assert_eq!((&points[0]["entries"], &points[1]["entries"]), (&3.into(), &4.into()));
+    assert_eq!((&points[0]["files"], &points[0]["directories"]), (&1.into(), &2.into()));
+    let usage = env.transect(["usage", "--json", "tree"]).exits(0).quiet().json();
+    assert_eq!(points[1]["disk_usage"], usage["disk_usage"]);
+    assert_eq!(points[1]["apparent_size"], usage["apparent_size"]);
+    let text = env.transect(["history", "tree"]).exits(0).quiet().stdout_text();
+    assert!(text.contains(": 2 snapshots") && text.contains("▁█"), "{text}");
+    assert!(text.lines().nth(4).unwrap().ends_with("+1"), "{text}");
+    let csv = env.transect(["history", "--csv", "tree"]).exits(0).quiet();
+    let mut csv = csv::Reader::from_reader(&csv.stdout[..]);
+    let column = csv.headers().unwrap().iter().position(|name| name == "entries").unwrap();
+    let entries: Vec<String> = csv.records().map(|it| it.unwrap()[column].to_owned()).collect();
+    assert_eq!(entries, ["3", "4"]);
+}
+
+#[test]
+fn keep_of_one_directory_by_several_paths_is_one_series() {
+    let env = TestEnv::new();
+    env.mkdir("tree/sub");
+    env.mkdir("other");
+    std::os::unix::fs::symlink("tree", env.path("link")).unwrap();
+    for path in ["tree", "tree/", "./tree", "tree/sub/..", "link", "link/"] {
+        let _ = keep(&env, path);
+    }
+    let _ = env.transect(["keep", "tree", "other"]).exits(0).quiet();
+    let _ = env.sh("cd tree && \"$TRANSECT\" keep").exits(0).quiet();
+    assert_eq!(kept(&env, "tree", 0), 8);
+    assert_eq!(kept(&env, "other", 0), 1);
+    // A directory that is gone still has its history.
+    let before = history(&env, "other", 0);
+    fs::remove_dir(env.path("other")).unwrap();
+    assert_eq!(history(&env, "other", 0), before);
+    let _ = env.transect(["changes", "other"]).exits(2);
+}
+
+#[test]
+fn keep_of_roots_that_are_not_text_has_a_folder_each() {
+    let env = TestEnv::new();
+    for name in [&b"\xff"[..], b"\xfe", b"a\nb"] {
+        let root = env.mkdir(OsStr::from_bytes(name));
+        let root = root.as_os_str();
+        let _ = env.transect([OsStr::new("keep"), root]).exits(0).quiet();
+        let _ = env.transect([OsStr::new("changes"), OsStr::new("--exit-code"), root]).exits(0);
+        let history = env.transect([OsStr::new("history"), OsStr::new("--json"), root]).exits(0);
+        assert_eq!(history.json()["snapshots"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn keep_dry_run_and_failures_write_nothing() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let planned = env.transect(["keep", "--dry-run", "tree"]).exits(0).quiet().stdout_text();
+    assert!(planned.starts_with("would keep '") && planned.ends_with("Z.parquet'\n"), "{planned}");
+    let planned = env.transect(["keep", "--dry-run", "--json", "tree"]).exits(0).quiet().json();
+    assert_eq!(
+        (&planned["dry_run"], &planned["snapshot"]["entries"]),
+        (&true.into(), &Value::Null)
+    );
+    for (args, word) in [
+        (&["keep", "missing"][..], "cannot access '"),
+        (&["changes", "tree"], "was kept; keep one: transect keep tree"),
+        (&["history", "tree"], "was kept; keep one: transect keep tree"),
+        (&["history", "--host", "elsewhere", "tree"], "' on 'elsewhere'"),
+        (&["history", "--json", "--csv", "tree"], "cannot be used with"),
+        (&["changes", "--since", "never", "tree"], "not a time"),
+    ] {
+        let refused = env.transect(args).exits(2);
+        assert!(refused.stderr_text().contains(word), "{args:?}: {}", refused.text());
+    }
+    assert!(!env.path("../data").exists());
+    // One that fails does not keep the others from being stored.
+    let _ = env.transect(["keep", "missing", "tree"]).exits(2);
+    assert_eq!(kept(&env, "tree", 0), 1);
+}
+
+#[test]
+fn series_with_foreign_and_damaged_files_is_partial() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let good = file(&keep(&env, "tree"));
+    let damaged = file(&keep(&env, "tree"));
+    fs::write(&damaged, "PAR1").unwrap();
+    fs::write(good.with_file_name("notes.txt"), "mine").unwrap();
+    let shown = env.transect(["history", "tree"]).exits(1);
+    for (path, reason) in
+        [(damaged.to_str().unwrap(), "not a snapshot"), ("notes.txt", "keep stored")]
+    {
+        let line = shown.stderr_text().lines().any(|it| it.contains(path) && it.contains(reason));
+        assert!(line, "{path}: {}", shown.text());
+    }
+    assert!(shown.stdout_text().contains(": 1 snapshot\n"), "{}", shown.text());
+    let object = history(&env, "tree", 1);
+    assert_eq!(
+        (&object["complete"], object["unusable"].as_array().unwrap().len()),
+        (&false.into(), 2)
+    );
+    // The older one is compared with.
+    let changes = env.transect(["changes", "tree"]).exits(1);
+    assert_eq!(changes.stdout_text(), "no changes\n");
+    assert!(changes.stderr_text().contains("cannot use '"), "{}", changes.text());
+    let _ = keep(&env, "tree");
+    assert!(damaged.exists() && good.with_file_name("notes.txt").exists());
+    let _ = env.transect(["changes", "tree"]).exits(0);
+}
+
+#[test]
+fn keep_of_a_partial_tree_is_marked() {
+    let test = "keep_of_a_partial_tree_is_marked";
+    let env = TestEnv::new();
+    env.mkdir("tree/denied");
+    let data = env.mkdir("../data");
+    let _ = env.sh("chmod 0 tree/denied").exits(0);
+    env.chmod(&data, 0o777);
+    let Some(stored) = env.transect_unprivileged(test, ["keep", "tree"]) else { return };
+    let stored = stored.exits(1);
+    assert!(stored.stderr_text().contains("cannot open directory"), "{}", stored.text());
+    let Some(shown) = env.transect_unprivileged(test, ["history", "tree"]) else { return };
+    assert!(shown.exits(1).stdout_text().contains("  partial\n"));
+}
+
+#[test]
+fn keep_while_another_process_stores_is_refused() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.mkdir("other");
+    let kept_file = file(&keep(&env, "tree"));
+    let lock = fs::File::open(kept_file.with_file_name("lock")).unwrap();
+    lock.lock().unwrap();
+    let refused = env.transect(["keep", "tree"]).exits(2);
+    assert!(refused.stderr_text().contains("another transect is storing"), "{}", refused.text());
+    let _ = keep(&env, "other");
+    // Reading needs no lock.
+    assert_eq!(kept(&env, "tree", 0), 1);
+    let _ = env.transect(["changes", "tree"]).exits(0);
+    drop(lock);
+    let _ = keep(&env, "tree");
+}
+
+#[test]
+fn keep_killed_or_interrupted_leaves_older_snapshots_whole() {
+    let env = TestEnv::new();
+    for directory in 0..60 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
+    }
+    let first = file(&keep(&env, "tree"));
+    let whole = fs::read(&first).unwrap();
+    let mut stopped = 0;
+    // Delays that hit the walk, the writing and the end, depending on the speed of the machine; then
+    // again until one was stopped.
+    let delays = (0..20).chain(std::iter::repeat(0)).map(Duration::from_millis);
+    for (number, delay) in delays.enumerate() {
+        if number >= 20 && stopped > 0 {
+            break;
+        }
+        let signal = if number % 2 == 0 { Signal::INT } else { Signal::KILL };
+        let running = env.start(["keep", "tree"]);
+        running.wait_until_handled();
+        std::thread::sleep(delay);
+        running.signal(signal);
+        if running.finish().code != Some(0) {
+            stopped += 1;
+        }
+        // No file is foreign or damaged, and the lock is free.
+        assert!(kept(&env, "tree", 0) >= 1, "after {delay:?}");
+        assert_eq!(fs::read(&first).unwrap(), whole, "after {delay:?}");
+    }
+    let before = kept(&env, "tree", 0);
+    let _ = keep(&env, "tree");
+    assert_eq!(kept(&env, "tree", 0), before + 1);
+}
+
+#[test]
+fn changes_stay_on_the_file_system_if_the_snapshot_did() {
+    let test = "changes_stay_on_the_file_system_if_the_snapshot_did";
+    let env = TestEnv::new();
+    let on = env.mkdir("tree/mounted");
+    let mounted = match Mount::tmpfs("64k", &on) {
+        Ok(mounted) => mounted,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.write("tree/mounted/file", 10);
+    let _ = env.transect(["keep", "-x", "tree"]).exits(0).quiet();
+    let same = env.transect(["changes", "tree"]).exits(0);
+    assert_eq!(same.stdout_text(), "no changes\n");
+    drop(mounted);
+}
