@@ -17,6 +17,7 @@ mod progress;
 #[cfg(feature = "snapshot")]
 mod series;
 mod serve;
+mod since;
 #[cfg(feature = "snapshot")]
 mod snapshot;
 mod transform;
@@ -47,6 +48,7 @@ pub(crate) use progress::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use series::*;
 pub(crate) use serve::*;
+pub(crate) use since::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use snapshot::*;
 pub(crate) use transform::*;
@@ -101,6 +103,8 @@ Examples:
     transect scan --apparent --size +1M src
   Print the totals as JSON, for a script:
     transect scan --json src
+  Keep a snapshot, and later list only directories that changed:
+    transect keep src && transect scan --since last src
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -239,6 +243,8 @@ pub(crate) enum Command {
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) since: SinceArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
     /// Rank by apparent size (file length), not by disk usage

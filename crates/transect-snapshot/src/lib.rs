@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Table ─► write() ─► file.parquet ─► Snapshot ─► rows(), table()
-//!                                        └─► diff() ◄─ LiveTree
+//!                                        ├─► diff() ◄─ LiveTree
+//!                                        └─► Baseline ─► SinceReader: reads the tree again
 //! ```
 //!
 //! `docs/FORMAT.md` describes the file. Reading does not trust it.
@@ -13,6 +14,7 @@ mod digest;
 mod metadata;
 mod read;
 mod schema;
+mod since;
 mod tree;
 mod write;
 
@@ -20,7 +22,8 @@ pub use diff::{
     Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth, changed_fields, diff,
 };
 pub use digest::{COMPARED, Digest};
-pub use metadata::{FileSystem, Metadata, Scope};
+pub use metadata::{FileSystem, Inherited, Metadata, Scope};
 pub use read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
+pub use since::{Baseline, BaselineError, BaselineRoot, SinceHandle, SinceLevel, SinceReader};
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
 pub use write::{WriteError, write};

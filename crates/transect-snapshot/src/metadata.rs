@@ -27,6 +27,8 @@ pub struct Metadata {
     pub options: Vec<String>,
     /// Which entries the walk looked for; unknown in files of earlier versions of the program.
     pub scope: Option<Scope>,
+    /// What was not queried, but taken from another snapshot.
+    pub inherited: Option<Inherited>,
     /// When reading began, in nanoseconds since 1970 UTC.
     pub started: Option<i64>,
     /// When reading ended, in nanoseconds since 1970 UTC.
@@ -62,6 +64,24 @@ pub struct Scope {
     pub follow: bool,
     /// Only those that match a filter.
     pub filtered: bool,
+}
+
+/// What a walk took from a snapshot instead of querying it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Inherited {
+    /// What was queried of the entries of directories that did not change: `names` (nothing) or
+    /// `attributes`.
+    pub level: String,
+    /// When the snapshot was taken, in nanoseconds since 1970 UTC.
+    pub taken: i64,
+    /// When inherited attributes were queried, at the earliest: the snapshot may have inherited them, too.
+    pub oldest: i64,
+    /// Directories that were not listed, because they did not change.
+    pub directories: u64,
+    /// Entries whose attributes were not queried.
+    pub entries: u64,
 }
 
 /// A file system.

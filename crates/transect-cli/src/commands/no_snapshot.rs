@@ -1,10 +1,11 @@
 //! Stands for `snapshot` in a program without it.
 
-use transect::FieldMask;
 use transect::table::Table;
+use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
 
-use crate::args::WalkArgs;
+use crate::args::{SinceArgs, WalkArgs};
 use crate::exit::CliError;
+use crate::output::json::InheritedObject;
 
 /// A tree that was stored: there is none.
 pub(crate) struct StoredTree {
@@ -18,4 +19,28 @@ pub(crate) struct StoredTree {
 #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
 pub(crate) fn stored_tree(_: &WalkArgs, _: FieldMask) -> Result<Option<StoredTree>, CliError> {
     Ok(None)
+}
+
+/// A snapshot that helps to read its tree again: there is none.
+pub(crate) enum Since {}
+
+impl Since {
+    /// Returns `None`.
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+    pub(crate) fn of(_: &SinceArgs, _: &WalkArgs) -> Result<Option<Self>, CliError> {
+        Ok(None)
+    }
+
+    pub(crate) fn run<S: Sink>(
+        &self,
+        _: &ScanPlan,
+        _: FieldMask,
+        _: impl Fn() -> S + Sync,
+    ) -> Result<Outcome<S>, Error> {
+        match *self {}
+    }
+
+    pub(crate) fn inherited(&self) -> InheritedObject {
+        match *self {}
+    }
 }

@@ -3,36 +3,48 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::{Outcome, Progress, RankBy, Totals, WalkProfile};
+use transect::{FieldMask, Outcome, Progress, RankBy, Totals, WalkProfile};
 
 use crate::args::ScanArgs;
+use crate::commands::snapshot::Since;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output::json::InheritedObject;
 use crate::output::not_found::NotFound;
+use crate::output::summary::Shown;
 use crate::output::{self, json, summary};
 use crate::profile;
 use crate::progress::ProgressLine;
 
+/// What totals need of directories.
+const DIRECTORY_FIELDS: FieldMask =
+    FieldMask::SIZE.union(FieldMask::ALLOCATED).union(FieldMask::DEVICE);
+
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
+    let since = Since::of(&args.since, &args.walk)?;
     let (options, profile) = profile::scan_options(&args.walk);
     let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));
     let plan = options.clone().plan()?;
 
     let line = ProgressLine::start(args.progress, true, &progress);
-    let outcome = plan.run(|| {
+    let make = || {
         let rank_by = if args.apparent { RankBy::Apparent } else { RankBy::DiskUsage };
         let kept =
             if args.json { args.top } else { args.top.saturating_mul(summary::KEPT_PER_LINE) };
         let totals = Totals::ranked(kept, rank_by);
         if args.errors { totals.keep_all_errors() } else { totals }
-    });
-    let outcome = outcome?;
+    };
+    let outcome = match &since {
+        Some(since) => since.run(&plan, DIRECTORY_FIELDS, make)?,
+        None => plan.run(make)?,
+    };
     // The causes may take a second walk: the progress line stays.
     let is_all = args.walk.filter.one_file_system && args.walk.filter.selects_everything();
     let not_found = is_all.then(|| NotFound::of(&options, &outcome)).flatten();
     drop(line);
-    show(args, outcome, profile.as_ref(), not_found.as_ref())
+    let inherited = since.map(|since| since.inherited());
+    show(args, outcome, profile.as_ref(), not_found.as_ref(), inherited.as_ref())
 }
 
 fn show(
@@ -40,6 +52,7 @@ fn show(
     mut outcome: Outcome<Totals>,
     profile: Option<&WalkProfile>,
     not_found: Option<&NotFound>,
+    inherited: Option<&InheritedObject>,
 ) -> Result<ExitStatus, CliError> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;
@@ -55,10 +68,12 @@ fn show(
     }
     let mut text = output::buffer();
     if args.json {
-        let object = json::Scan::new(&roots, &outcome, profile, not_found, args.errors);
+        let mut object = json::Scan::new(&roots, &outcome, profile, not_found, args.errors);
+        object.set_inherited(inherited);
         output::write_json(&mut text, &object)?;
     } else {
-        summary::write(&mut text, &roots, &outcome, profile, not_found, args.top)?;
+        let shown = Shown { profile, not_found, inherited, top: args.top };
+        summary::write(&mut text, &roots, &outcome, &shown)?;
     }
     output::print(text)?;
     args.walk.hint_root_is_link(&outcome);

@@ -85,10 +85,21 @@ pub(crate) struct Scan<'a> {
     order: &'static str,
     threads: usize,
     profile: Option<ProfileUsed<'a>>,
+    inherited: Option<&'a InheritedObject>,
     largest_directories: Vec<LargestObject<'a>>,
     largest_files: Vec<LargestObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+/// What a walk took from a snapshot.
+#[derive(Serialize)]
+pub(crate) struct InheritedObject {
+    pub(crate) level: String,
+    pub(crate) taken: i64,
+    pub(crate) oldest: i64,
+    pub(crate) directories: u64,
+    pub(crate) entries: u64,
 }
 
 /// The space of a file system.
@@ -332,6 +343,7 @@ impl<'a> Scan<'a> {
             order: outcome.order.as_str(),
             threads: outcome.threads,
             profile: profile.map(ProfileUsed::of),
+            inherited: None,
             largest_directories: totals
                 .largest_directories()
                 .iter()
@@ -341,6 +353,11 @@ impl<'a> Scan<'a> {
             error_list: list_errors
                 .then(|| diagnostics.kept_errors.iter().map(Into::into).collect()),
         }
+    }
+
+    /// Sets what the walk took from a snapshot.
+    pub(crate) fn set_inherited(&mut self, inherited: Option<&'a InheritedObject>) {
+        self.inherited = inherited;
     }
 }
 

@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use transect::{LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
+use transect::{FieldMask, LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
 use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
 
+use super::json::InheritedObject;
 use super::not_found::NotFound;
+use super::time::TimeFormatter;
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 
@@ -16,7 +18,19 @@ use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 /// contain little else is one line.
 pub(crate) const KEPT_PER_LINE: usize = 4;
 
-/// Writes the summary of a scan, with at most `top` of the largest directories and files.
+/// What is shown beside the totals.
+pub(crate) struct Shown<'a> {
+    /// The settings that `lab tune` stored.
+    pub(crate) profile: Option<&'a WalkProfile>,
+    /// Space in use that the scan did not find.
+    pub(crate) not_found: Option<&'a NotFound>,
+    /// What was taken from a snapshot.
+    pub(crate) inherited: Option<&'a InheritedObject>,
+    /// The maximum number of the largest directories and files.
+    pub(crate) top: usize,
+}
+
+/// Writes the summary of a scan.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -24,10 +38,9 @@ pub(crate) fn write(
     out: &mut impl Write,
     roots: &[PathBuf],
     outcome: &Outcome<Totals>,
-    profile: Option<&WalkProfile>,
-    not_found: Option<&NotFound>,
-    top: usize,
+    shown: &Shown<'_>,
 ) -> io::Result<()> {
+    let &Shown { profile, not_found, inherited, top } = shown;
     let totals = &outcome.sink;
     for root in roots {
         let root = quote::shorten(quote::for_terminal(root.as_os_str()), width());
@@ -43,6 +56,9 @@ pub(crate) fn write(
     }
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
+    if let Some(inherited) = inherited {
+        write_inherited(out, inherited, outcome.sink.directories)?;
+    }
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
         line(
             out,
@@ -54,6 +70,24 @@ pub(crate) fn write(
     let directories = innermost(totals.largest_directories(), rank_by);
     write_largest(out, "largest directories", directories.take(top), rank_by)?;
     write_largest(out, "largest files", totals.largest_files().iter().take(top), rank_by)
+}
+
+/// Writes what was not queried, and how old it is.
+fn write_inherited(
+    out: &mut impl Write,
+    inherited: &InheritedObject,
+    directories: u64,
+) -> io::Result<()> {
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let (unchanged, taken) = (count(inherited.directories), times.text(inherited.taken));
+    let all = counted(directories, "directory", "directories");
+    let mut text = format!("{unchanged} of {all} unchanged since {taken}");
+    if inherited.entries > 0 {
+        let entries = counted(inherited.entries, "entry", "entries");
+        let oldest = times.text(inherited.oldest);
+        text += &format!("; {WARN}attributes of {entries} in them are from {oldest}{WARN:#}");
+    }
+    line(out, "inherited", &text)
 }
 
 /// Returns the entries without those that contain another one of the same size, as shown.

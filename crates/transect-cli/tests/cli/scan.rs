@@ -13,7 +13,7 @@ use crate::harness::{Output, TestEnv, skip};
 use crate::tree;
 
 /// The keys that `scan --json` prints in every run.
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 27] = [
     "allocated_size",
     "apparent_size",
     "complete",
@@ -26,6 +26,7 @@ const KEYS: [&str; 26] = [
     "errors_by",
     "files",
     "hard_links",
+    "inherited",
     "interrupted",
     "largest_directories",
     "largest_files",

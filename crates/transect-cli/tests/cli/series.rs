@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use transect_testkit::Mount;
+use transect_testkit::{Mount, wait_until};
 
 use crate::harness::{TestEnv, skip};
 use crate::tree;
@@ -269,4 +269,90 @@ fn changes_stay_on_the_file_system_if_the_snapshot_did() {
     let same = env.transect(["changes", "tree"]).exits(0);
     assert_eq!(same.stdout_text(), "no changes\n");
     drop(mounted);
+}
+
+/// Returns what `scan --json` prints, without what depends on the walk.
+fn scan(env: &TestEnv, args: &[&str]) -> Value {
+    let shown = env.transect(["scan", "--json"].iter().chain(args)).exits(0).quiet();
+    let mut shown = shown.json();
+    let object = shown.as_object_mut().expect("an object");
+    for key in ["elapsed_ns", "order", "threads", "disk"] {
+        object.remove(key);
+    }
+    shown
+}
+
+#[test]
+fn scan_since_equals_a_full_scan() {
+    let env = TestEnv::new();
+    let root = tree::everything(&env, "tree");
+    // What changed within two seconds before the snapshot may have changed again, and is listed.
+    let changed = fs::metadata(&root).unwrap().modified().unwrap();
+    wait_until("the tree is older than two seconds", || {
+        changed.elapsed().is_ok_and(|age| age > Duration::from_secs(3))
+    });
+    let _ = keep(&env, "tree");
+    let _ = env.transect(["snapshot", "--all-times", "tree", "-o", "tree.parquet"]).exits(0);
+    let link = env.path("link");
+    std::os::unix::fs::symlink("tree", &link).unwrap();
+    for change in
+        ["true", "echo x >tree/new", "rm tree/new; mkdir tree/hollow/deep", "rm -r tree/sub"]
+    {
+        let _ = env.sh(change).exits(0);
+        for path in ["tree", "./tree/", root.to_str().unwrap(), "link/"] {
+            for level in [&["--since-level", "names"][..], &["--since-level", "attributes"], &[]] {
+                for since in ["last", "tree.parquet"] {
+                    let full = scan(&env, &[path]);
+                    assert_eq!(full["inherited"], Value::Null);
+                    let args: Vec<&str> =
+                        [path, "--since", since].iter().chain(level).copied().collect();
+                    let mut again = scan(&env, &args);
+                    let inherited = again["inherited"].take();
+                    assert_eq!(again, full, "{change} {args:?}");
+                    let level = level.last().unwrap_or(&"attributes");
+                    assert_eq!(inherited["level"], *level, "{inherited}");
+                    let directories = inherited["directories"].as_u64().unwrap();
+                    assert!(directories > 2, "{change} {args:?}: {inherited}");
+                    assert_eq!(inherited["entries"] != 0, *level == "names", "{inherited}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn scan_since_refuses_what_proves_nothing() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.mkdir("other");
+    env.text("file", "no snapshot");
+    for (args, file) in
+        [(&["tree"][..], "plain"), (&["--all-times", "-t", "f", "tree"], "filtered")]
+    {
+        let out = format!("{file}.parquet");
+        let _ = env.transect(["snapshot", "-o", &out].iter().chain(args)).exits(0);
+    }
+    let _ = env.transect(["snapshot", "--all-times", "-o", "tree.parquet", "tree"]).exits(0);
+    for (args, word) in [
+        (&["--since", "last", "tree"][..], "was kept; keep one: transect keep tree"),
+        (&["--since", "last", "tree", "other"], "needs one PATH"),
+        (&["--since", "missing", "tree"], "'missing' is not a snapshot"),
+        (&["--since", "file", "tree"], "'file' is not a snapshot"),
+        (&["--since", "plain.parquet", "tree"], "lacks ctime"),
+        (&["--since", "filtered.parquet", "tree"], "with filters"),
+        (&["--since", "tree.parquet", "other"], "is a snapshot of '"),
+        (&["--since", "tree.parquet", "-L", "tree"], "cannot follow links"),
+        (&["--since-level", "names", "tree"], "--since <SNAPSHOT>"),
+        (&["--since", "tree.parquet", "missing"], "cannot identify the file system of 'missing'"),
+    ] {
+        let refused = env.transect(["scan"].iter().chain(args)).exits(2);
+        assert!(refused.stderr_text().contains(word), "{args:?}: {}", refused.text());
+    }
+    let test = "scan_since_refuses_what_proves_nothing";
+    let _mounted = match Mount::tmpfs("64k", &env.path("tree")) {
+        Ok(mounted) => mounted,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    let refused = env.transect(["scan", "--since", "tree.parquet", "tree"]).exits(2);
+    assert!(refused.stderr_text().contains("was on another file system"), "{}", refused.text());
 }

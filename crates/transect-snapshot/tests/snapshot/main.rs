@@ -4,3 +4,5 @@ mod changes;
 mod hostile;
 mod model;
 mod round_trip;
+#[cfg(unix)]
+mod since;

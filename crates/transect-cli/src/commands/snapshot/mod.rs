@@ -1,6 +1,7 @@
 //! `transect snapshot`: stores a tree in a Parquet file.
 
 mod input;
+mod since;
 
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -21,6 +22,7 @@ use crate::profile;
 use crate::progress::ProgressLine;
 
 pub(crate) use input::{open, stored_tree};
+pub(crate) use since::Since;
 
 /// The attributes that every snapshot has.
 pub(crate) const FIELDS: FieldMask = FieldMask::MTIME

@@ -1,0 +1,24 @@
+//! Arguments of commands that read a tree with the help of a snapshot.
+
+use clap::Args;
+
+#[cfg(feature = "snapshot")]
+use super::one_of;
+
+#[derive(Debug, Args)]
+pub(crate) struct SinceArgs {
+    /// List only directories that changed since a snapshot: a file, or `last` for the last one of `transect keep`
+    #[cfg(feature = "snapshot")]
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) since: Option<std::path::PathBuf>,
+    /// What to query in the other directories: `attributes`, or only `names` [default: attributes]
+    ///
+    /// With `names`, sizes, times and owners of files in them are those of the snapshot: much faster, but it misses
+    /// files that were written to. Both levels miss what a file system hides that does not change the times of
+    /// directories. The number of inherited entries is shown.
+    #[cfg(feature = "snapshot")]
+    #[arg(long, value_name = "LEVEL", requires = "since", hide_possible_values = true,
+          hide_short_help = true,
+          value_parser = one_of(transect_snapshot::SinceLevel::ALL, transect_snapshot::SinceLevel::as_str))]
+    pub(crate) since_level: Option<transect_snapshot::SinceLevel>,
+}

@@ -1,0 +1,112 @@
+//! `--since`: reads a tree with the help of a snapshot.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
+use transect_snapshot::{
+    Baseline, BaselineRoot, FileSystem, Inherited, Metadata, SinceLevel, SinceReader, Snapshot,
+};
+
+use super::{absolute, now, open};
+use crate::args::{SinceArgs, WalkArgs};
+use crate::exit::CliError;
+use crate::output;
+use crate::output::json::InheritedObject;
+use crate::series::{Search, Series};
+
+/// What `--since` takes instead of the name of a file.
+const LAST: &str = "last";
+
+/// A snapshot that helps to read its tree again.
+#[derive(Debug)]
+pub(crate) struct Since(Arc<Baseline>);
+
+impl Since {
+    /// Returns the snapshot that the arguments name; `None` if they name none.
+    ///
+    /// # Errors
+    /// There is no such snapshot, or it does not fit the walk.
+    pub(crate) fn of(args: &SinceArgs, walk: &WalkArgs) -> Result<Option<Self>, CliError> {
+        let Some(since) = &args.since else { return Ok(None) };
+        if walk.filter.follow {
+            let why = "--since cannot follow links; leave out --follow";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        let roots = walk.roots();
+        let (path, snapshot) = match (since.to_str(), &roots[..]) {
+            (Some(LAST), [root]) => last(root)?,
+            (Some(LAST), _) => {
+                let why = "--since last needs one PATH: each has a series of its own";
+                return Err(CliError::Usage(why.to_owned()));
+            }
+            _ => match open(since)? {
+                Some(snapshot) => (since.clone(), snapshot),
+                None => {
+                    let since = since.display();
+                    return Err(CliError::Usage(format!("'{since}' is not a snapshot")));
+                }
+            },
+        };
+        let roots = roots.into_iter().map(|root| stored_root(root, snapshot.metadata()));
+        let roots = roots.collect::<Result<Vec<_>, _>>()?;
+        let level = args.since_level.unwrap_or(SinceLevel::Attributes);
+        let base = Baseline::new(&snapshot, roots, level, now()).map_err(|error| {
+            CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
+        })?;
+        Ok(Some(Self(Arc::new(base))))
+    }
+
+    /// Walks. `fields` are the attributes of directories that the sinks want.
+    ///
+    /// # Errors
+    /// An error that prevents the walk from starting.
+    pub(crate) fn run<S: Sink>(
+        &self,
+        plan: &ScanPlan,
+        fields: FieldMask,
+        make: impl Fn() -> S + Sync,
+    ) -> Result<Outcome<S>, Error> {
+        plan.run_with(make, || SinceReader::new(plan.system_reader(), Arc::clone(&self.0), fields))
+    }
+
+    /// Returns what was inherited.
+    pub(crate) fn inherited(&self) -> InheritedObject {
+        let Inherited { level, taken, oldest, directories, entries, .. } = self.0.inherited();
+        InheritedObject { level, taken, oldest, directories, entries }
+    }
+}
+
+/// Returns the last snapshot that was kept of a root.
+fn last(root: &Path) -> Result<(PathBuf, Snapshot), CliError> {
+    let series = Series::of(root)?;
+    let Search { kept, unusable } = series.newest(i64::MAX)?;
+    unusable.iter().for_each(output::error);
+    kept.map(|kept| (kept.path, kept.snapshot)).ok_or_else(|| {
+        let (stored, root) = (series.root().display(), root.display());
+        CliError::Usage(format!(
+            "no snapshot of '{stored}' was kept; keep one: transect keep {root}"
+        ))
+    })
+}
+
+/// Returns where a snapshot has a root: by its absolute path, or by the path without links.
+fn stored_root(named: PathBuf, metadata: &Metadata) -> Result<BaselineRoot, CliError> {
+    let plain: PathBuf = absolute(&named).components().collect();
+    let is_stored = |path: &Path| metadata.roots.iter().any(|root| *root == path.to_string_lossy());
+    let resolved = named.canonicalize().ok().filter(|path| !is_stored(&plain) && is_stored(path));
+    let stored = resolved.unwrap_or(plain);
+    let failed = |reason: &str| {
+        CliError::File(format!(
+            "cannot identify the file system of '{}': {reason}",
+            named.display()
+        ))
+    };
+    let attributes = transect_sys::file::query_attributes(&named, FieldMask::DEVICE, true)
+        .map_err(|error| failed(&transect::reason(&error)))?;
+    let identity = transect_sys::host::file_system_identity(&named);
+    let (Some(device), Some(identity)) = (attributes.device(), identity) else {
+        return Err(failed("this system does not report it"));
+    };
+    Ok(BaselineRoot::new(named, stored, FileSystem::new(device, identity)))
+}

@@ -1,0 +1,346 @@
+//! The rows of a snapshot in memory, by directory.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use transect::{Attributes, FieldMask, FileType};
+
+use crate::metadata::{FileSystem, Inherited};
+use crate::read::{ReadAt, ReadError, Snapshot};
+
+use super::SinceLevel;
+
+/// A directory whose times are this close to the begin of the walk, in nanoseconds, may have changed after it was
+/// listed without a change of its times: the coarsest clock of a file system (FAT) has ticks of two seconds.
+const RACY: i64 = 2_000_000_000;
+
+/// The attributes that show whether a directory changed.
+pub(super) const PROOF: FieldMask =
+    FieldMask::FILE_ID.union(FieldMask::MTIME).union(FieldMask::CTIME);
+
+/// A root of a walk, and where the snapshot has it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BaselineRoot {
+    /// The root as the walk names it.
+    pub named: PathBuf,
+    /// Its path in the snapshot.
+    pub stored: PathBuf,
+    /// The device and the identity of the file system that it is on now.
+    pub file_system: FileSystem,
+}
+
+impl BaselineRoot {
+    /// Returns a root.
+    pub fn new(named: PathBuf, stored: PathBuf, file_system: FileSystem) -> Self {
+        Self { named, stored, file_system }
+    }
+}
+
+/// Why a snapshot cannot help to read a tree.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BaselineError {
+    /// The snapshot cannot be read.
+    Read(ReadError),
+    /// The snapshot lacks something: the reason.
+    Unsuitable(String),
+}
+
+impl fmt::Display for BaselineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(error) => error.fmt(f),
+            Self::Unsuitable(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for BaselineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read(error) => Some(error),
+            Self::Unsuitable(_) => None,
+        }
+    }
+}
+
+impl From<ReadError> for BaselineError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// A directory of the snapshot.
+#[derive(Debug)]
+struct Directory {
+    row: u32,
+    /// Those directly in it, as positions in [`Baseline::sorted`].
+    children: Range<u32>,
+    parent: u32,
+    /// The device that it must be on now; `None` if it cannot be reused.
+    device: Option<u64>,
+    /// What is known of all entries in it that are not directories.
+    known: FieldMask,
+}
+
+/// A snapshot that helps to read its tree again.
+///
+/// Needs about 120 bytes for each row, and the bytes of all names.
+#[derive(Debug)]
+pub struct Baseline {
+    level: SinceLevel,
+    roots: Vec<(BaselineRoot, Option<u32>)>,
+    attributes: Vec<Attributes>,
+    /// The number of rows of each entry, with those below it.
+    entries: Vec<u32>,
+    /// The end of each name in `names`.
+    ends: Vec<usize>,
+    names: Vec<u8>,
+    directories: Vec<Directory>,
+    /// Directories by parent, then by name.
+    sorted: Vec<u32>,
+    /// The attributes that the snapshot was to have, and those that the system reported for any entry.
+    asked: FieldMask,
+    reported: FieldMask,
+    taken: i64,
+    oldest: i64,
+    inherited_directories: AtomicU64,
+    inherited_entries: AtomicU64,
+}
+
+impl Baseline {
+    /// Reads a snapshot for a walk from these roots, which begins at `now` (nanoseconds since 1970 UTC).
+    ///
+    /// # Errors
+    /// The snapshot cannot be read; it does not have these roots, on these file systems; it does not have
+    /// all entries below them, or not the attributes that show what changed; or the clock was set back.
+    pub fn new<S: ReadAt>(
+        snapshot: &Snapshot<S>,
+        roots: Vec<BaselineRoot>,
+        level: SinceLevel,
+        now: i64,
+    ) -> Result<Self, BaselineError> {
+        let taken = check(snapshot, &roots, now)?;
+        let metadata = snapshot.metadata();
+        let oldest = metadata.inherited.as_ref().map_or(taken, |inherited| inherited.oldest);
+        let mut base = Self {
+            level,
+            roots: roots.into_iter().map(|root| (root, None)).collect(),
+            attributes: Vec::new(),
+            entries: Vec::new(),
+            ends: Vec::new(),
+            names: Vec::new(),
+            directories: Vec::new(),
+            sorted: Vec::new(),
+            asked: metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED,
+            reported: FieldMask::empty(),
+            taken,
+            oldest,
+            inherited_directories: AtomicU64::new(0),
+            inherited_entries: AtomicU64::new(0),
+        };
+        base.read(snapshot)?;
+        base.sort();
+        Ok(base)
+    }
+
+    fn read<S: ReadAt>(&mut self, snapshot: &Snapshot<S>) -> Result<(), BaselineError> {
+        // The stored device of a root's file system, and the current one.
+        let devices: Vec<(u64, u64)> = self
+            .roots
+            .iter()
+            .filter_map(|(root, _)| {
+                let stored = snapshot.metadata().file_systems.iter();
+                let mut stored = stored.filter(|it| it.identity == root.file_system.identity);
+                Some((stored.next()?.device, root.file_system.device))
+            })
+            .collect();
+        let mut rows = snapshot.rows();
+        // The numbers of the open directories.
+        let mut open: Vec<u32> = Vec::new();
+        while rows.advance()? {
+            let row = u32::try_from(rows.row()).map_err(|_| {
+                BaselineError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
+            })?;
+            let attributes = rows.attributes();
+            open.truncate(rows.depth() as usize);
+            if rows.file_type() == FileType::Directory {
+                let number = self.directories.len() as u32;
+                let is_read = rows.unread().is_none();
+                let proof = attributes.known().contains(PROOF) && is_read;
+                let times = attributes.mtime().max(attributes.ctime()).unwrap_or(i64::MAX);
+                let is_settled = times < self.taken.saturating_sub(RACY);
+                let on = devices.iter().find(|(stored, _)| Some(*stored) == attributes.device());
+                let device = on.filter(|_| proof && is_settled).map(|(_, current)| *current);
+                let parent = open.last().copied().unwrap_or(u32::MAX);
+                let (children, known) = (0..0, FieldMask::all());
+                self.directories.push(Directory { row, children, parent, device, known });
+                if rows.depth() == 0 {
+                    self.name_root(rows.name(), number);
+                }
+                open.push(number);
+            } else if let Some(&parent) = open.last() {
+                self.directories[parent as usize].known &= attributes.known();
+                self.reported |= attributes.known();
+            }
+            self.attributes.push(attributes);
+            self.entries.push(u32::try_from(rows.entries()).unwrap_or(u32::MAX));
+            self.names.extend_from_slice(rows.name());
+            self.ends.push(self.names.len());
+        }
+        Ok(())
+    }
+
+    fn name_root(&mut self, name: &[u8], number: u32) {
+        for (root, stored) in &mut self.roots {
+            if root.stored.as_os_str().as_encoded_bytes() == name {
+                *stored = Some(number);
+            }
+        }
+    }
+
+    /// Sorts the directories by parent. Those of one parent are in the order of their names already.
+    fn sort(&mut self) {
+        let mut sorted: Vec<u32> = (0..self.directories.len() as u32).collect();
+        sorted.sort_by_key(|&number| self.directories[number as usize].parent);
+        let mut first = 0;
+        while first < sorted.len() {
+            let parent = self.directories[sorted[first] as usize].parent;
+            let behind = sorted[first..]
+                .partition_point(|&number| self.directories[number as usize].parent == parent);
+            if let Some(parent) = self.directories.get_mut(parent as usize) {
+                parent.children = first as u32..(first + behind) as u32;
+            }
+            first += behind;
+        }
+        self.sorted = sorted;
+    }
+
+    /// Returns what was inherited until now.
+    pub fn inherited(&self) -> Inherited {
+        Inherited {
+            level: self.level.as_str().to_owned(),
+            taken: self.taken,
+            oldest: match self.level {
+                SinceLevel::Names => self.oldest,
+                SinceLevel::Attributes => self.taken,
+            },
+            directories: self.inherited_directories.load(Ordering::Relaxed),
+            entries: self.inherited_entries.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(super) fn level(&self) -> SinceLevel {
+        self.level
+    }
+
+    /// Counts entries of a directory as inherited, and the directory with the first of them.
+    pub(super) fn count(&self, is_first: bool, entries: u64) {
+        self.inherited_directories.fetch_add(is_first.into(), Ordering::Relaxed);
+        self.inherited_entries.fetch_add(entries, Ordering::Relaxed);
+    }
+
+    /// Returns the directory that is a root.
+    pub(super) fn root(&self, named: &Path) -> Option<u32> {
+        self.roots.iter().find(|(root, _)| root.named == named).and_then(|(_, number)| *number)
+    }
+
+    /// Returns a directory directly in another one.
+    pub(super) fn child(&self, of: u32, name: &OsStr) -> Option<u32> {
+        let children = &self.directories[of as usize].children;
+        let children = &self.sorted[children.start as usize..children.end as usize];
+        let name_of = |&number: &u32| self.name(self.directories[number as usize].row);
+        let place =
+            children.binary_search_by(|number| name_of(number).cmp(name.as_encoded_bytes()));
+        place.ok().map(|place| children[place])
+    }
+
+    /// Returns whether a directory may be reused if it did not change.
+    pub(super) fn is_reusable(&self, number: u32) -> bool {
+        self.directories[number as usize].device.is_some()
+    }
+
+    /// Returns whether a directory, with these attributes, is the same as in the snapshot, and has the same
+    /// entries.
+    pub(super) fn is_same(&self, number: u32, now: &Attributes) -> bool {
+        let directory = &self.directories[number as usize];
+        let before = &self.attributes[directory.row as usize];
+        now.known().contains(PROOF)
+            && now.file_type() == FileType::Directory
+            && directory.device == now.device()
+            && before.inode() == now.inode()
+            && before.mtime() == now.mtime()
+            && before.ctime() == now.ctime()
+    }
+
+    /// Returns whether these fields of all entries in a directory that are not directories are known, or
+    /// unknown on this system.
+    pub(super) fn knows(&self, number: u32, fields: FieldMask) -> bool {
+        let known = self.directories[number as usize].known;
+        self.asked.contains(fields) && known.contains(fields & self.reported)
+    }
+
+    /// Returns the first row in a directory, and the row behind its last one.
+    pub(super) fn rows(&self, number: u32) -> Range<u32> {
+        let row = self.directories[number as usize].row;
+        row + 1..row.saturating_add(self.entries[row as usize])
+    }
+
+    /// Returns the row behind an entry and everything below it.
+    pub(super) fn behind(&self, row: u32) -> u32 {
+        row.saturating_add(self.entries[row as usize])
+    }
+
+    pub(super) fn name(&self, row: u32) -> &[u8] {
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.names[begin..self.ends[row as usize]]
+    }
+
+    pub(super) fn attributes(&self, row: u32) -> &Attributes {
+        &self.attributes[row as usize]
+    }
+}
+
+/// Checks that a snapshot can prove what did not change, and returns when it was taken.
+fn check<S: ReadAt>(
+    snapshot: &Snapshot<S>,
+    roots: &[BaselineRoot],
+    now: i64,
+) -> Result<i64, BaselineError> {
+    let metadata = snapshot.metadata();
+    let unsuitable = |reason: String| Err(BaselineError::Unsuitable(reason));
+    let missing = PROOF - snapshot.metadata().fields();
+    if !missing.is_empty() {
+        return unsuitable(
+            "it lacks ctime, which shows what changed; store it with --all-times".to_owned(),
+        );
+    }
+    match metadata.scope {
+        None => return unsuitable("it does not record which entries were looked for".to_owned()),
+        Some(scope) if scope.filtered || scope.follow => {
+            return unsuitable("it was stored with filters, or links were followed".to_owned());
+        }
+        Some(_) => {}
+    }
+    let Some(taken) = metadata.started else {
+        return unsuitable("it does not record when it was taken".to_owned());
+    };
+    if taken > now || metadata.ended.is_some_and(|ended| ended < taken) {
+        return unsuitable("the clock was set back since it was taken".to_owned());
+    }
+    for root in roots {
+        let stored = root.stored.to_string_lossy();
+        if !metadata.roots.iter().any(|it| *it == stored) {
+            let of = metadata.roots.join("', '");
+            return unsuitable(format!("it is a snapshot of '{of}', not of '{stored}'"));
+        }
+        if !metadata.file_systems.iter().any(|it| it.identity == root.file_system.identity) {
+            return unsuitable(format!("'{stored}' was on another file system"));
+        }
+    }
+    Ok(taken)
+}

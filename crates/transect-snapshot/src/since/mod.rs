@@ -1,0 +1,40 @@
+//! Reads a tree again with the help of a snapshot: directories that did not change are not listed.
+//!
+//! ```text
+//!                     ┌─ same file id, mtime and ctime ─► the rows of the snapshot
+//! walker ─► SinceReader ─┤
+//!                     └─ anything else ─► the reader of the system
+//! ```
+//!
+//! The walker, filters and sinks are the same as for every walk. A system changes both times of a
+//! directory when an entry is added to it, removed from it or renamed in it. Changes of the entries
+//! themselves change nothing there: [`SinceLevel`] decides whether they are queried.
+
+mod baseline;
+mod reader;
+
+pub use baseline::{Baseline, BaselineError, BaselineRoot};
+pub use reader::{SinceHandle, SinceReader};
+
+/// What is queried of entries in a directory that did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SinceLevel {
+    /// Only directories: which names there are is current, attributes of files are those of the
+    /// snapshot.
+    Names,
+    /// Everything: only the listing is saved.
+    Attributes,
+}
+
+impl SinceLevel {
+    /// All levels.
+    pub const ALL: &[Self] = &[Self::Names, Self::Attributes];
+
+    /// Returns the name used on the command line and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Names => "names",
+            Self::Attributes => "attributes",
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The reader that lists only directories that changed.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use transect::{Attributes, FieldMask, FileType};
+use transect_sys::{Batch, Fault, ListStatus, Reader, Volume, Want, name_from_bytes};
+
+use super::SinceLevel;
+use super::baseline::{Baseline, PROOF};
+
+/// The number of entries in one batch.
+const BATCH: usize = 4096;
+
+/// The longest path in bytes that is queried as a whole; directories below are opened step by step.
+const MAX_PATH: usize = 3000;
+
+/// Reads directories that changed with another reader, and returns the others from a snapshot.
+#[derive(Debug)]
+pub struct SinceReader<R> {
+    inner: R,
+    base: Arc<Baseline>,
+    /// What is queried of directories.
+    fields: FieldMask,
+    /// The directory that is being listed from the snapshot, and the next row.
+    next: Option<(u32, u32)>,
+    /// Whether the last batch comes from the system.
+    is_listed: bool,
+}
+
+impl<R: Reader> SinceReader<R> {
+    /// Returns a reader. `fields` are the attributes of directories that the walk is going to want.
+    pub fn new(inner: R, base: Arc<Baseline>, fields: FieldMask) -> Self {
+        Self { inner, base, fields: fields | PROOF, next: None, is_listed: true }
+    }
+
+    /// Opens a directory with the inner reader.
+    fn open_real(
+        &mut self,
+        anchor: &SinceHandle<R::Handle>,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<R::Handle, Fault> {
+        if let Some(real) = anchor.real.get() {
+            return self.inner.open(real, steps, follow);
+        }
+        let root = self.inner.open_root(&anchor.root, false)?;
+        let above = anchor.below.iter();
+        let steps: Vec<&OsStr> = above.chain(steps.iter().copied()).collect();
+        self.inner.open(&root, &steps, follow)
+    }
+
+    /// Returns the handle of a directory for listing by the inner reader.
+    fn real<'h>(&mut self, handle: &'h SinceHandle<R::Handle>) -> Result<&'h R::Handle, Fault> {
+        if handle.real.get().is_none() {
+            let mut root = self.inner.open_root(&handle.root, false)?;
+            if handle.below.as_os_str().is_empty() {
+                let _ = self.inner.stat_open(&mut root, PROOF)?;
+                let _ = handle.real.set(root);
+            } else {
+                let steps: Vec<&OsStr> = handle.below.iter().collect();
+                let mut real = self.inner.open(&root, &steps, false)?;
+                let _ = self.inner.stat_open(&mut real, PROOF)?;
+                let _ = handle.real.set(real);
+            }
+        }
+        Ok(handle.real.get().expect("BUG: it was just opened"))
+    }
+
+    /// Fills a batch from the snapshot.
+    fn list_stored(
+        &mut self,
+        number: u32,
+        path: &Path,
+        batch: &mut Batch,
+        want: &Want,
+    ) -> ListStatus {
+        let base = Arc::clone(&self.base);
+        let rows = base.rows(number);
+        let mut row = match self.next.take() {
+            Some((of, row)) if of == number => row,
+            _ => rows.start,
+        };
+        batch.clear();
+        let is_first = row == rows.start;
+        let mut entries = 0;
+        while row < rows.end && batch.len() < BATCH {
+            let stored = base.attributes(row);
+            let name = name_from_bytes(base.name(row).to_vec());
+            let is_directory = stored.file_type() == FileType::Directory;
+            let attributes = if is_directory && !want.directories.is_empty() {
+                // Only the times of directories prove that nothing changed.
+                self.inner.stat_root(&path.join(&name), want.directories, false).ok()
+            } else if is_directory || base.level() == SinceLevel::Attributes {
+                Some(Attributes::of_type(stored.file_type()))
+            } else {
+                let mut attributes = *stored;
+                attributes.retain(want.entries | want.opportunistic);
+                entries += 1;
+                Some(attributes)
+            };
+            if let Some(attributes) = attributes {
+                batch.push(&name, attributes);
+            }
+            row = base.behind(row);
+        }
+        base.count(is_first, entries);
+        if row < rows.end {
+            self.next = Some((number, row));
+            return ListStatus::More;
+        }
+        ListStatus::End
+    }
+}
+
+/// An open directory of a [`SinceReader`]: unless it changed, it is not open at all.
+pub struct SinceHandle<H> {
+    root: Arc<Path>,
+    /// The path below the root.
+    below: PathBuf,
+    /// The directory of the snapshot with this path.
+    stored: Option<u32>,
+    /// Whether it is the same, with the same entries.
+    is_same: bool,
+    /// Its attributes, if they were queried.
+    own: Option<Attributes>,
+    real: OnceLock<H>,
+    volume: Volume,
+}
+
+impl<H> fmt::Debug for SinceHandle<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { root, below, is_same, .. } = self;
+        write!(f, "SinceHandle({}, same: {is_same})", root.join(below).display())
+    }
+}
+
+impl<H> SinceHandle<H> {
+    fn path(&self) -> PathBuf {
+        // Joining nothing would add a separator.
+        if self.below.as_os_str().is_empty() {
+            self.root.to_path_buf()
+        } else {
+            self.root.join(&self.below)
+        }
+    }
+}
+
+impl<R: Reader> Reader for SinceReader<R> {
+    type Handle = SinceHandle<R::Handle>;
+
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        self.inner.stat_root(path, want, follow)
+    }
+
+    /// Opens the root: it yields the volume that others are compared with.
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<Self::Handle, Fault> {
+        let mut real = self.inner.open_root(path, follow)?;
+        let own = self.inner.stat_open(&mut real, self.fields)?;
+        let stored = self.base.root(path);
+        Ok(SinceHandle {
+            root: path.into(),
+            below: PathBuf::new(),
+            is_same: stored.is_some_and(|it| self.base.is_same(it, &own)),
+            stored,
+            own: Some(own),
+            volume: R::volume(&real),
+            real: OnceLock::from(real),
+        })
+    }
+
+    fn open(
+        &mut self,
+        anchor: &Self::Handle,
+        steps: &[&OsStr],
+        follow: bool,
+    ) -> Result<Self::Handle, Fault> {
+        let child = |of: Option<u32>, name: &&OsStr| self.base.child(of?, name);
+        let stored = steps.iter().fold(anchor.stored, child);
+        let mut below = anchor.below.clone();
+        below.extend(steps);
+        let mut handle = SinceHandle {
+            root: Arc::clone(&anchor.root),
+            below,
+            stored,
+            is_same: false,
+            own: None,
+            real: OnceLock::new(),
+            volume: anchor.volume,
+        };
+        let candidate = stored.filter(|&it| !follow && self.base.is_reusable(it));
+        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Names) {
+            let path = handle.path();
+            if path.as_os_str().len() <= MAX_PATH
+                && let Ok(own) = self.inner.stat_root(&path, self.fields, false)
+                && self.base.is_same(number, &own)
+                && own.device() == anchor.volume.device
+            {
+                (handle.is_same, handle.own) = (true, Some(own));
+                return Ok(handle);
+            }
+        }
+        let mut real = self.open_real(anchor, steps, follow)?;
+        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Attributes) {
+            let own = self.inner.stat_open(&mut real, self.fields)?;
+            handle.is_same = self.base.is_same(number, &own);
+            handle.own = Some(own);
+        }
+        handle.volume = R::volume(&real);
+        handle.real = OnceLock::from(real);
+        Ok(handle)
+    }
+
+    fn stat_open(
+        &mut self,
+        handle: &mut Self::Handle,
+        want: FieldMask,
+    ) -> Result<Attributes, Fault> {
+        if let Some(own) = handle.own.filter(|own| own.known().contains(want)) {
+            return Ok(own);
+        }
+        match handle.real.get_mut() {
+            Some(real) => {
+                let own = self.inner.stat_open(real, want)?;
+                handle.volume = R::volume(real);
+                Ok(own)
+            }
+            None => self.inner.stat_root(&handle.path(), want, false),
+        }
+    }
+
+    fn stat(
+        &mut self,
+        anchor: &Self::Handle,
+        steps: &[&OsStr],
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        if let Some(real) = anchor.real.get() {
+            return self.inner.stat(real, steps, want, follow);
+        }
+        let mut path = anchor.path();
+        path.extend(steps);
+        self.inner.stat_root(&path, want, follow).map_err(|fault| match fault {
+            Fault::Failed(error) if error.kind() == io::ErrorKind::NotFound => Fault::Vanished,
+            fault => fault,
+        })
+    }
+
+    fn list(
+        &mut self,
+        handle: &Self::Handle,
+        batch: &mut Batch,
+        want: &Want,
+    ) -> Result<ListStatus, Fault> {
+        let stored = handle.stored.filter(|&number| {
+            let needs = match self.base.level() {
+                SinceLevel::Names => want.entries,
+                SinceLevel::Attributes => FieldMask::empty(),
+            };
+            // On Windows a listing contains the attributes: it is the cheapest way to query them.
+            let is_useful = !cfg!(windows) || self.base.level() == SinceLevel::Names;
+            handle.is_same && is_useful && self.base.knows(number, needs)
+        });
+        self.is_listed = stored.is_none();
+        match stored {
+            Some(number) => Ok(self.list_stored(number, &handle.path(), batch, want)),
+            None => {
+                let real = self.real(handle)?;
+                self.inner.list(real, batch, want)
+            }
+        }
+    }
+
+    fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want) {
+        if !self.is_listed && self.base.level() == SinceLevel::Names {
+            return;
+        }
+        if let Some(real) = handle.real.get() {
+            self.inner.fill(real, batch, want);
+        }
+    }
+
+    fn volume(handle: &Self::Handle) -> Volume {
+        handle.volume
+    }
+
+    fn may_be_mount_point(handle: &Self::Handle) -> bool {
+        match handle.real.get() {
+            Some(real) => R::may_be_mount_point(real),
+            // It is on the device of its parent, and has the file id that it had below it.
+            None => false,
+        }
+    }
+}
