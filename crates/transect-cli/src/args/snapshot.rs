@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProgressArgs, WalkArgs};
+use super::{ProgressArgs, SinceArgs, WalkArgs};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, map and diff read it like a directory, and so do DuckDB, Polars and \
 pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and device of every entry, totals of every \
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
+
+With --since, the snapshot also stores how much was taken from the earlier one, and how old that is.
 
 Examples:
   Store the current directory:
@@ -30,6 +32,8 @@ Exit codes: 0 complete; 1 finished, but something could not be read; \
 pub(crate) struct SnapshotArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+    #[command(flatten)]
+    pub(crate) since: SinceArgs,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
     /// Write the snapshot to FILE; - is standard output

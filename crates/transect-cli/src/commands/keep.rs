@@ -105,7 +105,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     let line = ProgressLine::start(args.progress, true, &progress);
     transect_sys::host::raise_handle_limit();
     let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
-    let (table, outcome) = snapshot::walk(options, snapshot::KEPT_FIELDS, cancel, &progress)?;
+    let (table, outcome) = snapshot::walk(options, snapshot::KEPT_FIELDS, None, cancel, &progress)?;
     drop(line);
     let diagnostics = table.diagnostics();
     output::show_errors(diagnostics, args.errors);

@@ -1,11 +1,13 @@
 //! Stands for `snapshot` in a program without it.
 
+use std::path::PathBuf;
+
 use transect::table::Table;
 use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
 
 use crate::args::{SinceArgs, WalkArgs};
 use crate::exit::CliError;
-use crate::output::json::InheritedObject;
+use crate::output::inherited::InheritedObject;
 
 /// A tree that was stored: there is none.
 pub(crate) struct StoredTree {
@@ -27,7 +29,7 @@ pub(crate) enum Since {}
 impl Since {
     /// Returns `None`.
     #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-    pub(crate) fn of(_: &SinceArgs, _: &WalkArgs) -> Result<Option<Self>, CliError> {
+    pub(crate) fn of(_: &SinceArgs, _: Vec<PathBuf>, _: bool) -> Result<Option<Self>, CliError> {
         Ok(None)
     }
 
@@ -40,7 +42,7 @@ impl Since {
         match *self {}
     }
 
-    pub(crate) fn inherited(&self) -> InheritedObject {
+    pub(crate) fn shown(&self) -> InheritedObject {
         match *self {}
     }
 }

@@ -9,7 +9,7 @@ use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
-use crate::output::json::InheritedObject;
+use crate::output::inherited::InheritedObject;
 use crate::output::not_found::NotFound;
 use crate::output::summary::Shown;
 use crate::output::{self, json, summary};
@@ -22,7 +22,7 @@ const DIRECTORY_FIELDS: FieldMask =
 
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
-    let since = Since::of(&args.since, &args.walk)?;
+    let since = Since::of(&args.since, args.walk.roots(), args.walk.filter.follow)?;
     let (options, profile) = profile::scan_options(&args.walk);
     let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));
     let plan = options.clone().plan()?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let is_all = args.walk.filter.one_file_system && args.walk.filter.selects_everything();
     let not_found = is_all.then(|| NotFound::of(&options, &outcome)).flatten();
     drop(line);
-    let inherited = since.map(|since| since.inherited());
+    let inherited = since.map(|since| since.shown());
     show(args, outcome, profile.as_ref(), not_found.as_ref(), inherited.as_ref())
 }
 

@@ -16,6 +16,7 @@ use transect::{
 use transect_sys::DiskSpace;
 use transect_text::quote;
 
+use super::inherited::InheritedObject;
 use super::not_found::{Deleted, NotFound};
 
 /// Writes a value as JSON. Its strings escape all control characters, so that a terminal can show
@@ -90,16 +91,6 @@ pub(crate) struct Scan<'a> {
     largest_files: Vec<LargestObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
-}
-
-/// What a walk took from a snapshot.
-#[derive(Serialize)]
-pub(crate) struct InheritedObject {
-    pub(crate) level: String,
-    pub(crate) taken: i64,
-    pub(crate) oldest: i64,
-    pub(crate) directories: u64,
-    pub(crate) entries: u64,
 }
 
 /// The space of a file system.

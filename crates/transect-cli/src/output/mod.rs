@@ -3,6 +3,7 @@
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod file;
+pub(crate) mod inherited;
 pub(crate) mod json;
 pub(crate) mod not_found;
 pub(crate) mod owner;

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use transect::{FieldMask, LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
+use anstyle::Style;
+use transect::{LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
 use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
 
-use super::json::InheritedObject;
+use super::inherited::InheritedObject;
 use super::not_found::NotFound;
-use super::time::TimeFormatter;
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
 
@@ -57,7 +57,9 @@ pub(crate) fn write(
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
     if let Some(inherited) = inherited {
-        write_inherited(out, inherited, outcome.sink.directories)?;
+        let text = inherited.text(outcome.sink.directories);
+        let style = if inherited.entries > 0 { WARN } else { Style::new() };
+        line(out, "inherited", &format!("{style}{text}{style:#}"))?;
     }
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
         line(
@@ -70,24 +72,6 @@ pub(crate) fn write(
     let directories = innermost(totals.largest_directories(), rank_by);
     write_largest(out, "largest directories", directories.take(top), rank_by)?;
     write_largest(out, "largest files", totals.largest_files().iter().take(top), rank_by)
-}
-
-/// Writes what was not queried, and how old it is.
-fn write_inherited(
-    out: &mut impl Write,
-    inherited: &InheritedObject,
-    directories: u64,
-) -> io::Result<()> {
-    let times = TimeFormatter::for_fields(FieldMask::MTIME);
-    let (unchanged, taken) = (count(inherited.directories), times.text(inherited.taken));
-    let all = counted(directories, "directory", "directories");
-    let mut text = format!("{unchanged} of {all} unchanged since {taken}");
-    if inherited.entries > 0 {
-        let entries = counted(inherited.entries, "entry", "entries");
-        let oldest = times.text(inherited.oldest);
-        text += &format!("; {WARN}attributes of {entries} in them are from {oldest}{WARN:#}");
-    }
-    line(out, "inherited", &text)
 }
 
 /// Returns the entries without those that contain another one of the same size, as shown.

@@ -282,15 +282,49 @@ fn scan(env: &TestEnv, args: &[&str]) -> Value {
     shown
 }
 
-#[test]
-fn scan_since_equals_a_full_scan() {
-    let env = TestEnv::new();
-    let root = tree::everything(&env, "tree");
-    // What changed within two seconds before the snapshot may have changed again, and is listed.
-    let changed = fs::metadata(&root).unwrap().modified().unwrap();
+/// Creates a tree that a snapshot can prove to be unchanged: what changed within two seconds before it may
+/// have changed again, and is listed.
+fn old_tree(env: &TestEnv) -> PathBuf {
+    let root = tree::everything(env, "tree");
+    let changed = fs::metadata(&root).and_then(|root| root.modified()).expect("a time");
     wait_until("the tree is older than two seconds", || {
         changed.elapsed().is_ok_and(|age| age > Duration::from_secs(3))
     });
+    root
+}
+
+#[test]
+fn snapshot_since_equals_a_full_one_and_says_what_it_inherited() {
+    let env = TestEnv::new();
+    let _ = old_tree(&env);
+    let first = keep(&env, "tree");
+    env.text("tree/new", "new");
+    let _ = env.transect(["snapshot", "--all-times", "-o", "full.parquet", "tree"]).exits(0);
+    let mut since = "last";
+    for (level, file) in
+        [("names", "one.parquet"), ("names", "two.parquet"), ("attributes", "all.parquet")]
+    {
+        let args =
+            ["snapshot", "--json", "--since", since, "--since-level", level, "-o", file, "tree"];
+        let stored = env.transect(args).exits(0).quiet().json();
+        let (inherited, names) = (&stored["inherited"], level == "names");
+        assert_eq!((&inherited["level"], inherited["entries"] != 0), (&level.into(), names));
+        // The second one inherits what the first one inherited.
+        if names {
+            assert_eq!(inherited["oldest"], first["snapshot"]["taken"], "{inherited}");
+        }
+        let same = env.transect(["diff", "--verify", "full.parquet", file]).exits(0).quiet();
+        assert_eq!(same.stdout_text(), "no changes\n");
+        since = file;
+    }
+    let text = env.transect(["snapshot", "--since", since, "-o", "x.parquet", "tree"]).exits(0);
+    assert!(text.stdout_text().contains(" unchanged since 20"), "{}", text.text());
+}
+
+#[test]
+fn scan_since_equals_a_full_scan() {
+    let env = TestEnv::new();
+    let root = old_tree(&env);
     let _ = keep(&env, "tree");
     let _ = env.transect(["snapshot", "--all-times", "tree", "-o", "tree.parquet"]).exits(0);
     let link = env.path("link");

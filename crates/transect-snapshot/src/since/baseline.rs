@@ -1,5 +1,6 @@
 //! The rows of a snapshot in memory, by directory.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
@@ -16,6 +17,9 @@ use super::SinceLevel;
 /// A directory whose times are this close to the begin of the walk, in nanoseconds, may have changed after it was
 /// listed without a change of its times: the coarsest clock of a file system (FAT) has ticks of two seconds.
 const RACY: i64 = 2_000_000_000;
+
+/// The maximum number of rows that memory is reserved for.
+const MAX_RESERVED: usize = 1 << 18;
 
 /// The attributes that show whether a directory changed.
 pub(super) const PROOF: FieldMask =
@@ -127,13 +131,15 @@ impl Baseline {
         let taken = check(snapshot, &roots, now)?;
         let metadata = snapshot.metadata();
         let oldest = metadata.inherited.as_ref().map_or(taken, |inherited| inherited.oldest);
+        // The number is a claim of the file; with more rows, the vectors grow.
+        let rows = usize::try_from(snapshot.len()).unwrap_or(usize::MAX).min(MAX_RESERVED);
         let mut base = Self {
             level,
             roots: roots.into_iter().map(|root| (root, None)).collect(),
-            attributes: Vec::new(),
-            entries: Vec::new(),
-            ends: Vec::new(),
-            names: Vec::new(),
+            attributes: Vec::with_capacity(rows),
+            entries: Vec::with_capacity(rows),
+            ends: Vec::with_capacity(rows),
+            names: Vec::with_capacity(rows * 16),
             directories: Vec::new(),
             sorted: Vec::new(),
             asked: metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED,
@@ -253,7 +259,7 @@ impl Baseline {
     pub(super) fn child(&self, of: u32, name: &OsStr) -> Option<u32> {
         let children = &self.directories[of as usize].children;
         let children = &self.sorted[children.start as usize..children.end as usize];
-        let name_of = |&number: &u32| self.name(self.directories[number as usize].row);
+        let name_of = |&number: &u32| self.bytes(self.directories[number as usize].row);
         let place =
             children.binary_search_by(|number| name_of(number).cmp(name.as_encoded_bytes()));
         place.ok().map(|place| children[place])
@@ -295,7 +301,16 @@ impl Baseline {
         row.saturating_add(self.entries[row as usize])
     }
 
-    pub(super) fn name(&self, row: u32) -> &[u8] {
+    /// Returns the name of an entry.
+    pub(super) fn name(&self, row: u32) -> Cow<'_, OsStr> {
+        let name = self.bytes(row);
+        #[cfg(unix)]
+        return Cow::Borrowed(std::os::unix::ffi::OsStrExt::from_bytes(name));
+        #[cfg(not(unix))]
+        Cow::Owned(transect_sys::name_from_bytes(name.to_vec()))
+    }
+
+    fn bytes(&self, row: u32) -> &[u8] {
         let begin = row.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
         &self.names[begin..self.ends[row as usize]]
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use transect::{Attributes, FieldMask, FileType};
-use transect_sys::{Batch, Fault, ListStatus, Reader, Volume, Want, name_from_bytes};
+use transect_sys::{Batch, Fault, ListStatus, Reader, Volume, Want};
 
 use super::SinceLevel;
 use super::baseline::{Baseline, PROOF};
@@ -74,7 +74,7 @@ impl<R: Reader> SinceReader<R> {
     fn list_stored(
         &mut self,
         number: u32,
-        path: &Path,
+        handle: &SinceHandle<R::Handle>,
         batch: &mut Batch,
         want: &Want,
     ) -> ListStatus {
@@ -89,11 +89,11 @@ impl<R: Reader> SinceReader<R> {
         let mut entries = 0;
         while row < rows.end && batch.len() < BATCH {
             let stored = base.attributes(row);
-            let name = name_from_bytes(base.name(row).to_vec());
+            let name = base.name(row);
             let is_directory = stored.file_type() == FileType::Directory;
             let attributes = if is_directory && !want.directories.is_empty() {
                 // Only the times of directories prove that nothing changed.
-                self.inner.stat_root(&path.join(&name), want.directories, false).ok()
+                self.inner.stat_root(&handle.path().join(&name), want.directories, false).ok()
             } else if is_directory || base.level() == SinceLevel::Attributes {
                 Some(Attributes::of_type(stored.file_type()))
             } else {
@@ -272,7 +272,7 @@ impl<R: Reader> Reader for SinceReader<R> {
         });
         self.is_listed = stored.is_none();
         match stored {
-            Some(number) => Ok(self.list_stored(number, &handle.path(), batch, want)),
+            Some(number) => Ok(self.list_stored(number, handle, batch, want)),
             None => {
                 let real = self.real(handle)?;
                 self.inner.list(real, batch, want)

@@ -38,7 +38,7 @@ impl Side {
         let options = ScanOptions::new([root]).one_file_system(one_file_system);
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME;
-        let (table, outcome) = snapshot::walk(options, fields, cancel, &progress)?;
+        let (table, outcome) = snapshot::walk(options, fields, None, cancel, &progress)?;
         drop(line);
         output::show_errors(table.diagnostics(), args.errors);
         let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);

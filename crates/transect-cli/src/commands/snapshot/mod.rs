@@ -16,6 +16,7 @@ use transect_snapshot::{FileSystem, Metadata, Scope, WriteError};
 use crate::args::{FilterArgs, SnapshotArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output::inherited::InheritedObject;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 use crate::profile;
@@ -47,6 +48,7 @@ struct Object<'a> {
     size: u64,
     complete: bool,
     errors: u64,
+    inherited: Option<InheritedObject>,
 }
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
@@ -57,7 +59,10 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let line = ProgressLine::start(args.progress, true, &progress);
     let (mut options, _) = profile::scan_options(&args.walk);
     options.roots = options.roots.iter().map(|root| absolute(root)).collect();
-    let (table, outcome) = walk(options, fields, &cancel, &progress)?;
+    let since = Since::of(&args.since, options.roots.clone(), args.walk.filter.follow)?;
+    // Another snapshot can be read since this one, too.
+    let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
+    let (table, outcome) = walk(options, fields, since.as_ref(), &cancel, &progress)?;
     drop(line);
     output::show_errors(table.diagnostics(), args.errors);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
@@ -68,7 +73,8 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     if table.diagnostics().failed_roots == outcome.roots as u64 {
         return Ok(end);
     }
-    let metadata = metadata(&table, &outcome, Some(started), scope(&args.walk.filter));
+    let mut metadata = metadata(&table, &outcome, Some(started), scope(&args.walk.filter));
+    metadata.inherited = since.as_ref().map(Since::inherited);
     let mut size = 0;
     let written = output::file::write(&args.output, |out| {
         let mut out = Counted::new(out);
@@ -81,24 +87,34 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Interrupted);
     }
     written?;
-    show(args, &table, size)?;
+    show(args, &table, size, since.map(|since| since.shown()))?;
     Ok(end)
 }
 
-/// Reads a tree into a table.
+/// Reads a tree into a table, where possible with the help of a snapshot.
 pub(crate) fn walk(
     options: ScanOptions,
     fields: FieldMask,
+    since: Option<&Since>,
     cancel: &Cancel,
     progress: &Arc<Progress>,
 ) -> Result<(Table, Outcome<()>), CliError> {
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
     let builder = TableBuilder::new(fields);
-    let (sink, outcome) = plan.run(|| builder.sink())?.split();
+    let outcome = match since {
+        Some(since) => since.run(&plan, fields | FieldMask::DEVICE, || builder.sink())?,
+        None => plan.run(|| builder.sink())?,
+    };
+    let (sink, outcome) = outcome.split();
     Ok((sink.into_table()?, outcome))
 }
 
-fn show(args: &SnapshotArgs, table: &Table, size: u64) -> io::Result<()> {
+fn show(
+    args: &SnapshotArgs,
+    table: &Table,
+    size: u64,
+    inherited: Option<InheritedObject>,
+) -> io::Result<()> {
     if args.output.as_os_str() == "-" {
         return Ok(());
     }
@@ -111,14 +127,19 @@ fn show(args: &SnapshotArgs, table: &Table, size: u64) -> io::Result<()> {
             size,
             complete: errors == 0,
             errors,
+            inherited,
         };
         return output::write_json(&mut stream::stdout(), &object);
     }
     let entries = counted(table.len(), "entry", "entries");
     let file = quote::for_terminal(args.output.as_os_str());
     let each = size as f64 / table.len().max(1) as f64;
-    let line = format!("stored {entries} in '{file}': {} ({each:.1} bytes each)\n", bytes(size));
-    stream::stdout().write_all(line.as_bytes())
+    let mut text =
+        format!("stored {entries} in '{file}': {} ({each:.1} bytes each)\n", bytes(size));
+    if let Some(inherited) = inherited {
+        text += &format!("{}\n", inherited.text(table.grand_total().directories.into()));
+    }
+    stream::stdout().write_all(text.as_bytes())
 }
 
 /// Counts what is written.

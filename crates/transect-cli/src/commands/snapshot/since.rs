@@ -9,10 +9,10 @@ use transect_snapshot::{
 };
 
 use super::{absolute, now, open};
-use crate::args::{SinceArgs, WalkArgs};
+use crate::args::SinceArgs;
 use crate::exit::CliError;
 use crate::output;
-use crate::output::json::InheritedObject;
+use crate::output::inherited::InheritedObject;
 use crate::series::{Search, Series};
 
 /// What `--since` takes instead of the name of a file.
@@ -20,20 +20,26 @@ const LAST: &str = "last";
 
 /// A snapshot that helps to read its tree again.
 #[derive(Debug)]
-pub(crate) struct Since(Arc<Baseline>);
+pub(crate) struct Since {
+    base: Arc<Baseline>,
+    fields: FieldMask,
+}
 
 impl Since {
-    /// Returns the snapshot that the arguments name; `None` if they name none.
+    /// Returns the snapshot that the arguments name, for a walk from these roots; `None` if they name none.
     ///
     /// # Errors
     /// There is no such snapshot, or it does not fit the walk.
-    pub(crate) fn of(args: &SinceArgs, walk: &WalkArgs) -> Result<Option<Self>, CliError> {
+    pub(crate) fn of(
+        args: &SinceArgs,
+        roots: Vec<PathBuf>,
+        follow: bool,
+    ) -> Result<Option<Self>, CliError> {
         let Some(since) = &args.since else { return Ok(None) };
-        if walk.filter.follow {
+        if follow {
             let why = "--since cannot follow links; leave out --follow";
             return Err(CliError::Usage(why.to_owned()));
         }
-        let roots = walk.roots();
         let (path, snapshot) = match (since.to_str(), &roots[..]) {
             (Some(LAST), [root]) => last(root)?,
             (Some(LAST), _) => {
@@ -54,7 +60,12 @@ impl Since {
         let base = Baseline::new(&snapshot, roots, level, now()).map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
         })?;
-        Ok(Some(Self(Arc::new(base))))
+        Ok(Some(Self { base: Arc::new(base), fields: snapshot.metadata().fields() }))
+    }
+
+    /// Returns the attributes that the snapshot has.
+    pub(crate) fn fields(&self) -> FieldMask {
+        self.fields
     }
 
     /// Walks. `fields` are the attributes of directories that the sinks want.
@@ -67,12 +78,19 @@ impl Since {
         fields: FieldMask,
         make: impl Fn() -> S + Sync,
     ) -> Result<Outcome<S>, Error> {
-        plan.run_with(make, || SinceReader::new(plan.system_reader(), Arc::clone(&self.0), fields))
+        plan.run_with(make, || {
+            SinceReader::new(plan.system_reader(), Arc::clone(&self.base), fields)
+        })
     }
 
-    /// Returns what was inherited.
-    pub(crate) fn inherited(&self) -> InheritedObject {
-        let Inherited { level, taken, oldest, directories, entries, .. } = self.0.inherited();
+    /// Returns what was inherited, for the metadata of a snapshot.
+    pub(crate) fn inherited(&self) -> Inherited {
+        self.base.inherited()
+    }
+
+    /// Returns what was inherited, to be shown.
+    pub(crate) fn shown(&self) -> InheritedObject {
+        let Inherited { level, taken, oldest, directories, entries, .. } = self.inherited();
         InheritedObject { level, taken, oldest, directories, entries }
     }
 }
