@@ -30,6 +30,7 @@
 //! | `find-first-file` and four more | Windows | `FindFirstFile`, `FindFirstFileEx` | part of the record, except allocated size and file id |
 //! | `file-attributes-ex` | Windows | `FindFirstFile` | `GetFileAttributesEx` by path |
 //! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
+//! | `ext4` | all (feature `volumes`) | the inode tables of a volume, and its directories' blocks | part of the tables |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
 
 mod attributes;
@@ -56,6 +57,8 @@ mod settings;
 mod system_reader;
 mod usage;
 mod volume;
+#[cfg(feature = "volumes")]
+pub mod volume_reader;
 pub mod watch;
 
 pub mod record;

@@ -29,13 +29,16 @@ pub enum ReaderKind {
     FileAttributesEx,
     /// Every system: `std::fs`.
     Portable,
+    /// Every system: the inode tables of an image or device with ext4, ext3 or ext2.
+    #[cfg(feature = "volumes")]
+    Ext4,
 }
 
 const ONLY_LINUX: &str = "only on Linux";
 const ONLY_WINDOWS: &str = "only on Windows";
 
 impl ReaderKind {
-    /// All kinds, preferred ones first.
+    /// All kinds that read directories, preferred ones first.
     pub const ALL: &'static [Self] = &[
         Self::GetdentsStatx,
         Self::GetdentsFstatat,
@@ -48,6 +51,12 @@ impl ReaderKind {
         Self::FindFirstFile,
         Self::FileAttributesEx,
         Self::Portable,
+    ];
+
+    /// Those that read whole volumes, not directories: their roots are images and devices.
+    pub const VOLUMES: &'static [Self] = &[
+        #[cfg(feature = "volumes")]
+        Self::Ext4,
     ];
 
     /// Returns the name that users type.
@@ -64,6 +73,8 @@ impl ReaderKind {
             Self::FindFirstFile => "find-first-file",
             Self::FileAttributesEx => "file-attributes-ex",
             Self::Portable => "portable",
+            #[cfg(feature = "volumes")]
+            Self::Ext4 => "ext4",
         }
     }
 
@@ -81,6 +92,8 @@ impl ReaderKind {
             Self::FindFirstFile => "FindFirstFile and FindNextFile",
             Self::FileAttributesEx => "FindFirstFile, then GetFileAttributesEx for every file",
             Self::Portable => "std::fs::read_dir, then symlink_metadata by path",
+            #[cfg(feature = "volumes")]
+            Self::Ext4 => "inode tables of an image or device with ext4, ext3 or ext2",
         }
     }
 
@@ -106,6 +119,7 @@ impl ReaderKind {
                 Some("this kernel or sandbox refuses statx")
             }
             Self::GetdentsStatx | Self::GetdentsFstatat | Self::Portable => None,
+            kind if Self::VOLUMES.contains(&kind) => None,
             _ => (!cfg!(windows)).then_some(ONLY_WINDOWS),
         }
     }

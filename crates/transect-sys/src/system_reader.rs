@@ -16,6 +16,8 @@ use crate::reader::{ListStatus, Reader, Want};
 use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::Volume;
+#[cfg(feature = "volumes")]
+use crate::volume_reader::{VolumeHandle, VolumeReader};
 #[cfg(windows)]
 use crate::windows::{
     DirectoryCall, FindCall, FindHandle, FindReader, HandleReader, ListingHandle,
@@ -41,6 +43,8 @@ enum AnyReader {
     #[cfg(windows)]
     Find(FindReader),
     Portable(PortableReader),
+    #[cfg(feature = "volumes")]
+    Volume(Box<VolumeReader>),
 }
 
 #[derive(Debug)]
@@ -53,6 +57,8 @@ enum AnyHandle {
     Find(FindHandle),
     // The others are smaller.
     Portable(Box<PathHandle>),
+    #[cfg(feature = "volumes")]
+    Volume(VolumeHandle),
 }
 
 #[cfg(target_os = "linux")]
@@ -79,6 +85,13 @@ impl From<FindHandle> for SystemHandle {
 impl From<PathHandle> for SystemHandle {
     fn from(handle: PathHandle) -> Self {
         Self(AnyHandle::Portable(Box::new(handle)))
+    }
+}
+
+#[cfg(feature = "volumes")]
+impl From<VolumeHandle> for SystemHandle {
+    fn from(handle: VolumeHandle) -> Self {
+        Self(AnyHandle::Volume(handle))
     }
 }
 
@@ -116,6 +129,8 @@ impl SystemReader {
             ReaderKind::FileAttributesEx => {
                 AnyReader::Find(FindReader::new(FindCall::AttributesEx))
             }
+            #[cfg(feature = "volumes")]
+            ReaderKind::Ext4 => AnyReader::Volume(Box::default()),
             _ => {
                 let _ = settings;
                 AnyReader::Portable(PortableReader::new())
@@ -140,6 +155,8 @@ macro_rules! with_reader {
             #[cfg(windows)]
             AnyReader::Find($reader) => $call,
             AnyReader::Portable($reader) => $call,
+            #[cfg(feature = "volumes")]
+            AnyReader::Volume($reader) => $call,
         }
     };
 }
@@ -155,6 +172,8 @@ macro_rules! with_handle {
             #[cfg(windows)]
             (AnyReader::Find($reader), AnyHandle::Find($handle)) => $call,
             (AnyReader::Portable($reader), AnyHandle::Portable($handle)) => $call,
+            #[cfg(feature = "volumes")]
+            (AnyReader::Volume($reader), AnyHandle::Volume($handle)) => $call,
             _ => panic!("this handle comes from a reader of another type"),
         }
     };
@@ -235,6 +254,8 @@ impl Reader for SystemReader {
             #[cfg(windows)]
             AnyHandle::Find(handle) => FindReader::volume(handle),
             AnyHandle::Portable(handle) => PortableReader::volume(handle),
+            #[cfg(feature = "volumes")]
+            AnyHandle::Volume(handle) => VolumeReader::volume(handle),
         }
     }
 
@@ -248,6 +269,8 @@ impl Reader for SystemReader {
             #[cfg(windows)]
             AnyHandle::Find(handle) => FindReader::may_be_mount_point(handle),
             AnyHandle::Portable(handle) => PortableReader::may_be_mount_point(handle),
+            #[cfg(feature = "volumes")]
+            AnyHandle::Volume(handle) => VolumeReader::may_be_mount_point(handle),
         }
     }
 }

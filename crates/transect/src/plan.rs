@@ -73,6 +73,11 @@ impl ScanPlan {
         if let Some(why) = reader.unavailable_reason() {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
+        if ReaderKind::VOLUMES.contains(&reader)
+            && let Some(why) = unavailable_on_volumes(&options)
+        {
+            return Err(Error::ReaderUnavailable(reader.as_str(), why));
+        }
         let reader_settings = reader_settings(reader, options.buffer_size, options.stat_order)?;
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
@@ -138,6 +143,18 @@ fn cores() -> usize {
 /// Returns the number of descriptors that a walk may use in this process.
 fn descriptors_left() -> usize {
     host::handle_limit().saturating_sub(RESERVED_DESCRIPTORS)
+}
+
+/// Returns why a reader of volumes, which has attributes and names but no content, cannot do what is
+/// wanted.
+fn unavailable_on_volumes(options: &ScanOptions) -> Option<&'static str> {
+    if options.follow || options.filters.broken_links {
+        Some("it does not read the targets of links")
+    } else if options.filters.gitignore {
+        Some("it does not read .gitignore files")
+    } else {
+        None
+    }
 }
 
 /// Checks that the reader supports its settings.

@@ -22,5 +22,7 @@ mod partial_table;
 mod properties;
 mod support;
 mod table;
+#[cfg(target_os = "linux")]
+mod volumes;
 #[cfg(windows)]
 mod windows;

@@ -1,0 +1,16 @@
+//! Errors of volumes.
+
+use std::io;
+
+/// Returns the error for a volume with impossible content.
+pub(super) fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+/// Returns an error like this one.
+pub(super) fn same_error(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}

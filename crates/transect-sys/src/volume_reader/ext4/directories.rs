@@ -1,0 +1,165 @@
+//! Reads the blocks of all directories in the order in which they lie on the volume.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::super::error::same_error;
+use super::super::index::Names;
+use super::super::source::ReadAt;
+use super::super::threads::on_threads;
+use super::directory::Records;
+use super::inode_tables::Found;
+use super::superblock::Superblock;
+
+/// The most bytes read at once.
+const MAX_READ: u64 = 1 << 20;
+/// So many other blocks are read along rather than skipped.
+const MAX_GAP: u64 = 8;
+/// Runs that a thread takes at once.
+const TAKEN: usize = 256;
+
+/// Consecutive blocks of a directory.
+#[derive(Clone, Copy)]
+struct DirectoryRun {
+    physical: u64,
+    directory: u32,
+    logical: u32,
+    blocks: u32,
+}
+
+impl DirectoryRun {
+    fn end(&self) -> u64 {
+        self.physical + u64::from(self.blocks)
+    }
+}
+
+/// What a thread found: names, and for some directories why names are missing.
+#[derive(Default)]
+struct Part {
+    names: Names,
+    errors: Vec<(u32, io::Error)>,
+}
+
+/// Reads the names of all directories. Errors are stored with their directories.
+pub(super) fn read<S: ReadAt + ?Sized>(
+    source: &S,
+    superblock: &Superblock,
+    directories: &mut [Found],
+    threads: usize,
+) -> Vec<Names> {
+    let mut runs = Vec::new();
+    for (number, found) in directories.iter_mut().enumerate() {
+        runs.extend(std::mem::take(&mut found.runs).into_iter().map(|run| DirectoryRun {
+            physical: run.physical,
+            directory: number as u32,
+            logical: run.logical,
+            blocks: run.blocks,
+        }));
+    }
+    runs.sort_unstable_by_key(|run| run.physical);
+    let reader = Reader { source, superblock, directories };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut part = Part::default();
+        loop {
+            let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
+            let Some(rest) = runs.get(begin..).filter(|rest| !rest.is_empty()) else { break };
+            reader.read_runs(&rest[..rest.len().min(TAKEN)], &mut part);
+        }
+        part
+    };
+    let mut parts = on_threads(threads, work);
+    parts.push(reader.inline());
+    parts
+        .into_iter()
+        .map(|part| {
+            for (number, error) in part.errors {
+                directories[number as usize].error.get_or_insert(error);
+            }
+            part.names
+        })
+        .collect()
+}
+
+struct Reader<'a, S: ?Sized> {
+    source: &'a S,
+    superblock: &'a Superblock,
+    directories: &'a [Found],
+}
+
+impl<S: ReadAt + ?Sized> Reader<'_, S> {
+    fn records(&self, directory: u32) -> Records<'_> {
+        let found = &self.directories[directory as usize];
+        Records { superblock: self.superblock, seed: found.seed, encrypted: found.encrypted }
+    }
+
+    /// Adds the entries that are stored in inodes.
+    fn inline(&self) -> Part {
+        let mut part = Part::default();
+        for (number, found) in (0..).zip(self.directories).filter(|(_, it)| !it.inline.is_empty()) {
+            part.names.begin(number, 0);
+            if let Err(error) = self.records(number).add_records(&found.inline, &mut part.names) {
+                part.errors.push((number, error));
+            }
+        }
+        part
+    }
+
+    fn read_runs(&self, mut runs: &[DirectoryRun], part: &mut Part) {
+        let max = MAX_READ / u64::from(self.superblock.block_size);
+        let mut bytes = Vec::new();
+        while let Some(first) = runs.first() {
+            let mut end = first.end();
+            let mut count = 1;
+            while let Some(run) = runs.get(count)
+                && run.physical <= end + MAX_GAP
+                && run.end().max(end) - first.physical <= max
+            {
+                end = end.max(run.end());
+                count += 1;
+            }
+            let (together, rest) = runs.split_at(count);
+            runs = rest;
+            // A run that is longer than a read is alone.
+            let mut begin = first.physical;
+            while begin < end {
+                let blocks = (end - begin).min(max);
+                self.read_blocks(begin, blocks, together, &mut bytes, part);
+                begin += blocks;
+            }
+        }
+    }
+
+    /// Reads these blocks, and adds the entries of the runs in them.
+    fn read_blocks(
+        &self,
+        begin: u64,
+        blocks: u64,
+        runs: &[DirectoryRun],
+        bytes: &mut Vec<u8>,
+        part: &mut Part,
+    ) {
+        let size = self.superblock.block_size as usize;
+        bytes.resize(blocks as usize * size, 0);
+        let read = self.source.read_exact_at(begin * size as u64, bytes);
+        for run in runs {
+            let from = run.physical.max(begin);
+            let to = run.end().min(begin + blocks);
+            if from >= to {
+                continue;
+            }
+            if let Err(error) = &read {
+                part.errors.push((run.directory, same_error(error)));
+                continue;
+            }
+            let own = &bytes[(from - begin) as usize * size..(to - begin) as usize * size];
+            part.names.begin(run.directory, run.logical + (from - run.physical) as u32);
+            let records = self.records(run.directory);
+            for block in own.chunks_exact(size) {
+                if let Err(error) = records.add_block(block, &mut part.names) {
+                    part.errors.push((run.directory, error));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The records of a directory block.
+//!
+//! Source: Linux, `fs/ext4/ext4.h` (`struct ext4_dir_entry_2`, `ext4_rec_len_from_disk`),
+//! `fs/ext4/namei.c` (`ext4_dirblock_csum_verify`), `Documentation/filesystems/ext4/directory.rst`.
+//! The blocks of a directory's hash tree look like unused records.
+
+use std::io;
+
+use super::super::error::invalid;
+use super::super::index::Names;
+use super::super::source::Fields;
+use super::checksum::crc32c;
+use super::superblock::{Superblock, incompat};
+
+/// The record at the end of a block that holds its checksum.
+const TAIL: [u8; 8] = [0, 0, 0, 0, 12, 0, 0, 0xDE];
+const TYPE_DIRECTORY: u8 = 2;
+const TYPE_UNKNOWN: u8 = 0;
+
+/// How the records of a directory are to be read.
+#[derive(Clone, Copy)]
+pub(super) struct Records<'a> {
+    pub(super) superblock: &'a Superblock,
+    /// The beginning of the directory's checksums.
+    pub(super) seed: u32,
+    /// Names are encrypted: any bytes, so they are shown as text.
+    pub(super) encrypted: bool,
+}
+
+impl Records<'_> {
+    /// Adds the entries of a block.
+    ///
+    /// # Errors
+    /// The block is damaged. The entries before that are added.
+    pub(super) fn add_block(self, block: &[u8], names: &mut Names) -> io::Result<()> {
+        if self.is_index(block) {
+            return Ok(());
+        }
+        let (covered, tail) = block.split_at(block.len() - 12);
+        let has_tail = self.superblock.has_checksums() && tail[..8] == TAIL;
+        if has_tail && crc32c(self.seed, covered) != Fields(tail).u32(8) {
+            return Err(invalid("the checksum of a block of the directory is wrong".to_owned()));
+        }
+        self.add_records(if has_tail { covered } else { block }, names)
+    }
+
+    /// Returns whether the block belongs to a hash tree: it has one record that is not in use, or `.` and
+    /// `..`, up to its end. Its checksum is at another place, and the end of an earlier use may be left.
+    fn is_index(self, block: &[u8]) -> bool {
+        let fields = Fields(block);
+        let length = |at: usize| self.record_length(fields.u16(at + 4));
+        (fields.u32(0) == 0 && length(0) == block.len())
+            || (length(0) == 12 && &block[8..10] == b".\0" && length(12) == block.len() - 12)
+    }
+
+    /// Adds the entries of consecutive records.
+    ///
+    /// # Errors
+    /// A record is damaged. The entries before that are added.
+    pub(super) fn add_records(self, mut records: &[u8], names: &mut Names) -> io::Result<()> {
+        let has_type = self.superblock.has_incompat(incompat::FILE_TYPE);
+        let damaged = || invalid("a record of the directory is damaged".to_owned());
+        while !records.is_empty() {
+            let fields = Fields(records);
+            let (inode, length) = (fields.u32(0), self.record_length(fields.u16(4)));
+            let name_length = usize::from(fields.u8(6));
+            if length < 8 + name_length || length % 4 != 0 || length > records.len() {
+                return Err(damaged());
+            }
+            let name = &records[8..8 + name_length];
+            records = &records[length..];
+            if inode == 0 || name == b"." || name == b".." {
+                continue;
+            }
+            let file_type = if has_type { fields.u8(7) & 0x7 } else { TYPE_UNKNOWN };
+            let may_be_directory = matches!(file_type, TYPE_DIRECTORY | TYPE_UNKNOWN);
+            if self.encrypted {
+                names.push(encoded(name).as_bytes(), inode, may_be_directory);
+            } else if name.is_empty() || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
+                return Err(damaged());
+            } else {
+                names.push(name, inode, may_be_directory);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the length of a record. In blocks of 64 KiB, the lowest bits stand for the highest.
+    fn record_length(self, stored: u16) -> usize {
+        let stored = usize::from(stored);
+        match self.superblock.block_size {
+            65536 if stored == 0 || stored == 0xFFFF => 65536,
+            65536 => (stored & 0xFFFC) | (stored & 3) << 16,
+            _ => stored,
+        }
+    }
+}
+
+/// Returns encrypted bytes as text: hexadecimal digits. A name may have 255 bytes, so that of a longer one
+/// ends with a checksum.
+fn encoded(name: &[u8]) -> String {
+    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    match name.get(..120) {
+        None => digits(name),
+        Some(first) => format!("{}~{:08x}", digits(first), crc32c(!0, name)),
+    }
+}

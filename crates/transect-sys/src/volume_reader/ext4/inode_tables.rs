@@ -1,0 +1,217 @@
+//! Reads the inodes of all groups, several groups at once.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::super::error::invalid;
+use super::super::index::{InodeGroup, InodeRecord, Role};
+use super::super::source::ReadAt;
+use super::super::threads::on_threads;
+use super::checksum::crc32c;
+use super::content::{Content, Run};
+use super::groups::Group;
+use super::inode::{Inode, flag};
+use super::superblock::Superblock;
+
+/// The most bytes read at once.
+const MAX_READ: usize = 1 << 20;
+/// So many blocks without an inode in use are read along rather than skipped.
+const MAX_GAP: usize = 16;
+
+/// A directory, before its entries are read.
+pub(super) struct Found {
+    pub(super) inode: u32,
+    pub(super) seed: u32,
+    pub(super) encrypted: bool,
+    /// Records that are in the inode itself.
+    pub(super) inline: Vec<u8>,
+    pub(super) runs: Vec<Run>,
+    pub(super) error: Option<io::Error>,
+}
+
+/// The inodes of a group. Directories are numbered within it.
+#[derive(Default)]
+pub(super) struct GroupTable {
+    pub(super) inodes: InodeGroup,
+    pub(super) directories: Vec<Found>,
+}
+
+/// Reads the inodes of all groups.
+pub(super) fn read<S: ReadAt + ?Sized>(
+    source: &S,
+    superblock: &Superblock,
+    groups: Vec<io::Result<Group>>,
+    threads: usize,
+) -> Vec<GroupTable> {
+    let mut tables: Vec<GroupTable> = Vec::with_capacity(groups.len());
+    tables.resize_with(groups.len(), GroupTable::default);
+    let mut readable = Vec::new();
+    for (number, group) in groups.into_iter().enumerate() {
+        match group {
+            Ok(group) => readable.push(group),
+            Err(error) => tables[number].inodes.error = Some(error),
+        }
+    }
+    let reader = Reader { source, superblock, blocks_left: AtomicU64::new(superblock.blocks) };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(group) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((group.number, reader.read_group(group)));
+        }
+        done
+    };
+    let done = on_threads(threads, work);
+    for (number, table) in done.into_iter().flatten() {
+        tables[number as usize] = table;
+    }
+    tables
+}
+
+struct Reader<'a, S: ?Sized> {
+    source: &'a S,
+    superblock: &'a Superblock,
+    /// Each block belongs to one directory, so all of them have no more than there are.
+    blocks_left: AtomicU64,
+}
+
+impl<S: ReadAt + ?Sized> Reader<'_, S> {
+    fn read_group(&self, group: &Group) -> GroupTable {
+        let mut table = GroupTable::default();
+        if group.used == 0 {
+            return table;
+        }
+        let per_block = (self.superblock.block_size / self.superblock.inode_size) as usize;
+        let bitmap = self.bitmap(group);
+        let is_used = |inode: usize| {
+            inode < group.used as usize
+                && bitmap.as_ref().is_none_or(|bits| bits[inode / 8] >> (inode % 8) & 1 != 0)
+        };
+        let blocks = (group.used as usize).div_ceil(per_block);
+        let has_used = |block: usize| (block * per_block..(block + 1) * per_block).any(is_used);
+        let mut bytes = Vec::new();
+        let mut next = 0;
+        while let Some(run) = next_run(next..blocks, self.max_blocks(), has_used) {
+            next = run.end;
+            bytes.resize(run.len() * self.superblock.block_size as usize, 0);
+            let offset = (group.table + run.start as u64) * u64::from(self.superblock.block_size);
+            if let Err(error) = self.source.read_exact_at(offset, &mut bytes) {
+                table.inodes.error.get_or_insert(error);
+                continue;
+            }
+            let inodes = bytes.chunks_exact(self.superblock.inode_size as usize);
+            for (at, inode) in (run.start * per_block..).zip(inodes).filter(|&(at, _)| is_used(at))
+            {
+                self.add(group, at, inode, &mut table);
+            }
+        }
+        table.inodes.records.shrink_to_fit();
+        table
+    }
+
+    fn max_blocks(&self) -> usize {
+        MAX_READ / self.superblock.block_size as usize
+    }
+
+    /// Returns which inodes are in use; `None` if that is not known.
+    fn bitmap(&self, group: &Group) -> Option<Vec<u8>> {
+        let block_size = self.superblock.block_size;
+        let mut bits = vec![0; self.superblock.inodes_per_group.div_ceil(8) as usize];
+        let offset = group.bitmap * u64::from(block_size);
+        self.source.read_exact_at(offset, &mut bits).ok()?;
+        if self.superblock.has_checksums() {
+            let mask = if self.superblock.descriptor_size >= 64 { u32::MAX } else { 0xFFFF };
+            let covered = &bits[..self.superblock.inodes_per_group as usize / 8];
+            let crc = crc32c(self.superblock.seed, covered);
+            if crc & mask != group.bitmap_checksum & mask {
+                return None;
+            }
+        }
+        Some(bits)
+    }
+
+    fn add(&self, group: &Group, at: usize, bytes: &[u8], table: &mut GroupTable) {
+        let superblock = self.superblock;
+        let number = group.number * superblock.inodes_per_group + at as u32 + 1;
+        let inode = Inode::new(number, bytes);
+        if !inode.is_used() {
+            return;
+        }
+        let mut record = if inode.checksum_is_right(superblock) {
+            inode.record(superblock)
+        } else {
+            InodeRecord { role: Role::Damaged, ..InodeRecord::default() }
+        };
+        if record.role == Role::Entry && inode.is_directory() {
+            record.role = Role::Directory(table.directories.len() as u32);
+            table.directories.push(self.directory(number, inode));
+        }
+        let records = &mut table.inodes.records;
+        records.resize_with(at, InodeRecord::default);
+        records.push(record);
+    }
+
+    fn directory(&self, number: u32, inode: Inode<'_>) -> Found {
+        let mut found = Found {
+            inode: number,
+            seed: inode.seed(self.superblock),
+            encrypted: inode.flags() & flag::ENCRYPTED != 0,
+            inline: Vec::new(),
+            runs: Vec::new(),
+            error: None,
+        };
+        if inode.flags() & flag::INLINE_DATA != 0 {
+            // The first four bytes are the number of the directory above.
+            found.inline.extend_from_slice(&inode.content()[4..]);
+            found.inline.extend_from_slice(inode.inline_rest().unwrap_or(&[]));
+            return found;
+        }
+        let (runs, result) = Content::of(self.source, self.superblock, inode);
+        found.error = result.err();
+        let blocks = runs.iter().map(|run| u64::from(run.blocks)).sum::<u64>();
+        let spend = |left: u64| left.checked_sub(blocks);
+        match self.blocks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend) {
+            Ok(_) => found.runs = runs,
+            Err(_) => {
+                let text = "the directories claim more blocks than the volume has".to_owned();
+                found.error = Some(invalid(text));
+            }
+        }
+        found
+    }
+}
+
+/// Returns the next blocks to read at once: those with an inode in use, and short gaps between them.
+fn next_run(
+    blocks: std::ops::Range<usize>,
+    max: usize,
+    has_used: impl Fn(usize) -> bool,
+) -> Option<std::ops::Range<usize>> {
+    let end = blocks.end;
+    let begin = blocks.clone().find(|&block| has_used(block))?;
+    let mut last = begin;
+    for block in begin + 1..end.min(begin + max) {
+        if has_used(block) {
+            last = block;
+        } else if block - last > MAX_GAP {
+            break;
+        }
+    }
+    Some(begin..last + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_run_bridges_short_gaps_only() {
+        let used = |all: &'static [usize]| move |block: usize| all.contains(&block);
+        assert_eq!(next_run(0..40, 256, used(&[])), None);
+        assert_eq!(next_run(0..40, 256, used(&[3, 5, 21])), Some(3..22));
+        assert_eq!(next_run(0..40, 256, used(&[3, 5, 23])), Some(3..6));
+        assert_eq!(next_run(6..40, 256, used(&[3, 5, 23])), Some(23..24));
+        assert_eq!(next_run(0..40, 2, used(&[3, 4, 5])), Some(3..5));
+        assert_eq!(next_run(0..4, 256, used(&[3, 4])), Some(3..4));
+    }
+}

@@ -1,0 +1,13 @@
+//! A volume of any bytes is read or refused: without a panic, with an end, and with no more entries than
+//! its bytes can hold.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use transect_sys::volume_reader::count_entries;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(entries) = count_entries(bytes) {
+        assert!(entries <= bytes.len());
+    }
+});
