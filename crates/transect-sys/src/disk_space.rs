@@ -30,9 +30,13 @@ impl DiskSpace {
     }
 
     /// Queries the file system that the only root of a walk is on. Returns `None` for several roots,
-    /// for file systems without a size, such as `/proc`, and if the query fails.
+    /// for file systems without a size, such as `/proc`, for images of volumes, and if the query fails.
     pub fn of_roots(roots: &[PathBuf]) -> Option<Self> {
         let [root] = roots else { return None };
+        #[cfg(feature = "volumes")]
+        if crate::volume_reader::reader_of(root).is_some() {
+            return None;
+        }
         let parent = || root.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = if root.is_dir() { root } else { parent().unwrap_or(Path::new(".")) };
         Self::of(directory).ok().filter(|disk| disk.size > 0)

@@ -1,6 +1,6 @@
 //! Arguments of the commands that walk trees.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
@@ -8,6 +8,7 @@ use transect::{
     Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind, ScanOptions,
     StatOrder, Totals,
 };
+use transect_sys::volume_reader::reader_of;
 use transect_text::nearest::nearest;
 use transect_text::size;
 
@@ -20,7 +21,8 @@ use crate::output;
 pub(crate) struct WalkArgs {
     /// Start here [default: the current directory]
     ///
-    /// Nested paths are counted once.
+    /// Nested paths are counted once. The image of a volume with ext4 is read as a tree if it is the only
+    /// path.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -219,8 +221,14 @@ impl FilterArgs {
     }
 }
 
+/// Returns the reader for a path, if that is the image of a volume.
+pub(crate) fn image_reader(path: &Path) -> Option<ReaderKind> {
+    path.is_file().then(|| reader_of(path)).flatten()
+}
+
 fn reader_parser() -> impl TypedValueParser<Value = ReaderKind> {
-    one_of(ReaderKind::ALL, ReaderKind::as_str)
+    const READERS: &[&[ReaderKind]] = &[ReaderKind::ALL, ReaderKind::VOLUMES];
+    one_of(READERS.concat().leak(), ReaderKind::as_str)
 }
 
 fn order_parser() -> impl TypedValueParser<Value = Order> {
@@ -252,7 +260,7 @@ impl WalkArgs {
     /// Returns the options of the walk.
     pub(crate) fn options(&self) -> ScanOptions {
         let mut options = self.filter.options(self.roots());
-        options.reader = self.reader;
+        options.reader = self.reader.or_else(|| self.image_reader());
         options.buffer_size = self.buffer_size;
         options.stat_order = self.stat_order;
         options.order = self.order.unwrap_or_default();
@@ -260,7 +268,14 @@ impl WalkArgs {
         options
     }
 
-    /// Returns whether a stored profile may choose the settings: no option sets one.
+    /// Returns the reader for the only path, if that is the image of a volume.
+    fn image_reader(&self) -> Option<ReaderKind> {
+        let [path] = self.paths.as_slice() else { return None };
+        image_reader(path)
+    }
+
+    /// Returns whether a stored profile may choose the settings: no option sets one, and the tree is in
+    /// directories.
     #[cfg(feature = "lab")]
     pub(crate) fn allows_profile(&self) -> bool {
         !self.no_profile
@@ -269,6 +284,7 @@ impl WalkArgs {
             && self.stat_order.is_none()
             && self.order.is_none()
             && self.threads.is_none()
+            && self.image_reader().is_none()
     }
 
     /// Rejects a missing path that is the name of a command, or could be a mistyped one: `transect usag

@@ -18,6 +18,7 @@ mod goldens;
 mod harness;
 mod help;
 mod hostile;
+mod image;
 mod import;
 mod interchange;
 mod lab;

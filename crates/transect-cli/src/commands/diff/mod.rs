@@ -9,7 +9,7 @@ use std::sync::Arc;
 use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, diff};
 
-use crate::args::{ComparisonArgs, DiffArgs};
+use crate::args::{ComparisonArgs, DiffArgs, image_reader};
 use crate::commands::snapshot;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
@@ -35,7 +35,9 @@ impl Side {
         let progress = Arc::new(Progress::new());
         let line = ProgressLine::start(args.progress, true, &progress);
         transect_sys::host::raise_handle_limit();
-        let options = ScanOptions::new([root]).one_file_system(one_file_system);
+        let reader = image_reader(&root);
+        let mut options = ScanOptions::new([root]).one_file_system(one_file_system);
+        options.reader = reader;
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME;
         let (table, outcome) = snapshot::walk(options, fields, None, cancel, &progress)?;
