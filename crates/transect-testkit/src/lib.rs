@@ -9,6 +9,7 @@
 //! * [`Counts`]: counts to compare, with a readable difference.
 //! * `Browser`: a page in a real browser.
 //! * `faults`: faults in the system calls of a program.
+//! * `WindowsProgram`: a program for Windows, run under Wine.
 //! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: run and skip tests, and
 //!   wait.
 
@@ -29,6 +30,8 @@ mod skip;
 mod temp;
 pub mod trees;
 mod watchdog;
+#[cfg(unix)]
+mod wine;
 
 #[cfg(unix)]
 pub use browser::Browser;
@@ -43,3 +46,5 @@ pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;
 pub use temp::TempDir;
 pub use watchdog::{WATCHDOG, wait_for, wait_for_ok, wait_until, within};
+#[cfg(unix)]
+pub use wine::{CROSS_COMPILER, WindowsProgram, on_drive};

@@ -1,82 +1,26 @@
 //! The program for Windows under Wine, compared with the program for Linux: both read the same
 //! trees, one of them through the drive `Z:`, which is `/`.
-//!
-//! `TRANSECT_EXE` names the program, `TRANSECT_WINE` the command that runs it, such as `wine64`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use transect_testkit::trees;
+use transect_testkit::{CROSS_COMPILER, WindowsProgram, on_drive, trees};
 
 use crate::harness::{TestEnv, skip};
 
-const SIGKILL: i32 = 9;
-const SIGSEGV: i32 = 11;
-
-/// The program for Windows.
-struct Exe {
-    program: OsString,
-    wine: Vec<String>,
-}
-
-impl Exe {
-    /// Returns the program; reports a skip if there is none.
-    fn find(test: &str) -> Option<Self> {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let (Some(program), Some(wine)) = (set("TRANSECT_EXE"), set("TRANSECT_WINE")) else {
-            return skip(test, "TRANSECT_EXE and TRANSECT_WINE are not set");
-        };
-        let wine = wine.to_str().expect("a command in plain words");
-        Some(Self { program, wine: wine.split_whitespace().map(str::to_owned).collect() })
-    }
-
-    /// Runs the program to its end, and returns its output.
-    #[track_caller]
-    fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<u8> {
-        let (wine, words) = self.wine.split_first().expect("a command");
-        let mut command = Command::new(wine);
-        command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
-        let mut output = command.output().expect("Wine can be started");
-        // Occasionally Wine 8 crashes while the threads of a program end (tools/windows), or its
-        // server kills a client that it considers broken. A failure of the program itself is an
-        // exception, never a signal.
-        for _ in 0..3 {
-            if matches!(output.status.signal(), Some(SIGKILL | SIGSEGV))
-                || output.status.code() == Some(128 + SIGSEGV)
-            {
-                output = command.output().expect("Wine can be started");
-            }
-        }
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {}\n{complaints}", output.status);
-        output.stdout
-    }
-
-    #[track_caller]
-    fn json<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Value {
-        serde_json::from_slice(&self.run(args)).expect("one JSON object")
-    }
-
-    /// Returns the available readers, determined once: every start under Wine is slow.
-    fn readers(&self) -> &'static [String] {
-        static READERS: OnceLock<Vec<String>> = OnceLock::new();
-        READERS.get_or_init(|| {
-            let doctor = self.json(["doctor", "--json", r"C:\"]);
-            let rows = doctor["readers"].as_array().expect("a list").iter();
-            let available = rows.filter(|row| row["available"] == true);
-            available.map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
-        })
-    }
-}
-
-/// Returns a path as Wine spells it.
-fn on_drive(path: &Path) -> String {
-    format!("Z:{}", path.to_str().expect("a plain path").replace('/', r"\"))
+/// Returns the available readers, determined once: every start under Wine is slow.
+fn readers(exe: &WindowsProgram) -> &'static [String] {
+    static READERS: OnceLock<Vec<String>> = OnceLock::new();
+    READERS.get_or_init(|| {
+        let doctor = exe.json(["doctor", "--json", r"C:\"]);
+        let rows = doctor["readers"].as_array().expect("a list").iter();
+        let available = rows.filter(|row| row["available"] == true);
+        available.map(|row| row["name"].as_str().expect("a name").to_owned()).collect()
+    })
 }
 
 /// Returns the counts that both systems agree on. (Directories have no size on Windows.)
@@ -94,7 +38,7 @@ fn listed(bytes: &[u8]) -> Vec<String> {
 }
 
 /// Asserts that both programs find the same entries in a tree, with every reader under Wine.
-fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[&str]) {
+fn assert_same(env: &TestEnv, exe: &WindowsProgram, tree: &Path, keys: &[&str], options: &[&str]) {
     let root = tree.to_str().expect("a plain path");
     let drive = on_drive(tree);
     let here = env.transect(["--json", root].iter().chain(options)).exits(0).quiet().json();
@@ -104,7 +48,7 @@ fn assert_same(env: &TestEnv, exe: &Exe, tree: &Path, keys: &[&str], options: &[
         listed(&list.stdout).iter().map(|path| on_drive(path.as_ref())).collect();
     here_paths.sort();
     let mut wrong = Vec::new();
-    for reader in exe.readers() {
+    for reader in readers(exe) {
         let reader = ["--reader", reader.as_str()];
         let scan = exe.json(["--json", &drive].iter().chain(options).chain(&reader));
         let list = exe.run(["list", "-0", &drive].iter().chain(options).chain(&reader));
@@ -157,7 +101,7 @@ fn below(tree: &Path) -> Vec<PathBuf> {
 #[test]
 fn wine_and_linux_agree_without_links() {
     let test = "wine_and_linux_agree_without_links";
-    let Some(exe) = Exe::find(test) else {
+    let Some(exe) = WindowsProgram::find(test) else {
         return;
     };
     let env = TestEnv::new();
@@ -169,7 +113,7 @@ fn wine_and_linux_agree_without_links() {
 #[test]
 fn wine_and_linux_agree_on_weird_names() {
     let test = "wine_and_linux_agree_on_weird_names";
-    let Some(exe) = Exe::find(test) else {
+    let Some(exe) = WindowsProgram::find(test) else {
         return;
     };
     let env = TestEnv::new();
@@ -195,7 +139,7 @@ fn is_valid_on_windows(name: &[u8]) -> bool {
 #[test]
 fn wine_and_linux_agree_following_links() {
     let test = "wine_and_linux_agree_following_links";
-    let Some(exe) = Exe::find(test) else {
+    let Some(exe) = WindowsProgram::find(test) else {
         return;
     };
     let env = TestEnv::new();
@@ -229,7 +173,7 @@ fn wine_and_linux_agree_following_links() {
 #[test]
 fn wine_link_to_other_volume_respects_one_file_system() {
     let test = "wine_link_to_other_volume_respects_one_file_system";
-    let Some(exe) = Exe::find(test) else {
+    let Some(exe) = WindowsProgram::find(test) else {
         return;
     };
     let memory = Path::new("/dev/shm");
@@ -244,7 +188,7 @@ fn wine_link_to_other_volume_respects_one_file_system() {
     env.write("tree/here/file", 1);
     std::os::unix::fs::symlink(elsewhere.path(), env.path("tree/link")).expect("a symbolic link");
     let drive = on_drive(&env.path("tree"));
-    for reader in exe.readers() {
+    for reader in readers(&exe) {
         let scan = |options: &[&str]| {
             let scan = exe.json(["--json", &drive, "--reader", reader].iter().chain(options));
             let number = |key: &str| scan[key].as_u64().expect("a number");
@@ -256,9 +200,6 @@ fn wine_link_to_other_volume_respects_one_file_system() {
         assert_eq!(scan(&["--follow", "-x"]), (1, 3, 0, 1), "{reader}");
     }
 }
-
-/// The compiler that builds contenders for Windows here.
-const CROSS_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
 /// The contenders of Windows, with the programs that the cross compiler built from them.
 struct CrossBuilt {
@@ -306,17 +247,15 @@ impl CrossBuilt {
 
     /// Runs one of the programs, and returns the line that it prints.
     #[track_caller]
-    fn run(&self, exe: &Exe, program: &str, args: &[&str]) -> Value {
-        let program =
-            Exe { program: self.programs.join(program).into_os_string(), wine: exe.wine.clone() };
-        program.json(args)
+    fn run(&self, exe: &WindowsProgram, program: &str, args: &[&str]) -> Value {
+        exe.other(self.programs.join(program)).json(args)
     }
 }
 
 #[test]
 fn wine_contenders_of_windows_do_equal_work() {
     let test = "wine_contenders_of_windows_do_equal_work";
-    let Some(exe) = Exe::find(test) else { return };
+    let Some(exe) = WindowsProgram::find(test) else { return };
     if Command::new(CROSS_COMPILER).arg("--version").output().is_err() {
         return skip(test, "no cross compiler for Windows").unwrap_or_default();
     }
@@ -362,7 +301,7 @@ fn wine_contenders_of_windows_do_equal_work() {
 #[test]
 fn wine_session_ranks_contender_built_there() {
     let test = "wine_session_ranks_contender_built_there";
-    let Some(exe) = Exe::find(test) else { return };
+    let Some(exe) = WindowsProgram::find(test) else { return };
     if Command::new(CROSS_COMPILER).arg("--version").output().is_err() {
         return skip(test, "no cross compiler for Windows").unwrap_or_default();
     }
@@ -376,13 +315,12 @@ fn wine_session_ranks_contender_built_there() {
         "set LOCALAPPDATA={}&& {} lab run enumerate --contenders {} --path {} --state as-is --rounds 1 \
          --no-calls --methods c-nt-query -o {}",
         folder(env.mkdir("cache")),
-        on_drive(Path::new(&exe.program)),
+        on_drive(exe.path()),
         on_drive(&built.contenders),
         folder(tree),
         folder(env.path("session.jsonl")),
     );
-    let cmd = Exe { program: "cmd".into(), wine: exe.wine.clone() };
-    let report = cmd.run(["/c", &set]);
+    let report = exe.other("cmd").run(["/c", &set]);
     let report = String::from_utf8_lossy(&report);
     let row = report.lines().find(|line| line.starts_with("c-nt-query "));
     let row = row.unwrap_or_else(|| panic!("not ranked: {report}"));
