@@ -264,6 +264,10 @@ impl Rows {
         }
     }
 
+    pub(super) fn contains(&self, row: Row) -> bool {
+        self.chunks.get(row.chunk()).is_some_and(|chunk| row.index() < chunk.len())
+    }
+
     #[inline]
     pub(super) fn locate(&self, row: Row) -> (&Chunk, usize) {
         (&self.chunks[row.chunk()], row.index())

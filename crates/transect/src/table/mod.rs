@@ -107,12 +107,19 @@ impl Table {
     /// The root cannot be read, or there are too many entries. Errors inside the tree are in
     /// [`Table::diagnostics`].
     pub fn read(root: impl Into<PathBuf>) -> Result<Self, Error> {
-        let columns = FieldMask::SIZE | FieldMask::ALLOCATED | FieldMask::MTIME;
+        Self::read_with(ScanOptions::new([root.into()]), FieldMask::MTIME)
+    }
+
+    /// Reads trees into a table with these columns, besides names, types and both sizes.
+    ///
+    /// # Errors
+    /// Those of [`ScanOptions::plan`] and [`Table::read`]: one root that cannot be read, if no other
+    /// can.
+    pub fn read_with(options: ScanOptions, columns: FieldMask) -> Result<Self, Error> {
         let builder = TableBuilder::new(columns);
-        let plan = ScanOptions::new([root.into()]).plan()?;
-        let mut table = plan.run(|| builder.sink())?.sink.into_table()?;
+        let mut table = options.plan()?.run(|| builder.sink())?.sink.into_table()?;
         let errors = &mut table.diagnostics.kept_errors;
-        // The only entry at depth 0 is the root itself.
+        // The only entries at depth 0 are the roots themselves.
         match errors.iter().position(|error| error.depth() == 0 && table.entries == 0) {
             Some(index) => Err(Error::Root(errors.swap_remove(index))),
             None => Ok(table),
@@ -147,6 +154,11 @@ impl Table {
     /// Returns the totals of all roots together.
     pub fn grand_total(&self) -> SubtreeTotals {
         self.directories.top.totals
+    }
+
+    /// Returns the row with this [number](Row::number); `None` if the table has none.
+    pub fn row(&self, number: u32) -> Option<Row> {
+        Some(Row(number)).filter(|&row| self.rows.contains(row))
     }
 
     /// Returns the name of an entry; of a root, the path as given.

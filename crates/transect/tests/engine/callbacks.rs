@@ -166,4 +166,15 @@ fn table_read_reads_tree_or_returns_why_not() {
     assert_eq!((table.totals(root).files, table.totals(root).apparent), (1, 5));
     let error = std::io::Error::from(Table::read(temp.join("missing")).unwrap_err());
     assert_eq!(error.kind(), ErrorKind::NotFound);
+
+    let options = ScanOptions::new([temp.path().to_path_buf(), temp.join("missing")]);
+    let table = Table::read_with(options, FieldMask::INODE).unwrap();
+    assert_eq!(table.columns(), FieldMask::INODE | FieldMask::SIZE | FieldMask::ALLOCATED);
+    assert_eq!((table.len(), table.diagnostics().errors), (2, 1));
+    for row in table.iter() {
+        assert_eq!(table.row(row.number()), Some(row));
+    }
+    // A root and its entry lie in one chunk, or each in a chunk of its own.
+    assert_eq!((0..200_000).filter(|&number| table.row(number).is_some()).count(), 2);
+    assert_eq!(table.row(u32::MAX), None);
 }
