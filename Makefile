@@ -26,7 +26,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows test quick torture check ci fuzz bench install completions clean need-cargo need-programs
+.PHONY: help build dist static windows c c-windows test quick torture check ci fuzz bench install install-c completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ windows: ## Build transect.exe for Windows (tools/windows installs the tools)
 	if [ -e "$$folder/bcryptprimitives.dll" ]; then
 		echo 'bcryptprimitives.dll beside it is for Wine only, which lacks it: not to be shipped'
 	fi
+
+c: need-cargo ## Build the library for C and C++, with header and pkg-config file: target/c
+	@CARGO='$(CARGO)' tools/c-library
+
+c-windows: need-cargo ## Build it for Windows: target/c-windows
+	@CARGO='$(CARGO)' tools/c-library windows
 
 # Runs the tests for Linux, some of which run transect.exe under Wine, and beside them the tests for
 # Windows, whose output comes last. Where Windows cannot be prepared, its tests are skipped as one.
@@ -198,7 +204,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/pack .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/pack tools/c-library .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/public-api
 	tools/pack
@@ -252,6 +258,12 @@ install: completions ## Install binary, man pages and completions below PREFIX (
 	install -Dm644 '$(TARGET)/generated/transect.zsh' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_transect'
 	install -Dm644 '$(TARGET)/generated/transect.fish' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/transect.fish'
 
+install-c: c ## Install header and libraries for C below PREFIX (/usr/local)
+	install -d '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	install -m644 '$(TARGET)/c/include/transect.h' '$(DESTDIR)$(PREFIX)/include'
+	install -m644 '$(TARGET)/c/lib/pkgconfig/transect.pc' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	cp -P '$(TARGET)'/c/lib/libtransect.* '$(DESTDIR)$(PREFIX)/lib'
+
 clean: ## Remove everything that was built
 	$(CARGO) clean
 	rm -rf fuzz/target
@@ -265,7 +277,7 @@ need-programs:
 	@PATH="$$PATH:/usr/sbin:/sbin"
 	missing=
 	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
-		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
+		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
 	done
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
