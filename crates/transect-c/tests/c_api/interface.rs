@@ -15,7 +15,7 @@ use transect_c::table::{NO_ROW, Totals};
 use transect_c::walk::{Entry, WalkCounts, flow};
 use transect_testkit::TempDir;
 
-use crate::kit::{compiler, has, header, library, repository, run};
+use crate::kit::{compiler, has, header, library, repository, run, source};
 
 #[test]
 fn header_compiles_without_warnings_as_c_and_cpp() {
@@ -72,6 +72,10 @@ fn exported_symbols_are_those_of_the_header() {
         .collect();
     assert_eq!(exported, declared);
     assert!(declared.len() > 30, "{declared:?}");
+    let check = std::fs::read_to_string(source("tests/c_api/programs/check.c")).unwrap();
+    let untested: Vec<_> =
+        declared.iter().filter(|name| !check.contains(&format!("{name}("))).collect();
+    assert!(untested.is_empty(), "check.c does not call {untested:?}");
 }
 
 #[test]
@@ -109,10 +113,10 @@ fn layouts_and_constants_are_those_of_the_header() {
     if !has("layouts_and_constants_are_those_of_the_header", "cc") {
         return;
     }
-    let (mut source, mut expected) = (String::new(), String::new());
-    layout!(source, expected, "transect_error", CallError { status, os_error, message });
+    let (mut lines, mut expected) = (String::new(), String::new());
+    layout!(lines, expected, "transect_error", CallError { status, os_error, message });
     layout!(
-        source,
+        lines,
         expected,
         "transect_attributes",
         CAttributes {
@@ -135,17 +139,17 @@ fn layouts_and_constants_are_those_of_the_header() {
             reserved
         }
     );
-    layout!(source, expected, "transect_entry", Entry<'_> {
+    layout!(lines, expected, "transect_entry", Entry<'_> {
         directory, name, name_length, depth, followed, internal, attributes
     });
     layout!(
-        source,
+        lines,
         expected,
         "transect_counts",
         WalkCounts { entries, errors, vanished, skipped, stopped, reserved }
     );
     layout!(
-        source,
+        lines,
         expected,
         "transect_totals",
         Totals {
@@ -161,9 +165,9 @@ fn layouts_and_constants_are_those_of_the_header() {
             reserved
         }
     );
-    layout!(source, expected, "transect_lookup", Lookup { status, os_error, attributes });
+    layout!(lines, expected, "transect_lookup", Lookup { status, os_error, attributes });
     layout!(
-        source,
+        lines,
         expected,
         "transect_cache_counts",
         Counts {
@@ -182,7 +186,7 @@ fn layouts_and_constants_are_those_of_the_header() {
             reserved
         }
     );
-    layout!(source, expected, "transect_found", Found { index, path_length, attributes });
+    layout!(lines, expected, "transect_found", Found { index, path_length, attributes });
     // Every field has a line of its own in the header, and every struct ends with its name.
     let header = header();
     let structs = header.split("typedef struct transect_").skip(1).filter(|text| {
@@ -228,14 +232,14 @@ fn layouts_and_constants_are_those_of_the_header() {
     assert_eq!(names, words("TRANSECT_", " = "));
     constants.push(("TRANSECT_NO_ROW".to_owned(), NO_ROW.into()));
     for (name, value) in constants {
-        writeln!(source, r#"printf("%s %lld\n", "{name}", (long long){name});"#).unwrap();
+        writeln!(lines, r#"printf("%s %lld\n", "{name}", (long long){name});"#).unwrap();
         writeln!(expected, "{name} {value}").unwrap();
     }
 
     let temp = TempDir::new();
     let (file, built) = (temp.join("layouts.c"), temp.join("layouts"));
     let program = format!(
-        "#include <stdio.h>\n#include <transect.h>\nint main(void) {{\n{source}return 0;\n}}\n"
+        "#include <stdio.h>\n#include <transect.h>\nint main(void) {{\n{lines}return 0;\n}}\n"
     );
     std::fs::write(&file, program).unwrap();
     run(compiler("cc", "-std=c99", library()).arg("-o").arg(&built).arg(file));

@@ -8,10 +8,10 @@
 
 #[cfg(target_os = "linux")]
 mod compiled;
+mod from_rust;
 #[cfg(target_os = "linux")]
 mod interface;
 #[cfg(target_os = "linux")]
 mod kit;
 #[cfg(target_os = "linux")]
 mod under_wine;
-mod unwinding;
