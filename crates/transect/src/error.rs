@@ -162,6 +162,8 @@ pub enum Error {
         /// The maximum.
         max: u32,
     },
+    /// A filter that reads files, for a table of entries that were read before: its name.
+    FilterReadsFiles(&'static str),
     /// A cache root or base that is not an absolute path.
     NotAbsolute(PathBuf),
     /// Change notifications are not available: the reason.
@@ -211,6 +213,9 @@ impl fmt::Display for Error {
             Self::InvalidDepths { min, max } => {
                 write!(f, "minimum depth {min} is greater than maximum depth {max}")
             }
+            Self::FilterReadsFiles(name) => {
+                write!(f, "filter '{name}' reads files; it cannot be applied to a table")
+            }
             Self::NotAbsolute(path) => write!(f, "'{}' is not an absolute path", path.display()),
             Self::NoNotifications(why) => write!(f, "cannot watch for changes: {why}"),
             Self::Root(error) => error.fmt(f),
@@ -245,6 +250,7 @@ impl From<Error> for io::Error {
             | Error::UnsupportedStatOrder(_)
             | Error::InvalidPattern(..)
             | Error::InvalidDepths { .. }
+            | Error::FilterReadsFiles(_)
             | Error::NotAbsolute(_) => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)

@@ -367,6 +367,15 @@ impl CompiledFilters {
         self.empty || self.broken_links
     }
 
+    /// Returns the name of a filter that reads files, or `None` if names and attributes are enough.
+    pub(crate) fn reads_files(&self) -> Option<&'static str> {
+        match self {
+            Self { gitignore: true, .. } => Some("gitignore"),
+            Self { broken_links: true, .. } => Some("broken_links"),
+            _ => None,
+        }
+    }
+
     /// Returns whether only empty directories are delivered.
     pub(crate) fn requires_empty(&self) -> bool {
         self.empty

@@ -105,7 +105,7 @@ impl Conditions {
     }
 
     /// Returns the attributes that the conditions need.
-    pub(super) fn fields(&self) -> FieldMask {
+    pub fn fields(&self) -> FieldMask {
         let if_set =
             |is_required: bool, field| if is_required { field } else { FieldMask::empty() };
         if_set(self.are_about_sizes(), FieldMask::SIZE)

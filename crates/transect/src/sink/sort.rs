@@ -62,7 +62,7 @@ impl SortKey {
     }
 
     /// Returns the attribute that the key needs.
-    pub(super) fn field(self) -> FieldMask {
+    pub fn field(self) -> FieldMask {
         match self {
             Self::Path | Self::Name => FieldMask::empty(),
             Self::Size => FieldMask::SIZE,

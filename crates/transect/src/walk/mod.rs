@@ -10,6 +10,8 @@
 //!
 //! [`stepped`] begins a walk on the caller's thread, one batch at a time, for iterators.
 //!
+//! [`stored`] delivers a tree that was read before.
+//!
 //! [`worker`] reads one directory, independently of all others. The orders (`sequential`,
 //! `recursive`, `futures`, `shared_queue`, `stealing`) differ only in how they schedule the tasks
 //! that a directory yields. All orders produce the same result.
@@ -24,6 +26,7 @@ mod shared;
 mod shared_queue;
 mod stealing;
 mod stepped;
+mod stored;
 mod task;
 mod worker;
 

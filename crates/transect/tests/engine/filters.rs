@@ -9,7 +9,8 @@ use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
 
 use crate::support::{
-    assert_complete, combinations, counts, paths, readable, readers, scan, skipped, totals,
+    assert_complete, combinations, counts, paths, paths_of_table, readable, readers, scan, skipped,
+    totals,
 };
 
 /// Creates files; a path that ends with a slash is a directory.
@@ -26,7 +27,7 @@ fn build(root: &Path, files: &[(&str, &str)]) {
 }
 
 /// Returns the paths listed below the root, without the root's own path, with slashes, sorted. All
-/// readers and orders must list the same paths.
+/// readers and orders must list the same paths, and so must a table that was filled without filters.
 fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String> {
     let mut first: Option<Vec<String>> = None;
     for reader in readers() {
@@ -42,6 +43,13 @@ fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String
             let first = first.get_or_insert_with(|| Vec::clone(&below));
             assert_eq!(&below, first, "{} in {}", reader.as_str(), order.as_str());
         }
+    }
+    let walked = || options(scan(root).order(Order::Recursive));
+    let of_table = if walked().follow { None } else { paths_of_table(walked()) };
+    if let Some((delivered, diagnostics)) = of_table {
+        let (listed, walked) = paths(walked());
+        assert_eq!(readable(&delivered), readable(&listed), "a table");
+        assert_eq!(diagnostics.skipped, walked.skipped, "a table");
     }
     first.expect("there is a reader")
 }

@@ -3,9 +3,10 @@
 use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
+use transect::table::TableBuilder;
 use transect::{
-    Diagnostics, ListOutput, ListSink, Order, Outcome, ReaderKind, ScanOptions, Sink, SkipReason,
-    Totals,
+    Diagnostics, Error, FieldMask, ListOutput, ListSink, Order, Outcome, ReaderKind, ScanOptions,
+    Sink, SkipReason, Totals,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;
@@ -61,7 +62,21 @@ pub(crate) fn run_totals(options: ScanOptions) -> Outcome<Totals> {
 /// Returns the paths that a walk lists, sorted as bytes, and the diagnostics.
 pub(crate) fn paths(options: ScanOptions) -> (Vec<Vec<u8>>, Diagnostics) {
     let plan = options.plan().expect("the options are right");
-    listed(|output| plan.run(|| ListSink::new(Arc::clone(&output), 100)).expect("the walk begins"))
+    listed(|output| {
+        plan.run(|| ListSink::new(Arc::clone(&output), 100)).expect("the walk begins").sink
+    })
+}
+
+/// As [`paths`], of a table of the whole tree; `None` if a filter reads files.
+pub(crate) fn paths_of_table(options: ScanOptions) -> Option<(Vec<Vec<u8>>, Diagnostics)> {
+    let builder = TableBuilder::new(FieldMask::all());
+    let walked = ScanOptions::new(options.roots.clone()).plan().unwrap().run(|| builder.sink());
+    let table = walked.unwrap().sink.into_table().unwrap();
+    let plan = options.plan().expect("the options are right");
+    if let Err(Error::FilterReadsFiles(_)) = plan.run_on(&table, Totals::new(0)) {
+        return None;
+    }
+    Some(listed(|output| plan.run_on(&table, ListSink::new(output, 100)).unwrap()))
 }
 
 /// As [`paths`], of a tree in memory, with slashes on every system.
@@ -70,7 +85,7 @@ pub(crate) fn fake_paths(
     options: ScanOptions,
 ) -> (Vec<Vec<u8>>, Diagnostics) {
     let (mut paths, diagnostics) =
-        listed(|output| run_fake(tree, options, || ListSink::new(Arc::clone(&output), 100)));
+        listed(|output| run_fake(tree, options, || ListSink::new(Arc::clone(&output), 100)).sink);
     for byte in paths.iter_mut().flatten().filter(|&&mut byte| byte == MAIN_SEPARATOR as u8) {
         *byte = b'/';
     }
@@ -79,13 +94,13 @@ pub(crate) fn fake_paths(
 }
 
 fn listed(
-    run: impl FnOnce(Arc<ListOutput<Shared>>) -> Outcome<ListSink<Shared>>,
+    run: impl FnOnce(Arc<ListOutput<Shared>>) -> ListSink<Shared>,
 ) -> (Vec<Vec<u8>>, Diagnostics) {
     let bytes = Shared::default();
     let output = Arc::new(ListOutput::new(bytes.clone(), 0));
-    let outcome = run(Arc::clone(&output));
-    let entries = outcome.sink.entries;
-    let (diagnostics, _) = outcome.sink.finish();
+    let sink = run(Arc::clone(&output));
+    let entries = sink.entries;
+    let (diagnostics, _) = sink.finish();
     output.finish().expect("memory can be written");
     let bytes = bytes.0.lock().unwrap();
     let mut paths: Vec<Vec<u8>> = bytes.split(|&byte| byte == 0).map(<[u8]>::to_vec).collect();

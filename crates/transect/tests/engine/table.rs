@@ -58,6 +58,7 @@ pub(crate) fn assert_agrees(
     paths: &[Vec<u8>],
     context: &str,
 ) -> impl PartialEq + std::fmt::Debug + use<> {
+    let plan = options.clone().plan().expect("the options are right");
     let table = table(options);
     assert_equals_totals(&table, totals, context);
     is_well_formed(&table, context);
@@ -66,7 +67,13 @@ pub(crate) fn assert_agrees(
         table.iter().map(|row| table.path(row).into_os_string().into_encoded_bytes()).collect();
     listed.sort_unstable();
     assert!(listed == paths, "{context}: the table has other paths");
-    all_of(&table)
+    let all = all_of(&table);
+    if table.diagnostics().errors == 0 {
+        let delivered = plan.run_on(&table, TableBuilder::new(columns()).sink());
+        let delivered = delivered.expect("no filters").into_table().expect("a small tree");
+        assert!(all_of(&delivered) == all, "{context}: the table delivers something else");
+    }
+    all
 }
 
 #[track_caller]
