@@ -117,6 +117,35 @@ pub fn browse(
     outcome
 }
 
+/// Shows a table that was stored. Nothing that needs the disk is possible:
+/// [`ViewOptions::stored_at`] must be set.
+///
+/// # Errors
+/// Standard input or output is not a terminal, or a terminal operation fails.
+pub fn browse_stored(table: Table, view: &ViewOptions, stop: &Cancel) -> Result<(), Error> {
+    if !Screen::is_available() {
+        return Err(Error::NoTerminal);
+    }
+    let (messages, received) = channel();
+    let mut app = App::new(empty_table(), view);
+    app.handle(Message::Table(Arc::new(table)));
+    let mut event_loop = EventLoop {
+        options: ScanOptions::default(),
+        fields: FieldMask::empty(),
+        view,
+        app,
+        jobs: JobThread::new(messages.clone()),
+        walk: None,
+        removal_thread: None,
+        search: None,
+        read: None,
+        messages,
+        received,
+        is_done: false,
+    };
+    event_loop.run(&mut Screen::enter(view.mouse)?, stop)
+}
+
 /// Returns whether a walk from a directory finds the same entries as a walk from its root. On Windows,
 /// listings have no link counts, so such a walk cannot see that a file has names elsewhere.
 fn is_independent_of_root(options: &ScanOptions) -> bool {

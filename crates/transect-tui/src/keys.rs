@@ -49,6 +49,19 @@ pub(crate) enum Action {
     Yes,
 }
 
+impl Action {
+    /// Returns whether the action reads or changes files.
+    pub(crate) fn needs_disk(self) -> bool {
+        let searches = matches!(self, Self::FindDuplicates | Self::Rescan | Self::RescanAll);
+        searches || self.removes() || matches!(self, Self::Open | Self::Shell)
+    }
+
+    /// Returns whether the action removes entries.
+    pub(crate) fn removes(self) -> bool {
+        matches!(self, Self::Trash | Self::Delete)
+    }
+}
+
 /// The context in which a key is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Context {

@@ -7,7 +7,7 @@
 //!                     └─► widgets ─► cells ─► terminal
 //! ```
 //!
-//! [`browse`] is the event loop. The state (`app`) has no side effects, and drawing (`widgets`)
+//! [`browse`] and [`browse_stored`] are the event loop. The state (`app`) has no side effects, and drawing (`widgets`)
 //! depends only on the state.
 
 mod app;
@@ -32,5 +32,6 @@ mod view_options;
 mod walk_thread;
 mod widgets;
 
-pub use event_loop::{BrowseOutcome, Error, browse};
+pub use event_loop::{BrowseOutcome, Error, browse, browse_stored};
 pub use view_options::ViewOptions;
+pub use walk_thread::DISPLAY_FIELDS;

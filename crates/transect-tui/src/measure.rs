@@ -76,6 +76,7 @@ impl Timed {
             apparent: false,
             mouse: true,
             read_only: false,
+            stored_at: None,
         };
         let terminal = Terminal::new(TestBackend::new(200, 60));
         let terminal = terminal.expect("BUG: a screen in memory has no errors");

@@ -80,6 +80,7 @@ pub(crate) fn view_options() -> ViewOptions {
         apparent: false,
         mouse: true,
         read_only: false,
+        stored_at: None,
     }
 }
 

@@ -19,6 +19,9 @@ pub struct ViewOptions {
     pub mouse: bool,
     /// Disable deletion.
     pub read_only: bool,
+    /// When the tree was read, as text, if it is not that of the disk: nothing that needs the disk is
+    /// possible.
+    pub stored_at: Option<String>,
 }
 
 impl std::fmt::Debug for ViewOptions {

@@ -14,7 +14,7 @@ use transect_sys::DiskSpace;
 use crate::message::Message;
 
 /// The fields that are displayed, beside name, type and both sizes.
-pub(crate) const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
+pub const DISPLAY_FIELDS: FieldMask = FieldMask::MTIME.union(FieldMask::UID);
 /// The fields that identify an entry, to be compared before it is removed.
 pub(crate) const IDENTITY_FIELDS: FieldMask = Removal::COLUMNS.union(FieldMask::FILE_ID);
 

@@ -15,6 +15,10 @@ memory first (with --limit, only the first N). Columns show sizes with units and
 nlink, group, owner, mode, the time of day, and the date, in this order, and shortens paths. As in find, a PATH itself is printed \
 only if it matches all filters.
 
+A PATH may be a snapshot (transect snapshot): its entries are listed as they were when it was stored. \
+Snapshots have no targets of links, and atime, ctime and btime only with --all-times; --exec, --gitignore, \
+--broken-links and --follow need a directory.
+
 COLUMNs: name, path, target (of a link), type, size, allocated, mtime, ctime, atime, btime, mode, uid, \
 gid, owner, group, nlink, inode, device; on Windows also attributes and reparse_tag.
 
@@ -38,6 +42,8 @@ Examples:
     transect list --empty --type d && transect list --broken-links
   Count the bytes of all pictures, each hard link once:
     transect list --extension jpg,png --long --bytes --total
+  List the newest files of a snapshot:
+    transect snapshot -o a.parquet && transect list -t f --sort mtime a.parquet
   Export a tree for analysis:
     transect list --csv --columns path,size,mtime,owner src > tree.csv
 

@@ -7,7 +7,7 @@ use clap::Args;
 use super::{ProgressArgs, SinceArgs, WalkArgs};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
-A snapshot is a Parquet file: usage, map and diff read it like a directory, and so do DuckDB, Polars and \
+A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
 pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and device of every entry, totals of every \
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
 

@@ -145,7 +145,8 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    fn conditions(&self) -> Conditions {
+    /// Returns the conditions on attributes.
+    pub(crate) fn conditions(&self) -> Conditions {
         let owner = self.owner.unwrap_or_default();
         let mut conditions = Conditions::new();
         (conditions.newer, conditions.older) = (self.newer, self.older);
@@ -160,6 +161,19 @@ impl FilterArgs {
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
         self.selects_everything() && !follows
+    }
+
+    /// Returns the name of an option that has no meaning for a stored tree; `None` if none is given.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn only_for_directories(&self) -> Option<&'static str> {
+        let given = [
+            (self.one_file_system, "--one-file-system"),
+            (self.pseudo, "--pseudo"),
+            (self.follow, "--follow"),
+            (self.gitignore, "--gitignore"),
+            (self.broken_links, "--broken-links"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
     /// Returns whether no option excludes entries below the roots, except other file systems.

@@ -92,10 +92,7 @@ fn read(
     max_open: Option<usize>,
 ) -> Result<ReadTree, CliError> {
     if let Some(stored) = stored_tree(&args.walk, SERVED)? {
-        let end = match ExitStatus::from_diagnostics(stored.table.diagnostics(), false) {
-            ExitStatus::Complete if stored.interrupted => ExitStatus::Partial,
-            end => end,
-        };
+        let end = stored.end();
         let read_at = stored.read_at.map(|time| time.div_euclid(1_000_000_000));
         let (interrupted, table) = (stored.interrupted, Some(stored.table));
         return Ok(ReadTree { table, interrupted, end, read_at });

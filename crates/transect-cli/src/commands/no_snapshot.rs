@@ -6,20 +6,35 @@ use transect::table::Table;
 use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
 
 use crate::args::{SinceArgs, WalkArgs};
-use crate::exit::CliError;
+use crate::exit::{CliError, ExitStatus};
 use crate::output::inherited::InheritedObject;
 
 /// A tree that was stored: there is none.
 pub(crate) struct StoredTree {
     pub(crate) table: Table,
-    #[cfg_attr(not(feature = "map"), expect(dead_code, reason = "only the map shows it"))]
+    #[cfg_attr(
+        not(any(feature = "map", feature = "tui")),
+        expect(dead_code, reason = "only these show it")
+    )]
     pub(crate) read_at: Option<i64>,
     pub(crate) interrupted: bool,
+}
+
+impl StoredTree {
+    pub(crate) fn end(&self) -> ExitStatus {
+        ExitStatus::from_diagnostics(self.table.diagnostics(), self.interrupted)
+    }
 }
 
 /// Returns `None`: every path is that of a file or directory.
 #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
 pub(crate) fn stored_tree(_: &WalkArgs, _: FieldMask) -> Result<Option<StoredTree>, CliError> {
+    Ok(None)
+}
+
+/// Returns `None`: every path is that of a file or directory.
+#[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+pub(crate) fn filterable_tree(_: &WalkArgs, _: FieldMask) -> Result<Option<StoredTree>, CliError> {
     Ok(None)
 }
 

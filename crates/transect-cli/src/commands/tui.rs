@@ -2,9 +2,10 @@
 
 use anstream::ColorChoice;
 use transect::{FieldMask, SkipReason};
-use transect_tui::{ViewOptions, browse};
+use transect_tui::{DISPLAY_FIELDS, ViewOptions, browse, browse_stored};
 
 use crate::args::TuiArgs;
+use crate::commands::snapshot::stored_tree;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
@@ -14,6 +15,8 @@ use crate::user_trash::user_trash;
 
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;
+    // Which names belong to one file must be known, to count it once.
+    let stored = stored_tree(&args.walk, DISPLAY_FIELDS | FieldMask::FILE_ID | FieldMask::NLINK)?;
     let (mut options, _) = profile::scan_options(&args.walk);
     // The view shows the root as its title, where a dot would be useless.
     if args.walk.paths.is_empty()
@@ -23,6 +26,10 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         options.filters.read_roots = true;
     }
     let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let stored_at = stored.as_ref().map(|stored| match stored.read_at {
+        Some(time) => times.text(time),
+        None => "unknown time".to_owned(),
+    });
     let view = ViewOptions {
         colour: output::stream::stdout_colours() != ColorChoice::Never,
         time: Box::new(move |time| times.text(time)),
@@ -31,7 +38,13 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
         apparent: args.apparent,
         mouse: !args.no_mouse,
         read_only: args.read_only,
+        stored_at,
     };
+    if let Some(stored) = stored {
+        let end = stored.end();
+        browse_stored(stored.table, &view, &stop)?;
+        return Ok(end);
+    }
     let outcome = browse(&options, &view, &stop)?;
     output::show_errors(outcome.table.diagnostics(), args.errors);
     let skipped = &outcome.table.diagnostics().skipped;

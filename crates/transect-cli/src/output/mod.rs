@@ -146,6 +146,10 @@ pub(crate) fn install_panic_hook() {
 
 /// Prints the errors of a walk: all, or the first ten and the number of the others.
 pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
+    if diagnostics.kept_errors.is_empty() && diagnostics.errors > 0 {
+        let errors = units::counted(diagnostics.errors, "error", "errors");
+        return hint(&format!("{errors} while the tree was read; only their number was stored"));
+    }
     let shown = if all { diagnostics.kept_errors.len() } else { DEFAULT_ERRORS_SHOWN };
     diagnostics.kept_errors.iter().take(shown).for_each(error);
     let more = diagnostics.errors - shown.min(diagnostics.kept_errors.len()) as u64;

@@ -67,6 +67,68 @@ fn snapshot_map_shows_the_stored_tree() {
     assert!((stored - walked).abs() < 400, "{stored} {walked}");
 }
 
+/// What `list` prints, of a snapshot or of the tree itself.
+#[test]
+fn snapshot_list_equals_that_of_the_tree() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    env.mkdir("tree/hollow/.hidden");
+    env.write("tree/sub/deep.tar.gz", 70_000);
+    let _ = env.sh("chmod 2711 tree/sub; touch -d 2001-02-03 tree/sub/deep.tar.gz").exits(0);
+    store(&env, "tree", "tree.parquet");
+    let root = env.path("tree");
+    let root = root.to_str().unwrap();
+    let all = "name,path,owner,group,type,size,allocated,mtime,mode,uid,gid,nlink,inode,device";
+    for options in [
+        "",
+        "-0",
+        "--json",
+        "--csv",
+        "--total",
+        &format!("--csv --columns {all}"),
+        &format!("--json --columns {all}"),
+        "--bytes --columns mode,nlink,owner,group,size,mtime,path",
+        "-g s* -g !*.gz",
+        "--glob=sub/** --exclude=**/deep*",
+        "-e tar.gz",
+        "--regex [aeiou]$ -i",
+        "--no-hidden",
+        "--type d,l",
+        "--type p --type s",
+        "--empty",
+        "-S +1K",
+        "--newer 2002-01-01 -t f",
+        "--older 2002-01-01",
+        "--owner 0",
+        "--perm -2000",
+        "--depth 1",
+        "--min-depth 2",
+        "--read-depth 1 --total",
+        "--sort size --reverse --limit 3 --columns size,name",
+        "--sort path --color always",
+    ] {
+        let list = |path: &str| {
+            let args = ["list"].into_iter().chain(options.split_whitespace()).chain([path]);
+            let output = env.transect(args).exits(0).quiet();
+            let mut lines: Vec<Vec<u8>> =
+                output.stdout.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+            if options == "-0" {
+                lines = output.paths(b'\0');
+            } else if !options.contains("--sort") {
+                lines.sort_unstable();
+            }
+            lines
+        };
+        let (stored, walked) = (list("tree.parquet"), list(root));
+        assert!(!walked.is_empty());
+        let text = |lines: &[Vec<u8>]| String::from_utf8_lossy(&lines.join(&b'\n')).into_owned();
+        assert!(stored == walked, "{options}:\n{}\n--\n{}", text(&stored), text(&walked));
+    }
+    // The targets of links are not stored.
+    let long = env.transect(["list", "--long", "tree.parquet"]).exits(0).quiet().stdout_text();
+    assert!(long.contains("/tree/sub") && !long.contains(" -> "), "{long}");
+}
+
 #[test]
 fn snapshot_refuses_what_it_cannot_do() {
     let env = TestEnv::new();
@@ -88,6 +150,20 @@ fn snapshot_refuses_what_it_cannot_do() {
         (&["usage", "newer.parquet"], "version 7 of the format"),
         (&["usage", "damaged.parquet"], "damaged"),
         (&["usage", "-t", "f", "good.parquet"], "filters apply only to directories"),
+        (&["list", "cut.parquet"], "truncated"),
+        (&["list", "--csv", "damaged.parquet"], "damaged"),
+        (
+            &["list", "--csv", "-c", "atime", "good.parquet"],
+            "have atime; store it with --all-times",
+        ),
+        (&["list", "--sort", "btime", "good.parquet"], "have btime; store it with --all-times"),
+        (&["list", "-c", "path,target", "good.parquet"], "no targets of links"),
+        (&["list", "--exec", "rm", "{}", ";", "good.parquet"], "--exec needs a directory"),
+        (&["list", "--exec-batch", "rm", ";", "good.parquet"], "--exec needs a directory"),
+        (&["list", "--gitignore", "good.parquet"], "--gitignore applies only to directories"),
+        (&["list", "--broken-links", "good.parquet"], "--broken-links applies only to"),
+        (&["list", "--follow", "good.parquet"], "--follow applies only to directories"),
+        (&["list", "--one-file-system", "good.parquet"], "--one-file-system applies only to"),
         (&["map", "--html", "-", "cut.parquet"], "truncated"),
         (&["map", "--allow-removal", "good.parquet"], "needs a directory"),
         (&["snapshot", "tree"], "--output"),
@@ -136,6 +212,9 @@ fn snapshot_partial_tree_is_marked() {
     let shown = env.transect(["usage", "--json", "to/now.parquet"]).exits(1).json();
     assert_eq!(shown["complete"], false, "{shown}");
     assert_eq!(shown["errors"], 1, "{shown}");
+    let listed = env.transect(["list", "to/now.parquet"]).exits(1);
+    assert!(listed.stdout_text().contains("/tree/denied\n"), "{}", listed.text());
+    assert!(listed.stderr_text().contains("1 error while the tree was read"), "{}", listed.text());
     let entries = shown["entries"].as_array().unwrap();
     let denied = entries.iter().find(|entry| entry["unread"] == "denied");
     assert!(denied.is_some_and(|it| it["path"].as_str().unwrap().ends_with("denied")), "{shown}");

@@ -90,6 +90,25 @@ fn small(env: &TestEnv) {
 }
 
 #[test]
+fn tui_snapshot_browsed_after_its_tree_is_gone() {
+    let env = TestEnv::new();
+    small(&env);
+    let _ = env.transect(["snapshot", "tree", "-o", "tree.parquet"]).exits(0).quiet();
+    let _ = env.sh("rm -r tree").exits(0);
+    let test = "tui_snapshot_browsed_after_its_tree_is_gone";
+    let Some(terminal) = Terminal::open(&env, test, 100, 24) else { return };
+    terminal.run(r#""$TRANSECT" tui tree.parquet; echo "ended with $?""#);
+    let screen = terminal.shows("complete: 6 entries");
+    assert!(screen.contains("snapshot of 20") && screen.contains(" large"), "{screen}");
+    terminal.press("/ f o l d Enter Enter");
+    assert!(terminal.shows(" one").contains("/tree/folder "));
+    terminal.press("d");
+    terminal.shows("not in a snapshot");
+    terminal.press("q");
+    terminal.shows("ended with 0");
+}
+
+#[test]
 fn tui_browse_mark_and_delete() {
     let env = TestEnv::new();
     small(&env);

@@ -108,6 +108,8 @@ pub(crate) struct App {
     pub(crate) drawn: DrawnEntries,
     pub(crate) message: Option<StatusMessage>,
     pub(crate) read_only: bool,
+    /// When the tree was read, if it is a snapshot.
+    pub(crate) stored_at: Option<String>,
     effects: Vec<Effect>,
     request: RequestId,
     /// The pending table without removed entries.
@@ -137,6 +139,7 @@ impl App {
             drawn: DrawnEntries::default(),
             message: None,
             read_only: view.read_only,
+            stored_at: view.stored_at.clone(),
             effects: Vec::new(),
             request: RequestId::default(),
             pruning: None,
@@ -201,6 +204,9 @@ impl App {
     }
 
     fn act_in_directory(&mut self, action: Action) {
+        if self.stored_at.is_some() && action.needs_disk() {
+            return self.note("not in a snapshot: it may be older than the disk");
+        }
         match action {
             Action::Move(motion) => self.listing.move_by(motion),
             Action::Enter => self.enter(),

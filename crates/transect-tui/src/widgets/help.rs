@@ -7,7 +7,7 @@ use super::entries::{FURTHER_LINK, MARKED};
 use super::pen::Pen;
 use super::popup;
 use crate::app::{App, Overlay};
-use crate::keys::{Action, BINDINGS, Binding, Context};
+use crate::keys::{BINDINGS, Binding, Context};
 use crate::theme::Theme;
 use transect_text::quote::width;
 
@@ -26,7 +26,7 @@ enum Line {
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Theme) {
     let Overlay::Help(cursor) = &mut app.overlay else { return };
-    let lines = lines(app.read_only);
+    let lines = lines(app.read_only, app.stored_at.is_some());
     let longest = lines.iter().map(|line| match line {
         Line::Keys { help, .. } => KEYS + width(help),
         Line::Heading(_) | Line::Blank => 0,
@@ -54,15 +54,21 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
     }
 }
 
-fn lines(read_only: bool) -> Vec<Line> {
+fn lines(read_only: bool, is_stored: bool) -> Vec<Line> {
     let mut lines = Vec::new();
     for context in Context::ALL {
+        let is_about_removal =
+            matches!(context, Context::Duplicates | Context::Confirmation | Context::Removal);
+        if is_stored && is_about_removal {
+            continue;
+        }
         if !lines.is_empty() {
             lines.push(Line::Blank);
         }
         lines.push(Line::Heading(context.as_str()));
         let bindings = BINDINGS.iter().filter(|binding| binding.context == context);
-        let bindings = bindings.filter(|it| !(read_only && removes(it)));
+        let bindings = bindings.filter(|it| !(read_only && it.action.removes()));
+        let bindings = bindings.filter(|it| !(is_stored && it.action.needs_disk()));
         lines.extend(bindings.map(|Binding { keys, help, .. }| {
             let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
             Line::Keys { keys: keys.join(" "), help }
@@ -71,8 +77,4 @@ fn lines(read_only: bool) -> Vec<Line> {
     lines.extend([Line::Blank, Line::Heading("Signs")]);
     lines.extend(SIGNS.map(|(sign, help)| Line::Keys { keys: sign.to_owned(), help }));
     lines
-}
-
-fn removes(binding: &Binding) -> bool {
-    matches!(binding.action, Action::Delete | Action::Trash)
 }

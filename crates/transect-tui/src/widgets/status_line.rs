@@ -88,6 +88,10 @@ fn state(app: &App) -> (String, String) {
         ReadState::Done => {
             let state = if errors.is_empty() { "complete" } else { "partial" };
             let all = counted(app.table.len(), "entry", "entries");
+            if let Some(stored_at) = &app.stored_at {
+                let when = format!("snapshot of {stored_at}");
+                return (format!("{when}, {state}: {all}{errors}"), when);
+            }
             (format!("{state}: {all} in {elapsed}{errors}"), format!("{state}{errors}"))
         }
     }

@@ -9,9 +9,12 @@ mod value;
 use std::io::Write;
 use std::sync::Arc;
 
-use transect::{Diagnostics, LineFormat, ListOutput, ListSink, Progress, ScanPlan};
+use transect::{
+    Cancel, Diagnostics, FieldMask, LineFormat, ListOutput, ListSink, Progress, ScanPlan, SortKey,
+};
 
 use crate::args::ListArgs;
+use crate::commands::snapshot::{StoredTree, filterable_tree};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::columns::{Column, Columns};
@@ -43,6 +46,7 @@ const MACHINE_COLUMNS: &[Column] =
 pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
     let cancel = cancel_on_signal()?;
+    let stored = stored(args)?;
     let commands = Commands::of(args, &cancel)?;
     let (mut options, _) = match commands {
         // Commands inherit the limit of open files: some programs need time for each possible one.
@@ -52,14 +56,15 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
     options.filters.min_depth = args.min_depth;
     // Entries that are not printed need not be read.
     options.max_depth = args.depth.into_iter().chain(options.max_depth).min();
-    let plan = options.cancel(cancel).progress(Arc::clone(&progress)).plan()?;
+    let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
+    let source = Source { plan, stored, cancel };
 
     if let Some(commands) = commands {
         let walked = commands.run(|paths| {
             let output = ListOutput::new(paths, PathWriter::TERMINATOR);
             // Commands may print at any time.
             let line = ProgressLine::start(args.progress, false, &progress);
-            walk(args, &plan, output, line)
+            print(args, &source, output, line)
         });
         let (end, all_succeeded) = walked?;
         return Ok(match end {
@@ -76,23 +81,61 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
         _ => stream::stdout(),
     };
     if args.csv {
-        stdout.write_all(&machine::header(columns(args)))?;
+        stdout.write_all(&machine::header(&columns(args, source.is_stored())))?;
     }
     let terminator = if args.null { b'\0' } else { b'\n' };
     let mut output = ListOutput::new(stdout, terminator);
-    if let Some(format) = format(args, style) {
+    if let Some(format) = format(args, style, source.is_stored()) {
         output = output.formatted(format);
     }
     // Unsorted lines on a terminal show progress themselves.
     let room = !to_terminal || args.sort.is_some();
     let line = ProgressLine::start(args.progress, room, &progress);
-    walk(args, &plan, output, line)
+    print(args, &source, output, line)
+}
+
+/// Returns the snapshot that is to be listed; `None` if a tree is to be read.
+///
+/// # Errors
+/// The snapshot cannot be read, or lacks what the options need.
+fn stored(args: &ListArgs) -> Result<Option<StoredTree>, CliError> {
+    let sorted_by = args.sort.map_or(FieldMask::empty(), SortKey::field);
+    let counted =
+        if args.total { FieldMask::FILE_ID | FieldMask::NLINK } else { FieldMask::empty() };
+    // Colours depend on modes.
+    let shown: FieldMask = columns(args, true).iter().map(|column| column.field()).collect();
+    let stored = filterable_tree(&args.walk, shown | sorted_by | counted | FieldMask::MODE)?;
+    if stored.is_some() {
+        if !args.exec.is_empty() || !args.exec_batch.is_empty() {
+            let why = "--exec needs a directory: a snapshot may be older than the disk";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+        if args.columns.contains(&Column::Target) {
+            let why = "snapshots have no targets of links: leave out the column 'target'";
+            return Err(CliError::Usage(why.to_owned()));
+        }
+    }
+    Ok(stored)
+}
+
+/// Where the entries come from.
+struct Source {
+    plan: ScanPlan,
+    /// A snapshot, which the plan filters instead of walking.
+    stored: Option<StoredTree>,
+    cancel: Cancel,
+}
+
+impl Source {
+    fn is_stored(&self) -> bool {
+        self.stored.is_some()
+    }
 }
 
 /// Writes the entries to `output`, in the order and number that the arguments request.
-fn walk<W: Write + Send>(
+fn print<W: Write + Send>(
     args: &ListArgs,
-    plan: &ScanPlan,
+    source: &Source,
     mut output: ListOutput<W>,
     line: ProgressLine,
 ) -> Result<ExitStatus, CliError> {
@@ -107,14 +150,24 @@ fn walk<W: Write + Send>(
     }
     let output = Arc::new(output);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
-    let outcome = plan.run(|| ListSink::new(Arc::clone(&output), errors))?;
+    let sink = || ListSink::new(Arc::clone(&output), errors);
+    let (sink, interrupted) = match &source.stored {
+        Some(stored) => (source.plan.run_on(&stored.table, sink())?, source.cancel.is_cancelled()),
+        None => {
+            let outcome = source.plan.run(sink)?;
+            (outcome.sink, outcome.interrupted)
+        }
+    };
     drop(line);
 
-    let interrupted = outcome.interrupted;
-    let (mut diagnostics, totals) = outcome.sink.finish();
+    let (mut diagnostics, totals) = sink.finish();
     output.finish()?;
     if let Some(totals) = totals {
         stream::stdout().write_all(human::total_lines(&totals, args.bytes).as_bytes())?;
+    }
+    if let (Some(stored), false) = (&source.stored, interrupted) {
+        output::show_errors(stored.table.diagnostics(), args.errors);
+        return Ok(stored.end());
     }
     diagnostics.sort();
     output::show_errors(&diagnostics, args.errors);
@@ -139,13 +192,16 @@ fn with_handle_limit_kept<T>(call: impl FnOnce() -> T) -> T {
 }
 
 /// Returns the columns to print.
-fn columns(args: &ListArgs) -> &[Column] {
-    match args.columns.as_slice() {
+fn columns(args: &ListArgs, is_stored: bool) -> Vec<Column> {
+    let columns = match args.columns.as_slice() {
         [] if args.long => LONG_COLUMNS,
         [] if args.json || args.csv => MACHINE_COLUMNS,
         [] => &[Column::Path],
         columns => columns,
-    }
+    };
+    // The disk may have another target by now.
+    let is_known = |column: &Column| !is_stored || *column != Column::Target;
+    columns.iter().copied().filter(is_known).collect()
 }
 
 /// How names are written.
@@ -172,8 +228,8 @@ impl Style {
 }
 
 /// Returns the format of the lines; `None` for plain paths.
-fn format(args: &ListArgs, style: Style) -> Option<Box<dyn LineFormat>> {
-    let columns = columns(args);
+fn format(args: &ListArgs, style: Style, is_stored: bool) -> Option<Box<dyn LineFormat>> {
+    let columns = &columns(args, is_stored)[..];
     if args.json {
         return Some(Box::new(Json(Columns::new(columns))));
     }

@@ -7,16 +7,30 @@ use transect::table::Table;
 use transect_snapshot::{ReadError, Snapshot};
 
 use crate::args::WalkArgs;
-use crate::exit::CliError;
+use crate::exit::{CliError, ExitStatus};
+use crate::output::columns::Column;
 
 /// A tree that was stored.
 pub(crate) struct StoredTree {
     pub(crate) table: Table,
     /// When it was read, in nanoseconds since 1970 UTC.
-    #[cfg_attr(not(feature = "map"), expect(dead_code, reason = "only the map shows it"))]
+    #[cfg_attr(
+        not(any(feature = "map", feature = "tui")),
+        expect(dead_code, reason = "only these show it")
+    )]
     pub(crate) read_at: Option<i64>,
     /// Reading was stopped.
     pub(crate) interrupted: bool,
+}
+
+impl StoredTree {
+    /// Returns the exit code of a command that shows the tree.
+    pub(crate) fn end(&self) -> ExitStatus {
+        match ExitStatus::from_diagnostics(self.table.diagnostics(), false) {
+            ExitStatus::Complete if self.interrupted => ExitStatus::Partial,
+            end => end,
+        }
+    }
 }
 
 /// Returns the snapshot that is the only path of the arguments; `None` if they name something else.
@@ -27,17 +41,56 @@ pub(crate) fn stored_tree(
     walk: &WalkArgs,
     fields: FieldMask,
 ) -> Result<Option<StoredTree>, CliError> {
-    let [path] = walk.paths.as_slice() else { return Ok(None) };
-    let Some(snapshot) = open(path)? else { return Ok(None) };
+    let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
     if !walk.filter.is_default() {
         let path = path.display();
         return Err(CliError::Usage(format!(
             "'{path}' is a snapshot; filters apply only to directories: give them when it is stored"
         )));
     }
+    read(path, &snapshot, fields).map(Some)
+}
+
+/// As [`stored_tree`], for a command that filters the table: it has `fields` and what the filters need.
+///
+/// # Errors
+/// The snapshot cannot be read or does not have an attribute, or options are given that apply only to
+/// directories.
+pub(crate) fn filterable_tree(
+    walk: &WalkArgs,
+    fields: FieldMask,
+) -> Result<Option<StoredTree>, CliError> {
+    let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
+    if let Some(option) = walk.filter.only_for_directories() {
+        let path = path.display();
+        return Err(CliError::Usage(format!(
+            "'{path}' is a snapshot; {option} applies only to directories"
+        )));
+    }
+    let fields = fields | walk.filter.conditions().fields();
+    let is_missing =
+        |column: &&Column| (fields - snapshot.metadata().fields()).contains(column.field());
+    let missing = Column::ATTRIBUTES.iter().skip(1).find(is_missing);
+    if let Some(missing) = missing {
+        let (path, name) = (path.display(), missing.as_str());
+        let hint = match FieldMask::TIMES.contains(missing.field()) {
+            true => "; store it with --all-times",
+            false => "",
+        };
+        return Err(CliError::Usage(format!("snapshot '{path}' does not have {name}{hint}")));
+    }
+    read(path, &snapshot, fields).map(Some)
+}
+
+fn only_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError> {
+    let [path] = walk.paths.as_slice() else { return Ok(None) };
+    Ok(open(path)?.map(|snapshot| (path.as_path(), snapshot)))
+}
+
+fn read(path: &Path, snapshot: &Snapshot, fields: FieldMask) -> Result<StoredTree, CliError> {
     let table = snapshot.table(fields).map_err(|error| cannot_read(path, &error))?;
     let metadata = snapshot.metadata();
-    Ok(Some(StoredTree { table, read_at: metadata.ended, interrupted: metadata.interrupted }))
+    Ok(StoredTree { table, read_at: metadata.ended, interrupted: metadata.interrupted })
 }
 
 /// Opens a snapshot; returns `None` for any other file.

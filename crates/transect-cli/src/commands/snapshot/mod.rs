@@ -22,7 +22,7 @@ use crate::output::{self, json, quote, stream};
 use crate::profile;
 use crate::progress::ProgressLine;
 
-pub(crate) use input::{open, stored_tree};
+pub(crate) use input::{StoredTree, filterable_tree, open, stored_tree};
 pub(crate) use since::Since;
 
 /// The attributes that every snapshot has.

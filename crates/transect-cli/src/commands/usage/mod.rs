@@ -36,7 +36,10 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         Some(_) => None,
         None => stored_tree(&args.walk, columns(args))?,
     };
-    let was_interrupted = stored.as_ref().is_some_and(|stored| stored.interrupted);
+    let (was_interrupted, stored_end) = match &stored {
+        Some(stored) => (stored.interrupted, Some(stored.end())),
+        None => (false, None),
+    };
     let (table, outcome, cancel) = match (&args.import_ncdu, stored) {
         // Signals are handled only after the import, so that Ctrl-C ends a read from a pipe.
         (Some(file), _) => (interchange::import(file, columns(args))?, None, cancel_on_signal()?),
@@ -48,10 +51,8 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         }
     };
     let interrupted = outcome.as_ref().is_some_and(|outcome| outcome.interrupted);
-    let end = match ExitStatus::from_diagnostics(table.diagnostics(), interrupted) {
-        ExitStatus::Complete if was_interrupted => ExitStatus::Partial,
-        end => end,
-    };
+    let end = stored_end
+        .unwrap_or_else(|| ExitStatus::from_diagnostics(table.diagnostics(), interrupted));
     let interrupted = interrupted || was_interrupted;
     output::show_errors(table.diagnostics(), args.errors);
     if outcome.as_ref().is_some_and(|it| table.diagnostics().failed_roots == it.roots as u64) {

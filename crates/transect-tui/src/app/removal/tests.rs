@@ -138,6 +138,25 @@ fn delete_read_only_or_partial_refused() {
 }
 
 #[test]
+fn snapshot_only_looked_at() {
+    let stored_at = Some("2026-01-31 10:00:00".to_owned());
+    let mut app = TestApp::with(ViewOptions { stored_at, ..view_options() }, 80, 24);
+    app.send(Message::Table(tree(&[("r/a", 9000, 0), ("r/b", 1, 0)])));
+    let line = app.last_line();
+    assert!(line.contains("snapshot of 2026-01-31 10:00:00, complete: 3 entries"), "{line}");
+    for key in ["d", "t", "D", "r", "R", "o", "!"] {
+        app.press(key);
+        assert!(app.last_line().contains("not in a snapshot"), "{key}: {}", app.last_line());
+        app.press("y");
+    }
+    assert!(app.effects.is_empty(), "{:?}", app.effects);
+    app.press("?");
+    let help = app.screen();
+    assert!(help.contains("open directory") && !help.contains("default program"), "{help}");
+    assert!(!help.contains("delete marked"), "{help}");
+}
+
+#[test]
 fn confirmation_updated_by_new_table() {
     let mut app = TestApp::with_table(tree(&[("r/a", 1, 0), ("r/b", 1, 0)]));
     app.press("d");
