@@ -14,6 +14,10 @@ read, and finds duplicates. A page written with --html is one self-contained fil
 With --allow-removal, the page can delete entries or move them to the trash. It shows what would be freed \
 and asks first; then every entry is compared with what was read, and kept if it changed.
 
+A PATH may be a snapshot (transect snapshot). Two PATHs of which one is a snapshot, or two directories with \
+--diff, are compared: area shows size now, colour shows growth. What is gone is hatched, with its size before; \
+what moved is shown where it is now.
+
 Sizes are disk usage. A file with several names is counted at one of them, as in `transect usage`.
 
 Examples:
@@ -27,6 +31,8 @@ Examples:
     transect map --html map.html src
   Keep the page of a huge tree small:
     transect map --html map.html --max-entries 100000 .
+  Show what differs between two directories:
+    transect map --html changes.html --diff src docs
   Map only video files:
     transect map --html videos.html --glob '*.mp4' --glob '*.mkv' .
 
@@ -48,6 +54,12 @@ pub(crate) struct MapArgs {
     /// Let the served page delete entries and move them to the trash
     #[arg(long, conflicts_with = "html")]
     pub(crate) allow_removal: bool,
+    /// Show what changed between two PATHs, directories or snapshots; implied if one is a snapshot
+    ///
+    /// Two directories without --diff are shown beside each other.
+    #[cfg(feature = "snapshot")]
+    #[arg(long)]
+    pub(crate) diff: bool,
     /// Show apparent sizes (file lengths), not disk usage
     #[arg(long)]
     pub(crate) apparent: bool,

@@ -163,6 +163,12 @@ impl FilterArgs {
         self.selects_everything() && !follows
     }
 
+    /// Returns whether no option is given but those that a diff has, too.
+    #[cfg(all(feature = "snapshot", feature = "map"))]
+    pub(crate) fn allows_diff(&self) -> bool {
+        self.selects_everything() && !self.follow && !self.pseudo
+    }
+
     /// Returns the name of an option that has no meaning for a stored tree; `None` if none is given.
     #[cfg(feature = "snapshot")]
     pub(crate) fn only_for_directories(&self) -> Option<&'static str> {

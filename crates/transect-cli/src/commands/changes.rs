@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use transect::FieldMask;
 
 use crate::args::ChangesArgs;
-use crate::commands::diff::{self, Side};
+use crate::commands::diff::{self, ReadingOptions, Side, Sides};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
@@ -30,7 +30,9 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let was_one_file_system = snapshot.metadata().scope.is_some_and(|scope| scope.one_file_system);
     let stays = args.comparison.one_file_system || was_one_file_system;
     let root: PathBuf = series.root().to_owned();
-    let after = Side::read(&args.comparison, root, stays, &cancel)?;
+    let reading =
+        ReadingOptions { one_file_system: stays, ..diff::reading_options(&args.comparison) };
+    let after = Side::read(root, &reading, &cancel)?;
     if after.end() >= ExitStatus::RootFailed {
         return Ok(after.end());
     }
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
         output::note(&format!("compared with the snapshot of {time}: '{file}'"));
     }
     let before = Side::Stored(Box::new(snapshot));
-    let end = diff::show(&args.comparison, [&file, series.root()], &before, &after)?;
+    let sides = Sides::new([&file, series.root()], before, after);
+    let end = diff::show(&args.comparison, &sides)?;
     Ok(if unusable.is_empty() { end } else { end.max(ExitStatus::Partial) })
 }

@@ -52,7 +52,8 @@ const CASES: &[(&str, &str)] = &[
         r#"$T snapshot "$N" -o "stored$U"; $T snapshot --json "$N" "$U" -o "stored$N"; $T snapshot "missing$N" -o x
         $T snapshot "$N" -o "missing$N/x"; $T snapshot "$N" -o "$N"; $T usage --files "stored$N"
         $T usage --json --files "stored$U"; $T usage -g "[$U" "stored$N"; $T map --html - "stored$U"
-        head -c 3000 "stored$N" >"cut$N"; $T usage "cut$N""#,
+        head -c 3000 "stored$N" >"cut$N"; $T usage "cut$N"; $T list -l "stored$N"; $T list --csv "stored$U"
+        $T list -c target "stored$N"; $T map --html - "stored$N" "stored$U"; $T map --html - "stored$N" "missing$N""#,
     ),
     (
         "diff",

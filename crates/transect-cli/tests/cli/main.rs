@@ -30,6 +30,7 @@ mod limits;
 mod list;
 mod list_exec;
 mod map;
+mod map_changes;
 mod messages;
 mod page;
 mod parts;

@@ -21,7 +21,7 @@ const NAMES: [&str; 5] = [
 ];
 
 /// Creates a map and opens it. Skips the test if there is no browser.
-fn open(test: &str, env: &TestEnv, args: &[&str]) -> Option<Browser> {
+pub(crate) fn open(test: &str, env: &TestEnv, args: &[&str]) -> Option<Browser> {
     let args = ["map", "--html", "map.html"].iter().chain(args);
     let _ = env.transect(args).exits(0).quiet();
     let browser = match Browser::start(1280, 720) {
@@ -38,7 +38,7 @@ fn show(browser: &Browser, env: &TestEnv) {
 }
 
 #[track_caller]
-fn assert_silent(browser: &Browser) {
+pub(crate) fn assert_silent(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<String>::new());
 }
 
@@ -46,10 +46,10 @@ fn assert_silent(browser: &Browser) {
 const WAY: &str = "return [...document.querySelectorAll('.crumbs button')].map(b => b.textContent)";
 
 /// The names in the table.
-const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
+pub(crate) const ROWS: &str = "return [...document.querySelectorAll('tbody tr')].map(
     r => r.querySelector('.name').textContent)";
 
-fn text(browser: &Browser, selector: &str) -> String {
+pub(crate) fn text(browser: &Browser, selector: &str) -> String {
     let script = format!("return document.querySelector('{selector}').textContent");
     browser.run(&script).as_str().expect("a text").to_owned()
 }
@@ -74,7 +74,7 @@ fn wheel(browser: &Browser, turns: usize, delta: i32) {
 }
 
 /// A large directory with a large subdirectory, and small entries beside both.
-fn nested(env: &TestEnv) {
+pub(crate) fn nested(env: &TestEnv) {
     env.mkdir("tree/large/inner");
     env.mkdir("tree/small");
     env.write("tree/large/inner/film.mkv", 3_000_000);
@@ -691,10 +691,10 @@ fn map_served_only_with_secret_address() {
 }
 
 /// A served map. Ctrl-C ends it on drop.
-struct Served<'e> {
+pub(crate) struct Served<'e> {
     env: &'e TestEnv,
     program: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl<'e> Served<'e> {
@@ -706,7 +706,7 @@ impl<'e> Served<'e> {
         Self { env, program, address: address.trim_end().to_owned() }
     }
 
-    fn map(env: &'e TestEnv, args: &[&str]) -> Self {
+    pub(crate) fn map(env: &'e TestEnv, args: &[&str]) -> Self {
         Self::start(env, env.command(env!("CARGO_BIN_EXE_transect")).arg("map").args(args))
     }
 

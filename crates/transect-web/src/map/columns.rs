@@ -38,7 +38,7 @@ pub(super) struct PackedColumns {
 
 /// 64-bit numbers, most of which fit into 32 bits.
 #[derive(Debug, Default)]
-struct SplitI64 {
+pub(super) struct SplitI64 {
     low: Vec<u32>,
     at: Vec<u32>,
     high: Vec<i32>,
@@ -55,6 +55,14 @@ impl SplitI64 {
             self.high.push(high);
         }
         self.low.push(number as u32);
+    }
+
+    /// Appends a size, if it is known.
+    pub(super) fn push_size(&mut self, size: Option<u64>) {
+        match size {
+            Some(size) => self.push(i64::try_from(size).unwrap_or(i64::MAX)),
+            None => self.push_unknown(),
+        }
     }
 
     fn push_unknown(&mut self) {
@@ -86,6 +94,17 @@ pub(super) struct Columns {
     why: Vec<u8>,
 }
 
+/// The columns of what changed, one number for each item.
+#[derive(Debug, Default)]
+pub(super) struct ChangeColumns {
+    pub(super) before: SplitI64,
+    pub(super) after: SplitI64,
+    pub(super) states: Vec<u8>,
+    pub(super) moved_at: Vec<u32>,
+    /// Each path ends with NUL.
+    pub(super) moved_from: Vec<u8>,
+}
+
 impl Columns {
     pub(super) fn of(table: &Table, selection: &Selection, owner_name: fn(u32) -> String) -> Self {
         let mut columns = Self { children: selection.children.clone(), ..Self::default() };
@@ -93,7 +112,7 @@ impl Columns {
         let modes_show_programs = modes_show_programs(table, selection, &kinds);
         let mut owners = HashMap::with_hasher(FixedState::default());
         for (&item, &size) in selection.items.iter().zip(&selection.sizes) {
-            columns.sizes.push(i64::try_from(size).unwrap_or(i64::MAX));
+            columns.sizes.push_size(Some(size));
             match item {
                 Item::Top => columns.push_aggregate(TOP, &table.grand_total()),
                 Item::Remainder(place) => {
@@ -177,11 +196,11 @@ impl Columns {
         }) as u8
     }
 
-    /// Concatenates all columns and compresses them with deflate, which every browser supports.
+    /// Concatenates all columns, with those of changes if there are any, and compresses them with deflate, which every browser supports.
     ///
     /// # Errors
     /// Compression failed.
-    pub(super) fn pack(&self) -> io::Result<PackedColumns> {
+    pub(super) fn pack(&self, changes: Option<&ChangeColumns>) -> io::Result<PackedColumns> {
         let mut packer = Packer {
             locations: Vec::new(),
             written: 0,
@@ -202,6 +221,13 @@ impl Columns {
         packer.column("errors", &self.errors, u32::to_le_bytes)?;
         packer.column("why", &self.why, u8::to_le_bytes)?;
         packer.column("names", &self.names, u8::to_le_bytes)?;
+        if let Some(changes) = changes {
+            packer.split_i64(["before", "before_at", "before_high"], &changes.before)?;
+            packer.split_i64(["after", "after_at", "after_high"], &changes.after)?;
+            packer.column("states", &changes.states, u8::to_le_bytes)?;
+            packer.column("moved_at", &changes.moved_at, u32::to_le_bytes)?;
+            packer.column("moved_from", &changes.moved_from, u8::to_le_bytes)?;
+        }
         Ok(PackedColumns { locations: packer.locations, bytes: packer.out.finish()? })
     }
 }

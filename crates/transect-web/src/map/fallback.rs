@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use transect::table::{Row, Table};
 
+use super::changes::Changes;
 use super::columns;
 use super::measure::Measure;
 use crate::page::escape_html;
@@ -36,6 +37,36 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
             escape_html(&name),
             size(row),
             sums.entries()
+        );
+    }
+    out.push_str("</tbody></table>\n");
+    out
+}
+
+/// Returns the HTML of the fallback of a page of changes: the entries of the roots that changed most.
+pub(super) fn of_changes(changes: &Changes<'_>) -> String {
+    let table = &changes.table;
+    let growth = |row: Row| {
+        let (before, after) = changes.sizes_of(row);
+        i128::from(after.unwrap_or(0)) - i128::from(before.unwrap_or(0))
+    };
+    let rank = |row: Row| u64::try_from(growth(row).unsigned_abs()).unwrap_or(u64::MAX);
+    let entries = table.roots().flat_map(|root| table.children(root));
+    let mut out = String::from(
+        "<p>The map requires scripts. These entries changed most.</p>\n\
+         <table><thead><tr><th>name</th><th>bytes now</th><th>bytes before</th><th>change</th></tr></thead>\
+         <tbody>\n",
+    );
+    for row in table.largest(entries, MAX_ROWS, rank) {
+        let (before, after) = changes.sizes_of(row);
+        let known = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
+        let _ = writeln!(
+            out,
+            "<tr><td><bdi>{}</bdi></td><td>{}</td><td>{}</td><td>{:+}</td></tr>",
+            escape_html(&columns::text(table.name(row))),
+            known(after),
+            known(before),
+            growth(row)
         );
     }
     out.push_str("</tbody></table>\n");

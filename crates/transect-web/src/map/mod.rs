@@ -3,6 +3,8 @@
 //! ```text
 //! selection.rs ── which entries are shown individually, the largest of a directory first
 //! columns.rs ──── their attributes as columns
+//! changes.rs ──── what changed between two tables
+//! static_map.rs ─ a page that is served as it is
 //! file_kinds.rs ─ file kinds by name and permission bits
 //! live_map.rs ─── the map while the tree is being read, and afterwards
 //! tasks.rs ────── what its pages request: one task at a time
@@ -15,6 +17,7 @@
 //! A tree may have millions of entries. The page therefore contains compressed columns instead of
 //! one object per entry, and the scripts draw directly from them.
 
+mod changes;
 mod columns;
 mod duplicates;
 mod fallback;
@@ -23,6 +26,7 @@ mod live_map;
 mod measure;
 mod removal;
 mod selection;
+mod static_map;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -33,21 +37,30 @@ use transect::table::Table;
 use transect_sys::DiskSpace;
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
+use changes::{ChangeFacts, Changes};
 use columns::{ColumnLocation, Columns, PackedColumns};
 use selection::{Item, Selection};
 
+pub use changes::Comparison;
 pub use live_map::LiveMap;
 pub use measure::Measure;
 pub use removal::TrashSource;
+pub use static_map::StaticMap;
 
 const STYLE: &str = include_str!("page.css");
 
 /// The scripts in order: each file uses those before it.
-const SCRIPTS: &[&str] = &[
+const FIRST_SCRIPTS: &[&str] = &[
     ELEMENTS,
     include_str!("scripts/format.js"),
     include_str!("scripts/columns.js"),
     include_str!("scripts/tree.js"),
+];
+
+/// The additional script of pages of changes.
+const CHANGES: &str = include_str!("scripts/changes.js");
+
+const SCRIPTS: &[&str] = &[
     include_str!("scripts/colours.js"),
     include_str!("scripts/squarify.js"),
     include_str!("scripts/layout.js"),
@@ -65,7 +78,10 @@ const SCRIPTS: &[&str] = &[
     include_str!("scripts/map.js"),
 ];
 
-/// Additional scripts of served pages.
+/// The additional script of pages that are served as they are.
+const ALIVE: &str = include_str!("scripts/alive.js");
+
+/// Additional scripts of served pages that can change.
 const SERVED: &str = concat!(
     include_str!("scripts/update.js"),
     include_str!("scripts/tasks.js"),
@@ -127,6 +143,7 @@ struct Metadata<'p> {
     vanished: u64,
     read_at: i64,
     disk: Option<DiskFacts>,
+    changes: Option<ChangeFacts>,
     /// The absolute paths of the roots, on served pages.
     absolute: BTreeMap<String, String>,
     separator: char,
@@ -169,6 +186,29 @@ pub fn html(table: &Table, settings: &Settings, nonce: &Nonce) -> io::Result<Str
     Ok(RenderedMap::of(table, settings)?.html(nonce))
 }
 
+/// Returns the page of what changed between two tables.
+///
+/// # Errors
+/// Memory for packing the columns ran out, or there are too many entries.
+pub fn changes_html(
+    comparison: Comparison<'_>,
+    settings: &Settings,
+    nonce: &Nonce,
+) -> io::Result<String> {
+    Ok(RenderedMap::of_changes(comparison, settings)?.html(nonce))
+}
+
+/// How a page is connected with a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    /// Not at all.
+    None,
+    /// It reports that it is open.
+    Alive,
+    /// It fetches updates.
+    Updates,
+}
+
 /// A map, ready to be put into a page.
 #[derive(Debug)]
 struct RenderedMap {
@@ -179,17 +219,32 @@ struct RenderedMap {
     fallback: String,
     /// The items of the columns.
     items: Vec<Item>,
-    /// Updates are served.
-    is_served: bool,
+    connection: Connection,
+    /// What changed is shown.
+    has_changes: bool,
     /// Entries may be removed.
     can_remove: bool,
 }
 
 impl RenderedMap {
     fn of(table: &Table, settings: &Settings) -> io::Result<Self> {
+        Self::render(table, None, settings)
+    }
+
+    fn of_changes(comparison: Comparison<'_>, settings: &Settings) -> io::Result<Self> {
+        let changes = Changes::of(comparison, settings.measure).map_err(io::Error::other)?;
+        Self::render(&changes.table, Some(&changes), settings)
+    }
+
+    fn render(
+        table: &Table,
+        changes: Option<&Changes<'_>>,
+        settings: &Settings,
+    ) -> io::Result<Self> {
         let selection = Selection::of(table, settings.measure, settings.max_entries);
         let columns = Columns::of(table, &selection, settings.owner_name);
-        let PackedColumns { locations, bytes: packed } = columns.pack()?;
+        let changed = changes.map(|changes| changes.columns(&selection.items));
+        let PackedColumns { locations, bytes: packed } = columns.pack(changed.as_ref())?;
         let title = title(table);
         let reading = settings.served.is_some_and(|state| state.reading);
         let about = Metadata {
@@ -208,6 +263,7 @@ impl RenderedMap {
             vanished: table.diagnostics().vanished,
             read_at: settings.read_at,
             disk: settings.disk.map(|disk| DiskFacts::of(table, &disk)),
+            changes: changes.map(Changes::facts),
             absolute: if settings.served.is_some() {
                 absolute_roots(table)
             } else {
@@ -221,19 +277,30 @@ impl RenderedMap {
             columns: &locations,
         };
         let about = serde_json::to_string(&about).expect("BUG: all of it can be said in JSON");
-        let fallback = fallback::write(table, settings.measure);
-        let is_served = settings.served.is_some();
-        let can_remove = is_served && settings.removal.is_some();
-        Ok(Self { title, about, packed, fallback, items: selection.items, is_served, can_remove })
+        let fallback = match changes {
+            Some(changes) => fallback::of_changes(changes),
+            None => fallback::write(table, settings.measure),
+        };
+        let has_changes = changes.is_some();
+        let connection =
+            if settings.served.is_some() { Connection::Updates } else { Connection::None };
+        let can_remove = settings.served.is_some() && settings.removal.is_some();
+        let items = selection.items;
+        Ok(Self { title, about, packed, fallback, items, connection, has_changes, can_remove })
     }
 
     fn html(&self, nonce: &Nonce) -> String {
-        let connects = self.is_served;
-        let mut script = SCRIPTS.concat();
-        if self.is_served {
-            script.push_str(SERVED);
-            script.push_str(if self.can_remove { REMOVAL } else { "" });
-            script.push_str(SERVED_LAST);
+        let mut script = FIRST_SCRIPTS.concat();
+        script.push_str(if self.has_changes { CHANGES } else { "" });
+        script.extend(SCRIPTS.iter().copied());
+        match self.connection {
+            Connection::None => {}
+            Connection::Alive => script.push_str(ALIVE),
+            Connection::Updates => {
+                script.push_str(SERVED);
+                script.push_str(if self.can_remove { REMOVAL } else { "" });
+                script.push_str(SERVED_LAST);
+            }
         }
         let page = Page {
             generator: "transect map",
@@ -243,7 +310,7 @@ impl RenderedMap {
             style: STYLE,
             data: &[("about", Data::Json(&self.about)), ("columns", Data::Bytes(&self.packed))],
             script: &script,
-            connects,
+            connects: self.connection != Connection::None,
         };
         page.html(nonce)
     }

@@ -352,3 +352,81 @@ fn page_reproducible_for_any_thread_count() {
     };
     assert!(page(1) == page(4));
 }
+
+/// Returns size before, size now and state of each name on a page of changes; -1 is unknown.
+fn changes_by_name(page: &str) -> BTreeMap<String, (i64, i64, i64)> {
+    let opened = Opened::of(page);
+    let sizes = |which: &str| {
+        let mut sizes = opened.column(which);
+        let highs = opened.column(&format!("{which}_high"));
+        for (&place, &high) in opened.column(&format!("{which}_at")).iter().zip(&highs) {
+            assert_eq!(high as u32, i32::MIN as u32, "sizes are small or unknown");
+            sizes[place as usize] = -1;
+        }
+        sizes
+    };
+    let (before, after, states) = (sizes("before"), sizes("after"), opened.column("states"));
+    let all = opened.names().into_iter().zip(before.into_iter().zip(after).zip(states));
+    all.map(|(name, ((before, after), state))| (name, (before, after, state))).collect()
+}
+
+#[test]
+fn changes_sizes_before_and_now() {
+    let temp = TempDir::new();
+    let before = [("same", 100), ("grown", 1000), ("shrunk", 5000), ("gone/one", 700)];
+    let after = [("same", 100), ("grown", 3000), ("shrunk", 1000), ("new/two", 900)];
+    let in_tree = |tree: &str, listed: &[(&str, usize)]| {
+        let listed: Vec<(String, usize)> =
+            listed.iter().map(|(path, size)| (format!("{tree}/{path}"), *size)).collect();
+        let listed: Vec<(&str, usize)> =
+            listed.iter().map(|(path, size)| (path.as_str(), *size)).collect();
+        files(&temp, &listed);
+    };
+    in_tree("a", &before);
+    in_tree("b", &after);
+    in_tree("a", &[("old/moved", 70), ("kind", 30)]);
+    in_tree("b", &[("other/moved", 70), ("kind/inside", 40)]);
+    for (tree, name) in [("a", "same"), ("b", "same"), ("a", "old/moved"), ("b", "other/moved")] {
+        let file = fs::File::options().write(true).open(temp.join(tree).join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    let [before, after] = ["a", "b"].map(|tree| table(&[&temp.join(tree)]));
+    let row = |table: &Table, way: &[&str]| {
+        let root = table.roots().next().unwrap();
+        way.iter().fold(root, |row, name| table.child(row, name.as_ref()).unwrap())
+    };
+    let moved = [(row(&before, &["old", "moved"]), row(&after, &["other", "moved"]))];
+    let comparison =
+        Comparison { before: &before, after: &after, moved: &moved, before_read_at: Some(7) };
+    let page = changes_html(comparison, &settings(1000), &Nonce::predictable(1)).unwrap();
+    let found = changes_by_name(&page);
+    for (name, expected) in [
+        ("same", (100, 100, 0)),
+        ("grown", (1000, 3000, 1)),
+        ("shrunk", (5000, 1000, 1)),
+        ("gone", (700, -1, 1)),
+        ("one", (700, -1, 0)),
+        ("new", (-1, 900, 1)),
+        ("two", (-1, 900, 0)),
+        ("moved", (70, 70, 2)),
+        ("old", (70, -1, 1)),
+        ("other", (-1, 70, 1)),
+        ("kind", (30, 40, 1)),
+        ("inside", (-1, 40, 0)),
+    ] {
+        assert_eq!(found[name], expected, "{name}");
+    }
+    let about = Opened::of(&page).about;
+    assert_eq!(about["changes"]["before_read_at"], 7);
+    assert_eq!(about["changes"]["before"], 100 + 1000 + 5000 + 700 + 70 + 30);
+    assert_eq!(about["changes"]["after"], 100 + 3000 + 1000 + 900 + 70 + 40);
+    let from = Opened::of(&page).column("moved_from");
+    let from: Vec<u8> = from.iter().map(|&byte| byte as u8).collect();
+    assert!(String::from_utf8(from).unwrap().ends_with("a/old/moved\0"));
+    // A tree compared with itself has no changes.
+    let itself = Comparison { before: &after, after: &after, moved: &[], before_read_at: None };
+    let page = changes_html(itself, &settings(1000), &Nonce::predictable(1)).unwrap();
+    for (name, (before, after, state)) in changes_by_name(&page) {
+        assert_eq!((before, state), (after, 0), "{name}");
+    }
+}

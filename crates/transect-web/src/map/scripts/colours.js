@@ -1,5 +1,7 @@
 // Colours by file type, age or owner. Each class has a tone.
 
+const texts = about.changes ? CHANGE_TEXTS : PLAIN_TEXTS;
+
 /** An OKLCH colour (hue in degrees) as red, green and blue from 0 to 255. */
 function tone(lightness, chroma, hue) {
   const a = chroma * Math.cos((hue * Math.PI) / 180);
@@ -33,6 +35,7 @@ const HUES = { video: 20, audio: 345, images: 62, documents: 245, archives: 92, 
 const OWNERS = 10;
 
 const COLOUR_MODES = {
+  ...(about.changes ? { change: CHANGE_MODE } : {}),
   type: {
     label: 'type',
     classes: [...about.kinds, 'links and others', 'several'],
@@ -48,6 +51,7 @@ const COLOUR_MODES = {
   },
   age: {
     label: 'age',
+    isOrdered: true,
     classes: [...AGES.map(([name]) => name), 'unknown'],
     of: (at) => {
       const age = about.read_at - time[at];
@@ -82,12 +86,12 @@ const COLOUR_MODES = {
 const classes = { mode: null, of: new Uint8Array(0) };
 
 function classify(mode) {
-  const { of } = COLOUR_MODES[mode];
+  const { of, isOfDirectories } = COLOUR_MODES[mode];
   classes.mode = mode;
   if (classes.of.length !== total) classes.of = new Uint8Array(total);
   for (let at = 0; at < total; at += 1) classes.of[at] = of(at);
   for (let at = 0; at < total; at += 1) {
-    if (children[at] > 0) classes.of[at] = classes.of[largest[at]];
+    if (children[at] > 0 && !isOfDirectories) classes.of[at] = classes.of[largest[at]];
   }
 }
 
@@ -96,6 +100,20 @@ const darkness = matchMedia('(prefers-color-scheme: dark)');
 function isDark() {
   const chosen = document.documentElement.dataset.theme;
   return chosen ? chosen === 'dark' : darkness.matches;
+}
+
+/** Whether the areas of a class have stripes. */
+function isHatched(mode, place) {
+  return COLOUR_MODES[mode].hatched?.includes(place) ?? false;
+}
+
+/** A spot in the colour of a class. */
+function swatchOf(place) {
+  const colour = cssOf(toneOf(classes.mode, place));
+  const swatch = h('span', { class: 'swatch' });
+  swatch.style.background = isHatched(classes.mode, place)
+    ? `repeating-linear-gradient(135deg, ${colour} 0 3px, var(--card) 3px 5px)` : colour;
+  return swatch;
 }
 
 function toneOf(mode, place) {

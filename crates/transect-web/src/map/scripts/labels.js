@@ -63,10 +63,11 @@ function writeLabels(context, width, height, zoom, left, top, isDim) {
       const pixels = Math.round(Math.min(12 * zoom, 16));
       const font = `${depth[place] === 0 ? 600 : 500} ${pixels}px ${FONT}`;
       const y = Math.max(y0, Math.min(0, y1 - band)) + band / 2 + pixels * 0.36;
-      const amount = bytes(size[at[place]]);
       const light = `${pixels - 1}px ${FONT}`;
+      const amounts = texts.amounts(at[place]);
+      const amount = amounts.find((text) => room > 2.4 * (widthOf(text, light) + 10)) ?? amounts.at(-1);
       const beside = widthOf(amount, light) + 10;
-      const name = fitting(nameOf(at[place]), font, room - (room > 2.4 * beside ? beside : 0));
+      const name = fitting(texts.name(at[place]), font, room - (room > 2.4 * beside ? beside : 0));
       context.font = font;
       context.fillStyle = dark ? '#e8edf4' : '#1b2330';
       context.fillText(name, x, y);
@@ -77,7 +78,7 @@ function writeLabels(context, width, height, zoom, left, top, isDim) {
       }
     } else if (how[place] === PLAIN) {
       const font = `12px ${FONT}`;
-      const name = fitting(nameOf(at[place]), font, room);
+      const name = fitting(texts.name(at[place]), font, room);
       if (!name) continue;
       const y = Math.max(y0, 0) + 15;
       if (y > y1 - 2) continue;
@@ -85,9 +86,9 @@ function writeLabels(context, width, height, zoom, left, top, isDim) {
       context.font = font;
       context.fillStyle = dark ? `rgb(255 255 255 / ${0.95 * ink})` : `rgb(20 26 36 / ${0.92 * ink})`;
       context.fillText(name, x, y);
-      const amount = bytes(size[at[place]]);
       const light = `11px ${FONT}`;
-      if (y1 - y > 19 && widthOf(amount, light) <= room) {
+      const amount = texts.amounts(at[place]).find((text) => widthOf(text, light) <= room);
+      if (y1 - y > 19 && amount) {
         context.font = light;
         context.fillStyle = dark ? `rgb(255 255 255 / ${0.68 * ink})` : `rgb(20 26 36 / ${0.62 * ink})`;
         context.fillText(amount, x, y + 15);

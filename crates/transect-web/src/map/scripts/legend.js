@@ -3,32 +3,31 @@
 const legend = h('ul', { class: 'legend', id: 'legend', 'aria-label': 'Colours' });
 
 /** The total size of each class in a directory. Counts only entries without children, so nothing twice. */
-function sumsByClass(top) {
+function sumsByClass(top, weigh) {
   const sums = new Float64Array(COLOUR_MODES[classes.mode].classes.length);
   const waiting = [top];
   while (waiting.length > 0) {
     const at = waiting.pop();
     if (children[at] === 0) {
-      sums[classes.of[at]] += size[at];
+      sums[classes.of[at]] += weigh(at);
       continue;
     }
     const end = first[at] + children[at];
     for (let child = first[at]; child < end; child += 1) {
       if (children[child] > 0) waiting.push(child);
-      else sums[classes.of[child]] += size[child];
+      else sums[classes.of[child]] += weigh(child);
     }
   }
   return sums;
 }
 
 function drawLegend() {
-  const sums = sumsByClass(view.at);
-  const { classes: known } = COLOUR_MODES[classes.mode];
+  const sums = sumsByClass(view.at, (at) => size[at]);
+  const { classes: known, isOrdered, weigh, amount = bytes } = COLOUR_MODES[classes.mode];
+  const amounts = weigh ? sumsByClass(view.at, weigh) : sums;
   const shown = known.map((_, place) => place).filter((place) => sums[place] > 0);
-  if (classes.mode !== 'age') shown.sort((a, b) => sums[b] - sums[a]);
+  if (!isOrdered) shown.sort((a, b) => sums[b] - sums[a]);
   legend.replaceChildren(...shown.map((place) => {
-    const swatch = h('span', { class: 'swatch' });
-    swatch.style.background = cssOf(toneOf(classes.mode, place));
     return h('li', {}, h('button', {
       type: 'button', 'data-class': known[place], 'aria-pressed': String(view.only === place), title: 'Show only these',
       click: () => {
@@ -36,7 +35,7 @@ function drawLegend() {
         drawLegend();
         redraw();
       },
-    }, swatch, h('bdi', {}, known[place]), h('span', { class: 'amount' }, bytes(sums[place]))));
+    }, swatchOf(place), h('bdi', {}, known[place]), h('span', { class: 'amount' }, amount(amounts[place], place))));
   }));
 }
 

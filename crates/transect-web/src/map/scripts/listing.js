@@ -11,10 +11,9 @@ const warning = h('p', { class: 'warning', hidden: true });
 const caption = h('caption', {});
 const body = h('tbody', {});
 const others = h('button', { type: 'button', class: 'quiet others', hidden: true });
-/** The titles of the columns. */
-const COLUMNS = ['Name', 'Size', 'Share', 'Entries', 'Changed'];
+const COLUMNS = texts.columns;
 const titles = COLUMNS.map((title, at) => h('th', { scope: 'col', class: at ? 'number' : null }, title));
-const table = h('table', {}, caption, h('thead', {}, h('tr', {}, titles)), body);
+const table = h('table', { class: about.changes ? 'changed' : null }, caption, h('thead', {}, h('tr', {}, titles)), body);
 /** The tabs. */
 const listTools = h('div', { class: 'list-tools' });
 /** What can be done with the selected entry. */
@@ -24,8 +23,6 @@ const listing = h('aside', { class: 'listing', 'aria-label': 'Directory as a tab
 
 /** A row of the table; `where` is the directory of the entry, if shown. */
 function rowOf(at, whole, where) {
-  const swatch = h('span', { class: 'swatch' });
-  swatch.style.background = cssOf(toneOf(classes.mode, classes.of[at]));
   const bar = h('span', { class: 'bar' });
   bar.style.width = `${whole > 0 ? Math.min(100, (100 * size[at]) / whole) : 0}%`;
   const label = h('bdi', { class: 'name' }, nameOf(at));
@@ -34,12 +31,9 @@ function rowOf(at, whole, where) {
     type: 'button', class: 'link', title: pathOf(at), click: () => (children[at] > 0 ? goTo(at) : showEntry(at)),
   }, label, isDirectory(at) ? h('span', { class: 'slash' }, about.separator) : null);
   return h('tr', { 'data-at': at, class: at === view.chosen ? 'chosen' : null },
-    h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatch, act, lack ? h('span', { class: 'lack' }, lack) : null),
+    h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatchOf(classes.of[at]), act, lack ? h('span', { class: 'lack' }, lack) : null),
       where ? h('bdi', { class: 'where' }, where) : null, bar),
-    h('td', { class: 'number' }, bytes(size[at])),
-    h('td', { class: 'number' }, percent(whole > 0 ? size[at] / whole : 0)),
-    h('td', { class: 'number' }, isDirectory(at) ? count(entries[at] - 1) : type[at] === MORE ? count(entries[at]) : ''),
-    h('td', { class: 'number date' }, day(time[at])));
+    texts.cells(at, whole).map((cell) => h('td', { class: 'number' }, cell)));
 }
 
 /** Shows an entry in its directory. */
@@ -87,7 +81,7 @@ const MEASURE_NAME = about.measure === 'disk_usage' ? 'disk usage' : 'apparent s
 function drawListing() {
   const { at } = view;
   heading.replaceChildren(h('bdi', {}, nameOf(at)));
-  facts.textContent = [bytes(size[at]), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all`,
+  facts.textContent = [...texts.facts(at), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all`,
     counted(entries[at] - (isDirectory(at) ? 1 : 0), 'entry', 'entries'), sharingOf(at)].filter(Boolean).join(' · ');
   const lack = lackOf(at);
   warning.hidden = !lack;
@@ -120,7 +114,7 @@ function describe(place, at) {
   return [
     type[at] === MORE ? `${pathOf(parent[at])}: ${nameOf(at)}` : pathOf(at),
     [
-      bytes(size[at]), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all${within}`,
+      ...texts.facts(at), `${percent(size[TOP] > 0 ? size[at] / size[TOP] : 0)} of all${within}`,
       isOne ? null : counted(entries[at] - (isDirectory(at) ? 1 : 0), 'entry', 'entries'),
       isOne ? (about.kinds[kind[at]] ?? about.types[type[at]]) : null,
       `${isOne ? '' : 'newest '}${day(time[at])}`, person === undefined ? null : visible(person), sharingOf(at), lackOf(at),

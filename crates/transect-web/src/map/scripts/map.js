@@ -27,7 +27,7 @@ const keyList = h('dl', {}, KEYS.flatMap(([key, what]) => [h('dt', {}, key), h('
 const helpOfLimits = h('p', {});
 const help = h('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
   h('header', {}, h('h2', { id: 'help-title' }, 'The map'), h('button', { type: 'button', class: 'quiet', click: () => help.close() }, 'Close')),
-  h('p', {}, `Area shows size (${MEASURE_NAME}), colour shows file type, age or owner. A file with several names counts once, at one of them.`),
+  h('p', {}, `${texts.help} Sizes are ${MEASURE_NAME}. A file with several names counts once, at one of them.`),
   keyList, helpOfLimits);
 const helpButton = h('button', { type: 'button', class: 'quiet', id: 'help', 'aria-label': 'Help', title: 'Help (?)', click: () => help.showModal() }, '?');
 
@@ -153,7 +153,7 @@ listeners.push(() => {
       redraw();
     }
     drawSide();
-    spoken.textContent = `${nameOf(view.at)}, ${bytes(size[view.at])}, ${counted(children[view.at], 'entry', 'entries')}`;
+    spoken.textContent = `${nameOf(view.at)}, ${texts.facts(view.at).filter(Boolean).join(', ')}, ${counted(children[view.at], 'entry', 'entries')}`;
   }
   for (const row of body.querySelectorAll('.chosen')) row.classList.remove('chosen');
   const row = body.querySelector(`[data-at="${view.chosen}"]`);
@@ -182,11 +182,12 @@ function diskFacts() {
 /** The totals, the disk, and what is missing. */
 function drawFooter() {
   const doubt = problems();
-  const [space, diskText, sparse] = diskFacts();
+  const [space, diskText, sparse] = about.changes ? CHANGE_TEXTS.summary() : diskFacts();
   frameButton.hidden = !canFrame();
   disk.hidden = !space;
   disk.textContent = space ?? '';
-  const whole = `${counted(about.entries, 'entry', 'entries')}, ${bytes(size[TOP])} ${MEASURE_NAME}; read ${day(about.read_at)}`;
+  const number = counted(about.entries, 'entry', 'entries');
+  const whole = about.changes ? number : `${number}, ${bytes(size[TOP])} ${MEASURE_NAME}; read ${day(about.read_at)}`;
   footer.replaceChildren(...[
     doubt ? h('strong', { class: 'doubt' }, doubt) : null, about.reading ? null : h('span', {}, whole),
     diskText ? h('span', {}, diskText) : null, sparse ? h('span', {}, sparse) : null,

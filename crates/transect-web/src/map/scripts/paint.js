@@ -4,7 +4,18 @@
 const SHADES = 24;
 
 /** The tones of each class from top to bottom of an area; `dim` is for entries outside the selection. */
-const ramps = { bright: [], dim: [], frames: [], page: 0 };
+const ramps = { bright: [], dim: [], frames: [], hatched: [], page: 0 };
+
+/** Pixels between the stripes of hatched areas, and their width. */
+const STRIPES = 9;
+const STRIPE = 3;
+
+/** Paints diagonal stripes over a row of pixels. */
+function hatch(pixels, colour, row, from, to, y) {
+  for (let x = from; x < to; x += 1) {
+    if ((x + y) % STRIPES < STRIPE) pixels[row + x] = colour;
+  }
+}
 
 function packed([red, green, blue]) {
   return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
@@ -27,6 +38,7 @@ function prepareTones() {
   const colours = known.map((_, place) => toneOf(classes.mode, place));
   ramps.bright = colours.map(ramp);
   ramps.dim = colours.map((colour) => ramp(mixed(mixed(colour, page, 0.62), dark ? [60, 66, 74] : [222, 226, 232], 0.5)));
+  ramps.hatched = known.map((_, place) => isHatched(classes.mode, place));
   const step = (depth) => (dark ? tone(0.285 + 0.035 * Math.min(depth, 4), 0.014, 262) : tone(0.945 - 0.018 * Math.min(depth, 4), 0.009, 262));
   ramps.frames = Array.from({ length: 5 }, (_, depth) => packed(step(depth)));
   ramps.page = packed(dark ? tone(0.2, 0.014, 262) : tone(0.965, 0.006, 262));
@@ -63,11 +75,14 @@ function paintAreas(pixels, width, height, zoom, left, top, isDim) {
       continue;
     }
     const ramp = (isDim(at[place]) ? ramps.dim : ramps.bright)[classes.of[at[place]]];
+    const isStriped = ramps.hatched[classes.of[at[place]]] && how[place] !== REST;
     const step = (SHADES - 1) / Math.max(1, y1 - y0 - 1);
     for (let y = Math.max(0, y0); y < end; y += 1) {
       const inset = Math.max(0, round - Math.min(y - y0, y1 - 1 - y));
       const colour = how[place] === REST ? ramp[SHADES >> 1] : ramp[Math.round((y - y0) * step)];
-      pixels.fill(colour, y * width + Math.max(from, x0 + inset), y * width + Math.min(to, x1 - inset));
+      const [begin, last] = [Math.max(from, x0 + inset), Math.min(to, x1 - inset)];
+      pixels.fill(colour, y * width + begin, y * width + last);
+      if (isStriped) hatch(pixels, ramps.page, y * width, begin, last, y);
     }
   }
 }

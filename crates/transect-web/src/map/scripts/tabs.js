@@ -96,6 +96,7 @@ function listTab() {
   listed = { tab, at: view.at, of: size };
   if (tab === 'files') Object.assign(listed, largestFiles());
   else if (tab === 'extensions') listed.groups = extensionsBelow();
+  else if (tab === 'changes') listed.hits = largestChanges();
   return listed;
 }
 
@@ -141,8 +142,6 @@ function drawExtensions() {
   warning.hidden = true;
   caption.textContent = `Extensions below ${pathOf(view.at)}, largest first`;
   fillRows(groups, (group) => {
-    const swatch = h('span', { class: 'swatch' });
-    swatch.style.background = cssOf(toneOf(classes.mode, classes.of[group.largest]));
     const share = size[view.at] > 0 ? group.sum / size[view.at] : 0;
     const bar = h('span', { class: 'bar' });
     bar.style.width = `${Math.min(100, 100 * share)}%`;
@@ -150,12 +149,13 @@ function drawExtensions() {
       type: 'button', class: 'link', 'aria-pressed': String(extension === group.name), click: () => highlight(group.name),
     }, h('bdi', { class: 'name' }, visible(group.name)));
     return h('tr', { 'data-extension': group.name, class: extension === group.name ? 'chosen' : null },
-      h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatch, button), bar),
+      h('th', { scope: 'row' }, h('span', { class: 'cell' }, swatchOf(classes.of[group.largest]), button), bar),
       h('td', { class: 'number' }, bytes(group.sum)), h('td', { class: 'number' }, percent(share)),
       h('td', { class: 'number' }, count(group.count)), h('td', {}));
   });
 }
 
 addTab('directory', { label: 'Directory', draw: drawListing });
+if (about.changes) addTab('changes', { label: 'Changes', draw: drawLargestChanges, marks: () => marksOf(listTab().hits) });
 addTab('files', { label: 'Largest files', draw: drawLargestFiles, marks: () => marksOf(listTab().hits) });
-addTab('extensions', { label: 'Extensions', draw: drawExtensions, marks: extensionMarks });
+addTab('extensions', { label: 'Extensions', columns: PLAIN_TEXTS.columns, draw: drawExtensions, marks: extensionMarks });

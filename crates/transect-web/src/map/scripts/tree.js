@@ -129,6 +129,22 @@ function sharingOf(at) {
   return size[at] === 0 ? `${shared}, charged to another name` : shared;
 }
 
+/** What the page says about an entry, unless it is a page of changes. */
+const PLAIN_TEXTS = {
+  /** The titles of the columns of the table, and the cells after the name. */
+  columns: ['Name', 'Size', 'Share', 'Entries', 'Changed'],
+  cells: (at, whole) => [
+    bytes(size[at]), percent(whole > 0 ? size[at] / whole : 0),
+    isDirectory(at) ? count(entries[at] - 1) : type[at] === MORE ? count(entries[at]) : '', h('span', { class: 'date' }, day(time[at])),
+  ],
+  /** The texts on an area. */
+  name: nameOf,
+  /** From the longest to the shortest. */
+  amounts: (at) => [bytes(size[at])],
+  facts: (at) => [bytes(size[at])],
+  help: 'Area shows size, colour shows file type, age or owner.',
+};
+
 performance.mark('unpack');
 takeColumns(await unpacked(embedded(), about.columns));
 connect();

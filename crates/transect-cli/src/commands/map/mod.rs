@@ -1,14 +1,15 @@
 //! `transect map`: an interactive treemap, served or written to a file.
 
-use std::io::Write;
+#[cfg(feature = "snapshot")]
+mod changes;
+mod page;
+
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use transect::table::{PartialTable, Table, TableBuilder};
 use transect::{Cancel, FieldMask, Progress};
 use transect_remove::Removal;
-use transect_sys::DiskSpace;
-use transect_web::map::{self, LiveMap, Measure, Settings, TrashSource};
+use transect_web::map::{self, LiveMap, Settings};
 use transect_web::page::Nonce;
 use transect_web::serve::Server;
 
@@ -16,48 +17,34 @@ use crate::args::MapArgs;
 use crate::commands::snapshot::stored_tree;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
-use crate::opener::{self, Redirect};
-use crate::output::{self, owner};
+use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
-use crate::user_trash::user_trash;
+
+use page::{SHOWN, announce, check_openable, settings, write_page};
 
 /// Descriptors for the standard streams, the listening socket and its runtime, and a few more.
 const OTHER_DESCRIPTORS: usize = 24;
 
 pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
+    #[cfg(feature = "snapshot")]
+    if changes::are_requested(args) {
+        return changes::run(args, &cancel);
+    }
     if args.allow_removal && stored_tree(&args.walk, FieldMask::empty())?.is_some() {
         let why = "--allow-removal needs a directory: a snapshot may be older than the disk";
         return Err(CliError::Usage(why.to_owned()));
     }
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
-    if args.open && file.as_os_str() == "-" {
-        return Err(CliError::Usage("--open needs a file: --html FILE".to_owned()));
-    }
+    check_openable(args, file)?;
     let settings = settings(args);
     let found = read(args, &TableBuilder::new(SHOWN), &cancel, &progress, None)?;
     if let Some(table) = found.table {
         let settings = settings_of(settings, found.interrupted, found.read_at);
-        output::page::write(&map::html(&table, &settings, &Nonce::random()?)?, file)?;
-        if args.open {
-            opener::open(&std::path::absolute(file)?);
-        }
+        write_page(args, &map::html(&table, &settings, &Nonce::random()?)?, file)?;
     }
     Ok(found.end)
-}
-
-fn settings(args: &MapArgs) -> Settings {
-    Settings {
-        measure: if args.apparent { Measure::Apparent } else { Measure::DiskUsage },
-        max_entries: args.max_entries as usize,
-        owner_name: owner::user_name_or_id,
-        read_at: seconds_since_1970(),
-        interrupted: false,
-        disk: DiskSpace::of_roots(&args.walk.roots()),
-        served: None,
-        removal: args.allow_removal.then_some(user_trash as TrashSource),
-    }
 }
 
 /// Returns the settings of a page for a tree. The disk of a stored tree is not that of its file.
@@ -67,9 +54,6 @@ fn settings_of(settings: Settings, interrupted: bool, read_at: Option<i64>) -> S
         None => Settings { interrupted, ..settings },
     }
 }
-
-/// The columns of a page.
-const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);
 
 /// Those of a served page: also the identity of files, to recognize them before they are removed or
 /// compared.
@@ -133,21 +117,11 @@ fn serve(
 ) -> Result<ExitStatus, CliError> {
     transect_sys::host::raise_handle_limit();
     let server = Server::start()?;
+    // Exists as long as the server: the browser may be slow.
+    let _redirect = announce(args, &server)?;
     // However many connections are open, the walk can open its directories.
     let max_open = transect_sys::host::handle_limit()
         .saturating_sub(OTHER_DESCRIPTORS + Server::max_connections());
-    let mut text = output::buffer();
-    writeln!(text, "{}", server.address())?;
-    output::print(text)?;
-    // Exists as long as the server: the browser may be slow.
-    let redirect = if args.open { Some(Redirect::to(&server.address())?) } else { None };
-    match &redirect {
-        Some(redirect) => {
-            output::hint("press Ctrl-C to stop");
-            opener::open(redirect.path());
-        }
-        None => output::hint("open this address in a browser; press Ctrl-C to stop"),
-    }
     let outline = PartialTable::new();
     let builder = TableBuilder::new(SERVED).partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
@@ -180,9 +154,4 @@ fn serve(
         served?;
         end
     })
-}
-
-fn seconds_since_1970() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

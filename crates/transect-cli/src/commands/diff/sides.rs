@@ -1,0 +1,138 @@
+//! The two trees of a diff: directories that are read now, or snapshots.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use transect::{Cancel, FieldMask, Progress, ScanOptions};
+use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, diff};
+
+use crate::args::{ProgressArgs, image_reader};
+use crate::commands::snapshot;
+use crate::exit::{CliError, ExitStatus};
+use crate::output;
+use crate::progress::ProgressLine;
+
+/// One of the two trees.
+pub(crate) enum Side {
+    Stored(Box<Snapshot>),
+    Live(Box<LiveTree>, ExitStatus),
+}
+
+impl Side {
+    /// Reads a directory, or the image of a volume.
+    pub(crate) fn read(
+        root: PathBuf,
+        options: &ReadingOptions,
+        cancel: &Cancel,
+    ) -> Result<Self, CliError> {
+        let progress = Arc::new(Progress::new());
+        let line = ProgressLine::start(options.progress, true, &progress);
+        transect_sys::host::raise_handle_limit();
+        let reader = image_reader(&root);
+        let mut walk = ScanOptions::new([root]).one_file_system(options.one_file_system);
+        walk.reader = reader;
+        // Times of creation prove moves.
+        let fields = snapshot::FIELDS | FieldMask::BTIME;
+        let (table, outcome) = snapshot::walk(walk, fields, None, cancel, &progress)?;
+        drop(line);
+        output::show_errors(table.diagnostics(), options.errors);
+        let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
+        let scope = snapshot::scope_of_all(options.one_file_system);
+        let metadata = snapshot::metadata(&table, &outcome, None, scope);
+        Ok(Self::Live(Box::new(LiveTree::new(table, metadata)), end))
+    }
+
+    pub(crate) fn metadata(&self) -> &Metadata {
+        match self {
+            Self::Stored(snapshot) => snapshot.metadata(),
+            Self::Live(tree, _) => tree.metadata(),
+        }
+    }
+
+    pub(crate) fn end(&self) -> ExitStatus {
+        match self {
+            Self::Stored(snapshot) if snapshot.metadata().complete => ExitStatus::Complete,
+            Self::Stored(_) => ExitStatus::Partial,
+            Self::Live(_, end) => *end,
+        }
+    }
+}
+
+/// How directories are read.
+pub(crate) struct ReadingOptions {
+    pub(crate) one_file_system: bool,
+    /// List all errors.
+    pub(crate) errors: bool,
+    pub(crate) progress: ProgressArgs,
+}
+
+/// Both trees.
+pub(crate) struct Sides {
+    names: [PathBuf; 2],
+    pub(crate) before: Side,
+    pub(crate) after: Side,
+}
+
+impl Sides {
+    /// Reads both trees; returns how the command ends if one cannot be read at all, or on Ctrl-C.
+    ///
+    /// # Errors
+    /// A snapshot cannot be read.
+    pub(crate) fn read(
+        paths: [&Path; 2],
+        options: &ReadingOptions,
+        cancel: &Cancel,
+    ) -> Result<Result<Self, ExitStatus>, CliError> {
+        // The paths in snapshots are absolute.
+        let has_stored = paths.into_iter().any(Snapshot::is_likely);
+        let read = |path: &Path| {
+            let side = match snapshot::open(path)? {
+                Some(snapshot) => Side::Stored(Box::new(snapshot)),
+                None if has_stored => Side::read(snapshot::absolute(path), options, cancel)?,
+                None => Side::read(path.to_owned(), options, cancel)?,
+            };
+            Ok::<_, CliError>(match side.end() {
+                end @ (ExitStatus::Interrupted | ExitStatus::RootFailed) => Err(end),
+                _ => Ok(side),
+            })
+        };
+        let before = match read(paths[0])? {
+            Ok(side) => side,
+            Err(end) => return Ok(Err(end)),
+        };
+        let after = match read(paths[1])? {
+            Ok(side) => side,
+            Err(end) => return Ok(Err(end)),
+        };
+        Ok(Ok(Self::new(paths, before, after)))
+    }
+
+    /// Returns two trees that were read, called `names` in errors.
+    pub(crate) fn new(names: [&Path; 2], before: Side, after: Side) -> Self {
+        Self { names: names.map(Path::to_owned), before, after }
+    }
+
+    /// Compares the trees.
+    ///
+    /// # Errors
+    /// A snapshot is damaged.
+    pub(crate) fn compare(&self, options: &DiffOptions) -> Result<Diff, CliError> {
+        let found = match (&self.before, &self.after) {
+            (Side::Stored(a), Side::Stored(b)) => diff(a.as_ref(), b.as_ref(), options),
+            (Side::Stored(a), Side::Live(b, _)) => diff(a.as_ref(), b.as_ref(), options),
+            (Side::Live(a, _), Side::Stored(b)) => diff(a.as_ref(), b.as_ref(), options),
+            (Side::Live(a, _), Side::Live(b, _)) => diff(a.as_ref(), b.as_ref(), options),
+        };
+        found.map_err(|error| self.cannot_compare(&error))
+    }
+
+    pub(crate) fn cannot_compare(&self, error: &ReadError) -> CliError {
+        let [a, b] = self.names.each_ref().map(|path| path.display());
+        CliError::Usage(format!("cannot compare '{a}' and '{b}': {error}"))
+    }
+
+    /// Returns whether both trees were read completely.
+    pub(crate) fn are_complete(&self) -> bool {
+        self.before.end() == ExitStatus::Complete && self.after.end() == ExitStatus::Complete
+    }
+}
