@@ -15,6 +15,8 @@ mod parts;
 mod patch;
 mod progress;
 #[cfg(feature = "snapshot")]
+mod query;
+#[cfg(feature = "snapshot")]
 mod series;
 mod serve;
 mod since;
@@ -45,6 +47,8 @@ pub(crate) use map::*;
 pub(crate) use parts::*;
 pub(crate) use patch::*;
 pub(crate) use progress::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use query::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use series::*;
 pub(crate) use serve::*;
@@ -197,6 +201,10 @@ pub(crate) enum Command {
     #[cfg(feature = "snapshot")]
     #[command(after_long_help = HISTORY_NOTES)]
     History(HistoryArgs),
+    /// Run SQL on snapshots, with DuckDB
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = QUERY_NOTES)]
+    Query(QueryArgs),
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),

@@ -6,6 +6,7 @@
 //! | 1 | finished, but partial: something inside a tree could not be read, or a command of `list --exec` failed |
 //! | 2 | wrong usage, or nothing could be done |
 //! | 130 | interrupted |
+//! | others | of `query`: those of DuckDB |
 //!
 //! A closed pipe at standard output counts as success: the reader needed no more, as with `head`.
 
@@ -26,6 +27,9 @@ pub(crate) enum ExitStatus {
     RootFailed,
     /// Interrupted by Ctrl-C.
     Interrupted,
+    /// The exit code of another program.
+    #[cfg(feature = "snapshot")]
+    OfProgram(u8),
 }
 
 impl ExitStatus {
@@ -119,6 +123,8 @@ pub(crate) fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
         Ok(ExitStatus::Complete) => ExitCode::SUCCESS,
         Ok(ExitStatus::Partial) => ExitCode::from(1),
         Ok(ExitStatus::RootFailed) => ExitCode::from(2),
+        #[cfg(feature = "snapshot")]
+        Ok(ExitStatus::OfProgram(code)) => ExitCode::from(code),
         Ok(ExitStatus::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
         Err(CliError::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(CliError::Transform(error)) if error.io_error().is_some_and(is_closed_pipe) => {

@@ -59,6 +59,8 @@ fn main() -> ExitCode {
         Some(Command::Changes(args)) => commands::changes::run(args),
         #[cfg(feature = "snapshot")]
         Some(Command::History(args)) => commands::history::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Query(args)) => commands::query::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),

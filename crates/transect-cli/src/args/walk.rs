@@ -260,13 +260,14 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
 }
 
 /// The commands that a build can leave out, the feature that adds each, and whether they are built.
-const OPTIONAL: [(&str, &str, bool); 8] = [
+const OPTIONAL: [(&str, &str, bool); 9] = [
     ("changes", "snapshot", cfg!(feature = "snapshot")),
     ("diff", "snapshot", cfg!(feature = "snapshot")),
     ("history", "snapshot", cfg!(feature = "snapshot")),
     ("keep", "snapshot", cfg!(feature = "snapshot")),
     ("lab", "lab", cfg!(feature = "lab")),
     ("map", "map", cfg!(feature = "map")),
+    ("query", "snapshot", cfg!(feature = "snapshot")),
     ("snapshot", "snapshot", cfg!(feature = "snapshot")),
     ("tui", "tui", cfg!(feature = "tui")),
 ];

@@ -20,6 +20,8 @@ pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod parts;
 pub(crate) mod patch;
+#[cfg(feature = "snapshot")]
+pub(crate) mod query;
 pub(crate) mod scan;
 pub(crate) mod serve;
 #[cfg_attr(not(feature = "snapshot"), path = "no_snapshot.rs")]

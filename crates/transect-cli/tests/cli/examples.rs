@@ -15,6 +15,7 @@ const PARSED_ONLY: [(&str, &str); 20] = [
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
+    ("transect query", "needs DuckDB; query.rs runs them"),
     ("transect serve", "serves until Ctrl-C"),
     ("transect patch program.bin --resume", "needs a killed run"),
     ("transect lab run enumerate --path src", "takes minutes"),

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 23] = [
+pub(crate) const COMMANDS: [&str; 24] = [
     "scan",
     "usage",
     "tui",
@@ -14,6 +14,7 @@ pub(crate) const COMMANDS: [&str; 23] = [
     "keep",
     "changes",
     "history",
+    "query",
     "duplicates",
     "transform",
     "verify",

@@ -81,6 +81,12 @@ const CASES: &[(&str, &str)] = &[
         $T history "$N"; $T history --json "$N"; $T history "missing$N"; $T history --host "$U" "$N""#,
     ),
     (
+        "query",
+        r#"$T snapshot "$N" -o "q$N"; $T snapshot "$U" -o "q$U"; $T query --print "SELECT '$U'" "q$N" "q$U"
+        $T query "SELECT '$U'" "q$N"; $T query "FROM changes" "q$N" "q$U"; $T query --csv "FROM entries" "q$U"
+        $T query "SELECT $U" "q$U"; $T query 1 "missing$N"; $T query 1 "$N/$N"; $T query --json "FROM entries" "q$N""#,
+    ),
+    (
         "duplicates",
         r#"$T duplicates "$N" "copy$N" "$U"; $T duplicates -0 "$N" "copy$N"
         $T duplicates --json "$N" "copy$N"; $T duplicates "missing$N"; $T duplicates --keep "$U"

@@ -34,6 +34,7 @@ mod map_changes;
 mod messages;
 mod page;
 mod parts;
+mod query;
 mod scan;
 mod series;
 mod serve;

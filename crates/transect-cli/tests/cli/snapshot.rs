@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -281,6 +283,28 @@ fn snapshot_full_device_keeps_the_old_file() {
     }
 }
 
+/// Returns the directory of a Python that has duckdb, polars and pyarrow, as the registry has them; without
+/// a network, reports a skip. It is made once, and stays for later runs.
+pub(crate) fn readers_of_parquet(test: &str) -> Option<PathBuf> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let whole = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parquet-readers");
+    if !whole.join("bin/python3").exists() {
+        let env = TestEnv::new();
+        let names = COUNTS.map(|(name, _)| name).join(" ");
+        let part = whole.with_extension(std::process::id().to_string());
+        let (whole, part) = (whole.display(), part.display());
+        let install = format!(
+            "python3 -m venv '{part}' && '{part}/bin/python3' -m pip install --quiet \
+             --disable-pip-version-check {names} && mv -T '{part}' '{whole}' || {{ rm -rf '{part}'; false; }}"
+        );
+        if env.sh(&install).code != Some(0) {
+            return skip(test, "pip cannot install duckdb, polars and pyarrow");
+        }
+    }
+    Some(whole.join("bin"))
+}
+
 /// What the programs below print: rows, files, bytes of files, and the sum of the totals of the root.
 const COUNTS: [(&str, &str); 3] = [
     (
@@ -323,18 +347,11 @@ fn snapshot_read_by_duckdb_polars_and_pyarrow() {
     fs::write(env.path("tree").join(not_utf8), "text").unwrap();
     tree::many_files(&env, &env.path("tree/many"), 9000, "name");
     store(&env, "tree", "tree.parquet");
-    let names = COUNTS.map(|(name, _)| name);
-    let install = format!(
-        "python3 -m venv programs && programs/bin/pip install --quiet --disable-pip-version-check {}",
-        names.join(" ")
-    );
-    if env.sh(&install).code != Some(0) {
-        return skip(test, "pip cannot install duckdb, polars and pyarrow").unwrap_or_default();
-    }
+    let Some(python) = readers_of_parquet(test) else { return };
     let mut answers: Vec<(&str, String)> = Vec::new();
     for (name, script) in COUNTS {
         env.text("ask.py", script);
-        let output = env.sh("programs/bin/python ask.py").exits(0);
+        let output = env.sh(&format!("'{}' ask.py", python.join("python3").display())).exits(0);
         answers.push((name, output.stdout_text()));
     }
     let shown = usage(&env, "tree.parquet", &[]);
@@ -350,4 +367,11 @@ fn snapshot_read_by_duckdb_polars_and_pyarrow() {
         assert_eq!(numbers[5], number("directories"), "{name}");
         assert_eq!(*answer, answers[0].1, "{name}");
     }
+    // The examples of the documentation.
+    let documented = include_str!("../../../../docs/FORMAT.md").split("```python\n").skip(1);
+    let examples: Vec<&str> = documented.map(|it| it.split_once("```").unwrap().0).collect();
+    assert_eq!(examples.len(), 3);
+    env.text("ask.py", &examples.concat().replace("usr.parquet", "tree.parquet"));
+    let output = env.sh(&format!("'{}' ask.py", python.join("python3").display())).exits(0);
+    assert!(output.stdout_text().contains("alloc"), "{}", output.text());
 }
