@@ -19,6 +19,7 @@ mod query;
 #[cfg(feature = "snapshot")]
 mod series;
 mod serve;
+mod service;
 mod since;
 #[cfg(feature = "snapshot")]
 mod snapshot;
@@ -52,6 +53,7 @@ pub(crate) use query::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use series::*;
 pub(crate) use serve::*;
+pub(crate) use service::*;
 pub(crate) use since::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use snapshot::*;
@@ -229,6 +231,9 @@ pub(crate) enum Command {
     /// Serve a cache of attributes to other programs
     #[command(after_long_help = SERVE_NOTES)]
     Serve(ServeArgs),
+    /// Freeze, thaw or invalidate the cache of a running `serve`, or show its counters
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Show what this kernel, file system and user can do, and which reader is used
     #[command(after_long_help = DOCTOR_NOTES)]
     Doctor(DoctorArgs),

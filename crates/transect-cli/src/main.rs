@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         Some(Command::Patch(args)) => commands::patch::run(args),
         Some(Command::Attributes(args)) => commands::attributes::run(args),
         Some(Command::Serve(args)) => commands::serve::run(args),
+        Some(Command::Service(command)) => commands::service::run(command),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
         Some(Command::Cache(command)) => commands::cache::run(command),
         #[cfg(feature = "lab")]

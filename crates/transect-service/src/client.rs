@@ -138,6 +138,11 @@ impl Client {
         self.request(&Request::Invalidate(bytes_of(&path)), parse_empty)
     }
 
+    /// Drops everything from the cache.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        self.request(&Request::Invalidate(b""), parse_empty)
+    }
+
     /// Freezes the cache, for all clients, until [`Client::thaw`].
     pub fn freeze(&mut self) -> Result<(), Error> {
         self.request(&Request::Freeze, parse_empty)

@@ -152,6 +152,10 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
                     found.for_each(|holder| append_resolved(out, layout, holder));
                 });
             }
+            Request::Invalidate(b"") => {
+                cache.clear();
+                append_frame(out, kind, |_| {});
+            }
             Request::Invalidate(path) => {
                 cache.invalidate(path_of(path)).map_err(failed)?;
                 append_frame(out, kind, |_| {});

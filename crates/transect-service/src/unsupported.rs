@@ -37,6 +37,31 @@ impl Client {
     }
 
     /// Unreachable.
+    pub fn invalidate(&mut self, _: impl AsRef<Path>) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Unreachable.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Unreachable.
+    pub fn freeze(&mut self) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Unreachable.
+    pub fn thaw(&mut self) -> Result<(), Error> {
+        match *self {}
+    }
+
+    /// Unreachable.
+    pub fn stats(&mut self) -> Result<Vec<(String, u64)>, Error> {
+        match *self {}
+    }
+
+    /// Unreachable.
     pub fn settle(&mut self) -> Result<bool, Error> {
         match *self {}
     }

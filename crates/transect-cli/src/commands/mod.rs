@@ -24,6 +24,7 @@ pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod scan;
 pub(crate) mod serve;
+pub(crate) mod service;
 #[cfg_attr(not(feature = "snapshot"), path = "no_snapshot.rs")]
 pub(crate) mod snapshot;
 pub(crate) mod transform;

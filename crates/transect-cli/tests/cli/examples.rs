@@ -16,7 +16,7 @@ const PARSED_ONLY: [(&str, &str); 20] = [
     ("transect map -x", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
-    ("transect serve", "serves until Ctrl-C"),
+    ("transect serve --", "serves until Ctrl-C"),
     ("transect patch program.bin --resume", "needs a killed run"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
@@ -130,11 +130,25 @@ fn prepare_for(env: &TestEnv, command: &str) {
     }
 }
 
+/// Returns a script that runs another one while a service answers.
+fn with_service(script: &str) -> String {
+    format!(
+        "\"$TRANSECT\" serve --cache 2>service.log & service=$!
+        until grep -q 'listening at' service.log; do kill -0 $service || exit 9; done
+        ln -sf \"$XDG_RUNTIME_DIR/transect/cache.sock\" cache.sock
+        ({script}); code=$?
+        kill $service; wait $service && exit $code"
+    )
+}
+
 fn run(env: &TestEnv, command: &str, example: &str) -> Result<(), String> {
     let code = CODES.iter().find(|(line, ..)| *line == example).map_or(0, |(_, code, _)| *code);
     // The name of the program, as a user types it.
     let script = format!("HOME=\"$PWD/home\"; transect() {{ \"$TRANSECT\" \"$@\"; }}; {example}");
-    let output = env.sh(&script);
+    let output = match command.starts_with("service ") {
+        true => env.sh(&with_service(&script)),
+        false => env.sh(&script),
+    };
     match output.code {
         Some(ended) if ended == code => Ok(()),
         _ => Err(format!("{command}: {example}\n{}", output.text())),

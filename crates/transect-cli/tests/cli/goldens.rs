@@ -6,7 +6,9 @@
 //! The sessions in `sessions/` were measured with version 0.1.0; in those of walks and transforms, the
 //! verdicts on disturbed samples were removed, so that wall times are reported, too.
 
+use rustix::process::Signal;
 use serde_json::Value;
+use transect_testkit::wait_until;
 
 use crate::harness::TestEnv;
 
@@ -95,6 +97,8 @@ fn json_objects_have_the_keys_reviewed() {
     env.text("sums", "");
     let sums = env.transect(["transform", "blake3", "tree/link"]).exits(0).stdout_text();
     env.text("sums", &sums);
+    let service = env.start(["serve", "--cache", "--root", "tree"]);
+    wait_until("a service", || env.transect(["service", "stats"]).code == Some(0));
     let mut objects = String::new();
     for command in [
         "scan --json tree",
@@ -111,6 +115,7 @@ fn json_objects_have_the_keys_reviewed() {
         "duplicates --json --errors --clone --keep first --yes missing twins",
         "doctor --json tree",
         "attributes --json tree missing",
+        "service stats --json",
         "transform --json eol=crlf tree --check",
         "transform --json blake3 tree",
         "verify --json sums",
@@ -139,6 +144,8 @@ fn json_objects_have_the_keys_reviewed() {
         }
         assert!(!seen.is_empty(), "{command}: {}", output.text());
     }
+    service.signal(Signal::TERM);
+    let _ = service.finish().exits(0);
     assert_golden("json-keys", &objects);
 }
 

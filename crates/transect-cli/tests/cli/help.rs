@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 24] = [
+pub(crate) const COMMANDS: [&str; 25] = [
     "scan",
     "usage",
     "tui",
@@ -23,6 +23,7 @@ pub(crate) const COMMANDS: [&str; 24] = [
     "patch",
     "attributes",
     "serve",
+    "service",
     "doctor",
     "cache",
     "lab",
@@ -30,8 +31,15 @@ pub(crate) const COMMANDS: [&str; 24] = [
     "man",
 ];
 
-/// The commands of the cache.
-const OF_THE_CACHE: [&str; 2] = ["status", "drop"];
+/// The commands of the page cache, and of the service.
+const OF_GROUPS: [[&str; 2]; 6] = [
+    ["cache", "status"],
+    ["cache", "drop"],
+    ["service", "freeze"],
+    ["service", "thaw"],
+    ["service", "invalidate"],
+    ["service", "stats"],
+];
 
 /// The commands of the lab.
 const OF_THE_LAB: [&str; 13] = [
@@ -66,8 +74,8 @@ fn help_of_every_command_is_as_reviewed() {
     for command in COMMANDS {
         help(&[command, "--help"], &format!("help-{command}"));
     }
-    for command in OF_THE_CACHE {
-        help(&["cache", command, "--help"], &format!("help-cache-{command}"));
+    for [group, command] in OF_GROUPS {
+        help(&[group, command, "--help"], &format!("help-{group}-{command}"));
     }
     for command in OF_THE_LAB {
         let mut args = of_the_lab(command);
@@ -95,8 +103,8 @@ fn help_names_every_command() {
 fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
     let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
-    let of_the_cache = OF_THE_CACHE.iter().map(|command| vec!["cache", command]);
-    for command in commands.chain(of_the_cache).chain(OF_THE_LAB.map(of_the_lab)) {
+    let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
+    for command in commands.chain(of_groups).chain(OF_THE_LAB.map(of_the_lab)) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
         transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();
@@ -111,8 +119,8 @@ fn help_fits_a_terminal_of_eighty_columns() {
 fn short_help_fits_a_screen() {
     let env = TestEnv::new();
     let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
-    let of_the_cache = OF_THE_CACHE.iter().map(|command| vec!["cache", command]);
-    for command in commands.chain(of_the_cache).chain(OF_THE_LAB.map(of_the_lab)) {
+    let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
+    for command in commands.chain(of_groups).chain(OF_THE_LAB.map(of_the_lab)) {
         let help = env.transect(command.iter().chain(&["-h"])).exits(0).quiet().stdout_text();
         let lines = help.lines().count();
         assert!(lines <= 40, "{command:?}: {lines} lines");

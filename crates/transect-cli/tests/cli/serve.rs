@@ -266,3 +266,107 @@ fn service_few_descriptors_answers_despite_half_open_connections() {
     let _ = service.end(Signal::INT);
     drop(open);
 }
+
+#[test]
+fn service_frozen_and_thawed_by_command() {
+    let env = TestEnv::new();
+    let size = |expected: u64| {
+        let ask = ["attributes", "--service", "--json", "--columns=size", "file"];
+        assert_eq!(env.transect(ask).exits(0).quiet().json()["size"], expected);
+    };
+    let command = |args: &[&str]| {
+        let output = env.transect(["service"].iter().chain(args)).exits(0).quiet();
+        assert!(output.stdout.is_empty(), "{}", output.text());
+    };
+    let service = Service::start(&env, &["--level", "checked"]);
+    let level = || {
+        let stats = env.transect(["service", "stats", "--json"]).exits(0).quiet().json();
+        stats["level"].as_str().map(str::to_owned)
+    };
+    env.write("file", 1);
+    command(&["freeze"]);
+    assert_eq!(level().as_deref(), Some("frozen"));
+    size(1);
+    env.write("file", 22);
+    size(1);
+    command(&["thaw"]);
+    assert_eq!(level().as_deref(), Some("checked"));
+    size(22);
+    service.end(Signal::TERM);
+}
+
+#[test]
+fn service_invalidated_by_command() {
+    let env = TestEnv::new();
+    for directory in ["in/one", "in/two", "out"] {
+        env.mkdir(directory);
+    }
+    let files = ["in/one/file", "in/two/file"];
+    let sizes = || {
+        let ask = ["attributes", "--service", "--json", "--columns=size"];
+        let lines = lines(&env.transect(ask.iter().chain(&files)).exits(0).quiet());
+        lines.iter().map(|line| line["size"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let write = |bytes| files.iter().for_each(|file| drop(env.write(file, bytes)));
+    let service = Service::start(&env, &["--level", "frozen", "--root", "in"]);
+    write(1);
+    assert_eq!(sizes(), [1, 1]);
+    write(22);
+    assert_eq!(sizes(), [1, 1]);
+    let _ = env.transect(["service", "invalidate", "in/two"]).exits(0).quiet();
+    assert_eq!(sizes(), [1, 22]);
+    write(333);
+    let _ = env.transect(["service", "invalidate"]).exits(0).quiet();
+    assert_eq!(sizes(), [333, 333]);
+
+    // A path that is refused does not prevent the next one.
+    write(4444);
+    let refused = env.transect(["service", "invalidate", "out", "in"]).exits(1);
+    let message = refused.stderr_text();
+    assert!(message.starts_with("transect: cannot invalidate 'out': "), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert_eq!(sizes(), [4444, 4444]);
+    let empty = env.transect(["service", "invalidate", ""]).exits(2);
+    assert_eq!(empty.stderr_text(), "transect: PATH is empty; name a file or a directory\n");
+    service.end(Signal::TERM);
+}
+
+#[test]
+fn service_stats_documented_and_shown() {
+    let env = TestEnv::new();
+    env.mkdir("in");
+    env.write("in/file", 1);
+    let service = Service::start(&env, &["--root", "in", "--socket", "socket"]);
+    let ask = ["attributes", "--service=socket", "in/file", "in/missing", "in/file"];
+    let _ = env.transect(ask).exits(0).quiet();
+    let stats = ["service", "stats", "--socket", "socket"];
+    let json = env.transect(stats.iter().chain(&["--json"])).exits(0).quiet().json();
+    assert_eq!(json["schema"], "transect.service.stats/1");
+    assert_eq!(json["process"], service.running.child.id());
+    assert_eq!(json["level"], "watched");
+    assert_eq!(json["roots"][0]["path"], env.path("in").to_str().unwrap());
+    assert_eq!((&json["questions"], &json["requests"]), (&3.into(), &1.into()));
+    let documented = include_str!("../../../../docs/SERVICE.md");
+    let documented = documented.split("\n## Stats\n").nth(1).expect("a section about stats");
+    let shown = env.transect(stats).exits(0).quiet().stdout_text();
+    let counters = json.as_object().unwrap().iter().filter(|(_, value)| value.is_u64());
+    for name in counters.map(|(name, _)| name).filter(|name| *name != "process") {
+        assert!(documented.contains(&format!("`{name}`")), "{name} is not documented");
+        let line = shown.lines().find(|line| line.split_whitespace().any(|word| word == name));
+        let line = line.unwrap_or_else(|| panic!("{name} is not shown:\n{shown}"));
+        assert!(line.split_whitespace().count() > 2, "{line} does not say what it counts");
+    }
+    service.end(Signal::TERM);
+}
+
+#[test]
+fn service_commands_without_service_fail_with_hint() {
+    let env = TestEnv::new();
+    for args in [&["freeze"][..], &["thaw"], &["invalidate"], &["invalidate", "x"], &["stats"]] {
+        let refused = env.transect(["service"].iter().chain(args)).exits(2);
+        let message = refused.stderr_text();
+        assert!(message.starts_with("transect: hint: start one with `transect serve --cache`\n"));
+        assert!(message.contains("transect: no service answers at '"), "{message}");
+        assert!(refused.stdout.is_empty());
+    }
+}

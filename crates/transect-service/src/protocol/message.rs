@@ -60,7 +60,7 @@ pub enum Request<'a> {
         /// The names.
         names: Vec<&'a [u8]>,
     },
-    /// Drop a path and everything below it.
+    /// Drop a path and everything below it; if it is empty, everything.
     Invalidate(&'a [u8]),
     /// Freeze the cache.
     Freeze,

@@ -100,4 +100,7 @@ fn invalidate_queried_again() {
     }
     client.invalidate(served.temp.join("sub")).unwrap();
     assert_eq!(size(&mut client, &file), Some(2));
+    fs::write(&other, "333").unwrap();
+    client.clear().unwrap();
+    assert_eq!(size(&mut client, &other), Some(3));
 }

@@ -1,6 +1,5 @@
 //! Queries the system or a service.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,8 +8,9 @@ use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
+use crate::commands::service::{absolute, connect};
 use crate::exit::CliError;
-use crate::{output, user_dirs};
+use crate::output;
 
 /// The paths that a thread takes at once; fewer are not worth another thread.
 const PATHS_PER_TASK: usize = 2048;
@@ -30,12 +30,7 @@ impl Source {
             let threads = args.threads.map_or_else(cores, usize::from);
             return Ok(Self::System { threads });
         };
-        let socket = socket.clone().unwrap_or_else(user_dirs::service_socket);
-        let mut client = Client::connect(&socket).inspect_err(|error| {
-            if matches!(error, transect_service::Error::NotRunning(..)) {
-                output::hint("start one with `transect serve --cache`");
-            }
-        })?;
+        let mut client = connect(socket.as_deref())?;
         if args.settle && !client.settle()? {
             output::hint("the service missed some changes, and queries the system again");
         }
@@ -68,17 +63,6 @@ impl Source {
                 Ok(client.attributes(&paths, want, follow)?)
             }
         }
-    }
-}
-
-/// Returns an absolute path for the service, whose current directory differs. An empty path stays
-/// empty, and is missing there, too.
-fn absolute<'a>(path: &'a Path, here: Option<&Path>) -> Cow<'a, Path> {
-    match here {
-        Some(here) if path.is_relative() && !path.as_os_str().is_empty() => {
-            Cow::Owned(here.join(path))
-        }
-        _ => Cow::Borrowed(path),
     }
 }
 

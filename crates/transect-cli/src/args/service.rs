@@ -1,0 +1,119 @@
+//! Arguments of `service`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+const FREEZE_NOTES: &str = "\
+Every answer stays the same until `transect service thaw`, for all programs that ask the service. \
+Freeze while a project is loaded or built; then the service asks the system nothing twice.
+
+Examples:
+  Freeze the service of this user:
+    transect service freeze
+  Freeze the service at a socket of your own:
+    transect service freeze --socket cache.sock
+  Query a list of paths while nothing changes:
+    transect service freeze && transect attributes --service --from paths.txt
+  Freeze, and see that the level is `frozen`:
+    transect service freeze && transect service stats
+  Freeze, and thaw at once, so that everything is queried anew:
+    transect service freeze && transect service thaw
+
+Exit codes: 0 done; 2 wrong usage, or no service answers.";
+
+const THAW_NOTES: &str = "\
+Returns to the level that the service was started with. A service of level `frozen` drops everything, and \
+freezes again.
+
+Examples:
+  Thaw the service of this user:
+    transect service thaw
+  Thaw the service at a socket of your own:
+    transect service thaw --socket cache.sock
+  Thaw, then query what is true now:
+    transect service thaw && transect attributes --service src
+  Thaw, then query a list of paths:
+    transect service thaw && transect attributes --service --from paths.txt
+  Thaw, and see which level the service has now:
+    transect service thaw && transect service stats
+
+Exit codes: 0 done; 2 wrong usage, or no service answers.";
+
+const INVALIDATE_NOTES: &str = "\
+The next question about a dropped path is asked of the system. At the level `watched` this is needed only \
+for changes that no notification reports, such as a new mount; docs/CACHE.md lists them.
+
+Examples:
+  Drop everything:
+    transect service invalidate
+  Drop a file:
+    transect service invalidate notes.txt
+  Drop two directories and everything below them:
+    transect service invalidate src docs
+  Drop a directory in the cache of a service at a socket of your own:
+    transect service invalidate --socket cache.sock src
+  Drop a directory after something was mounted in it, then query it:
+    transect service invalidate usb && transect attributes --service usb
+
+Exit codes: 0 done; 1 the service does not answer for some of the paths; \
+2 wrong usage, or no service answers.";
+
+const STATS_NOTES: &str = "\
+docs/SERVICE.md documents the counters. They begin when the service starts.
+
+Examples:
+  Show what the service of this user has cached and answered:
+    transect service stats
+  Ask the service at a socket of your own:
+    transect service stats --socket cache.sock
+  Print JSON, for a script:
+    transect service stats --json
+  Show one counter:
+    transect service stats | grep questions
+  See what a list of paths costs the service:
+    transect attributes --service --from paths.txt; transect service stats
+
+Exit codes: 0 done; 2 wrong usage, or no service answers.";
+
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum ServiceCommand {
+    /// Keep all answers as they are until `thaw`
+    #[command(after_long_help = FREEZE_NOTES)]
+    Freeze(SocketArgs),
+    /// End what `freeze` began
+    #[command(after_long_help = THAW_NOTES)]
+    Thaw(SocketArgs),
+    /// Drop paths and everything below them from the cache
+    #[command(after_long_help = INVALIDATE_NOTES)]
+    Invalidate(ServiceInvalidateArgs),
+    /// Show the level, the roots and the counters of the service
+    #[command(after_long_help = STATS_NOTES)]
+    Stats(ServiceStatsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SocketArgs {
+    /// Ask the service at SOCKET [default: that of `transect serve --cache`]
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) socket: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServiceInvalidateArgs {
+    /// Drop PATH and everything below it [default: everything]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) socket: SocketArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServiceStatsArgs {
+    #[command(flatten)]
+    pub(crate) socket: SocketArgs,
+    /// Print one JSON object with exact numbers
+    #[arg(long)]
+    pub(crate) json: bool,
+}
