@@ -1,7 +1,9 @@
 //! `transect serve --cache` and its clients, as separate processes.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -369,4 +371,38 @@ fn service_commands_without_service_fail_with_hint() {
         assert!(message.contains("transect: no service answers at '"), "{message}");
         assert!(refused.stdout.is_empty());
     }
+}
+
+/// The client that `docs/SERVICE.md` shows to authors of other clients.
+#[test]
+fn service_python_client_matches_system() {
+    let test = "service_python_client_matches_system";
+    let env = TestEnv::new();
+    if !env.has("python3") {
+        return crate::harness::skip(test, "there is no python3").unwrap_or_default();
+    }
+    let mut paths = many(&env);
+    paths.retain(|path| !path.is_empty());
+    // More than one request.
+    let paths: Vec<_> = paths.iter().cycle().take(paths.len().max(250)).cloned().collect();
+    let service = Service::start(&env, &["--socket", "socket"]);
+    let mut python = env.command("python3");
+    python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/service_client.py"));
+    python.arg("socket").args(paths.iter().map(|path| OsStr::from_bytes(path)));
+    let told = lines(&Running::start(&mut python).finish().exits(0).quiet());
+    let args = ["-0", "--json", "--columns", COLUMNS];
+    let expected = lines(&asked(&env, &args, &list(&paths)).exits(1).quiet());
+    assert_eq!((told.len(), expected.len()), (paths.len(), paths.len()));
+    for (told, expected) in told.iter().zip(&expected) {
+        assert_eq!(told["os_error"], expected["error"]["os_error"], "{expected}");
+        for (key, value) in expected.as_object().unwrap() {
+            if COLUMNS.split(',').any(|column| column == key) {
+                assert_eq!(told[key], *value, "{expected}");
+            }
+        }
+    }
+    service.end(Signal::TERM);
+
+    let refused = Running::start(&mut python).finish().exits(1);
+    assert!(refused.stderr_text().contains("No such file or directory"), "{}", refused.text());
 }
