@@ -152,10 +152,24 @@ impl Revalidation<'_> {
         answers: &mut [LookupResult],
     ) {
         let cached_dir = &group[0].cached_dir;
-        self.prepare(cached_dir, group.len());
+        let mut group: Vec<_> = group.iter().collect();
+        if self.prepare(cached_dir, group.len()) {
+            // A listing, or an error of the directory, may answer them: then it need not be opened.
+            let directory = cached_dir.read();
+            group.retain(|question| {
+                let name = HashedName::new(question.name, &self.cache.store.hasher);
+                let lookup = self.look_up(&directory, name, LookupKind::Attributes { follow });
+                let answered = lookup.answers(LookupKind::Attributes { follow });
+                if answered {
+                    self.cache.store.counters.hits.add(1);
+                    answers[question.index] = lookup.into_result();
+                }
+                !answered
+            });
+        }
         let plain = group.iter().all(|question| is_entry_name(question.name));
         if plain && self.cache.options.costs.should_open_dir(group.len()) {
-            self.answer_in_open_dir(cached_dir, paths, follow, group, answers);
+            self.answer_in_open_dir(cached_dir, paths, follow, &group, answers);
             return;
         }
         for question in group {
@@ -177,7 +191,7 @@ impl Revalidation<'_> {
         cached_dir: &Arc<CachedDir>,
         paths: &[P],
         follow: bool,
-        group: &[Uncached<'_>],
+        group: &[&Uncached<'_>],
         answers: &mut [LookupResult],
     ) {
         let kind = LookupKind::Attributes { follow };

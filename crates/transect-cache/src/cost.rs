@@ -85,7 +85,17 @@ impl CacheCosts {
     /// Returns whether querying `names` names in the open directory is cheaper than by their paths.
     pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
-        self.open + names * self.query_open < names * self.query
+        self.in_open_dir(names) < names.saturating_mul(self.query)
+    }
+
+    /// Returns the cost of querying `names` names in the open directory.
+    fn in_open_dir(&self, names: u64) -> u64 {
+        self.open.saturating_add(names.saturating_mul(self.query_open))
+    }
+
+    /// Returns the cost of querying `names` names one by one, in the cheaper way.
+    fn queries_of(&self, names: u64) -> u64 {
+        names.saturating_mul(self.query).min(self.in_open_dir(names))
     }
 }
 
@@ -120,7 +130,7 @@ impl ListingBudget {
     /// Returns the budget of a listing when `wanted` names are about to be queried: the amount
     /// spent so far, and the cost of these queries.
     pub(super) fn budget(&self, costs: &CacheCosts, wanted: usize) -> u64 {
-        self.spent.saturating_add(costs.query_open.saturating_mul(wanted as u64))
+        self.spent.saturating_add(costs.queries_of(wanted as u64))
     }
 
     /// Returns whether a listing is worth trying.

@@ -394,8 +394,9 @@ impl Revalidation<'_> {
         .run(self.cache.reader);
         // Nothing has changed the directory meanwhile, and names in it can be looked up.
         let extent = extent.and_then(|extent| match extent {
-            ListOutcome::Complete(identity) => {
-                Ok((system::identity(cached_dir.path())? == identity).then_some(identity))
+            ListOutcome::Complete { identity, exact_names } => {
+                let unchanged = system::identity(cached_dir.path())? == identity;
+                Ok(unchanged.then_some((identity, exact_names)))
             }
             ListOutcome::TooMany => Ok(None),
         });
@@ -404,10 +405,9 @@ impl Revalidation<'_> {
             return;
         }
         match extent {
-            Ok(Some(identity)) => {
+            Ok(Some((identity, exact_names))) => {
                 self.cache.store.counters.listings.add(1);
                 account.listed(costs, names.len());
-                let exact_names = transect_sys::host::reliability(cached_dir.path()).exact_names;
                 let racy = is_racy(identity, clock);
                 self.store_listing(&mut directory, &names);
                 let checked = begun;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::{
     Attributes, Batch, Fault, FieldMask, FileId, ListStatus, Reader, ReaderKind, ReaderSettings,
-    SystemReader, Want,
+    Reliability, SystemReader, Want,
 };
 
 /// The identity of a directory, and the times of its last change.
@@ -43,8 +43,13 @@ pub(super) fn identity(path: &Path) -> io::Result<DirIdentity> {
 
 /// How a listing ended.
 pub(super) enum ListOutcome {
-    /// All names were listed. The identity is from before the listing.
-    Complete(DirIdentity),
+    /// All names were listed.
+    Complete {
+        /// From before the listing.
+        identity: DirIdentity,
+        /// Names are bytes: a name that is not listed does not exist.
+        exact_names: bool,
+    },
     /// There were more names than allowed.
     TooMany,
 }
@@ -73,7 +78,9 @@ impl ListDir<'_> {
             names += batch.len() as u64;
             batch.iter().for_each(|entry| (self.each)(entry.name, entry.attributes));
             if listing == ListStatus::End {
-                return Ok(ListOutcome::Complete(DirIdentity::of(&opened)));
+                let Reliability { exact_names, .. } = SystemReader::reliability(&handle, self.path);
+                let identity = DirIdentity::of(&opened);
+                return Ok(ListOutcome::Complete { identity, exact_names });
             }
         }
         Ok(ListOutcome::TooMany)

@@ -15,7 +15,7 @@ use crate::portable::{PathHandle, PortableReader};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
-use crate::volume::Volume;
+use crate::volume::{Reliability, Volume};
 #[cfg(feature = "volumes")]
 use crate::volume_reader::{VolumeHandle, VolumeReader};
 #[cfg(windows)]
@@ -136,6 +136,16 @@ impl SystemReader {
                 AnyReader::Portable(PortableReader::new())
             }
         })
+    }
+
+    /// Returns which conclusions from a listing of an open directory remain valid afterwards. `path`
+    /// leads to it: not all handles can be asked. [`Reader::stat_open`] must have been called.
+    pub fn reliability(handle: &SystemHandle, path: &Path) -> Reliability {
+        match &handle.0 {
+            #[cfg(target_os = "linux")]
+            AnyHandle::Getdents(handle) => handle.reliability(),
+            _ => crate::host::reliability(path),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 /// Properties of a file system that matter to the walker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Volume {
     /// Device number, if it was queried.
     pub device: Option<u64>,
@@ -10,6 +11,9 @@ pub struct Volume {
     pub pseudo: bool,
     /// How to detect the end of a directory.
     pub end_detection: EndDetection,
+    /// Which conclusions from a listing remain valid, apart from directories that fold case. Known
+    /// on Linux only.
+    pub reliability: Reliability,
 }
 
 /// How to detect that a listing has reached the end of its directory.

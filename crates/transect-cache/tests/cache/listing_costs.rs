@@ -95,3 +95,19 @@ fn batch_any_order_each_name_queried_once() {
     assert_eq!(cache.counts().queries, counts.queries);
     assert_eq!(cache.counts().hits, counts.hits + 620);
 }
+
+/// A batch queries no name of a directory that it lists anyway.
+#[test]
+fn batch_missing_names_listed_at_once_not_queried() {
+    let temp = TempDir::new();
+    for names in [10, 20] {
+        let dir = make_dir(temp.join(format!("dir{names}")));
+        (0..10).for_each(|file| drop(write(dir.join(format!("file{file}")), "")));
+        let paths: Vec<_> = (0..names).map(|name| dir.join(format!("missing{name}"))).collect();
+        let cache = cache(Level::Frozen);
+        assert!(cache.get_many(&paths).iter().all(|it| it.is_err_and(|error| error.is_missing())));
+        let counts = cache.counts();
+        assert_eq!((counts.queries, counts.listings), (0, 1), "{names}: {counts:?}");
+        assert_eq!((counts.hits, counts.misses), (names, 0), "{names}: {counts:?}");
+    }
+}

@@ -5,12 +5,12 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Output, Running, TestEnv};
+use crate::harness::{Output, Running, TestEnv, skip};
 use crate::tree;
 
 /// Runs `attributes --from -` with some arguments and a list on standard input.
@@ -248,4 +248,54 @@ fn attributes_closed_pipe_ends_quietly() {
     let env = TestEnv::new();
     let output = env.sh("yes / | \"$TRANSECT\" attributes --json --from - | head -n 3");
     assert_eq!(lines(&output.exits(0).quiet()).len(), 3);
+}
+
+/// Beside a query of each name that exists, a directory takes at most ten system calls, however the
+/// list is sorted, on one thread and on two.
+#[test]
+fn attributes_cold_directory_takes_few_system_calls() {
+    let test = "attributes_cold_directory_takes_few_system_calls";
+    const NAMES: usize = 20;
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    let directories: Vec<_> =
+        (0..420).map(|number| env.mkdir(format!("tree/directory-{number:03}"))).collect();
+    for directory in &directories {
+        (0..NAMES).for_each(|name| fs::write(directory.join(format!("name-{name}")), "").unwrap());
+    }
+    // One name of every directory, then the next one of every directory.
+    let scattered = |directories: &[PathBuf], name: &str| {
+        let path = |name: &str, number: usize, directory: &PathBuf| {
+            format!("{}/{name}-{number}\n", directory.display())
+        };
+        let of = |number| directories.iter().map(move |directory| path(name, number, directory));
+        (0..NAMES).flat_map(of).collect::<String>()
+    };
+    // `fcntl` checks descriptors before they are closed, in debug builds only.
+    let calls = |list: &str, threads: &str| {
+        env.text("list", list);
+        let script =
+            r#"strace -f -qq -o calls -e trace=!fcntl "$TRANSECT" attributes --from list --json"#;
+        let output = env.sh(&format!("{script} -j {threads} >answers"));
+        let _ = output.exits(0);
+        let calls = fs::read_to_string(env.path("calls")).unwrap();
+        // A call that another thread interrupts takes two lines; threads wait for each other.
+        let is_call = |line: &&str| !line.contains(" resumed>") && !line.contains(" futex(");
+        let answers = fs::read_to_string(env.path("answers")).unwrap().lines().count();
+        assert_eq!(answers, list.lines().count());
+        calls.lines().filter(is_call).count()
+    };
+    for (name, queries) in [("name", NAMES), ("missing", 0)] {
+        let (few, many) = (&directories[..210], &directories[..]);
+        for threads in ["1", "2"] {
+            let [few, many] =
+                [few, many].map(|some| (calls(&scattered(some, name), threads), some.len()));
+            // What a start takes cancels out.
+            let each = (many.0 - few.0) as f64 / (many.1 - few.1) as f64 - queries as f64;
+            assert!(each <= 10.0, "{name}, {threads} threads: {each} calls a directory");
+            assert!(each >= 2.0, "{name}, {threads} threads: nothing was counted");
+        }
+    }
 }

@@ -9,14 +9,14 @@ use rustix::io::Errno;
 
 use super::open::{Opener, with_parent};
 use super::stat::{StatCall, Target, has_statx, stat, stat_directory};
-use super::volume::volume_of;
+use super::volume::{reliability_of_open, volume_of};
 use super::{fault_of_entry, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::settings::{ReaderSettings, StatOrder};
-use crate::volume::Volume;
+use crate::volume::{Reliability, Volume};
 
 /// A directory that is open for listing.
 #[derive(Debug)]
@@ -32,6 +32,11 @@ pub struct ListingHandle {
 impl ListingHandle {
     fn new(fd: OwnedFd, volume: Volume) -> Self {
         Self { fd, volume, size: None, may_be_mount_point: true }
+    }
+
+    /// Returns which conclusions from a listing remain valid: none before [`Reader::stat_open`].
+    pub(crate) fn reliability(&self) -> Reliability {
+        reliability_of_open(self.as_fd(), self.volume.reliability)
     }
 }
 

@@ -18,6 +18,13 @@ struct Kind {
     end_detection: End,
 }
 
+impl Kind {
+    fn reliability(&self) -> Reliability {
+        let exact_names = EXACT.contains(&self.name);
+        Reliability { exact_names, local: exact_names || LOCAL.contains(&self.name) }
+    }
+}
+
 /// The offset in the last record at the end of a directory.
 #[derive(Clone, Copy)]
 enum End {
@@ -118,11 +125,17 @@ const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 pub fn reliability_of(directory: &Path) -> io::Result<Reliability> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = retry(|| rustix::fs::open(directory, flags, Mode::empty()))?;
-    let name = kind_of(fd.as_fd()).map_or("", |kind| kind.name);
-    let exact = EXACT.contains(&name);
+    Ok(reliability_of_open(
+        fd.as_fd(),
+        kind_of(fd.as_fd()).map(Kind::reliability).unwrap_or_default(),
+    ))
+}
+
+/// Returns the reliability of an open directory, given that of its file system.
+pub(super) fn reliability_of_open(fd: BorrowedFd<'_>, of_volume: Reliability) -> Reliability {
     // File systems without such flags return an error; they do not fold case.
-    let folds = rustix::fs::ioctl_getflags(&fd).is_ok_and(|flags| flags.contains(CASEFOLD));
-    Ok(Reliability { exact_names: exact && !folds, local: exact || LOCAL.contains(&name) })
+    let folds = || rustix::fs::ioctl_getflags(fd).is_ok_and(|flags| flags.contains(CASEFOLD));
+    Reliability { exact_names: of_volume.exact_names && !folds(), ..of_volume }
 }
 
 fn kind_of(fd: BorrowedFd<'_>) -> Option<&'static Kind> {
@@ -142,6 +155,7 @@ pub(super) fn volume_of(fd: BorrowedFd<'_>, device: Option<u64>) -> Volume {
             End::Offset(offset) => EndDetection::Offset(offset),
             End::Xfs => xfs_listing_end(fd),
         }),
+        reliability: kind.map(Kind::reliability).unwrap_or_default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect::FieldMask;
-use transect_cache::{CacheOptions, Level, LookupResult};
+use transect_cache::{CacheOptions, Level, LookupResult, by_directory};
 use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
@@ -85,7 +85,11 @@ fn query_system(
     if threads < 2 {
         return Ok(ask(paths));
     }
-    let shares: Vec<&[&Path]> = paths.chunks(PATHS_PER_TASK).collect();
+    // Two threads must not ask about one directory: both would open it, and wait for each other.
+    let order = by_directory(paths);
+    let ordered: Option<Vec<&Path>> =
+        order.as_ref().map(|order| order.iter().map(|&index| paths[index as usize]).collect());
+    let shares = shares(ordered.as_deref().unwrap_or(paths));
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -104,9 +108,58 @@ fn query_system(
         done
     });
     answers.sort_unstable_by_key(|(number, _)| *number);
-    Ok(answers.into_iter().flat_map(|(_, answers)| answers).collect())
+    let answers: Vec<_> = answers.into_iter().flat_map(|(_, answers)| answers).collect();
+    let Some(order) = order else { return Ok(answers) };
+    let mut in_order = answers.clone();
+    for (index, answer) in order.into_iter().zip(answers) {
+        in_order[index as usize] = answer;
+    }
+    Ok(in_order)
+}
+
+/// Splits paths into the shares of threads: between two directories, unless one alone is longer than
+/// a share.
+fn shares<'a>(mut paths: &'a [&'a Path]) -> Vec<&'a [&'a Path]> {
+    let mut shares = Vec::new();
+    while let Some((first, rest)) = paths.split_at_checked(PATHS_PER_TASK) {
+        let directory = first.last().map(|path| path.parent());
+        let is_inside = |path: &&&Path| Some(path.parent()) == directory;
+        let inside = rest.iter().take(PATHS_PER_TASK).take_while(is_inside).count();
+        let more = if inside < PATHS_PER_TASK { inside } else { 0 };
+        let (share, rest) = paths.split_at(PATHS_PER_TASK + more);
+        shares.push(share);
+        paths = rest;
+    }
+    if !paths.is_empty() {
+        shares.push(paths);
+    }
+    shares
 }
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_end_between_directories_unless_one_is_too_long() {
+        let names = |directory: &str, number: usize| {
+            (0..number).map(|n| PathBuf::from(format!("{directory}/{n}"))).collect::<Vec<_>>()
+        };
+        let lengths = |paths: &[PathBuf]| {
+            let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+            let shares = shares(&paths);
+            assert_eq!(shares.concat(), paths);
+            shares.iter().map(|share| share.len()).collect::<Vec<_>>()
+        };
+        assert!(lengths(&[]).is_empty());
+        let (one, all) = (PATHS_PER_TASK, [names("a", 2000), names("b", 2000), names("c", 9)]);
+        assert_eq!(lengths(&all.concat()), [4000, 9]);
+        assert_eq!(lengths(&names("a", 3 * one)), [one; 3]);
+        assert_eq!(lengths(&names("a", 2 * one)), [one, one]);
+        assert_eq!(lengths(&names("a", 10)), [10]);
+    }
 }
