@@ -105,11 +105,42 @@ fn measure(root: &Path, paths: &[PathBuf]) -> Result<(), Box<dyn std::error::Err
     let _ = of_each(&names, resolve);
     line("resolve, in each directory without the name", of_each(&names, resolve));
 
+    small_set(&dirs);
+
     let (counts, memory) = (cache.counts(), cache.memory());
     let each = memory as f64 / counts.names as f64;
     let (names, directories) = (counts.names, counts.directories);
     println!("memory: {memory} bytes, {names} names, {directories} directories, {each:.1} a name");
     Ok(())
+}
+
+/// Prints what 65 names in 6 directories take, asked once, from opening a cache until it is dropped.
+fn small_set(dirs: &[&[PathBuf]]) {
+    let files: Vec<&PathBuf> = dirs[..6].iter().flat_map(|files| &files[..11]).take(65).collect();
+    let want = CacheOptions::default().want;
+    let once = |options: CacheOptions| {
+        let cache = options.open().expect("these options hold");
+        files.iter().all(|file| cache.get(file).is_ok())
+    };
+    let at_once = CacheCosts::new().watch(0).watcher(0);
+    let query = |file: &&PathBuf| transect_sys::file::query_attributes(file, want, true).is_ok();
+    let ways: [(&str, &dyn Fn() -> bool); 3] = [
+        ("plain queries", &|| files.iter().all(query)),
+        ("level watched", &|| once(CacheOptions::new(Level::Watched))),
+        ("level watched, watching at once", &|| {
+            once(CacheOptions::new(Level::Watched).costs(at_once))
+        }),
+    ];
+    // In turn, so that whatever disturbs the machine disturbs all of them.
+    let mut times = [const { Vec::new() }; 3];
+    for _ in 0..51 {
+        ways.iter().zip(&mut times).for_each(|((_, ask), times)| times.push(timed(1000, ask)));
+    }
+    for ((what, _), times) in ways.iter().zip(&mut times) {
+        times.sort_by(f64::total_cmp);
+        let (least, most) = (times[5], times[times.len() - 6]);
+        println!("{what:44} {:8.1} µs ({least:.1} to {most:.1})", times[times.len() / 2]);
+    }
 }
 
 /// Measures the costs.
@@ -150,13 +181,38 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
     };
     let kept_nothing = of_each(&empty, |dir| list(dir));
     let kept = of_each(dirs, |files| list(parent(files)));
+    let (watch, watcher) = watching(dirs);
     CacheCosts::new()
+        .watch((watch - query).max(0.0) as u64)
+        .watcher(watcher as u64)
         .query(query as u64)
         .open(opening as u64)
         .query_open(((in_open - opening) / FILES as f64) as u64)
         // Includes the check that nothing changed meanwhile.
         .listing((nothing - opening).max(kept_nothing - opening) as u64)
         .name(((kept - kept_nothing) / FILES as f64) as u64)
+}
+
+/// Returns the time of the first lookup in a directory that is watched then, and the time that
+/// dropping the cache takes.
+fn watching(dirs: &[&[PathBuf]]) -> (f64, f64) {
+    let at_once = CacheCosts::new().watch(0).watcher(0);
+    let open = || CacheOptions::new(Level::Watched).costs(at_once).open();
+    let Ok(cache) = open() else { return (f64::NAN, f64::NAN) };
+    // The directories above are watched once.
+    let _ = cache.get(&dirs[0][0]);
+    let mut left = dirs[1..].iter();
+    let watch = of_each(&dirs[1..dirs.len() / ROUNDS], |_| {
+        let files = left.next().expect("fewer lookups than directories");
+        timed(1, || cache.get(&files[0]).is_ok())
+    });
+    drop(cache);
+    let watcher = of_each(&[(); 5], |()| {
+        let cache = open().expect("one could be opened");
+        let _ = cache.get(&dirs[0][0]);
+        timed(1, || drop(cache))
+    });
+    (watch, watcher)
 }
 
 fn parent(files: &[PathBuf]) -> &Path {

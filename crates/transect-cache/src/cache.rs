@@ -102,6 +102,8 @@ impl AttributeCache {
         let was_frozen = self.frozen.swap(false, Ordering::AcqRel);
         if self.options.level == Level::Frozen || was_frozen && self.watches.is_none() {
             self.begin_epoch();
+        } else if was_frozen {
+            self.store.dirs.for_each(|cached_dir| self.forget_unwatched(cached_dir));
         }
     }
 
@@ -131,15 +133,25 @@ impl AttributeCache {
         Ok(())
     }
 
-    /// Watches a directory if the level requires it and it was not tried yet. Returns whether it
-    /// was tried now.
-    pub(super) fn watch(&self, cached_dir: &Arc<CachedDir>) -> bool {
+    /// Watches a directory in which `wanted` names are about to be queried, if the level requires
+    /// it, it was not tried yet, and it pays. Returns whether it was tried now.
+    pub(super) fn watch(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
         let Some(watches) = &self.watches else { return false };
-        let unwatched = cached_dir.peek().watch == WatchStatus::Unwatched;
-        if unwatched {
+        let lookups = {
+            let mut directory = cached_dir.write();
+            if directory.watch != WatchStatus::Unwatched {
+                return false;
+            }
+            let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+            directory.unwatched_lookups = directory.unwatched_lookups.saturating_add(wanted);
+            u64::from(directory.unwatched_lookups)
+        };
+        let queries = self.store.counters.queries.get() + wanted as u64;
+        let pays = self.options.costs.should_watch(lookups, queries);
+        if pays {
             watches.watch(&self.store, cached_dir);
         }
-        unwatched
+        pays
     }
 
     fn begin_epoch(&self) {

@@ -45,6 +45,8 @@ pub(super) struct DirState {
     pub(super) listing: Option<CompleteListing>,
     pub(super) account: ListingBudget,
     pub(super) watch: WatchStatus,
+    /// Lookups that memory did not answer while the directory was not watched.
+    pub(super) unwatched_lookups: u32,
     /// The size of the table when it was last counted, in bytes.
     counted: usize,
 }
@@ -65,7 +67,7 @@ pub(super) struct CompleteListing {
 /// Whether notifications report the changes of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum WatchStatus {
-    /// Not tried yet.
+    /// Not tried yet, because it would not pay. The directory is checked until then.
     #[default]
     Unwatched,
     /// They do.
@@ -192,7 +194,7 @@ impl DirState {
         if self.epoch < epoch {
             self.forget();
             self.epoch = epoch;
-            self.watch = WatchStatus::Unwatched;
+            (self.watch, self.unwatched_lookups) = (WatchStatus::Unwatched, 0);
             self.account = ListingBudget::default();
         }
     }

@@ -4,7 +4,8 @@
 ///
 /// The defaults are medians of
 /// `cargo run --release -p transect-cache --example cache_costs` (2026-11-21,
-/// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine).
+/// AMD EPYC, two virtual processors, Linux 6.18, ext4, everything in memory, on a busy machine;
+/// `watch` and `watcher` two days later).
 /// Other machines take more or less time; only the ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,6 +21,11 @@ pub struct CacheCosts {
     pub listing: u64,
     /// A listed name, from the system to the table.
     pub name: u64,
+    /// Watching a directory, and those above it that are not watched yet.
+    pub watch: u64,
+    /// Dropping a cache that watches anything. Linux waits until no notification is under way; so
+    /// does the end of a process with such a cache.
+    pub watcher: u64,
 }
 
 impl Default for CacheCosts {
@@ -32,7 +38,15 @@ impl Default for CacheCosts {
 impl CacheCosts {
     /// Returns the default costs.
     pub const fn new() -> Self {
-        Self { query: 1_770, open: 4_100, query_open: 1_430, listing: 5_700, name: 350 }
+        Self {
+            query: 1_770,
+            open: 4_100,
+            query_open: 1_430,
+            listing: 5_700,
+            name: 350,
+            watch: 45_000,
+            watcher: 8_000_000,
+        }
     }
 
     /// Sets the costs of a name by its path.
@@ -64,6 +78,19 @@ impl CacheCosts {
         self.name = nanoseconds;
         self
     }
+
+    /// Sets the costs of watching a directory. With 0, and 0 for a watcher, every directory is watched
+    /// when it is first looked up in: for caches that live long.
+    pub const fn watch(mut self, nanoseconds: u64) -> Self {
+        self.watch = nanoseconds;
+        self
+    }
+
+    /// Sets the costs of dropping a cache that watches anything.
+    pub const fn watcher(mut self, nanoseconds: u64) -> Self {
+        self.watcher = nanoseconds;
+        self
+    }
 }
 
 /// The number of names assumed for a directory of a single block, whose size gives no estimate.
@@ -86,6 +113,14 @@ impl CacheCosts {
     pub(super) fn should_open_dir(&self, names: usize) -> bool {
         let names = names as u64;
         self.in_open_dir(names) < names.saturating_mul(self.query)
+    }
+
+    /// Returns whether a directory is worth watching after so many lookups in it that memory did not
+    /// answer, and so many queries of the whole cache: when they have cost as much as watching does.
+    /// The total is then at most twice that of the better choice, as with [`ListingBudget`].
+    pub(super) fn should_watch(&self, lookups: u64, queries: u64) -> bool {
+        let paid = |number: u64| number.saturating_mul(self.query);
+        paid(lookups) >= self.watch && paid(queries) >= self.watcher
     }
 
     /// Returns the cost of querying `names` names in the open directory.
@@ -184,12 +219,26 @@ mod tests {
 
     use super::*;
 
-    const COSTS: CacheCosts =
-        CacheCosts { query: 10, open: 30, query_open: 7, listing: 10, name: 2 };
+    const COSTS: CacheCosts = CacheCosts {
+        query: 10,
+        open: 30,
+        query_open: 7,
+        listing: 10,
+        name: 2,
+        ..CacheCosts::new()
+    };
 
     #[test]
     fn budget_one_name_no_listing() {
         assert!(!ListingBudget::default().allows_listing(&CacheCosts::default(), 1));
+    }
+
+    #[test]
+    fn costs_directory_watched_when_lookups_cost_as_much() {
+        let costs = COSTS.watch(100).watcher(1000);
+        assert!(!costs.should_watch(9, 200) && !costs.should_watch(10, 99));
+        assert!(costs.should_watch(10, 100));
+        assert!(COSTS.watch(0).watcher(0).should_watch(0, 0));
     }
 
     #[test]

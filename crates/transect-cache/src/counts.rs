@@ -47,7 +47,7 @@ macro_rules! counters {
 
         impl Counters {
             pub(super) fn read(&self) -> CacheCounts {
-                CacheCounts { $($name: self.$name.0.load(Ordering::Relaxed),)* ..CacheCounts::default() }
+                CacheCounts { $($name: self.$name.get(),)* ..CacheCounts::default() }
             }
         }
     };
@@ -75,5 +75,9 @@ impl Counter {
     #[inline]
     pub(super) fn add(&self, number: u64) {
         self.0.fetch_add(number, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }

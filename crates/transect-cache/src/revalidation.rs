@@ -294,7 +294,7 @@ impl Revalidation<'_> {
     /// by one. Returns whether another lookup in memory is worthwhile.
     pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
         cached_dir.write().renew(self.epoch);
-        let watched = self.cache.watch(cached_dir);
+        let watched = self.cache.watch(cached_dir, wanted);
         if self.copy_error_of_parent(cached_dir) {
             return true;
         }

@@ -14,6 +14,10 @@
 //! the event is applied (`DirState::changes`). The thread only moves events into a queue. It never
 //! waits for a lock that is held while entries are dropped.
 //!
+//! Watching costs as much as about twenty-five queries, and dropping a cache that watches anything as much
+//! as thousands. So a directory is checked like one that cannot be watched until lookups in it, and
+//! those in the whole cache, have cost as much (`CacheCosts::should_watch`).
+//!
 //! If notifications are lost, everything is dropped, and directories are watched anew when they are
 //! looked up. A directory that cannot be watched is checked instead. Both are counted.
 
@@ -44,7 +48,8 @@ const MAX_LINKS: usize = 40;
 #[derive(Debug)]
 pub(super) struct Watches {
     queue: Arc<EventQueue>,
-    thread: Option<JoinHandle<()>>,
+    /// Moves events into the queue, from the first watch on.
+    thread: Mutex<Option<JoinHandle<()>>>,
     state: Mutex<WatchTables>,
     /// The largest number of directories to watch.
     max: usize,
@@ -53,14 +58,19 @@ pub(super) struct Watches {
 impl Watches {
     pub(super) fn new(max: Option<usize>) -> io::Result<Self> {
         let queue = Arc::new(EventQueue::new()?);
-        let thread = {
-            let queue = Arc::clone(&queue);
-            std::thread::Builder::new()
-                .name("notifications".to_owned())
-                .spawn(move || queue.run())?
-        };
-        let (thread, state, max) = (Some(thread), Mutex::default(), max.unwrap_or(usize::MAX));
+        let (thread, state, max) = (Mutex::default(), Mutex::default(), max.unwrap_or(usize::MAX));
         Ok(Self { queue, thread, state, max })
+    }
+
+    /// Starts the thread unless it runs. Returns whether it does.
+    fn start(&self) -> bool {
+        let mut thread = self.thread.lock().expect("BUG: a thread panicked while it started one");
+        if thread.is_none() {
+            let queue = Arc::clone(&self.queue);
+            let named = std::thread::Builder::new().name("notifications".to_owned());
+            *thread = named.spawn(move || queue.run()).ok();
+        }
+        thread.is_some()
     }
 
     /// Returns whether events wait to be applied.
@@ -112,7 +122,10 @@ impl Watches {
         }
         let watcher = &self.queue.watcher;
         state.release(cached_dir.number, watcher);
-        let way = state.follow(cached_dir, watcher, self.max);
+        let way = match self.start() {
+            true => state.follow(cached_dir, watcher, self.max),
+            false => PathWatch::Unwatched,
+        };
         let mut directory = cached_dir.write();
         directory.forget();
         match way {
@@ -143,7 +156,8 @@ impl Watches {
 impl Drop for Watches {
     fn drop(&mut self) {
         self.queue.watcher.stop();
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.get_mut().map(Option::take).unwrap_or_default();
+        if let Some(thread) = thread {
             // A panic of the thread was printed, and has no consequences here.
             let _ = thread.join();
         }
@@ -491,10 +505,11 @@ mod tests {
     use transect_testkit::TempDir;
 
     use super::*;
-    use crate::{AttributeCache, CacheOptions, Level};
+    use crate::{AttributeCache, CacheCosts, CacheOptions, Level};
 
     fn cache() -> AttributeCache {
-        CacheOptions::new(Level::Watched).open().unwrap()
+        let at_once = CacheCosts::new().watch(0).watcher(0);
+        CacheOptions::new(Level::Watched).costs(at_once).open().unwrap()
     }
 
     fn watches(cache: &AttributeCache) -> &Watches {
@@ -611,8 +626,9 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let mut cache = cache();
         let watches = cache.watches.as_mut().unwrap();
+        assert!(watches.start());
         watches.queue.watcher.stop();
-        watches.thread.take().unwrap().join().unwrap();
+        watches.thread.get_mut().unwrap().take().unwrap().join().unwrap();
         for length in 1..50 {
             std::fs::write(&file, vec![b'x'; length]).unwrap();
             assert!(cache.settle());

@@ -58,6 +58,8 @@ impl Server {
     /// Another service listens there, or the cache cannot be opened.
     pub fn bind(socket: &Path, mut options: CacheOptions) -> Result<Self, Error> {
         (options.want, options.base) = (CACHED_FIELDS, None);
+        // A service lives so long that watching pays from the first question.
+        options.costs = options.costs.watch(0).watcher(0);
         let roots = options.roots.iter().map(|root| root.as_os_str().as_bytes().to_vec()).collect();
         let cache = options.open().map_err(Error::Cache)?;
         Ok(Self {

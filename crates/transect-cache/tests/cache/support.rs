@@ -55,16 +55,19 @@ pub(crate) fn seen_exists(cache: &AttributeCache, path: &Path) -> Result<bool, O
     cache.exists(path).map_err(|refusal| std::io::Error::from(refusal).raw_os_error())
 }
 
+/// Costs at which the first lookup in a directory watches it.
+pub(crate) const WATCHING: CacheCosts = CacheCosts::new().watch(0).watcher(0);
+
 /// Costs at which the first lookup in a directory lists it.
 pub(crate) const EAGER: CacheCosts =
-    CacheCosts::new().query(1_000_000).open(1).query_open(1_000_000).listing(1).name(1);
+    WATCHING.query(1_000_000).open(1).query_open(1_000_000).listing(1).name(1);
 
 /// Costs at which no directory is ever listed.
 pub(crate) const NEVER: CacheCosts =
-    CacheCosts::new().query(1).open(1).query_open(1).listing(u64::MAX / 4).name(1);
+    WATCHING.query(1).open(1).query_open(1).listing(u64::MAX / 4).name(1);
 
 pub(crate) fn cache(level: Level) -> AttributeCache {
-    CacheOptions::new(level).open().unwrap()
+    CacheOptions::new(level).costs(WATCHING).open().unwrap()
 }
 
 /// Opens a cache that lists at the first lookup.

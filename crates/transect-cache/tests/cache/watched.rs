@@ -4,17 +4,22 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use transect_cache::{AttributeCache, CacheOptions, Level};
+use transect_cache::{AttributeCache, CacheCosts, CacheOptions, Level};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{
     EAGER, NEVER, cache, eager, make_dir, oracle, oracle_exists, seen, seen_exists, write,
 };
 
-/// Caches that list always, never, and when it pays.
-fn caches() -> [AttributeCache; 3] {
-    let never = CacheOptions::new(Level::Watched).costs(NEVER).open().unwrap();
-    [eager(Level::Watched), never, cache(Level::Watched)]
+/// The first of [`caches`] watch at the first lookup.
+const WATCHING_AT_ONCE: usize = 3;
+
+/// Caches that list always, never, and when it pays; and that watch after some lookups, or not yet.
+fn caches() -> [AttributeCache; 6] {
+    let with = |costs| CacheOptions::new(Level::Watched).costs(costs).open().unwrap();
+    let (soon, listing) = (CacheCosts::new().watch(5_000).watcher(5_000), EAGER.watch(u64::MAX));
+    let (never, default) = (with(NEVER), with(CacheCosts::new()));
+    [eager(Level::Watched), never, cache(Level::Watched), with(soon), with(listing), default]
 }
 
 /// Looks up every path, makes a change, and compares later lookups with the oracle.
@@ -46,7 +51,7 @@ fn watched_unchanged_files_not_queried_again() {
     let temp = TempDir::new();
     let files: Vec<PathBuf> =
         (0..20).map(|number| write(temp.join(format!("file{number}")), "1")).collect();
-    for cache in caches() {
+    for cache in caches().into_iter().take(WATCHING_AT_ONCE) {
         let ask = || {
             for path in &files {
                 assert_eq!(cache.get(path).unwrap().size(), Some(1));
@@ -400,4 +405,66 @@ fn watched_limit_of_system_reached_checked() {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("1 passed"), "{said}\n{complained}");
+}
+
+/// A closure of headers, as a compiler reads it: watching would cost ten times as much as it saves.
+#[test]
+fn watched_small_set_not_watched_until_it_pays() {
+    let temp = TempDir::new();
+    let files: Vec<PathBuf> = (0..65)
+        .map(|number| {
+            let dir = make_dir(temp.join(format!("dir{}", number % 6)));
+            write(dir.join(format!("header{number}.h")), "1")
+        })
+        .collect();
+    for batch in [false, true] {
+        let cache = CacheOptions::new(Level::Watched).open().unwrap();
+        let ask = || match batch {
+            true => cache.get_many(&files).iter().all(Result::is_ok),
+            false => files.iter().all(|file| cache.get(file).is_ok()),
+        };
+        assert!(ask());
+        let counts = cache.counts();
+        assert_eq!((counts.watches, counts.unwatched), (0, 0), "{counts:?}");
+        assert!(counts.queries == 65, "{counts:?}");
+        // Those who ask on pay at most twice.
+        let mut rounds = 1;
+        while cache.counts().watches == 0 {
+            rounds += 1;
+            assert!(rounds < 1000 && ask(), "{:?}", cache.counts());
+        }
+        let CacheCosts { query, watcher, .. } = CacheCosts::new();
+        let paid = cache.counts().queries * query;
+        assert!((watcher..watcher + 2 * 65 * query).contains(&paid), "{:?}", cache.counts());
+        // Every directory is watched at its next lookup, and then answers from memory.
+        assert!(ask() && ask());
+        let queries = cache.counts().queries;
+        assert!(ask());
+        assert_eq!(cache.counts().queries, queries);
+    }
+}
+
+/// What a frozen cache stores of a directory that is not watched is not used after `thaw`.
+#[test]
+fn watched_unwatched_directory_forgotten_by_thaw() {
+    let temp = TempDir::new();
+    let file = write(temp.join("file"), "1");
+    let [missing, other] = ["missing", "other"].map(|name| temp.join(name));
+    // The second name that is missing causes a listing.
+    let costs = CacheCosts::new().query(20).open(1).query_open(20).listing(13).name(1);
+    let options = CacheOptions::new(Level::Watched).costs(costs.watch(u64::MAX));
+    let cache = options.open().unwrap();
+    cache.freeze();
+    assert!(cache.get(&file).is_ok());
+    std::fs::remove_file(&file).unwrap();
+    crate::support::let_time_pass();
+    assert_eq!([&missing, &other].map(|path| cache.exists(path)), [Ok(false); 2]);
+    assert_eq!(cache.counts().listings, 1);
+    assert!(cache.get(&file).is_ok(), "frozen");
+    cache.thaw();
+    for path in [&file, &missing, &other] {
+        assert_eq!(seen_exists(&cache, path), oracle_exists(path));
+        assert_eq!(seen(&cache.get(path)), oracle(path, true));
+    }
+    assert_eq!(cache.counts().watches, 0);
 }
