@@ -92,6 +92,7 @@ pub fn apply(
 
 /// The result of an action.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ActionReport {
     /// The names that were removed or replaced, and those that were kept.
     pub report: Report,

@@ -4,6 +4,7 @@ use transect::table::Row;
 
 /// Files of the same content, at least two.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Group {
     /// The length of each file in bytes.
     pub size: u64,
@@ -17,6 +18,7 @@ pub struct Group {
 
 /// One file of a group.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Duplicate {
     /// Its names (hard links) that the scan found, sorted by path.
     pub names: Vec<Row>,

@@ -37,11 +37,27 @@ impl KeepRule {
 
 /// Which file of a group is kept. Of several that are equally good, the first in the order of paths.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Keep {
     /// Keep a file with a name in or below the first of these paths that holds one.
     pub prefer: Vec<PathBuf>,
     /// Then this rule decides.
     pub rule: KeepRule,
+}
+
+/// Each method sets the field of the same name.
+impl Keep {
+    /// Sets the paths whose files are kept.
+    pub fn prefer(mut self, prefer: Vec<PathBuf>) -> Self {
+        self.prefer = prefer;
+        self
+    }
+
+    /// Sets the rule that decides then.
+    pub fn rule(mut self, rule: KeepRule) -> Self {
+        self.rule = rule;
+        self
+    }
 }
 
 impl Keep {

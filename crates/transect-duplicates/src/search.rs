@@ -21,6 +21,7 @@ use crate::read::{Digest, Failure, FileReader, SMALL};
 
 /// The options of a search.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct FindOptions {
     /// The number of threads; by default one per core, and at least [`FindOptions::MIN_THREADS`].
     pub threads: Option<usize>,
@@ -38,12 +39,57 @@ pub struct FindOptions {
     pub progress: Arc<Progress>,
 }
 
+/// Each method sets the field of the same name.
+impl FindOptions {
+    /// Sets the number of threads; `None` is the default.
+    pub fn threads(mut self, threads: impl Into<Option<usize>>) -> Self {
+        self.threads = threads.into();
+        self
+    }
+
+    /// Sets the directory to search below.
+    pub fn below(mut self, below: impl Into<Option<Row>>) -> Self {
+        self.below = below.into();
+        self
+    }
+
+    /// Sets whether files of length 0 are grouped, too.
+    pub fn empty_files(mut self, empty_files: bool) -> Self {
+        self.empty_files = empty_files;
+        self
+    }
+
+    /// Sets whether the walk followed links.
+    pub fn follow(mut self, follow: bool) -> Self {
+        self.follow = follow;
+        self
+    }
+
+    /// Sets which file of a group comes first.
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Sets the request to stop.
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Sets the counters to update during the search.
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+}
+
 impl FindOptions {
     /// The default number of threads on machines with few cores: while one waits for a device,
     /// others read.
     pub const MIN_THREADS: usize = 4;
 
-    fn threads(&self) -> usize {
+    fn thread_count(&self) -> usize {
         let default = || thread::available_parallelism().map_or(1, usize::from);
         self.threads.unwrap_or_else(|| default().max(Self::MIN_THREADS))
     }
@@ -51,6 +97,7 @@ impl FindOptions {
 
 /// The result of a search.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Duplicates {
     /// The groups: those that free most first, then the largest, then in the order of paths.
     pub groups: Vec<Group>,
@@ -148,7 +195,7 @@ impl<'a> Search<'a> {
             digests: Vec::new(),
             failures: Vec::new(),
         };
-        let threads = self.options.threads();
+        let threads = self.options.thread_count();
         let parts = in_parallel(threads, files.len(), chunk, cancel, part, |part, index| {
             let index = files[index];
             let file = &self.files[index as usize];

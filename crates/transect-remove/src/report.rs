@@ -70,6 +70,7 @@ impl KeepReason {
 
 /// An entry that was to be removed and still exists, with all directories above it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct KeptEntry {
     path: PathBuf,
     row: Row,
@@ -144,6 +145,7 @@ impl fmt::Display for KeptEntry {
 
 /// The counts of a removal so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Names removed. A directory moved to the trash counts once.
     pub removed: u64,
@@ -158,6 +160,7 @@ pub struct Counts {
 
 /// The result of a removal.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// The counts.
     pub counts: Counts,

@@ -6,6 +6,7 @@ use transect::table::{Row, Table};
 
 /// The result that a removal would have, as the scan found the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Names of regular files.
     pub files: u64,

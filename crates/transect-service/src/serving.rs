@@ -4,11 +4,27 @@ use std::time::Duration;
 
 /// The options of a running service.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ServeOptions {
     /// Stop after this time without a request; never by default.
     pub idle: Option<Duration>,
     /// The largest number of clients at a time.
     pub connections: usize,
+}
+
+/// Each method sets the field of the same name.
+impl ServeOptions {
+    /// Sets the time without a request after which the service stops; `None` is never.
+    pub fn idle(mut self, idle: impl Into<Option<Duration>>) -> Self {
+        self.idle = idle.into();
+        self
+    }
+
+    /// Sets the largest number of clients at a time.
+    pub fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
 }
 
 impl Default for ServeOptions {

@@ -37,8 +37,8 @@ fn main() {
     let mut chain = Chain::parse(&words).unwrap();
     let step = (!words.is_empty()).then_some(&mut chain as &mut dyn Step);
     let existing = if output == input { Existing::InPlace } else { Existing::Replace };
-    let mut passes = PassRunner::new(PassOptions { method, block, ..PassOptions::default() });
-    let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
+    let mut passes = PassRunner::new(PassOptions::default().method(method).block(block));
+    let options = ReplaceOptions::default().existing(existing);
     transform(input, Some(output), step, &mut passes, options).unwrap();
 }
 

@@ -10,6 +10,7 @@ use crate::step::Step;
 
 /// The report for one file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileReport {
     /// The report of the pass.
     pub pass: PassReport,

@@ -18,7 +18,7 @@ pub(crate) fn start(
     messages: Sender<Message>,
 ) -> JoinHandle<()> {
     std::thread::spawn(move || {
-        let found = find(&table, &FindOptions { below: Some(below), ..options });
+        let found = find(&table, &options.below(Some(below)));
         // A failed send means that the view has closed.
         let _ = messages.send(Message::Duplicates { request, table, found });
     })

@@ -266,7 +266,8 @@ impl EventLoop<'_> {
             Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
             Effect::FindDuplicates { request, table, below, cancel, progress } => {
                 let follow = self.options.follow;
-                let options = FindOptions { follow, cancel, progress, ..FindOptions::default() };
+                let options =
+                    FindOptions::default().follow(follow).cancel(cancel).progress(progress);
                 let messages = self.messages.clone();
                 let search = duplicates_thread::start(request, table, below, options, messages);
                 self.search = Some(search);

@@ -12,7 +12,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, Mou
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, FieldMask, FileType, ScanOptions};
 use transect_duplicates::FindOptions;
-use transect_remove::{RemovalKind, Trash};
+use transect_remove::{RemovalKind, Report, Trash};
 
 use crate::app::App;
 use crate::duplicates_thread;
@@ -69,6 +69,13 @@ fn attributes(file_type: FileType, size: u64, seconds: i64) -> Attributes {
     attributes.set_mtime(seconds.saturating_mul(1_000_000_000));
     attributes.set_uid(1000);
     attributes
+}
+
+/// Returns the report of a removal of these rows.
+pub(crate) fn report_of(gone: Vec<Row>) -> Report {
+    let mut report = Report::default();
+    report.gone = gone;
+    report
 }
 
 pub(crate) fn view_options() -> ViewOptions {
@@ -240,7 +247,7 @@ impl TestApp {
                     Effect::FindDuplicates { request, table, below, cancel, progress }
                         if self.disk.is_some() =>
                     {
-                        let options = FindOptions { cancel, progress, ..FindOptions::default() };
+                        let options = FindOptions::default().cancel(cancel).progress(progress);
                         let (messages, received) = channel();
                         let search =
                             duplicates_thread::start(request, table, below, options, messages);

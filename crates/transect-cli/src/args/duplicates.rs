@@ -115,6 +115,6 @@ impl DuplicatesArgs {
 
     /// Returns which file of a group is kept.
     pub(crate) fn keep(&self) -> Keep {
-        Keep { prefer: self.prefer.clone(), rule: self.keep.unwrap_or_default() }
+        Keep::default().prefer(self.prefer.clone()).rule(self.keep.unwrap_or_default())
     }
 }

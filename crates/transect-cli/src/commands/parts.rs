@@ -31,7 +31,7 @@ pub(crate) fn split(args: &SplitArgs) -> Result<ExitStatus, CliError> {
     let target = args.output.as_deref().unwrap_or(&args.file);
     let options = options(args.force, args.sync);
     let done = split::split(&args.file, target, args.size, options, &cancel_on_signal()?);
-    let Some(SplitReport { manifest, parts, size, digest }) = unless_cancelled(done)? else {
+    let Some(SplitReport { manifest, parts, size, digest, .. }) = unless_cancelled(done)? else {
         return Ok(ExitStatus::Interrupted);
     };
     let (path, parts) = (manifest.as_path(), parts.len());
@@ -44,7 +44,7 @@ pub(crate) fn split(args: &SplitArgs) -> Result<ExitStatus, CliError> {
 pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     let options = options(args.force, args.sync);
     let done = split::join(&args.manifest, &args.output, options, &cancel_on_signal()?);
-    let Some(JoinReport { published, parts, size, digest }) = unless_cancelled(done)? else {
+    let Some(JoinReport { published, parts, size, digest, .. }) = unless_cancelled(done)? else {
         return Ok(ExitStatus::Interrupted);
     };
     let path = published.path.as_path();
@@ -55,11 +55,9 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn options(force: bool, sync: SyncMode) -> ReplaceOptions {
-    ReplaceOptions {
-        existing: if force { Existing::Replace } else { Existing::Keep },
-        durability: sync.into(),
-        ..ReplaceOptions::default()
-    }
+    ReplaceOptions::default()
+        .existing(if force { Existing::Replace } else { Existing::Keep })
+        .durability(sync.into())
 }
 
 /// Returns `None` if cancelled, which is not an error.

@@ -36,7 +36,7 @@ struct Applied {
 }
 
 impl From<PatchReport> for Applied {
-    fn from(PatchReport { path, changed, journal }: PatchReport) -> Self {
+    fn from(PatchReport { path, changed, journal, .. }: PatchReport) -> Self {
         Self { path, changed: Some(changed), journal }
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PatchArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Applied, CliError> {
-    let options = InPlaceOptions { keep_journal: args.keep_journal, cancel: cancel.clone() };
+    let options = InPlaceOptions::default().keep_journal(args.keep_journal).cancel(cancel.clone());
     if args.undo {
         return Ok(patch::undo(&args.file)?.into());
     }
@@ -66,7 +66,7 @@ fn apply(args: &PatchArgs, cancel: Cancel) -> Result<Applied, CliError> {
         let why = "no destination given; use --in-place or --output PATH";
         return Err(CliError::Usage(why.to_owned()));
     };
-    let pass = PassOptions { cancel, ..PassOptions::default() };
+    let pass = PassOptions::default().cancel(cancel);
     let path = new_file(&patch, args, target, &pass)?;
     Ok(Applied { path, changed: None, journal: None })
 }
@@ -105,7 +105,7 @@ fn new_file(
     pass: &PassOptions,
 ) -> Result<PathBuf, Error> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    let options = ReplaceOptions { existing, ..ReplaceOptions::default() };
+    let options = ReplaceOptions::default().existing(existing);
     let published = patch.apply(&args.file, target, pass, options)?;
     output::report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(published.path)

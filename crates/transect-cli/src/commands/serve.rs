@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let server = Server::bind(&socket, options)?;
     let place = socket.display();
     output::note(&format!("listening at '{place}', {}", args.level.as_str()));
-    let serve = ServeOptions { idle: args.idle, ..ServeOptions::default() };
+    let serve = ServeOptions::default().idle(args.idle);
     let ended = server.run(&serve, &end, |event| {
         if args.verbose {
             output::note(&describe(&event));

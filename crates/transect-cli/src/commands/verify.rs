@@ -79,11 +79,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let mut verifier = Verifier {
         args,
-        passes: PassOptions {
-            cancel: cancel.clone(),
-            progress: Some(Arc::clone(&read)),
-            ..PassOptions::default()
-        },
+        passes: PassOptions::default().cancel(cancel.clone()).progress(Some(Arc::clone(&read))),
         threads: args.threads.map_or_else(cores, usize::from),
         lines: Vec::new(),
         found: Arc::default(),

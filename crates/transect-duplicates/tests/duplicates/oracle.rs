@@ -105,7 +105,7 @@ proptest! {
         let temp = TempDir::new();
         make(temp.path(), &files);
         let table = scan(temp.path());
-        let options = FindOptions { empty_files, threads: Some(threads), ..FindOptions::default() };
+        let options = FindOptions::default().empty_files(empty_files).threads(Some(threads));
         let found = find(&table, &options);
         prop_assert!(found.diagnostics.is_complete());
         prop_assert_eq!(sets(groups_of(&table, &found)), oracle(temp.path(), empty_files));

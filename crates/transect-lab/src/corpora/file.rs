@@ -153,8 +153,7 @@ pub fn create_file(
     cancel: &Cancel,
 ) -> Result<Duration, FileError> {
     let began = Instant::now();
-    let options =
-        ReplaceOptions { existing, durability: Durability::File, ..ReplaceOptions::default() };
+    let options = ReplaceOptions::default().existing(existing).durability(Durability::File);
     let mut file = Replacement::begin(path, None, options)?;
     let (needed, free) =
         (spec.data_bytes(), free_space_at(path).map_err(FileError::FreeSpace)?.bytes);

@@ -5,7 +5,7 @@
 //! verdict, corrected for the number of methods.
 
 use serde::{Serialize, Serializer};
-use transect_transform::pass::{IoMethod, Load, OutputMode, PassOptions, Plan, SizeClass, Task};
+use transect_transform::pass::{IoMethod, Load, PassOptions, Plan, SizeClass, Task};
 use transect_transform::step::{Cost, Step};
 
 use super::runs::RunTimes;
@@ -90,14 +90,7 @@ impl MethodChoice {
 
 /// Returns the method that the planner uses without a profile.
 fn by_default(kind: Kind, cost: Cost, size: u64) -> IoMethod {
-    let task = Task {
-        shape: kind.shape(),
-        cost,
-        size,
-        output: OutputMode::NewFile,
-        kernel_copy_obstacle: None,
-        resident: None,
-    };
+    let task = Task::new(kind.shape(), cost, size);
     let plan = Plan::new(&PassOptions::default(), task);
     plan.expect("BUG: no method was asked for, so none is refused").method
 }

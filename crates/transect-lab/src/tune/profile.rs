@@ -91,13 +91,11 @@ pub struct TransformEvidence {
 impl TransformSetting {
     /// Returns the preference for the planner.
     pub fn preference(&self) -> Preference {
-        Preference {
-            load: Some(self.load),
-            size: Some(self.size),
-            resident: Some(self.state == State::Warm),
-            method: self.method,
-            block: self.block,
-        }
+        Preference::from(self.method)
+            .load(self.load)
+            .size(self.size)
+            .resident(self.state == State::Warm)
+            .block(self.block)
     }
 }
 

@@ -26,6 +26,7 @@ const EACCES: i32 = 13;
 
 /// The directory that contains a name, and the attributes found there.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ResolvedName {
     /// The directory, counted from 0.
     pub index: u32,

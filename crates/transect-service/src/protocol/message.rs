@@ -159,6 +159,7 @@ impl<'a> Request<'a> {
 
 /// The reply to hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerInfo {
     /// The version of the protocol.
     pub version: u16,

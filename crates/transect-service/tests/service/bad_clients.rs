@@ -187,7 +187,7 @@ fn assert_answers(served: &Served) {
 
 #[test]
 fn half_open_connections_make_room() {
-    let options = ServeOptions { connections: 4, ..ServeOptions::default() };
+    let options = ServeOptions::default().connections(4);
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let mut bystander = served.client();
     let half = |bytes: &[u8]| {
@@ -247,7 +247,7 @@ fn endless_frame_disconnected() {
 
 #[test]
 fn too_many_clients_busy_until_one_disconnects() {
-    let options = ServeOptions { connections: 2, ..ServeOptions::default() };
+    let options = ServeOptions::default().connections(2);
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let (one, _two) = (served.client(), served.client());
     match Client::connect(&served.socket()) {

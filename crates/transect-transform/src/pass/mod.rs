@@ -61,6 +61,7 @@ use crate::system;
 
 /// The result of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PassReport {
     /// Length of the input in bytes.
     pub bytes_in: u64,

@@ -11,6 +11,7 @@ pub(super) const LARGE: u64 = 64 << 20;
 
 /// The properties of a file and of its steps that the choice of a method depends on.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Task {
     /// How the steps affect the length; `None` for a copy.
     pub shape: Option<Shape>,
@@ -27,6 +28,12 @@ pub struct Task {
 }
 
 impl Task {
+    /// Returns the task of a new file, whose residency is unknown.
+    pub fn new(shape: Option<Shape>, cost: Cost, size: u64) -> Self {
+        let (output, kernel_copy_obstacle, resident) = (OutputMode::NewFile, None, None);
+        Self { shape, cost, size, output, kernel_copy_obstacle, resident }
+    }
+
     /// Returns why a method cannot do this task, if it cannot.
     pub(super) fn unsupported_reason(&self, method: IoMethod) -> Option<&'static str> {
         let seen = self.kernel_copy_obstacle.filter(|_| method == IoMethod::KernelCopy);

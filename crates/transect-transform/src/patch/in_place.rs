@@ -24,6 +24,7 @@ use crate::step::InvalidData;
 
 /// How to patch a file in place.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct InPlaceOptions {
     /// Keep the journal, so that the patch can be undone later.
     pub keep_journal: bool,
@@ -32,8 +33,24 @@ pub struct InPlaceOptions {
     pub cancel: Cancel,
 }
 
+/// Each method sets the field of the same name.
+impl InPlaceOptions {
+    /// Sets whether the journal is kept.
+    pub fn keep_journal(mut self, keep_journal: bool) -> Self {
+        self.keep_journal = keep_journal;
+        self
+    }
+
+    /// Sets the request to stop.
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+}
+
 /// The result of patching a file in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PatchReport {
     /// The path of the file, links resolved.
     pub path: PathBuf,

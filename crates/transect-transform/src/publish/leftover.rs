@@ -150,6 +150,7 @@ pub fn keep_reason(leftover: &Path) -> io::Result<Option<KeepReason>> {
 
 /// The result of removing temporary files.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct CleanupReport {
     /// Number of files removed.
     pub removed: usize,

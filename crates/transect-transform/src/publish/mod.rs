@@ -55,6 +55,7 @@ pub struct LostMetadata {
 
 /// The result of publishing a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct PublishReport {
     /// The path of the result; if the target was a link, the file at its end.
     pub path: PathBuf,

@@ -27,6 +27,7 @@ pub enum Durability {
 
 /// How to put results in place.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct ReplaceOptions {
     /// What to do with a file that exists at the target.
     pub existing: Existing,
@@ -36,4 +37,31 @@ pub struct ReplaceOptions {
     pub durability: Durability,
     /// Give the result the times of the input.
     pub keep_times: bool,
+}
+
+/// Each method sets the field of the same name.
+impl ReplaceOptions {
+    /// Sets what to do with a file that exists at the target.
+    pub fn existing(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    /// Sets whether targets with several names are replaced, too.
+    pub fn break_links(mut self, break_links: bool) -> Self {
+        self.break_links = break_links;
+        self
+    }
+
+    /// Sets the data that must be on the device at the end.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Sets whether the result gets the times of the input.
+    pub fn keep_times(mut self, keep_times: bool) -> Self {
+        self.keep_times = keep_times;
+        self
+    }
 }

@@ -16,6 +16,7 @@ use crate::source::{Source, check_cancelled};
 
 /// The report of joining parts.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct JoinReport {
     /// The published result.
     pub published: PublishReport,

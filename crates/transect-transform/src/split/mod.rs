@@ -40,6 +40,7 @@ pub const MAX_PARTS: u64 = 10_u64.pow(DIGITS as u32) - 1;
 
 /// The report of splitting a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SplitReport {
     /// The manifest.
     pub manifest: PathBuf,

@@ -43,6 +43,7 @@ impl Input {
 
 /// The result of a walk for inputs.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct InputSet {
     /// The files, sorted by the bytes of their paths.
     pub files: Vec<Input>,

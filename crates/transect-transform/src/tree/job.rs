@@ -48,6 +48,7 @@ pub enum OutputTarget {
 
 /// A job: steps to run on a list of files.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Job {
     /// Where to write the results.
     pub output: OutputTarget,
@@ -61,6 +62,39 @@ pub struct Job {
     pub threads: usize,
     /// A journal that records finished inputs; inputs that an earlier run recorded are skipped.
     pub journal: Option<Arc<JobJournal>>,
+}
+
+/// Each method sets the field of the same name.
+impl Job {
+    /// Returns a job on one thread with default options.
+    pub fn new(output: OutputTarget) -> Self {
+        let (passes, replace) = (PassOptions::default(), ReplaceOptions::default());
+        Self { output, passes, replace, threads: 1, journal: None }
+    }
+
+    /// Sets how to read and write files.
+    pub fn passes(mut self, passes: PassOptions) -> Self {
+        self.passes = passes;
+        self
+    }
+
+    /// Sets how to put results in place.
+    pub fn replace(mut self, replace: ReplaceOptions) -> Self {
+        self.replace = replace;
+        self
+    }
+
+    /// Sets the number of threads.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the journal that records finished inputs.
+    pub fn journal(mut self, journal: impl Into<Option<Arc<JobJournal>>>) -> Self {
+        self.journal = journal.into();
+        self
+    }
 }
 
 /// The outcome for a file.
@@ -104,6 +138,7 @@ impl Skip {
 
 /// The complete outcome for one file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileOutcome {
     /// The path of its result, if one was requested.
     pub target: Option<PathBuf>,

@@ -202,10 +202,7 @@ fn preference_unsupported_by_file_system_falls_back() {
         let (input, target) = (input.join("input"), target.join("target"));
         std::fs::write(&input, &bytes).unwrap();
         let preferring = |preferred| {
-            let options = PassOptions {
-                preferred: [Preference::from(preferred)].into(),
-                ..PassOptions::default()
-            };
+            let options = PassOptions::default().preferred([Preference::from(preferred)].into());
             let (mut passes, mut step) = (PassRunner::new(options), Count::default());
             let options = existing(Existing::Replace);
             transform(&input, Some(&target), Some(&mut step), &mut passes, options).unwrap().pass
@@ -233,14 +230,12 @@ fn preference_depends_on_residency() {
     let (input, target) = (temp.join("input"), temp.join("target"));
     let bytes = text(2 << 20);
     std::fs::write(&input, &bytes).unwrap();
-    let way = |resident, method| Preference {
-        size: Some(SizeClass::Middle),
-        resident: Some(resident),
-        ..Preference::from(method)
+    let way = |resident: bool, method| {
+        Preference::from(method).size(SizeClass::Middle).resident(resident)
     };
     let ways = [way(true, IoMethod::Streams), way(false, IoMethod::Pipeline)];
     let method = |input: &Path| {
-        let options = PassOptions { preferred: ways.into(), ..PassOptions::default() };
+        let options = PassOptions::default().preferred(ways.into());
         let made = transform(
             input,
             Some(&target),
@@ -282,7 +277,7 @@ fn direct_io_leaves_nothing_in_cache() {
                 file.sync_all().unwrap();
                 rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
             }
-            let options = PassOptions { method, spare_cache: !cached, ..PassOptions::default() };
+            let options = PassOptions::default().method(method).spare_cache(!cached);
             let (mut passes, options) = (PassRunner::new(options), existing(Existing::Replace));
             transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
             [&input, &target].map(|path| is_cached(&File::open(path).unwrap(), 1 << 20))
@@ -317,7 +312,7 @@ fn spare_cache_leaves_nothing_in_cache() {
             std::fs::read(&input).unwrap();
         }
         let method = Some(IoMethod::Buffered);
-        let options = PassOptions { method, spare_cache: true, ..PassOptions::default() };
+        let options = PassOptions::default().method(method).spare_cache(true);
         let (mut passes, options) = (PassRunner::new(options), existing(Existing::Replace));
         transform(&input, Some(&target), Some(&mut Upper), &mut passes, options).unwrap();
         assert_eq!(is_cached(&file, 1 << 20), was_there);
@@ -469,7 +464,7 @@ fn with_holes(
     paths: [&Path; 2],
     step: Option<&mut dyn Step>,
 ) -> Result<FileReport, Error> {
-    let mut passes = PassRunner::new(PassOptions { method, holes, ..PassOptions::default() });
+    let mut passes = PassRunner::new(PassOptions::default().method(method).holes(holes));
     let [input, target] = paths;
     let how = if input == target { Existing::InPlace } else { Existing::Keep };
     transform(input, Some(target), step, &mut passes, existing(how))
@@ -588,8 +583,8 @@ fn holes_made_in_place_keep_times() {
     zeros(&mine);
     let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
     File::options().write(true).open(&mine).unwrap().set_modified(long_ago).unwrap();
-    let options = PassOptions { holes: Holes::Make, ..PassOptions::default() };
-    let replace = ReplaceOptions { keep_times: true, ..existing(Existing::InPlace) };
+    let options = PassOptions::default().holes(Holes::Make);
+    let replace = existing(Existing::InPlace).keep_times(true);
     transform(&mine, Some(&mine), None, &mut PassRunner::new(options), replace).unwrap();
     assert!(allocated(&mine) <= FEW_PAGES);
     assert_eq!(File::open(&mine).unwrap().metadata().unwrap().modified().unwrap(), long_ago);
@@ -657,13 +652,7 @@ fn job_without_space_rejected_before_first() {
     }
     let inputs = find_inputs(ScanOptions::new([&root]), true).unwrap().files;
     let directory = memory.path().join("out");
-    let job = Job {
-        output: OutputTarget::Directory(directory.clone()),
-        passes: PassOptions::default(),
-        replace: ReplaceOptions::default(),
-        threads: 2,
-        journal: None,
-    };
+    let job = Job::new(OutputTarget::Directory(directory.clone())).threads(2);
     let check = |line: &str| job.check(&line.parse().unwrap(), &inputs);
     let expected =
         format!("cannot write '{}': the results need 10485760 bytes", directory.display());

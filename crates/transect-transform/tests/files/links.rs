@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use transect_testkit::TempDir;
 use transect_transform::Source;
-use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::publish::Existing;
 
 use crate::support::{Upper, copy, existing, in_place, message, names, run};
 
@@ -33,7 +33,7 @@ fn hard_links_broken_only_on_request() {
     std::fs::hard_link(&path, temp.join("name")).unwrap();
     let refused = message(in_place(&path, &mut Upper));
     assert!(refused.contains("it has 2 names (hard links)"), "{refused}");
-    let options = ReplaceOptions { break_links: true, ..existing(Existing::InPlace) };
+    let options = existing(Existing::InPlace).break_links(true);
     run(&path, &path, &mut Upper, options).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"TEXT");
     assert_eq!(std::fs::read(temp.join("name")).unwrap(), b"text");

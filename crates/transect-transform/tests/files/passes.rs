@@ -88,15 +88,14 @@ fn sequential_hint_keeps_result() {
     let bytes = text(300_000);
     std::fs::write(&input, &bytes).unwrap();
     for method in at_hand() {
-        let options =
-            PassOptions { method: Some(method), sequential: true, ..PassOptions::default() };
+        let options = PassOptions::default().method(Some(method)).sequential(true);
         let mut passes = PassRunner::new(options);
         let options = existing(Existing::Replace);
         transform(&input, Some(&output), None, &mut passes, options).unwrap();
         assert!(std::fs::read(&output).unwrap() == bytes, "{}", method.as_str());
     }
     let missing = temp.join("missing");
-    let hinted = PassRunner::new(PassOptions { sequential: true, ..PassOptions::default() });
+    let hinted = PassRunner::new(PassOptions::default().sequential(true));
     assert_eq!(message(Source::open(&missing)), message(hinted.open(&missing)));
     assert_eq!(message(Source::open(&missing)), message(hinted.open_listed(&missing)));
 }
@@ -206,8 +205,7 @@ fn text_only_binary_rejected() {
     for method in with_steps() {
         let temp = TempDir::new();
         let (input, output) = (temp.join("input"), temp.join("output"));
-        let options =
-            PassOptions { method: Some(method), text_only: true, ..PassOptions::default() };
+        let options = PassOptions::default().method(Some(method)).text_only(true);
         let mut passes = PassRunner::new(options);
         let mut run = |content: &[u8], target: Option<&Path>| {
             std::fs::write(&input, content).unwrap();
@@ -241,7 +239,7 @@ fn read_back_matches_for_every_method() {
     };
     sparse(&content);
     for method in [None].into_iter().chain(with_steps().into_iter().map(Some)) {
-        let options = PassOptions { method, read_back: true, ..PassOptions::default() };
+        let options = PassOptions::default().method(method).read_back(true);
         let mut passes = PassRunner::new(options);
         let replace = existing(Existing::Replace);
         let mut run = |target: &Path, step: Option<&mut dyn Step>, options| {
@@ -264,8 +262,7 @@ fn read_back_matches_for_every_method() {
         sparse(&content);
     }
     let method = Some(IoMethod::KernelCopy);
-    let mut unseen =
-        PassRunner::new(PassOptions { method, read_back: true, ..PassOptions::default() });
+    let mut unseen = PassRunner::new(PassOptions::default().method(method).read_back(true));
     let options = existing(Existing::Replace);
     let refused = message(transform(&input, Some(&output), None, &mut unseen, options));
     assert!(refused.ends_with("the kernel copies the data, so it cannot be compared"), "{refused}");
@@ -279,8 +276,7 @@ fn progress_counts_each_byte_once() {
         std::fs::write(&input, text(100_000)).unwrap();
         let read = Arc::new(AtomicU64::new(0));
         let progress = Some(Arc::clone(&read));
-        let mut passes =
-            PassRunner::new(PassOptions { method, progress, ..PassOptions::default() });
+        let mut passes = PassRunner::new(PassOptions::default().method(method).progress(progress));
         let options = ReplaceOptions::default();
         transform(&input, Some(&temp.join("copy")), None, &mut passes, options).unwrap();
         assert_eq!(read.swap(0, Ordering::Relaxed), 100_000);
@@ -300,12 +296,7 @@ fn pass_cancelled_leaves_nothing() {
         std::fs::write(&input, text(100_000)).unwrap();
         let cancel = Cancel::new();
         let asks = cancel.clone();
-        let options = PassOptions {
-            method: Some(method),
-            block: Some(1000),
-            cancel,
-            ..PassOptions::default()
-        };
+        let options = PassOptions::default().method(Some(method)).block(Some(1000)).cancel(cancel);
         let step: &mut dyn Step = &mut Meanwhile(move || asks.cancel());
         let mut passes = PassRunner::new(options);
         let options = ReplaceOptions::default();
@@ -317,7 +308,7 @@ fn pass_cancelled_leaves_nothing() {
     std::fs::write(temp.join("input"), text(1000)).unwrap();
     let cancel = Cancel::new();
     cancel.cancel();
-    let mut passes = PassRunner::new(PassOptions { cancel, ..PassOptions::default() });
+    let mut passes = PassRunner::new(PassOptions::default().cancel(cancel));
     let (input, output) = (temp.join("input"), temp.join("output"));
     let options = ReplaceOptions::default();
     assert!(transform(&input, Some(&output), None, &mut passes, options).is_err());
@@ -407,8 +398,7 @@ fn input_unchanged_rechecked_only_if_needed() {
             std::fs::write(&input, text(1000)).unwrap();
             let file = std::fs::File::options().write(true).open(&input).unwrap();
             let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-            let mut passes =
-                PassRunner::new(PassOptions { block, holes, ..PassOptions::default() });
+            let mut passes = PassRunner::new(PassOptions::default().block(block).holes(holes));
             let mut step = Unchanging(touch, vec![finding.clone()]);
             let target = in_place.then_some(input.as_path());
             let options = existing(Existing::InPlace);

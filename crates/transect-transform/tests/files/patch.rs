@@ -41,8 +41,7 @@ fn applied(patch: &Patch, before: &[u8]) -> Result<Vec<u8>, String> {
     let mut results = Vec::new();
     for method in EVERYWHERE {
         for block in [1, 3, 1 << 18] {
-            let pass =
-                PassOptions { method: Some(method), block: Some(block), ..PassOptions::default() };
+            let pass = PassOptions::default().method(Some(method)).block(Some(block));
             let made = patch.apply(&input, &target, &pass, existing(Existing::Replace));
             results.push(made.map(|_| std::fs::read(&target).unwrap()));
         }
@@ -233,12 +232,12 @@ fn in_place_applied_or_cancelled_patch_writes_nothing() {
     std::fs::write(&file, "0123").unwrap();
     let before = Source::open(&file).unwrap().attributes().mtime();
     let patch = ips(b"\0\0\x01\0\x0212", b"");
-    let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+    let keep = InPlaceOptions::default().keep_journal(true);
     let applied = patch.apply_in_place(&file, &keep).unwrap();
     assert_eq!((applied.changed, applied.journal), (0, None));
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = InPlaceOptions { cancel, ..InPlaceOptions::default() };
+    let stopped = InPlaceOptions::default().cancel(cancel);
     let patch = words(&["0:30:31"]);
     assert!(message(patch.apply_in_place(&file, &stopped)).ends_with("stopped"));
     assert_eq!(Source::open(&file).unwrap().attributes().mtime(), before);
@@ -253,7 +252,7 @@ fn in_place_hard_links_stay_linked() {
     std::fs::write(&file, "0123").unwrap();
     std::fs::hard_link(&file, temp.join("hard")).unwrap();
     std::os::unix::fs::symlink("file", temp.join("soft")).unwrap();
-    let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+    let keep = InPlaceOptions::default().keep_journal(true);
     let patch = words(&["1:31:41"]);
     // Through a link: the journal lies beside the file, under the file's name.
     let applied = patch.apply_in_place(&temp.join("soft"), &keep).unwrap();
@@ -339,7 +338,7 @@ proptest! {
         }
         let typed: Vec<_> = typed.into_values().collect();
         let patch = Patch::parse_words(&typed).unwrap();
-        let keep = InPlaceOptions { keep_journal: true, ..InPlaceOptions::default() };
+        let keep = InPlaceOptions::default().keep_journal(true);
         let applied = patch.apply_in_place(&file, &keep).unwrap();
         prop_assert_eq!(std::fs::read(&file).unwrap(), after);
         if applied.journal.is_some() {

@@ -102,7 +102,7 @@ fn target_appearing_meanwhile_kept_unless_replace() {
         for durability in [Durability::None, Durability::File, Durability::Batch] {
             let temp = TempDir::new();
             let target = temp.join("target");
-            let options = ReplaceOptions { existing: how, durability, ..Default::default() };
+            let options = ReplaceOptions::default().existing(how).durability(durability);
             let mut out = Replacement::begin(&target, None, options).unwrap();
             out.write_all(b"ours").unwrap();
             std::fs::write(&target, "theirs").unwrap();
@@ -156,7 +156,7 @@ fn replacement_dropped_leaves_nothing() {
     let temp = TempDir::new();
     let target = temp.join("target");
     for durability in [Durability::None, Durability::Batch] {
-        let options = ReplaceOptions { durability, ..Default::default() };
+        let options = ReplaceOptions::default().durability(durability);
         let mut out = Replacement::begin(&target, None, options).unwrap();
         assert!(names(temp.path()).is_empty(), "nothing is made by looking");
         out.write_all(b"text").unwrap();
@@ -276,7 +276,7 @@ fn times_kept_on_request() {
     std::fs::write(&input, "text").unwrap();
     let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     std::fs::File::options().write(true).open(&input).unwrap().set_modified(then).unwrap();
-    let options = ReplaceOptions { keep_times: true, ..Default::default() };
+    let options = ReplaceOptions::default().keep_times(true);
     let report = run(&input, &target, &mut Upper, options).unwrap();
     assert!(report.published.unwrap().lost_metadata.is_empty());
     let modified = |path| Source::open(path).unwrap().attributes().mtime();

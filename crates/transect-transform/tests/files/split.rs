@@ -98,7 +98,7 @@ fn split_join_round_trip() {
             let (file, again) = (temp.join("file"), temp.join("again"));
             let bytes = text(size);
             std::fs::write(&file, &bytes).unwrap();
-            let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+            let options = ReplaceOptions::default().durability(durability);
             let made = in_parts(&file, part, options).unwrap();
             let expected: Vec<_> =
                 (1..=count).map(|at| temp.join(format!("file.{at:06}"))).collect();

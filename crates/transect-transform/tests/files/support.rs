@@ -202,11 +202,11 @@ pub(crate) fn refuses(method: IoMethod, step: &mut dyn Step) -> bool {
 }
 
 pub(crate) fn passes(method: Option<IoMethod>, block: Option<usize>) -> PassRunner {
-    PassRunner::new(PassOptions { method, block, ..PassOptions::default() })
+    PassRunner::new(PassOptions::default().method(method).block(block))
 }
 
 pub(crate) fn existing(existing: Existing) -> ReplaceOptions {
-    ReplaceOptions { existing, ..ReplaceOptions::default() }
+    ReplaceOptions::default().existing(existing)
 }
 
 /// Runs a pass with default options and small blocks.

@@ -8,7 +8,6 @@ use transect_testkit::TempDir;
 #[cfg(target_os = "linux")]
 use transect_testkit::loudly_skip;
 use transect_transform::chain::Chain;
-use transect_transform::pass::PassOptions;
 use transect_transform::publish::{Durability, Existing, ReplaceOptions};
 #[cfg(target_os = "linux")]
 use transect_transform::publish::{KeepReason, Replacement, remove_abandoned};
@@ -22,8 +21,8 @@ use transect_transform::{Error, Source};
 use crate::support::names;
 
 fn job(output: OutputTarget, threads: usize, durability: Durability) -> Job {
-    let replace = ReplaceOptions { durability, ..ReplaceOptions::default() };
-    Job { output, passes: PassOptions::default(), replace, threads, journal: None }
+    let replace = ReplaceOptions::default().durability(durability);
+    Job::new(output).replace(replace).threads(threads)
 }
 
 fn inputs(root: &Path) -> Vec<Input> {
@@ -133,8 +132,8 @@ fn job_directory_results_keep_relative_paths() {
         let again = run(&job, "", &inputs);
         assert!(again[0].1.status.as_ref().unwrap_err().to_string().contains("already exists"));
         assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"ONE\r\n");
-        let replacing = ReplaceOptions { existing: Existing::Replace, ..job.replace };
-        run(&Job { replace: replacing, ..job }, "", &inputs);
+        let replacing = job.replace.existing(Existing::Replace);
+        run(&job.replace(replacing), "", &inputs);
         assert_eq!(std::fs::read(temp.join("out/of/many/a")).unwrap(), b"one\r\n");
     }
 }
@@ -202,7 +201,7 @@ fn leftovers_of_ended_processes_removed() {
     const TEST: &str = "trees::leftovers_of_ended_processes_removed";
     const FOLDER: &str = "TRANSECT_TEST_FOLDER";
     if let Some(directory) = std::env::var_os(FOLDER) {
-        let options = ReplaceOptions { durability: Durability::Batch, ..Default::default() };
+        let options = ReplaceOptions::default().durability(Durability::Batch);
         let file = Path::new(&directory).join("file");
         let mut out = Replacement::begin(&file, None, options).unwrap();
         out.append(b"text").unwrap();
@@ -323,7 +322,8 @@ fn hard_links_processed_once_and_stay_linked() {
                     ("c".to_owned(), Some(FileStatus::SameFile(0))),
                 ]
             };
-            let to_nowhere = Job { output: OutputTarget::Discard, ..job.clone() };
+            let mut to_nowhere = job.clone();
+            to_nowhere.output = OutputTarget::Discard;
             let outcomes = run(&to_nowhere, "replace=a/aa", &inputs);
             assert_eq!(statuses(&outcomes), expected(FileStatus::WouldChange));
             let outcomes = run(&job, "replace=a/aa", &inputs);
@@ -347,8 +347,8 @@ fn hard_links_processed_once_and_stay_linked() {
                 ("b/again".to_owned(), Some(FileStatus::SameFile(0)))
             );
             assert_eq!(std::fs::read(root.join("c")).unwrap(), b"aa");
-            let replace = ReplaceOptions { break_links: true, ..job.replace };
-            run(&Job { replace, ..job }, "replace=a/aa", &inputs);
+            let replace = job.replace.break_links(true);
+            run(&job.replace(replace), "replace=a/aa", &inputs);
             assert_eq!(std::fs::read(root.join("c")).unwrap(), b"aaaa");
             assert_eq!(id("c"), id("a"));
             assert_eq!(std::fs::read(temp.join("elsewhere")).unwrap(), b"aa");

@@ -45,7 +45,7 @@ fn windows_holes_kept_by_every_method() {
     for method in [None].into_iter().chain(with_steps().into_iter().map(Some)) {
         let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
         for (step, upper) in steps.into_iter().zip([false, true]) {
-            let mut passes = PassRunner::new(PassOptions { method, ..PassOptions::default() });
+            let mut passes = PassRunner::new(PassOptions::default().method(method));
             let options = ReplaceOptions::default();
             let made = transform(&input, Some(&target), step, &mut passes, options);
             if matches!(made, Err(Error::Unsupported("mapped", _))) && !has_unix_shell() {
@@ -72,7 +72,7 @@ fn windows_zeros_become_holes_on_request() {
     std::fs::write(&mine, &bytes).unwrap();
     assert!(allocated(&mine) >= 4 << 20);
     let make = |method, to: &Path, how| {
-        let options = PassOptions { method, holes: Holes::Make, ..PassOptions::default() };
+        let options = PassOptions::default().method(method).holes(Holes::Make);
         transform(&mine, Some(to), None, &mut PassRunner::new(options), existing(how))
     };
     for method in [None, Some(IoMethod::Buffered), Some(IoMethod::Direct)] {

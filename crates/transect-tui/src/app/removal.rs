@@ -233,7 +233,7 @@ fn is_removed(table: &Table, gone: &RowSet, row: Row) -> bool {
 
 /// Returns the outcome in one line.
 fn outcome_text(kind: RemovalKind, report: &Report) -> String {
-    let Counts { removed, vanished, kept, freed } = report.counts;
+    let Counts { removed, vanished, kept, freed, .. } = report.counts;
     let entries = counted(removed, "entry", "entries");
     let mut words = match kind {
         RemovalKind::Delete => format!("{entries} deleted, {} freed", bytes(freed)),

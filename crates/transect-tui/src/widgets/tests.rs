@@ -3,13 +3,12 @@
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Modifier;
-use transect_remove::Report;
 use transect_sys::DiskSpace;
 
 use crate::ViewOptions;
 use crate::keys::{BINDINGS, Context};
 use crate::message::{Effect, Message};
-use crate::test_app::{TestApp, tree, view_options};
+use crate::test_app::{TestApp, report_of, tree, view_options};
 
 fn sample(width: u16, height: u16) -> TestApp {
     let mut app = TestApp::with(view_options(), width, height);
@@ -382,7 +381,7 @@ fn removed(app: &mut TestApp, most: usize) {
         let table = app.state.table.clone();
         // The removal may refer to an earlier table.
         gone.retain(|&row| table.iter().any(|there| there == row));
-        app.send(Message::Removed { table, report: Report { gone, ..Report::default() } });
+        app.send(Message::Removed { table, report: report_of(gone) });
     }
 }
 

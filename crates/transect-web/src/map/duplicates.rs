@@ -33,12 +33,10 @@ impl SearchProgress {
 
     /// Searches below a directory of a table.
     pub(super) fn find(&self, table: &Table, below: Row, cancel: &Cancel) -> Duplicates {
-        let options = FindOptions {
-            below: Some(below),
-            cancel: cancel.clone(),
-            progress: Arc::clone(&self.0),
-            ..FindOptions::default()
-        };
+        let options = FindOptions::default()
+            .below(Some(below))
+            .cancel(cancel.clone())
+            .progress(Arc::clone(&self.0));
         find(table, &options)
     }
 }

@@ -115,7 +115,7 @@ impl RemovalProgress {
     }
 
     pub(super) fn json(&self) -> Value {
-        let Counts { removed, vanished, kept, freed } = self.counts;
+        let Counts { removed, vanished, kept, freed, .. } = self.counts;
         json!({
             "done": removed + vanished + kept,
             "total": self.total,
@@ -161,16 +161,18 @@ fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Val
 /// Returns the outcome for the page; an error if nothing could be removed.
 pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Value {
     match report {
-        Ok(Report { counts: Counts { removed, vanished, kept, freed }, cancelled, .. }) => json!({
-            "kind": word(kind),
-            "removed": removed,
-            "vanished": vanished,
-            "kept": kept,
-            "freed": freed,
-            "stopped": cancelled,
-            "kept_entries": kept_entries(report),
-            "error": null,
-        }),
+        Ok(Report { counts: Counts { removed, vanished, kept, freed, .. }, cancelled, .. }) => {
+            json!({
+                "kind": word(kind),
+                "removed": removed,
+                "vanished": vanished,
+                "kept": kept,
+                "freed": freed,
+                "stopped": cancelled,
+                "kept_entries": kept_entries(report),
+                "error": null,
+            })
+        }
         Err(error) => json!({ "kind": word(kind), "removed": 0, "kept": 0, "error": error }),
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn inspect_files<T>(
 ) -> Result<Inspected<T>, CliError> {
     let cancel = cancel_on_signal()?;
     let options = args.filter.options(args.paths.clone()).cancel(cancel.clone());
-    let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted } =
+    let tree::InputSet { files, leftovers, tally: mut diagnostics, mut interrupted, .. } =
         tree::find_inputs(options, false)?;
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
     // Temporary files of transforms are files, too.

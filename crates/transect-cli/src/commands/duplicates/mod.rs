@@ -59,14 +59,12 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     let (options, _) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
     let builder = TableBuilder::new(COLUMNS | FieldMask::MTIME);
-    let find_options = FindOptions {
-        threads: args.walk.threads.map(usize::from),
-        empty_files: args.empty_files,
-        follow: args.walk.filter.follow,
-        keep: args.keep(),
-        cancel: cancel.clone(),
-        ..FindOptions::default()
-    };
+    let find_options = FindOptions::default()
+        .threads(args.walk.threads.map(usize::from))
+        .empty_files(args.empty_files)
+        .follow(args.walk.filter.follow)
+        .keep(args.keep())
+        .cancel(cancel.clone());
     let line = ProgressLine::start_with(args.progress, true, {
         let search = Arc::clone(&find_options.progress);
         move |elapsed| match search.phase() {

@@ -42,24 +42,21 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
         output::error(warning);
     }
     let read = Arc::new(AtomicU64::new(0));
-    let mut passes = PassOptions {
-        method: args.method,
-        block: args.block,
-        spare_cache: args.spare_cache,
-        sequential: args.sequential,
-        text_only: chain.is_for_text() && !args.binary,
-        holes: args.holes.into(),
-        read_back: args.read_back,
-        cancel: cancel_on_signal()?,
-        progress: Some(Arc::clone(&read)),
-        ..PassOptions::default()
-    };
-    let replace = ReplaceOptions {
-        existing: if args.force { Existing::Replace } else { Existing::Keep },
-        break_links: args.break_links,
-        durability: args.sync.into(),
-        keep_times: args.keep_times,
-    };
+    let mut passes = PassOptions::default()
+        .method(args.method)
+        .block(args.block)
+        .spare_cache(args.spare_cache)
+        .sequential(args.sequential)
+        .text_only(chain.is_for_text() && !args.binary)
+        .holes(args.holes.into())
+        .read_back(args.read_back)
+        .cancel(cancel_on_signal()?)
+        .progress(Some(Arc::clone(&read)));
+    let replace = ReplaceOptions::default()
+        .existing(if args.force { Existing::Replace } else { Existing::Keep })
+        .break_links(args.break_links)
+        .durability(args.sync.into())
+        .keep_times(args.keep_times);
     if let Some(streams) = streams::Streams::from_args(args, &paths)? {
         return streams.run(chain, &passes, replace);
     }
@@ -70,7 +67,11 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     let sizes = matches!(to, OutputTarget::Directory(_));
     let threads = args.threads.map_or_else(cores, usize::from);
     let journal = args.journal.as_deref().map(|path| JobJournal::open(path, &chain)).transpose()?;
-    let job = Job { output: to, passes, replace, threads, journal: journal.map(Arc::new) };
+    let job = Job::new(to)
+        .passes(passes)
+        .replace(replace)
+        .threads(threads)
+        .journal(journal.map(Arc::new));
     let began = Instant::now();
     let found = find_inputs(args.filter.options(paths).cancel(job.passes.cancel.clone()), sizes)?;
     job.check(&chain, &found.files)?;

@@ -222,7 +222,7 @@ impl Tools {
         let existing = if from == to { Existing::InPlace } else { Existing::Keep };
         let durability =
             if self.sync == SyncRule::Inside { Durability::File } else { Durability::None };
-        let options = ReplaceOptions { existing, durability, ..ReplaceOptions::default() };
+        let options = ReplaceOptions::default().existing(existing).durability(durability);
         transect_transform::step::Step::reset(&mut self.chain);
         let Self { passes, chain, batch, .. } = self;
         let passed = match self.method {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use transect_transform::pass::{self, IoMethod, OutputMode, PassOptions, Plan};
+use transect_transform::pass::{self, IoMethod, PassOptions, Plan};
 use transect_transform::step::Cost;
 
 use super::BASE;
@@ -120,16 +120,9 @@ impl Method {
         let name = method.as_str();
         let known = ENGINE.iter().find(|(known, ..)| *known == name);
         let &(_, about, contract, floors) = known.unwrap_or(&(name, name, &[], &[]));
-        let options = PassOptions { method: Some(method), ..PassOptions::default() };
-        let task = pass::Task {
-            shape: kind.shape(),
-            // Cost and length only matter when the planner chooses the method.
-            cost: Cost::Light,
-            size: 0,
-            output: OutputMode::NewFile,
-            kernel_copy_obstacle: None,
-            resident: None,
-        };
+        let options = PassOptions::default().method(Some(method));
+        // Cost and length only matter when the planner chooses the method.
+        let task = pass::Task::new(kind.shape(), Cost::Light, 0);
         let chosen = Plan::new(&options, task);
         let runner = TransformRunner {
             takes_block: method != IoMethod::KernelCopy,

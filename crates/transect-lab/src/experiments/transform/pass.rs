@@ -42,14 +42,11 @@ pub fn run(
             SyncRule::None => Durability::None,
             SyncRule::Inside => Durability::File,
         };
-        let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
+        let options = ReplaceOptions::default().durability(durability);
         let watch = Stopwatch::start();
-        let mut passes = PassRunner::new(PassOptions {
-            method: Some(method),
-            block: *block,
-            sequential: *hint,
-            ..PassOptions::default()
-        });
+        let mut passes = PassRunner::new(
+            PassOptions::default().method(Some(method)).block(*block).sequential(*hint),
+        );
         let report = transect_transform::transform(input, Some(output), step, &mut passes, options)
             .map_err(|error| error.to_string())?;
         let time = watch.stop();

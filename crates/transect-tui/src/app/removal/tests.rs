@@ -8,7 +8,7 @@ use transect_testkit::TempDir;
 
 use crate::ViewOptions;
 use crate::message::{Effect, Message};
-use crate::test_app::{TestApp, tree, view_options};
+use crate::test_app::{TestApp, report_of, tree, view_options};
 
 /// A tree on the disk: `big` (100,000 bytes), `folder` with two files, `small`.
 fn place() -> TempDir {
@@ -175,7 +175,8 @@ fn removal_stops_on_request() {
     let effects = std::mem::take(&mut app.effects);
     assert!(matches!(effects[..], [Effect::Remove { .. }, Effect::StopRemoval]), "{effects:?}");
     assert!(app.screen().contains("Stopping"), "{}", app.screen());
-    let report = Report { cancelled: true, ..Report::default() };
+    let mut report = Report::default();
+    report.cancelled = true;
     let table = app.state.table.clone();
     app.send(Message::Removed { table, report });
     assert!(app.last_line().starts_with("stopped: 0 entries deleted"), "{}", app.last_line());
@@ -195,7 +196,7 @@ fn removal_outcome_of_old_table_applied() {
     assert!(app.screen().contains("Deleting"), "{}", app.screen());
     let root = old.roots().next().unwrap();
     let gone = vec![old.child(root, "a".as_ref()).unwrap()];
-    app.send(Message::Removed { table: old, report: Report { gone, ..Report::default() } });
+    app.send(Message::Removed { table: old, report: report_of(gone) });
     assert_eq!(app.listed(), ["0", "b"]);
 }
 
@@ -205,7 +206,7 @@ fn rescan_leaves_out_removed_root() {
     let mut app = TestApp::with_table(table.clone());
     app.press("d y");
     let gone = vec![table.roots().next().unwrap()];
-    app.send(Message::Removed { table, report: Report { gone, ..Report::default() } });
+    app.send(Message::Removed { table, report: report_of(gone) });
     assert_eq!(app.listed(), ["two"]);
     let effect = app.effects.pop().unwrap();
     assert!(
