@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 20] = [
+const PARSED_ONLY: [(&str, &str); 21] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
