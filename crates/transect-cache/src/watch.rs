@@ -73,6 +73,10 @@ impl Watches {
         thread.is_some()
     }
 
+    fn is_started(&self) -> bool {
+        self.thread.lock().expect("BUG: a thread panicked while it started one").is_some()
+    }
+
     /// Returns whether events wait to be applied.
     #[inline]
     pub(super) fn has_events(&self) -> bool {
@@ -99,7 +103,8 @@ impl Watches {
     /// Applies the events of all changes before this call. Returns false if some were lost; then
     /// everything is dropped.
     pub(super) fn settle(&self, store: &Store) -> bool {
-        let all_arrived = self.queue.watcher.settle();
+        // Without the thread nothing is watched yet, and on Windows nobody would take the events.
+        let all_arrived = !self.is_started() || self.queue.watcher.settle();
         let mut state = self.lock();
         if !all_arrived {
             state.lose(&self.queue, store);

@@ -55,10 +55,8 @@ fn invalidate(args: &ServiceInvalidateArgs) -> Result<ExitStatus, CliError> {
     }
     let here = std::env::current_dir().ok();
     let mut end = ExitStatus::Complete;
+    // None is empty: that would stand for everything, and the parser refuses it.
     for path in &args.paths {
-        if path.as_os_str().is_empty() {
-            return Err(CliError::Usage("PATH is empty; name a file or a directory".to_owned()));
-        }
         match client.invalidate(absolute(path, here.as_deref())) {
             Ok(()) => {}
             Err(Error::Remote(reply)) => {
