@@ -189,10 +189,10 @@ check: need-cargo ## Check format, lints, documentation and generated files
 		$(CARGO) clippy -p transect-cli --no-default-features --features "$$features" --locked -- -D warnings
 	done
 	# Each feature of the libraries alone: together, one hides what another lacks.
-	for features in '' filters serde; do
+	for features in '' filters serde volumes; do
 		$(CARGO) clippy -p transect --no-default-features --features "$$features" --locked -- -D warnings
 	done
-	for features in '' ring serde fake; do
+	for features in '' ring serde fake volumes; do
 		$(CARGO) clippy -p transect-sys --no-default-features --features "$$features" --locked -- -D warnings
 	done
 	crates=$$($(CARGO) tree -e normal --prefix none -p transect --no-default-features --locked | sort -u | wc -l)
