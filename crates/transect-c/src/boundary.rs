@@ -18,7 +18,7 @@ pub(crate) fn guard<'a>(
     error: Out<'_, CallError>,
     body: impl FnOnce() -> Result<(), Failure<'a>>,
 ) -> i32 {
-    // The caller is told to free the object that was in use, so a broken one is not used on.
+    // Callers must free the object that was in use (transect.h), so a broken one is not used again.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return status::OK,
         Ok(Err(failure)) => failure,

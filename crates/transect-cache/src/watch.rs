@@ -103,7 +103,7 @@ impl Watches {
     /// Applies the events of all changes before this call. Returns false if some were lost; then
     /// everything is dropped.
     pub(super) fn settle(&self, store: &Store) -> bool {
-        // Without the thread nothing is watched yet, and on Windows nobody would take the events.
+        // Without the thread nothing is watched yet, and on Windows it alone takes the events.
         let all_arrived = !self.is_started() || self.queue.watcher.settle();
         let mut state = self.lock();
         if !all_arrived {

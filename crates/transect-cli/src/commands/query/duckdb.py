@@ -53,5 +53,5 @@ except duckdb.Error as error:
 except KeyboardInterrupt:
     os._exit(130)
 except BrokenPipeError:
-    # Whoever reads has enough.
+    # The reader closed the pipe.
     os._exit(0)
