@@ -57,7 +57,8 @@ impl Views {
 /// Returns whether DuckDB takes a name in quotes as that of the file. It expands `*`, `?`, brackets and braces,
 /// and a colon may make a name an address.
 fn is_literal(name: &str) -> bool {
-    let drive = if cfg!(windows) { 2 } else { 0 };
+    let has_drive = cfg!(windows) && name.get(1..2) == Some(":");
+    let drive = if has_drive { 2 } else { 0 };
     let is_harmless =
         |letter: char| letter.is_alphanumeric() || " /\\._-+=,@%#~()'".contains(letter);
     name.chars().skip(drive).all(is_harmless)
