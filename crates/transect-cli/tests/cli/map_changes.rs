@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::harness::TestEnv;
-use crate::map::{ROWS, Served, assert_silent, nested, open, text};
+use crate::map::{ROWS, assert_silent, nested, open, text};
+use crate::map_served::Served;
 
 #[test]
 fn map_changes_shows_growth_and_what_is_gone() {
