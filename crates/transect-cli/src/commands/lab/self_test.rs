@@ -66,9 +66,7 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
     let Some(result) = result.map_err(lab)? else { return Ok(ExitStatus::Interrupted) };
     drop(scratch);
     if let Some(file) = &args.output {
-        let mut text = Vec::new();
-        output::write_json(&mut text, &result)?;
-        std::fs::write(file, text).map_err(cannot("write", file))?;
+        output::file::write(file, |mut out| output::write_json(&mut out, &result))?;
     }
     let mut out = output::buffer();
     match args.json {
