@@ -8,7 +8,7 @@ use transect::{Attributes, FieldMask, FileType};
 
 use crate::digest::Digest;
 use crate::metadata::{FileSystem, Metadata};
-use crate::read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
+use crate::read::{CommonRows, ReadAt, ReadError, RowReader, Snapshot, StoredTotals, advance_both};
 
 /// A tree that a diff can read.
 pub trait Tree {
@@ -55,6 +55,42 @@ pub trait TreeRows {
     /// The tree cannot be read.
     fn advance_past(&mut self) -> Result<bool, ReadError>;
 
+    /// Goes to the next entries of two readers whose current entries have the same name: to those in them if
+    /// they are directories and are entered. Entries in which nothing differs may be skipped. Returns which
+    /// readers have one.
+    ///
+    /// # Errors
+    /// A tree cannot be read.
+    #[doc(hidden)]
+    fn advance_both<B: TreeRows>(
+        &mut self,
+        other: &mut B,
+        _: &mut CommonRows,
+        enters: bool,
+    ) -> Result<(bool, bool), ReadError>
+    where
+        Self: Sized,
+    {
+        advance_each(self, other, enters)
+    }
+
+    /// As [`TreeRows::advance_both`], as the second reader beside that of a snapshot.
+    ///
+    /// # Errors
+    /// A tree cannot be read.
+    #[doc(hidden)]
+    fn advance_beside<S: ReadAt>(
+        &mut self,
+        first: &mut RowReader<'_, S>,
+        _: &mut CommonRows,
+        enters: bool,
+    ) -> Result<(bool, bool), ReadError>
+    where
+        Self: Sized,
+    {
+        advance_each(first, self, enters)
+    }
+
     /// Returns which entry this is.
     fn position(&self) -> Self::Position;
 
@@ -68,7 +104,12 @@ pub trait TreeRows {
     fn file_type(&self) -> FileType;
 
     /// Returns the attributes.
-    fn attributes(&self) -> Attributes;
+    fn attributes(&self) -> Attributes {
+        self.attributes_of(FieldMask::all())
+    }
+
+    /// Returns some of the attributes.
+    fn attributes_of(&self, fields: FieldMask) -> Attributes;
 
     /// Returns the totals of a directory.
     fn totals(&self) -> Option<StoredTotals>;
@@ -81,6 +122,18 @@ pub trait TreeRows {
 
     /// Returns why a directory was not read, or not completely.
     fn unread(&self) -> Option<&str>;
+}
+
+/// Goes to the next entry of each reader.
+fn advance_each(
+    a: &mut impl TreeRows,
+    b: &mut impl TreeRows,
+    enters: bool,
+) -> Result<(bool, bool), ReadError> {
+    match enters {
+        true => Ok((a.advance()?, b.advance()?)),
+        false => Ok((a.advance_past()?, b.advance_past()?)),
+    }
 }
 
 impl<S: ReadAt> Tree for Snapshot<S> {
@@ -129,6 +182,24 @@ impl<S: ReadAt> TreeRows for RowReader<'_, S> {
         Self::advance_past(self)
     }
 
+    fn advance_both<B: TreeRows>(
+        &mut self,
+        other: &mut B,
+        common: &mut CommonRows,
+        enters: bool,
+    ) -> Result<(bool, bool), ReadError> {
+        other.advance_beside(self, common, enters)
+    }
+
+    fn advance_beside<F: ReadAt>(
+        &mut self,
+        first: &mut RowReader<'_, F>,
+        common: &mut CommonRows,
+        enters: bool,
+    ) -> Result<(bool, bool), ReadError> {
+        advance_both(first, self, common, enters)
+    }
+
     fn position(&self) -> (u64, u64) {
         (self.row(), self.entries())
     }
@@ -145,8 +216,8 @@ impl<S: ReadAt> TreeRows for RowReader<'_, S> {
         Self::file_type(self)
     }
 
-    fn attributes(&self) -> Attributes {
-        Self::attributes(self)
+    fn attributes_of(&self, fields: FieldMask) -> Attributes {
+        Self::attributes_of(self, fields)
     }
 
     fn totals(&self) -> Option<StoredTotals> {
@@ -293,8 +364,10 @@ impl TreeRows for TableRows<'_> {
         self.table.file_type(self.row())
     }
 
-    fn attributes(&self) -> Attributes {
-        self.table.attributes(self.row())
+    fn attributes_of(&self, fields: FieldMask) -> Attributes {
+        let mut attributes = self.table.attributes(self.row());
+        attributes.retain(fields);
+        attributes
     }
 
     fn totals(&self) -> Option<StoredTotals> {

@@ -210,6 +210,13 @@ macro_rules! fields {
                     self.known |= FieldMask::$flag;
                 }
             )*
+
+            /// Sets all fields that are known of others, but not the file type.
+            pub fn set_from(&mut self, others: &Self) {
+                $(if let Some(value) = others.$get() {
+                    self.$set(value);
+                })*
+            }
         }
     };
 }

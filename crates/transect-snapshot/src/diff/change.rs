@@ -37,6 +37,13 @@ impl Facts {
         Self { attributes: rows.attributes(), totals: rows.totals() }
     }
 
+    /// As [`Facts::of`], for an entry that has the `same` attributes as another one.
+    pub(super) fn of_second(rows: &impl TreeRows, other: &impl TreeRows, same: FieldMask) -> Self {
+        let mut attributes = rows.attributes_of(!same);
+        attributes.set_from(&other.attributes_of(same));
+        Self { attributes, totals: rows.totals() }
+    }
+
     /// Returns the number of entries: itself, and all below it.
     pub fn entries(&self) -> u64 {
         self.totals.map_or(1, |totals| totals.entries)

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::hash::Hash;
 
-use transect::FileType;
+use transect::{FieldMask, FileType};
 
-use crate::read::ReadError;
+use crate::digest::COMPARED;
+use crate::read::{CommonRows, ReadError};
 use crate::tree::TreeRows;
 
 use super::change::{Change, ChangeKind, Diff, DiffOptions, Facts, Growth};
@@ -22,6 +23,16 @@ pub(super) enum Pair<'p> {
     },
     /// A directory that moved: its paths in both trees.
     Moved(&'p [u8], &'p [u8]),
+}
+
+/// Two entries of one name.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    pair: Pair<'p>,
+    /// The number of steps from the first entry.
+    level: u32,
+    /// Attributes that are known to be equal.
+    same: FieldMask,
 }
 
 /// An entry of one tree only.
@@ -86,11 +97,16 @@ struct Paths {
 pub(super) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(directory.len() + name.len() + 1);
     path.extend_from_slice(directory);
-    if !matches!(directory.last(), None | Some(b'/')) {
+    append(&mut path, name);
+    path
+}
+
+/// Extends the path of a directory to that of an entry in it.
+fn append(path: &mut Vec<u8>, name: &[u8]) {
+    if !matches!(path.last(), None | Some(b'/')) {
         path.push(b'/');
     }
     path.extend_from_slice(name);
-    path
 }
 
 impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
@@ -128,6 +144,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         B: TreeRows<Position = Q>,
     {
         let mut paths = Paths::default();
+        let mut common = CommonRows::new(COMPARED - self.options.ignored);
         let (mut has_a, mut has_b) = (a.advance()?, b.advance()?);
         let base_a = if has_a { a.depth() } else { 0 };
         let base_b = if has_b { b.depth() } else { 0 };
@@ -166,10 +183,13 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
                         (has_a, has_b) = (a.advance_past()?, b.advance_past()?);
                         continue;
                     }
-                    let enter = self.compare(&a, &b, pair, level_a, &mut paths);
-                    (has_a, has_b) = match enter {
-                        true => (a.advance()?, b.advance()?),
-                        false => (a.advance_past()?, b.advance_past()?),
+                    let place = Place { pair, level: level_a, same: common.same() };
+                    let enters = self.compare(&a, &b, place, &mut paths);
+                    (has_a, has_b) = match (pair, enters) {
+                        (Pair::Whole { .. }, _) => a.advance_both(&mut b, &mut common, enters)?,
+                        // Entries may have moved from here or to here although nothing else differs.
+                        (_, true) => (a.advance()?, b.advance()?),
+                        (_, false) => (a.advance_past()?, b.advance_past()?),
                     };
                 }
             }
@@ -188,25 +208,25 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         while paths.levels.len() > level as usize {
             let Some(left) = paths.levels.pop() else { return };
             let (before, after) = left.allocated;
-            let growth = Growth { path: paths.b.clone(), before, after };
-            let difference = growth.difference();
+            let difference = i128::from(after) - i128::from(before);
             if let Some(above) = paths.levels.last_mut()
                 && difference.abs() > above.largest.abs()
             {
                 above.largest = difference;
             }
-            let (path_a, path_b) = paths.levels.last().map_or((0, 0), |above| above.path);
-            paths.a.truncate(path_a);
-            paths.b.truncate(path_b);
             // Nearly all of it is in one of its directories, which is listed instead.
             let is_explained = left.largest.signum() == difference.signum()
                 && left.largest.abs() >= difference.abs() / 10 * 9;
             if difference != 0 && !is_explained {
+                let growth = Growth { path: paths.b.clone(), before, after };
                 self.growth.push(GrowthRank(growth));
                 if self.growth.len() > self.options.max_growth {
                     self.growth.pop();
                 }
             }
+            let (path_a, path_b) = paths.levels.last().map_or((0, 0), |above| above.path);
+            paths.a.truncate(path_a);
+            paths.b.truncate(path_b);
         }
     }
 
@@ -238,15 +258,14 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         &mut self,
         a: &impl TreeRows,
         b: &impl TreeRows,
-        pair: Pair<'_>,
-        level: u32,
+        Place { pair, level, same }: Place<'_>,
         paths: &mut Paths,
     ) -> bool {
-        let (own_a, own_b) = (a.attributes(), b.attributes());
-        let fields = changed_fields(&own_a, &own_b) - self.options.ignored;
-        let is_other_type = own_a.file_type() != own_b.file_type();
+        let compared = COMPARED - self.options.ignored - same;
+        let fields = changed_fields(&a.attributes_of(compared), &b.attributes_of(compared));
+        let is_other_type = a.file_type() != b.file_type();
         let is_directory =
-            own_a.file_type() == FileType::Directory || own_b.file_type() == FileType::Directory;
+            a.file_type() == FileType::Directory || b.file_type() == FileType::Directory;
         if fields.is_empty() && !is_other_type && !is_directory {
             return true;
         }
@@ -255,7 +274,7 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         if is_same && fields.is_empty() && level > 0 {
             return false;
         }
-        let (path_a, path_b) = match pair {
+        let path_of = |paths: &Paths| match pair {
             Pair::Moved(from, to) if level == 0 => (from.to_vec(), to.to_vec()),
             _ => (join(&paths.a, a.name()), join(&paths.b, b.name())),
         };
@@ -263,12 +282,13 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
         let is_reported = level == 0 && matches!(pair, Pair::Moved(..));
         if (is_other_type || !fields.is_empty()) && !is_reported {
             let kind = if is_other_type { ChangeKind::TypeChanged } else { ChangeKind::Modified };
+            let (path_a, path_b) = path_of(paths);
             self.push(Change {
-                from: (path_a != path_b).then(|| path_a.clone()),
+                from: (path_a != path_b).then_some(path_a),
                 before: Some(Facts::of(a)),
-                after: Some(Facts::of(b)),
+                after: Some(Facts::of_second(b, a, same)),
                 fields,
-                ..Change::new(kind, path_b.clone())
+                ..Change::new(kind, path_b)
             });
         }
         if !is_directory {
@@ -288,20 +308,26 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
                 before: Some(Facts::of(a)),
                 after: Some(Facts::of(b)),
                 reason: a.unread().or(b.unread()).map(str::to_owned),
-                ..Change::new(kind, path_b.clone())
+                ..Change::new(kind, path_of(paths).1)
             });
         }
-        if is_same {
-            return false;
+        match pair {
+            Pair::Moved(from, to) if level == 0 => {
+                (paths.a, paths.b) = (from.to_vec(), to.to_vec());
+            }
+            _ => {
+                append(&mut paths.a, a.name());
+                append(&mut paths.b, b.name());
+            }
         }
-        (paths.a, paths.b) = (path_a, path_b);
         paths.levels.push(Level {
             path: (paths.a.len(), paths.b.len()),
             unread,
             allocated: (totals.0, totals.1),
             largest: 0,
         });
-        true
+        // Only the directory itself changed, which may have grown.
+        !is_same
     }
 
     /// Returns the diff.

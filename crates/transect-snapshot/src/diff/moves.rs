@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use transect::{Attributes, FileId, FileType};
+use transect::{Attributes, FieldMask, FileId, FileType};
 
 use crate::digest::Digest;
 use crate::read::ReadError;
@@ -21,6 +21,10 @@ struct Candidate<Q> {
     at: Q,
     identity: Identity,
 }
+
+/// The attributes of [`Identity`], and the file id.
+const IDENTITY: FieldMask =
+    FieldMask::FILE_ID.union(FieldMask::SIZE).union(FieldMask::MTIME).union(FieldMask::BTIME);
 
 /// What shows that two entries are one.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +124,7 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
                     more = rows.advance_past()?;
                     continue;
                 }
-                let attributes = rows.attributes();
+                let attributes = rows.attributes_of(IDENTITY);
                 if let Some(id) = attributes.file_id() {
                     let identity = Identity::of(&attributes, rows.digest());
                     candidates.entry(id).or_insert(Candidate { at, identity });
@@ -140,7 +144,7 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
                     continue;
                 }
                 path.enter(rows.depth(), rows.name());
-                let attributes = rows.attributes();
+                let attributes = rows.attributes_of(IDENTITY);
                 let found = self.take(&attributes, rows.digest(), &mut candidates);
                 let Some(target) = found else {
                     more = rows.advance()?;

@@ -1,104 +1,32 @@
 //! Reads a column page by page.
 
-use transect::FileType;
 use zstd::bulk::Decompressor;
 
-use crate::byte_values::ByteValues;
 use crate::schema::{COLUMNS, Column, Physical};
 
 use super::decode::{self, PageBytes};
 use super::error::{ReadError, damaged};
 use super::footer::{Codec, ColumnChunk};
+use super::page::{DATA_PAGE, DICTIONARY_PAGE, MAX_PAGE_BYTES, PageHeader, Window};
 use super::source::ReadAt;
-use super::thrift::Thrift;
+use super::values::{Values, from_dictionary, plain_values};
 
-/// The maximum size of a page, decompressed. The writer's have a hundredth.
-const MAX_PAGE_BYTES: u64 = 64 << 20;
-
-/// The number of bytes read to find the description of a page, which is smaller.
-const HEADER_BYTES: u64 = 512;
-
-/// The values of a page: one for each row. Null is 0 or empty.
-#[derive(Clone, Debug)]
-enum Values {
-    Numbers(Vec<u64>),
-    Bytes(ByteValues),
-    Digests(Vec<[u8; 16]>),
-}
-
-impl Values {
-    fn new(column: Column) -> Self {
-        match COLUMNS[column as usize].physical {
-            _ if column == Column::Type => Self::Numbers(Vec::new()),
-            Physical::Int32 | Physical::Int64 => Self::Numbers(Vec::new()),
-            Physical::Bytes => Self::Bytes(ByteValues::default()),
-            Physical::Fixed16 => Self::Digests(Vec::new()),
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Self::Numbers(values) => values.clear(),
-            Self::Bytes(values) => values.clear(),
-            Self::Digests(values) => values.clear(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Numbers(values) => values.len(),
-            Self::Bytes(values) => values.len(),
-            Self::Digests(values) => values.len(),
-        }
-    }
-}
-
-/// Part of the file.
-#[derive(Debug, Default)]
-struct Window {
+/// A page that was found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Page {
+    header: PageHeader,
+    /// Where its bytes begin, behind the description.
     begin: u64,
-    bytes: Vec<u8>,
 }
 
-impl Window {
-    /// Returns `length` bytes at an offset; fewer if `end` comes before.
-    fn get(
-        &mut self,
-        source: &impl ReadAt,
-        offset: u64,
-        length: u64,
-        end: u64,
-    ) -> Result<&[u8], ReadError> {
-        let length = length.min(end.saturating_sub(offset));
-        let have = self.begin + self.bytes.len() as u64;
-        if offset < self.begin || offset + length > have {
-            // A description comes with the beginning of its page.
-            let read = length.max(8 * HEADER_BYTES).min(end.saturating_sub(offset));
-            self.bytes.resize(read as usize, 0);
-            self.begin = offset;
-            source.read_exact_at(offset, &mut self.bytes)?;
-        }
-        let at = (offset - self.begin) as usize;
-        Ok(&self.bytes[at..at + length as usize])
+impl Page {
+    /// Reads its bytes, which are inside the file.
+    fn bytes(&self, source: &impl ReadAt) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = vec![0; self.header.compressed as usize];
+        source.read_exact_at(self.begin, &mut bytes)?;
+        Ok(bytes)
     }
 }
-
-/// The description of a page.
-#[derive(Debug, Default)]
-struct PageHeader {
-    kind: i64,
-    size: u64,
-    compressed: u64,
-    values: u64,
-    encoding: i64,
-    level_encoding: i64,
-    /// The length of the description itself.
-    length: u64,
-}
-
-/// The kinds of pages (`PageType` in `parquet.thrift`).
-const DATA_PAGE: i64 = 0;
-const DICTIONARY_PAGE: i64 = 2;
 
 /// Reads one column of one row group, forwards.
 pub(super) struct ColumnReader {
@@ -107,12 +35,18 @@ pub(super) struct ColumnReader {
     /// The offset of the next page.
     next: u64,
     end: u64,
-    /// The first row of the current page, and that of the next one.
+    /// The current page, its first row, and that of the next one.
+    current: Page,
     first: u64,
     after: u64,
+    /// Whether `values` and `defined` are those of the current page.
+    is_decoded: bool,
     /// The first row of the next row group.
     group_end: u64,
+    dictionary_page: Option<Page>,
     dictionary: Option<Values>,
+    /// Where the dictionaries that were compared last begin, and whether they are the same.
+    compared_dictionaries: Option<((u64, u64), bool)>,
     values: Values,
     /// For each row of the page, whether it has a value; empty if all have.
     defined: Vec<bool>,
@@ -120,6 +54,8 @@ pub(super) struct ColumnReader {
     page: Vec<u8>,
     decompressor: Option<Decompressor<'static>>,
     scratch: Vec<u64>,
+    /// Whether the names of the page are ASCII without `/` and NUL.
+    is_plain: bool,
 }
 
 impl ColumnReader {
@@ -129,16 +65,21 @@ impl ColumnReader {
             codec: Codec::None,
             next: 0,
             end: 0,
+            current: Page::default(),
             first: 0,
             after: 0,
+            is_decoded: false,
             group_end: 0,
+            dictionary_page: None,
             dictionary: None,
+            compared_dictionaries: None,
             values: Values::new(column),
             defined: Vec::new(),
             window: Window::default(),
             page: Vec::new(),
             decompressor: None,
             scratch: Vec::new(),
+            is_plain: false,
         }
     }
 
@@ -148,21 +89,31 @@ impl ColumnReader {
         (self.next, self.end) = (chunk.begin, chunk.end);
         (self.first, self.after) = (first_row, first_row);
         self.group_end = first_row + rows;
-        self.dictionary = None;
+        (self.dictionary_page, self.dictionary) = (None, None);
+        self.is_decoded = false;
     }
 
-    /// Returns the first row behind the current page.
-    pub(super) fn page_end(&self) -> u64 {
-        self.after
+    /// Returns the first row behind the page that is decoded; the first row of the current page if it is not.
+    pub(super) fn decoded_end(&self) -> u64 {
+        if self.is_decoded { self.after } else { self.first }
     }
 
     /// Reads the page that has this row, which is not before the current page.
     pub(super) fn advance_to(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
+        self.locate(row, source)?;
+        if !self.is_decoded {
+            self.decode(source)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the page that has this row, which is not before the current page. Nothing is decompressed.
+    fn locate(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
         while row >= self.after {
             if self.after >= self.group_end || self.next >= self.end {
                 return damaged("a column ends too early");
             }
-            let header = self.header(source)?;
+            let header = self.window.header(source, self.next, self.end)?;
             let begin = self.next + header.length;
             let Some(end) = begin.checked_add(header.compressed).filter(|&end| end <= self.end)
             else {
@@ -172,10 +123,10 @@ impl ColumnReader {
                 return damaged("a page is larger than any of a snapshot");
             }
             self.next = end;
+            let page = Page { header, begin };
             match header.kind {
-                DICTIONARY_PAGE if self.dictionary.is_none() => {
-                    self.decompress(&header, begin, source)?;
-                    self.read_dictionary(&header)?;
+                DICTIONARY_PAGE if self.dictionary_page.is_none() => {
+                    self.dictionary_page = Some(page);
                 }
                 DATA_PAGE => {
                     self.first = self.after;
@@ -183,15 +134,82 @@ impl ColumnReader {
                         return damaged("a page has another number of rows");
                     }
                     self.after = self.first + header.values;
-                    if row < self.after {
-                        self.decompress(&header, begin, source)?;
-                        self.read_values(&header)?;
-                    }
+                    (self.current, self.is_decoded) = (page, false);
                 }
                 _ => return damaged("a page of a kind that no snapshot has"),
             }
         }
         Ok(())
+    }
+
+    fn decode(&mut self, source: &impl ReadAt) -> Result<(), ReadError> {
+        if let Some(page) = self.dictionary_page
+            && self.dictionary.is_none()
+        {
+            self.decompress(&page, source)?;
+            self.read_dictionary(&page.header)?;
+        }
+        let page = self.current;
+        self.decompress(&page, source)?;
+        self.read_values(&page.header)?;
+        self.is_decoded = true;
+        Ok(())
+    }
+
+    /// Returns whether the pages of two rows have the same bytes, and the rows are at the same place in
+    /// them; and how many rows both pages have from there on. Nothing is decompressed.
+    pub(super) fn compare_page(
+        &mut self,
+        (row, source): (u64, &impl ReadAt),
+        other: &mut Self,
+        (other_row, other_source): (u64, &impl ReadAt),
+    ) -> Result<(bool, u64), ReadError> {
+        self.locate(row, source)?;
+        other.locate(other_row, other_source)?;
+        let rows = (self.after - row).min(other.after - other_row);
+        let (Page { header: a, begin }, Page { header: b, begin: other_begin }) =
+            (self.current, other.current);
+        let facts = |header: &PageHeader| {
+            let PageHeader { size, compressed, values, encoding, level_encoding, .. } = *header;
+            (size, compressed, values, encoding, level_encoding)
+        };
+        if row - self.first != other_row - other.first
+            || facts(&a) != facts(&b)
+            || self.codec != other.codec
+        {
+            return Ok((false, rows));
+        }
+        let is_same = self.window.get(source, begin, a.compressed, self.end)?
+            == other.window.get(other_source, other_begin, b.compressed, other.end)?;
+        let has_dictionary = matches!(a.encoding, 2 | 8);
+        let is_same = is_same
+            && (!has_dictionary || self.has_same_dictionary(source, other, other_source)?);
+        Ok((is_same, rows))
+    }
+
+    fn has_same_dictionary(
+        &mut self,
+        source: &impl ReadAt,
+        other: &Self,
+        other_source: &impl ReadAt,
+    ) -> Result<bool, ReadError> {
+        let (a, b) = match (self.dictionary_page, other.dictionary_page) {
+            (Some(a), Some(b)) => (a, b),
+            (None, None) => return Ok(true),
+            _ => return Ok(false),
+        };
+        // All pages of a row group have the same one.
+        let places = (a.begin, b.begin);
+        if let Some((compared, is_same)) = self.compared_dictionaries
+            && compared == places
+        {
+            return Ok(is_same);
+        }
+        let is_same = a.header.compressed == b.header.compressed
+            && a.header.size == b.header.size
+            && a.bytes(source)? == b.bytes(other_source)?;
+        self.compared_dictionaries = Some((places, is_same));
+        Ok(is_same)
     }
 
     /// Returns the number of a row in the current page; `None` if it is null.
@@ -202,6 +220,17 @@ impl ColumnReader {
             Values::Numbers(values) => values.get(index).copied(),
             _ => None,
         }
+    }
+
+    /// Returns the numbers from a row of the current page on: a value for each row, and whether the row has
+    /// one; that is empty if all have.
+    pub(super) fn numbers_from(&self, row: u64) -> (&[u64], &[bool]) {
+        let skipped = (row - self.first) as usize;
+        let values = match &self.values {
+            Values::Numbers(values) => values.get(skipped..).unwrap_or_default(),
+            _ => &[],
+        };
+        (values, self.defined.get(skipped..).unwrap_or_default())
     }
 
     /// Returns the bytes of a row in the current page; `None` if it is null.
@@ -224,6 +253,11 @@ impl ColumnReader {
         }
     }
 
+    /// Returns whether all names of the current page are ASCII without `/` and NUL: few pages have others.
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     #[inline]
     fn index(&self, row: u64) -> Option<usize> {
         debug_assert!(row >= self.first && row < self.after, "BUG: a row of another page");
@@ -231,40 +265,9 @@ impl ColumnReader {
         self.defined.get(index).copied().unwrap_or(true).then_some(index)
     }
 
-    fn header(&mut self, source: &impl ReadAt) -> Result<PageHeader, ReadError> {
-        let bytes = self.window.get(source, self.next, HEADER_BYTES, self.end)?;
-        let mut thrift = Thrift::new(bytes);
-        let mut header = PageHeader { kind: -1, ..PageHeader::default() };
-        thrift.fields(|thrift, id, _| {
-            match id {
-                1 => header.kind = thrift.number()?,
-                2 => header.size = thrift.size()?,
-                3 => header.compressed = thrift.size()?,
-                // Of a data page, or of a dictionary.
-                5 | 7 => thrift.fields(|thrift, id, _| {
-                    match id {
-                        1 => header.values = thrift.size()?,
-                        2 => header.encoding = thrift.number()?,
-                        3 if header.kind == DATA_PAGE => header.level_encoding = thrift.number()?,
-                        _ => return Ok(false),
-                    }
-                    Ok(true)
-                })?,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        header.length = (bytes.len() - thrift.remaining()) as u64;
-        Ok(header)
-    }
-
-    fn decompress(
-        &mut self,
-        header: &PageHeader,
-        offset: u64,
-        source: &impl ReadAt,
-    ) -> Result<(), ReadError> {
-        let bytes = self.window.get(source, offset, header.compressed, self.end)?;
+    fn decompress(&mut self, page: &Page, source: &impl ReadAt) -> Result<(), ReadError> {
+        let Page { header, begin } = page;
+        let bytes = self.window.get(source, *begin, header.compressed, self.end)?;
         self.page.clear();
         match self.codec {
             Codec::None => self.page.extend_from_slice(bytes),
@@ -334,7 +337,12 @@ impl ColumnReader {
             return damaged("a page has another number of values");
         }
         if count != rows {
-            self.spread();
+            self.values.spread(&self.defined);
+        }
+        if let (Column::Name, Values::Bytes(names)) = (self.column, &self.values) {
+            // Without an early exit, many bytes are checked at once.
+            let is_plain = |byte: u8| byte.is_ascii() & (byte != b'/') & (byte != 0);
+            self.is_plain = names.bytes.iter().fold(true, |all, &byte| all & is_plain(byte));
         }
         Ok(())
     }
@@ -369,139 +377,6 @@ impl ColumnReader {
                 decode::byte_stream_split(page, count, width, values)
             }
             (other, _) => damaged(format!("encoding {other}, which no snapshot has there")),
-        }
-    }
-
-    /// Moves the values to their rows; the others are null.
-    fn spread(&mut self) {
-        let rows = self.defined.len();
-        match &mut self.values {
-            Values::Numbers(values) => spread(values, &self.defined),
-            Values::Digests(values) => spread(values, &self.defined),
-            Values::Bytes(values) => {
-                let stored = std::mem::take(&mut values.ends).into_iter();
-                let mut stored = stored;
-                let mut last = 0;
-                values.ends.reserve(rows);
-                for &defined in &self.defined {
-                    if defined {
-                        last = stored.next().unwrap_or(last);
-                    }
-                    values.ends.push(last);
-                }
-            }
-        }
-    }
-}
-
-/// Moves each value to the next place that is `defined`.
-fn spread<T: Copy + Default>(values: &mut Vec<T>, defined: &[bool]) {
-    let mut from = values.len();
-    values.resize(defined.len(), T::default());
-    for (row, &is_defined) in defined.iter().enumerate().rev() {
-        if is_defined {
-            from -= 1;
-            values[row] = values[from];
-            if from != row {
-                values[from] = T::default();
-            }
-        } else if row >= from {
-            values[row] = T::default();
-        }
-    }
-}
-
-fn plain_values(
-    column: Column,
-    mut page: PageBytes<'_>,
-    count: usize,
-    values: &mut Values,
-) -> Result<(), ReadError> {
-    match values {
-        Values::Numbers(values) if column == Column::Type => {
-            let mut words = ByteValues::default();
-            decode::plain_bytes(page, count, &mut words)?;
-            for index in 0..count {
-                values.push(type_number(words.get(index))?);
-            }
-            Ok(())
-        }
-        Values::Numbers(values) => {
-            let is_short = COLUMNS[column as usize].physical == Physical::Int32;
-            decode::plain(page, count, if is_short { 4 } else { 8 }, values)
-        }
-        Values::Bytes(values) => decode::plain_bytes(page, count, values),
-        Values::Digests(values) => {
-            let bytes = page.take(count * 16)?;
-            let digests = bytes.chunks_exact(16);
-            values.extend(digests.map(|it| <[u8; 16]>::try_from(it).expect("BUG: 16 bytes")));
-            Ok(())
-        }
-    }
-}
-
-fn from_dictionary(
-    mut page: PageBytes<'_>,
-    count: usize,
-    dictionary: &Values,
-    values: &mut Values,
-) -> Result<(), ReadError> {
-    let width = usize::from(page.byte()?);
-    let mut is_outside = false;
-    match (dictionary, values) {
-        (Values::Numbers(dictionary), Values::Numbers(values)) => {
-            decode::runs(page, width, count, |index, length| {
-                match dictionary.get(index as usize) {
-                    Some(&value) if length == 1 => values.push(value),
-                    Some(&value) => values.resize(values.len() + length, value),
-                    None => is_outside = true,
-                }
-            })?;
-        }
-        (Values::Bytes(dictionary), Values::Bytes(values)) => {
-            decode::runs(page, width, count, |index, length| {
-                if index as usize >= dictionary.len() || values.bytes.len() as u64 > MAX_PAGE_BYTES
-                {
-                    is_outside = true;
-                    return;
-                }
-                let value = dictionary.get(index as usize);
-                for _ in 0..length {
-                    if values.bytes.len() as u64 > MAX_PAGE_BYTES {
-                        is_outside = true;
-                        return;
-                    }
-                    values.bytes.extend_from_slice(value);
-                    values.ends.push(values.bytes.len() as u32);
-                }
-            })?;
-        }
-        _ => return damaged("a dictionary that no snapshot has"),
-    }
-    if is_outside { damaged("a value is not in its dictionary") } else { Ok(()) }
-}
-
-fn type_number(word: &[u8]) -> Result<u64, ReadError> {
-    match FileType::ALL.iter().position(|file_type| file_type.as_str().as_bytes() == word) {
-        Some(number) => Ok(number as u64),
-        None => damaged("an unknown file type"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn spread_moves_values_to_defined_rows(rows in prop::collection::vec(any::<Option<u8>>(), 0..50)) {
-            let defined: Vec<bool> = rows.iter().map(Option::is_some).collect();
-            let mut values: Vec<u8> = rows.iter().copied().flatten().collect();
-            spread(&mut values, &defined);
-            let expected: Vec<u8> = rows.iter().map(|value| value.unwrap_or(0)).collect();
-            prop_assert_eq!(values, expected);
         }
     }
 }

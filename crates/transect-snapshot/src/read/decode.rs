@@ -185,6 +185,18 @@ fn unpack(packed: &[u8], width: usize, count: usize, mut each: impl FnMut(u64)) 
     }
 }
 
+/// Calls `each` with `count` bits, of which many in a row are often equal, as runs.
+fn unpack_bits(packed: &[u8], count: usize, each: &mut impl FnMut(u32, usize)) {
+    for (group, &byte) in packed.iter().enumerate() {
+        let in_group = count.saturating_sub(group * 8).min(8);
+        match byte {
+            _ if in_group == 0 => return,
+            0 | 0xff => each((byte & 1).into(), in_group),
+            _ => (0..in_group).for_each(|bit| each((byte >> bit & 1).into(), 1)),
+        }
+    }
+}
+
 /// Decodes `count` numbers of `width` bits, stored as runs and groups of eight.
 pub(crate) fn runs(
     mut bytes: PageBytes<'_>,
@@ -217,7 +229,10 @@ pub(crate) fn runs(
                 return damaged("a page ends too early");
             }
             let packed = bytes.take(stored)?;
-            unpack(packed, width, in_groups, |value| each(value as u32, 1));
+            match width {
+                1 => unpack_bits(packed, in_groups, &mut each),
+                _ => unpack(packed, width, in_groups, |value| each(value as u32, 1)),
+            }
             left -= in_groups;
         }
     }

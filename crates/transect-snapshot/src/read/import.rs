@@ -13,6 +13,13 @@ use super::error::{ReadError, damaged};
 use super::source::ReadAt;
 use super::words::{fault_kind, unread_reason};
 
+/// What every table needs of its entries: totals, and which names are one file.
+const TOTALS: FieldMask = FieldMask::SIZE
+    .union(FieldMask::ALLOCATED)
+    .union(FieldMask::MTIME)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::NLINK);
+
 impl<S: ReadAt> Snapshot<S> {
     /// Reads all rows into a table with these columns, besides names, types and both sizes.
     ///
@@ -31,12 +38,12 @@ impl<S: ReadAt> Snapshot<S> {
                 leave(&mut importer, &mut errors)?;
             }
             let name = os_name(rows.name());
-            let attributes = rows.attributes();
+            let attributes = rows.attributes_of(columns | TOTALS);
             if attributes.file_type() != FileType::Directory {
                 importer.add_entry(&name, &attributes);
                 continue;
             }
-            let own = rows.totals().unwrap_or_default().errors;
+            let own = rows.errors().unwrap_or(0);
             if let Some(above) = errors.last_mut() {
                 *above = above.saturating_sub(own);
             }
@@ -49,7 +56,7 @@ impl<S: ReadAt> Snapshot<S> {
         while importer.depth() > 0 {
             leave(&mut importer, &mut errors)?;
         }
-        importer.set_diagnostics(diagnostics(self.metadata()));
+        importer.set_diagnostics(self.diagnostics());
         importer.finish().map_err(ReadError::Table)
     }
 }
@@ -66,7 +73,8 @@ fn os_name(name: &[u8]) -> OsString {
     name_from_bytes(name.to_vec())
 }
 
-fn diagnostics(metadata: &Metadata) -> Diagnostics {
+/// Returns what a snapshot says about errors and about entries that it does not have.
+pub(super) fn diagnostics(metadata: &Metadata) -> Diagnostics {
     let mut diagnostics = Diagnostics::new(0);
     diagnostics.errors = metadata.errors;
     diagnostics.vanished = metadata.vanished;

@@ -6,25 +6,30 @@
 //! ```
 
 mod column;
+mod common;
 pub(crate) mod decode;
 mod error;
 mod footer;
 mod import;
+mod page;
 mod rows;
 mod source;
 pub(crate) mod thrift;
+mod values;
 mod words;
 
 use std::fs::File;
 use std::path::Path;
 
-use transect::FileType;
+use transect::{Diagnostics, FileType};
 
 use crate::metadata::Metadata;
 
 pub use error::ReadError;
 pub use rows::{RowReader, StoredTotals};
 pub use source::ReadAt;
+
+pub(crate) use common::{CommonRows, advance_both};
 
 use footer::Footer;
 
@@ -78,6 +83,11 @@ impl<S: ReadAt> Snapshot<S> {
     /// Returns the circumstances of the snapshot.
     pub fn metadata(&self) -> &Metadata {
         &self.footer.metadata
+    }
+
+    /// Returns the errors and the counts of entries that are not in the snapshot.
+    pub fn diagnostics(&self) -> Diagnostics {
+        import::diagnostics(self.metadata())
     }
 
     /// Returns a reader of all rows.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use transect::{Attributes, FileType};
+use transect::{Attributes, FieldMask, FileType};
 
 use crate::digest::Digest;
 use crate::schema::Column;
@@ -70,7 +70,7 @@ const READ: [Column; 25] = [
 ];
 
 /// The position of each column in `READ`, and of the access time, which only some readers read.
-const fn position(column: Column) -> usize {
+pub(super) const fn position(column: Column) -> usize {
     let mut index = 0;
     while index < READ.len() {
         if READ[index] as usize == column as usize {
@@ -84,27 +84,27 @@ const fn position(column: Column) -> usize {
 /// Reads rows in tree order: a directory before its entries, siblings sorted by the bytes of their
 /// names.
 pub struct RowReader<'s, S> {
-    source: &'s S,
+    pub(super) source: &'s S,
     groups: &'s [RowGroup],
-    columns: Vec<RefCell<ColumnReader>>,
+    pub(super) columns: Vec<RefCell<ColumnReader>>,
     /// The error of a column that was read when it was needed.
     error: RefCell<Option<ReadError>>,
     group: usize,
     /// The current row; before the first one, that row.
-    row: u64,
+    pub(super) row: u64,
     started: bool,
     /// The first row that is not read.
-    end: u64,
+    pub(super) end: u64,
     /// The first row behind the pages that are read.
     boundary: u64,
     /// The depth of the first row.
-    base: u32,
-    depth: u32,
-    file_type: FileType,
+    pub(super) base: u32,
+    pub(super) depth: u32,
+    pub(super) file_type: FileType,
     /// The names from the first row down to the current one.
-    names: NameStack,
+    pub(super) names: NameStack,
     /// The ends of the directories that are open.
-    open: Vec<u64>,
+    pub(super) open: Vec<u64>,
 }
 
 /// The names of a path.
@@ -163,8 +163,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn advance(&mut self) -> Result<bool, ReadError> {
-        let next = if self.started { self.row + 1 } else { self.row };
-        self.go_to(next)
+        self.go_to(self.next_row(true))
     }
 
     /// Skips everything below the current row, and reads the row behind it.
@@ -172,16 +171,20 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
     /// # Errors
     /// The file cannot be read, or is damaged.
     pub fn advance_past(&mut self) -> Result<bool, ReadError> {
+        self.go_to(self.next_row(false))
+    }
+
+    /// Returns the row behind the current one; behind everything below that if it is not entered.
+    pub(super) fn next_row(&self, enters: bool) -> u64 {
         match self.file_type {
-            FileType::Directory => self.go_to(self.open.last().copied().unwrap_or(self.row + 1)),
-            _ => self.go_to(self.row + 1),
+            _ if !self.started => self.row,
+            FileType::Directory if !enters => self.open.last().copied().unwrap_or(self.row + 1),
+            _ => self.row + 1,
         }
     }
 
     fn go_to(&mut self, row: u64) -> Result<bool, ReadError> {
-        if let Some(error) = self.error.get_mut().take() {
-            return Err(error);
-        }
+        self.check_columns()?;
         let is_first = !self.started;
         self.started = true;
         self.row = row;
@@ -199,7 +202,29 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         Ok(true)
     }
 
-    fn load(&mut self, row: u64) -> Result<(), ReadError> {
+    /// Goes to a later row, and returns whether there is one. Rows between are not read: that they are a tree
+    /// is checked only as far as the rows that are read show it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub(super) fn skip_to(&mut self, row: u64) -> Result<bool, ReadError> {
+        // Directories that end on the way are left there.
+        while self.open.last().is_some_and(|&end| end < row) {
+            self.open.pop();
+        }
+        self.go_to(row)
+    }
+
+    /// Returns the error of a column that was read when it was needed.
+    ///
+    /// # Errors
+    /// That error.
+    pub(super) fn check_columns(&mut self) -> Result<(), ReadError> {
+        self.error.get_mut().take().map_or(Ok(()), Err)
+    }
+
+    /// Begins the row group that has a row, unless it is the current one.
+    pub(super) fn enter_group(&mut self, row: u64) -> Result<(), ReadError> {
         let groups = self.groups;
         let holds = |group: &RowGroup| row >= group.first_row && row - group.first_row < group.rows;
         if !groups.get(self.group).is_some_and(holds) {
@@ -212,11 +237,16 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
                 column.get_mut().begin(&group.columns[chunk], group.first_row, group.rows);
             }
         }
+        Ok(())
+    }
+
+    fn load(&mut self, row: u64) -> Result<(), ReadError> {
+        self.enter_group(row)?;
         self.boundary = u64::MAX;
         for column in &mut self.columns[..EAGER] {
             let column = column.get_mut();
             column.advance_to(row, self.source)?;
-            self.boundary = self.boundary.min(column.page_end());
+            self.boundary = self.boundary.min(column.decoded_end());
         }
         Ok(())
     }
@@ -244,12 +274,12 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         self.file_type = FileType::ALL.get(number).copied().unwrap_or_default();
         // Only columns that are not read on demand are used here.
         let [name, raw, ..] = &mut self.columns[..] else { unreachable!("BUG: no columns") };
-        let raw = raw.get_mut().bytes(row);
-        let name = match raw {
-            Some(raw) => raw,
-            None => name.get_mut().bytes(row).unwrap_or_default(),
-        };
-        check_name(name, depth, raw.is_some())?;
+        let (names, raw) = (name.get_mut(), raw.get_mut().bytes(row));
+        let name = raw.or_else(|| names.bytes(row)).unwrap_or_default();
+        match raw.is_none() && depth > 0 && names.is_plain() {
+            true => check_plain_name(name)?,
+            false => check_name(name, depth, raw.is_some())?,
+        }
         if level > 0 && self.names.get(level).is_some_and(|before| before >= name) {
             return damaged("the names of a directory are not sorted");
         }
@@ -277,7 +307,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         get: impl FnOnce(&ColumnReader, u64) -> Option<T>,
     ) -> Option<T> {
         let mut reader = self.columns[position(column)].borrow_mut();
-        if self.row >= reader.page_end() {
+        if self.row >= reader.decoded_end() {
             if self.error.borrow().is_some() {
                 return None;
             }
@@ -311,30 +341,38 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Returns the attributes; those that are not stored are unknown.
     pub fn attributes(&self) -> Attributes {
+        self.attributes_of(FieldMask::all())
+    }
+
+    /// Returns some of the attributes; those that are not stored are unknown. The columns of others are not
+    /// decompressed for that.
+    pub fn attributes_of(&self, fields: FieldMask) -> Attributes {
         let mut attributes = Attributes::of_type(self.file_type);
-        /// Sets what is known.
+        /// Sets what is asked for and known.
         macro_rules! set {
-            ($($column:ident $set:ident $type:ty;)*) => {
-                $(if let Some(value) = self.number(Column::$column) {
+            ($($field:ident $column:ident $set:ident $type:ty;)*) => {
+                $(if fields.contains(FieldMask::$field)
+                    && let Some(value) = self.number(Column::$column)
+                {
                     attributes.$set(value as $type);
                 })*
             };
         }
         set! {
-            Size set_size u64;
-            Allocated set_allocated u64;
-            Mtime set_mtime i64;
-            Ctime set_ctime i64;
-            Btime set_btime i64;
-            Atime set_atime i64;
-            Mode set_mode u16;
-            Uid set_uid u32;
-            Gid set_gid u32;
-            Nlink set_nlink u32;
-            Inode set_inode u64;
-            Device set_device u64;
-            Attributes set_attribute_bits u32;
-            ReparseTag set_reparse_tag u32;
+            SIZE Size set_size u64;
+            ALLOCATED Allocated set_allocated u64;
+            MTIME Mtime set_mtime i64;
+            CTIME Ctime set_ctime i64;
+            BTIME Btime set_btime i64;
+            ATIME Atime set_atime i64;
+            MODE Mode set_mode u16;
+            UID Uid set_uid u32;
+            GID Gid set_gid u32;
+            NLINK Nlink set_nlink u32;
+            INODE Inode set_inode u64;
+            DEVICE Device set_device u64;
+            ATTRIBUTES Attributes set_attribute_bits u32;
+            REPARSE_TAG ReparseTag set_reparse_tag u32;
         }
         attributes
     }
@@ -372,9 +410,22 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         })
     }
 
+    /// Returns the number of errors in and below a directory, which [`RowReader::totals`] also has.
+    pub fn errors(&self) -> Option<u64> {
+        self.number(Column::Errors)
+    }
+
     /// Returns the allocated bytes in and below a directory, which [`RowReader::totals`] also has.
     pub fn total_allocated(&self) -> Option<u64> {
         self.number(Column::TotalAllocated)
+    }
+}
+
+/// As [`check_name`], for a name below a root in a page of ASCII text without separators.
+fn check_plain_name(name: &[u8]) -> Result<(), ReadError> {
+    match matches!(name, b"" | b"." | b"..") || name.len() > MAX_NAME_BYTES {
+        true => damaged("a name that no file can have"),
+        false => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use transect::{Cancel, FieldMask};
-use transect_snapshot::{Metadata, ReadError, Snapshot, write};
+use transect_snapshot::{DiffOptions, Metadata, ReadError, Snapshot, diff, write};
 use transect_testkit::TempDir;
 
 use crate::model::{self, Node};
@@ -96,6 +96,16 @@ proptest! {
         for (at, value) in changes {
             let at = at.index(bytes.len());
             bytes[at] = value;
+        }
+        if let Ok(damaged) = Snapshot::new(bytes.clone()) {
+            thread_local! {
+                static WHOLE: Snapshot<Vec<u8>> = Snapshot::new(golden_bytes()).expect("a snapshot");
+            }
+            let mut options = DiffOptions::default();
+            options.verify = true;
+            WHOLE.with(|whole| {
+                let _ = (diff(whole, &damaged, &options), diff(&damaged, whole, &options));
+            });
         }
         let _ = read(bytes);
     }

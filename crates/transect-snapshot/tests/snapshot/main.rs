@@ -1,6 +1,7 @@
 //! Snapshots: written, read, damaged.
 
 mod changes;
+mod common;
 mod hostile;
 mod model;
 mod round_trip;
