@@ -44,7 +44,12 @@ pub(crate) enum Since {}
 impl Since {
     /// Returns `None`.
     #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-    pub(crate) fn of(_: &SinceArgs, _: Vec<PathBuf>, _: bool) -> Result<Option<Self>, CliError> {
+    pub(crate) fn of(
+        _: &SinceArgs,
+        _: Vec<PathBuf>,
+        _: bool,
+        _: FieldMask,
+    ) -> Result<Option<Self>, CliError> {
         Ok(None)
     }
 

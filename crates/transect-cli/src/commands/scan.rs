@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::{FieldMask, Outcome, Progress, RankBy, Totals, WalkProfile};
+use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals, WalkProfile};
 
 use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;
@@ -22,12 +22,6 @@ const DIRECTORY_FIELDS: FieldMask =
 
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let progress = Arc::new(Progress::new());
-    let since = Since::of(&args.since, args.walk.roots(), args.walk.filter.follow)?;
-    let (options, profile) = profile::scan_options(&args.walk);
-    let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));
-    let plan = options.clone().plan()?;
-
-    let line = ProgressLine::start(args.progress, true, &progress);
     let make = || {
         let rank_by = if args.apparent { RankBy::Apparent } else { RankBy::DiskUsage };
         let kept =
@@ -35,6 +29,14 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
         let totals = Totals::ranked(kept, rank_by);
         if args.errors { totals.keep_all_errors() } else { totals }
     };
+    let want = make().want();
+    let fields = want.entries | want.opportunistic | args.walk.filter.conditions().fields();
+    let since = Since::of(&args.since, args.walk.roots(), args.walk.filter.follow, fields)?;
+    let (options, profile) = profile::scan_options(&args.walk);
+    let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));
+    let plan = options.clone().plan()?;
+
+    let line = ProgressLine::start(args.progress, true, &progress);
     let outcome = match &since {
         Some(since) => since.run(&plan, DIRECTORY_FIELDS, make)?,
         None => plan.run(make)?,

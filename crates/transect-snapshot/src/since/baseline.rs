@@ -107,8 +107,8 @@ pub struct Baseline {
     directories: Vec<Directory>,
     /// Directories by parent, then by name.
     sorted: Vec<u32>,
-    /// The attributes that the snapshot was to have, and those that the system reported for any entry.
-    asked: FieldMask,
+    /// The attributes that were read, and those of them that the system reported for any entry.
+    loaded: FieldMask,
     reported: FieldMask,
     taken: i64,
     oldest: i64,
@@ -118,6 +118,8 @@ pub struct Baseline {
 
 impl Baseline {
     /// Reads a snapshot for a walk from these roots, which begins at `now` (nanoseconds since 1970 UTC).
+    /// `fields` are the attributes that the walk wants of entries that are not directories: with others,
+    /// directories are listed although they did not change.
     ///
     /// # Errors
     /// The snapshot cannot be read; it does not have these roots, on these file systems; it does not have
@@ -126,8 +128,14 @@ impl Baseline {
         snapshot: &Snapshot<S>,
         roots: Vec<BaselineRoot>,
         level: SinceLevel,
+        fields: FieldMask,
         now: i64,
     ) -> Result<Self, BaselineError> {
+        // At the other level, attributes are queried.
+        let fields = match level {
+            SinceLevel::Names => fields,
+            SinceLevel::Attributes => FieldMask::empty(),
+        };
         let taken = check(snapshot, &roots, now)?;
         let metadata = snapshot.metadata();
         let oldest = metadata.inherited.as_ref().map_or(taken, |inherited| inherited.oldest);
@@ -142,7 +150,7 @@ impl Baseline {
             names: Vec::with_capacity(rows * 16),
             directories: Vec::new(),
             sorted: Vec::new(),
-            asked: metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED,
+            loaded: (metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED) & fields,
             reported: FieldMask::empty(),
             taken,
             oldest,
@@ -172,9 +180,10 @@ impl Baseline {
             let row = u32::try_from(rows.row()).map_err(|_| {
                 BaselineError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
             })?;
-            let attributes = rows.attributes();
+            let is_directory = rows.file_type() == FileType::Directory;
+            let attributes = rows.attributes_of(if is_directory { PROOF } else { self.loaded });
             open.truncate(rows.depth() as usize);
-            if rows.file_type() == FileType::Directory {
+            if is_directory {
                 let number = self.directories.len() as u32;
                 let is_read = rows.unread().is_none();
                 let proof = attributes.known().contains(PROOF) && is_read;
@@ -287,7 +296,7 @@ impl Baseline {
     /// unknown on this system.
     pub(super) fn knows(&self, number: u32, fields: FieldMask) -> bool {
         let known = self.directories[number as usize].known;
-        self.asked.contains(fields) && known.contains(fields & self.reported)
+        self.loaded.contains(fields) && known.contains(fields & self.reported)
     }
 
     /// Returns the first row in a directory, and the row behind its last one.

@@ -48,7 +48,7 @@ impl<R: Reader> SinceReader<R> {
             return self.inner.open(real, steps, follow);
         }
         let root = self.inner.open_root(&anchor.root, false)?;
-        let above = anchor.below.iter();
+        let above = anchor.below().iter();
         let steps: Vec<&OsStr> = above.chain(steps.iter().copied()).collect();
         self.inner.open(&root, &steps, follow)
     }
@@ -57,11 +57,12 @@ impl<R: Reader> SinceReader<R> {
     fn real<'h>(&mut self, handle: &'h SinceHandle<R::Handle>) -> Result<&'h R::Handle, Fault> {
         if handle.real.get().is_none() {
             let mut root = self.inner.open_root(&handle.root, false)?;
-            if handle.below.as_os_str().is_empty() {
+            let below = handle.below();
+            if below.as_os_str().is_empty() {
                 let _ = self.inner.stat_open(&mut root, PROOF)?;
                 let _ = handle.real.set(root);
             } else {
-                let steps: Vec<&OsStr> = handle.below.iter().collect();
+                let steps: Vec<&OsStr> = below.iter().collect();
                 let mut real = self.inner.open(&root, &steps, false)?;
                 let _ = self.inner.stat_open(&mut real, PROOF)?;
                 let _ = handle.real.set(real);
@@ -93,7 +94,7 @@ impl<R: Reader> SinceReader<R> {
             let is_directory = stored.file_type() == FileType::Directory;
             let attributes = if is_directory && !want.directories.is_empty() {
                 // Only the times of directories prove that nothing changed.
-                self.inner.stat_root(&handle.path().join(&name), want.directories, false).ok()
+                self.inner.stat_root(&handle.path.join(&name), want.directories, false).ok()
             } else if is_directory || base.level() == SinceLevel::Attributes {
                 Some(Attributes::of_type(stored.file_type()))
             } else {
@@ -119,8 +120,8 @@ impl<R: Reader> SinceReader<R> {
 /// An open directory of a [`SinceReader`]: unless it changed, it is not open at all.
 pub struct SinceHandle<H> {
     root: Arc<Path>,
-    /// The path below the root.
-    below: PathBuf,
+    /// The path: the root, and what is below it.
+    path: PathBuf,
     /// The directory of the snapshot with this path.
     stored: Option<u32>,
     /// Whether it is the same, with the same entries.
@@ -133,19 +134,24 @@ pub struct SinceHandle<H> {
 
 impl<H> fmt::Debug for SinceHandle<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { root, below, is_same, .. } = self;
-        write!(f, "SinceHandle({}, same: {is_same})", root.join(below).display())
+        let Self { path, is_same, .. } = self;
+        write!(f, "SinceHandle({}, same: {is_same})", path.display())
     }
 }
 
 impl<H> SinceHandle<H> {
-    fn path(&self) -> PathBuf {
-        // Joining nothing would add a separator.
-        if self.below.as_os_str().is_empty() {
-            self.root.to_path_buf()
-        } else {
-            self.root.join(&self.below)
-        }
+    /// Returns the path below the root.
+    fn below(&self) -> &Path {
+        self.path.strip_prefix(&self.root).expect("BUG: the path begins with its root")
+    }
+
+    /// Returns the path of an entry below the directory.
+    fn join(&self, steps: &[&OsStr]) -> PathBuf {
+        let length: usize = steps.iter().map(|step| step.len() + 1).sum();
+        let mut path = PathBuf::with_capacity(self.path.as_os_str().len() + length);
+        path.push(&self.path);
+        path.extend(steps);
+        path
     }
 }
 
@@ -168,7 +174,7 @@ impl<R: Reader> Reader for SinceReader<R> {
         let stored = self.base.root(path);
         Ok(SinceHandle {
             root: path.into(),
-            below: PathBuf::new(),
+            path: path.to_owned(),
             is_same: stored.is_some_and(|it| self.base.is_same(it, &own)),
             stored,
             own: Some(own),
@@ -185,11 +191,9 @@ impl<R: Reader> Reader for SinceReader<R> {
     ) -> Result<Self::Handle, Fault> {
         let child = |of: Option<u32>, name: &&OsStr| self.base.child(of?, name);
         let stored = steps.iter().fold(anchor.stored, child);
-        let mut below = anchor.below.clone();
-        below.extend(steps);
         let mut handle = SinceHandle {
             root: Arc::clone(&anchor.root),
-            below,
+            path: anchor.join(steps),
             stored,
             is_same: false,
             own: None,
@@ -198,9 +202,8 @@ impl<R: Reader> Reader for SinceReader<R> {
         };
         let candidate = stored.filter(|&it| !follow && self.base.is_reusable(it));
         if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Names) {
-            let path = handle.path();
-            if path.as_os_str().len() <= MAX_PATH
-                && let Ok(own) = self.inner.stat_root(&path, self.fields, false)
+            if handle.path.as_os_str().len() <= MAX_PATH
+                && let Ok(own) = self.inner.stat_root(&handle.path, self.fields, false)
                 && self.base.is_same(number, &own)
                 && own.device() == anchor.volume.device
             {
@@ -233,7 +236,7 @@ impl<R: Reader> Reader for SinceReader<R> {
                 handle.volume = R::volume(real);
                 Ok(own)
             }
-            None => self.inner.stat_root(&handle.path(), want, false),
+            None => self.inner.stat_root(&handle.path, want, false),
         }
     }
 
@@ -247,8 +250,7 @@ impl<R: Reader> Reader for SinceReader<R> {
         if let Some(real) = anchor.real.get() {
             return self.inner.stat(real, steps, want, follow);
         }
-        let mut path = anchor.path();
-        path.extend(steps);
+        let path = anchor.join(steps);
         self.inner.stat_root(&path, want, follow).map_err(|fault| match fault {
             Fault::Failed(error) if error.kind() == io::ErrorKind::NotFound => Fault::Vanished,
             fault => fault,

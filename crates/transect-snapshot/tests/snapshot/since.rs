@@ -77,18 +77,32 @@ impl Fixture {
     }
 
     fn base_of(&self, root: &Path, identity: &str, level: SinceLevel) -> Result<Baseline, String> {
+        self.base_with(root, identity, level, COLUMNS)
+    }
+
+    fn base_with(
+        &self,
+        root: &Path,
+        identity: &str,
+        level: SinceLevel,
+        fields: FieldMask,
+    ) -> Result<Baseline, String> {
         let mut bytes = Vec::new();
         write(&self.table, &self.metadata, &Cancel::new(), &mut bytes).expect("a snapshot");
         let snapshot = Snapshot::new(bytes).expect("a snapshot");
         let file_system = FileSystem::new(device(&self.root()), identity.to_owned());
         let roots = vec![BaselineRoot::new(root.to_owned(), root.to_owned(), file_system)];
         let now = self.metadata.started.unwrap_or(0) + SECOND;
-        Baseline::new(&snapshot, roots, level, now).map_err(|error| error.to_string())
+        Baseline::new(&snapshot, roots, level, fields, now).map_err(|error| error.to_string())
     }
 
     /// Reads the tree again.
     fn read(&self, level: SinceLevel) -> (Table, Inherited) {
-        let base = Arc::new(self.base(level).expect("a snapshot that fits"));
+        self.read_since(self.base(level).expect("a snapshot that fits"))
+    }
+
+    fn read_since(&self, base: Baseline) -> (Table, Inherited) {
+        let base = Arc::new(base);
         let plan = ScanOptions::new([self.root()]).plan().expect("a tree that can be read");
         let builder = TableBuilder::new(COLUMNS);
         let reader = || SinceReader::new(plan.system_reader(), Arc::clone(&base), COLUMNS);
@@ -151,6 +165,18 @@ fn assert_equal_to_a_full_read(fixture: &Fixture) -> Inherited {
         assert!(is_current || is_inherited, "{}: {}", path.display(), shown(of));
     }
     inherited
+}
+
+#[test]
+fn since_attributes_that_were_not_loaded_are_queried() {
+    let fixture = Fixture::new(make);
+    let (root, full) = (fixture.root(), facts(&read(&fixture.root())));
+    for (fields, is_inherited) in [(FieldMask::SIZE, false), (COLUMNS, true)] {
+        let base = fixture.base_with(&root, "this one", SinceLevel::Names, fields);
+        let (table, inherited) = fixture.read_since(base.expect("a snapshot that fits"));
+        assert_eq!(facts(&table), full);
+        assert_eq!(inherited.directories > 0, is_inherited);
+    }
 }
 
 /// A change of a tree. Numbers choose among the paths of the snapshot.

@@ -59,7 +59,8 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let line = ProgressLine::start(args.progress, true, &progress);
     let (mut options, _) = profile::scan_options(&args.walk);
     options.roots = options.roots.iter().map(|root| absolute(root)).collect();
-    let since = Since::of(&args.since, options.roots.clone(), args.walk.filter.follow)?;
+    let (roots, follow) = (options.roots.clone(), args.walk.filter.follow);
+    let since = Since::of(&args.since, roots, follow, FieldMask::all())?;
     // Another snapshot can be read since this one, too.
     let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
     let (table, outcome) = walk(options, fields, since.as_ref(), &cancel, &progress)?;

@@ -27,6 +27,7 @@ pub(crate) struct Since {
 
 impl Since {
     /// Returns the snapshot that the arguments name, for a walk from these roots; `None` if they name none.
+    /// `fields` are the attributes that the walk wants of entries that are not directories.
     ///
     /// # Errors
     /// There is no such snapshot, or it does not fit the walk.
@@ -34,6 +35,7 @@ impl Since {
         args: &SinceArgs,
         roots: Vec<PathBuf>,
         follow: bool,
+        fields: FieldMask,
     ) -> Result<Option<Self>, CliError> {
         let Some(since) = &args.since else { return Ok(None) };
         if follow {
@@ -57,7 +59,7 @@ impl Since {
         let roots = roots.into_iter().map(|root| stored_root(root, snapshot.metadata()));
         let roots = roots.collect::<Result<Vec<_>, _>>()?;
         let level = args.since_level.unwrap_or(SinceLevel::Attributes);
-        let base = Baseline::new(&snapshot, roots, level, now()).map_err(|error| {
+        let base = Baseline::new(&snapshot, roots, level, fields, now()).map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
         })?;
         Ok(Some(Self { base: Arc::new(base), fields: snapshot.metadata().fields() }))
