@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use transect::FieldMask;
-use transect_snapshot::{DiffOptions, Snapshot, diff};
+use transect_snapshot::{DiffOptions, LargestLimits, Snapshot, StoredMeasure, diff};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(snapshot) = Snapshot::new(bytes.to_vec()) else { return };
@@ -14,6 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let mut rows = snapshot.rows();
     while let Ok(true) = rows.advance_past() {}
+    let _ = snapshot.largest_directories(StoredMeasure::Allocated, &LargestLimits::new(5));
     let mut options = DiffOptions::default();
     options.verify = true;
     let _ = diff(&snapshot, &snapshot, &options);

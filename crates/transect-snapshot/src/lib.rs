@@ -23,7 +23,10 @@ pub use diff::{
 };
 pub use digest::{COMPARED, Digest};
 pub use metadata::{FileSystem, Inherited, Metadata, Scope};
-pub use read::{ReadAt, ReadError, RowReader, Snapshot, StoredTotals};
+pub use read::{
+    LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader, Snapshot,
+    StoredMeasure, StoredTotals,
+};
 pub use since::{Baseline, BaselineError, BaselineRoot, SinceHandle, SinceLevel, SinceReader};
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
 pub use write::{WriteError, write};

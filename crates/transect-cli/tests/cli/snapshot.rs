@@ -41,6 +41,36 @@ fn snapshot_usage_equals_that_of_the_tree() {
 }
 
 #[test]
+fn snapshot_usage_from_stored_totals_equals_that_of_the_tree() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    fs::hard_link(env.write("tree/linked", 100_000), env.path("tree/sub/linked")).unwrap();
+    store(&env, "tree", "tree.parquet");
+    let root = env.path("tree");
+    let lines = |path: &str, options: &[&str]| {
+        let args = ["usage", path];
+        let shown = env.transect(args.iter().chain(options)).exits(0).quiet().stdout_text();
+        // What follows depends on the time, and on the disk of a directory.
+        shown.split_once("; complete in").expect("a summary").0.to_owned()
+    };
+    for options in [
+        &[][..],
+        &["-n", "3"],
+        &["-n", "1000"],
+        &["-d", "1"],
+        &["-d", "0"],
+        &["--apparent"],
+        &["--entries", "-n", "7"],
+        &["--min-size", "5K"],
+    ] {
+        let stored = lines("tree.parquet", options);
+        assert_eq!(stored, lines(root.to_str().unwrap(), options), "{options:?}");
+        assert!(stored.contains("disk usage"), "{stored}");
+    }
+    assert!(lines("tree.parquet", &["-n", "1000"]).contains(" shared"));
+}
+
+#[test]
 fn snapshot_by_every_reader_and_thread_count_is_the_same() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");

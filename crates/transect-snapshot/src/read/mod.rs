@@ -6,11 +6,13 @@
 //! ```
 
 mod column;
+mod column_rows;
 mod common;
 pub(crate) mod decode;
 mod error;
 mod footer;
 mod import;
+mod largest;
 mod page;
 mod rows;
 mod source;
@@ -26,6 +28,7 @@ use transect::{Diagnostics, FileType};
 use crate::metadata::Metadata;
 
 pub use error::ReadError;
+pub use largest::{LargeDirectory, LargestDirectories, LargestLimits, StoredMeasure};
 pub use rows::{RowReader, StoredTotals};
 pub use source::ReadAt;
 

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use transect::{Cancel, FieldMask};
-use transect_snapshot::{DiffOptions, Metadata, ReadError, Snapshot, diff, write};
+use transect_snapshot::{
+    DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredMeasure, diff, write,
+};
 use transect_testkit::TempDir;
 
 use crate::model::{self, Node};
@@ -101,6 +103,8 @@ proptest! {
             thread_local! {
                 static WHOLE: Snapshot<Vec<u8>> = Snapshot::new(golden_bytes()).expect("a snapshot");
             }
+            let limits = LargestLimits::new(3);
+            let _ = damaged.largest_directories(StoredMeasure::Allocated, &limits);
             let mut options = DiffOptions::default();
             options.verify = true;
             WHOLE.with(|whole| {

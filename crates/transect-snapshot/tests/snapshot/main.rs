@@ -3,6 +3,7 @@
 mod changes;
 mod common;
 mod hostile;
+mod largest;
 mod model;
 mod round_trip;
 #[cfg(unix)]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use transect::FieldMask;
 use transect::table::Table;
+use transect::{Diagnostics, FieldMask};
 use transect_snapshot::{ReadError, Snapshot};
 
 use crate::args::WalkArgs;
@@ -26,8 +26,13 @@ pub(crate) struct StoredTree {
 impl StoredTree {
     /// Returns the exit code of a command that shows the tree.
     pub(crate) fn end(&self) -> ExitStatus {
-        match ExitStatus::from_diagnostics(self.table.diagnostics(), false) {
-            ExitStatus::Complete if self.interrupted => ExitStatus::Partial,
+        Self::end_of(self.table.diagnostics(), self.interrupted)
+    }
+
+    /// As [`StoredTree::end`], without the table.
+    pub(crate) fn end_of(diagnostics: &Diagnostics, interrupted: bool) -> ExitStatus {
+        match ExitStatus::from_diagnostics(diagnostics, false) {
+            ExitStatus::Complete if interrupted => ExitStatus::Partial,
             end => end,
         }
     }
@@ -41,6 +46,16 @@ pub(crate) fn stored_tree(
     walk: &WalkArgs,
     fields: FieldMask,
 ) -> Result<Option<StoredTree>, CliError> {
+    let Some((path, snapshot)) = whole_snapshot(walk)? else { return Ok(None) };
+    read(path, &snapshot, fields).map(Some)
+}
+
+/// Opens the snapshot that is the only path of the arguments, for a command that shows all of it; returns
+/// `None` if they name something else.
+///
+/// # Errors
+/// The snapshot cannot be read, or options are given that apply only to directories.
+pub(crate) fn whole_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError> {
     let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
     if !walk.filter.is_default() {
         let path = path.display();
@@ -48,7 +63,7 @@ pub(crate) fn stored_tree(
             "'{path}' is a snapshot; filters apply only to directories: give them when it is stored"
         )));
     }
-    read(path, &snapshot, fields).map(Some)
+    Ok(Some((path, snapshot)))
 }
 
 /// As [`stored_tree`], for a command that filters the table: it has `fields` and what the filters need.

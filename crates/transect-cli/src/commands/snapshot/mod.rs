@@ -22,7 +22,9 @@ use crate::output::{self, json, quote, stream};
 use crate::profile;
 use crate::progress::ProgressLine;
 
-pub(crate) use input::{StoredTree, filterable_tree, open, stored_tree};
+pub(crate) use input::{
+    StoredTree, cannot_read, filterable_tree, open, stored_tree, whole_snapshot,
+};
 pub(crate) use since::Since;
 
 /// The attributes that every snapshot has.

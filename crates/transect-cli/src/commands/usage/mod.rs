@@ -5,6 +5,8 @@ mod groups;
 mod interchange;
 mod json;
 mod measure;
+#[cfg(feature = "snapshot")]
+mod stored;
 mod terminal;
 mod tree;
 mod view;
@@ -25,6 +27,8 @@ use crate::progress::ProgressLine;
 use crate::{output, profile};
 
 use measure::Measure;
+use terminal::Shown;
+use tree::{Limits, TableTree};
 use view::{Usage, View};
 
 /// The lines shown without a terminal.
@@ -32,6 +36,10 @@ const DEFAULT_LINES: usize = 25;
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
+    #[cfg(feature = "snapshot")]
+    if let Some(end) = stored::show(args, began)? {
+        return Ok(end);
+    }
     let stored = match args.import_ncdu {
         Some(_) => None,
         None => stored_tree(&args.walk, columns(args))?,
@@ -96,16 +104,23 @@ fn columns(args: &UsageArgs) -> FieldMask {
     }
 }
 
-fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
+/// Returns the limits on what is shown.
+fn limits(args: &UsageArgs) -> Limits {
     let room = output::terminal_height().map(|lines| lines.saturating_sub(6).max(3));
-    let most = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
-    let min_size = args.min_size as u64;
+    let lines = args.top.or(room.filter(|_| !args.json && !args.csv)).unwrap_or(DEFAULT_LINES);
+    Limits { lines, depth: args.depth, min_size: args.min_size as u64 }
+}
+
+fn select(args: &UsageArgs, table: &Table, measure: Measure) -> View {
+    let limits = limits(args);
     match args.by {
-        Some(key) => View::Groups(groups::largest(table, key, measure, most, min_size)),
+        Some(key) => {
+            let Limits { lines, min_size, .. } = limits;
+            View::Groups(groups::largest(table, key, measure, lines, min_size))
+        }
         None => {
-            let limits =
-                tree::Limits { lines: most, depth: args.depth, min_size, files: args.files };
-            View::Tree(tree::largest(table, measure, &limits))
+            let tree = TableTree { table, measure, files: args.files };
+            View::Tree(tree::largest(&tree, &limits))
         }
     }
 }
@@ -123,7 +138,7 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
         };
         output::write_json(&mut text, &json::Object::new(&roots, usage))?;
     } else {
-        terminal::write(&mut text, usage)?;
+        terminal::write(&mut text, &Shown::of(usage))?;
     }
     output::print(text)
 }

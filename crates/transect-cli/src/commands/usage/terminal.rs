@@ -1,10 +1,11 @@
 //! Prints usage for people: sizes, shares and bars beside the tree or the groups.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use transect::FileType;
-use transect::table::Table;
+use transect_sys::DiskSpace;
 use transect_text::share::{bar, percent};
 use transect_text::{disk, notes};
 
@@ -23,25 +24,99 @@ const DEFAULT_WIDTH: usize = 100;
 /// The least width left for a name.
 const MIN_NAME: usize = 12;
 
+/// What is shown.
+pub(super) struct Shown<'u> {
+    pub(super) measure: Measure,
+    pub(super) lines: Lines<'u>,
+    pub(super) total: Total,
+    pub(super) interrupted: bool,
+    pub(super) is_complete: bool,
+    pub(super) elapsed: Duration,
+    pub(super) disk: Option<&'u DiskSpace>,
+}
+
+pub(super) enum Lines<'u> {
+    Tree(Vec<EntryLine>),
+    Groups(&'u [Group]),
+}
+
+/// The line of an entry.
+pub(super) struct EntryLine {
+    pub(super) size: u64,
+    /// For each step below the root, whether the entry is the last of its siblings.
+    pub(super) last: Vec<bool>,
+    pub(super) name: String,
+    pub(super) is_directory: bool,
+    pub(super) notes: String,
+}
+
+/// The totals of everything.
+pub(super) struct Total {
+    pub(super) entries: u64,
+    pub(super) disk_usage: u64,
+    pub(super) apparent: u64,
+}
+
+impl Total {
+    fn size(&self, measure: Measure) -> u64 {
+        match measure {
+            Measure::DiskUsage => self.disk_usage,
+            Measure::Apparent => self.apparent,
+            Measure::Entries => self.entries,
+        }
+    }
+}
+
+impl<'u> Shown<'u> {
+    /// Returns what is shown of a table.
+    pub(super) fn of(usage: &'u Usage) -> Self {
+        let Usage { elapsed, interrupted, table, disk, measure, view, .. } = usage;
+        let line = |line: &Line| EntryLine {
+            size: line.size,
+            last: line.last.clone(),
+            name: quote::for_terminal(table.name(line.row)),
+            is_directory: table.file_type(line.row) == FileType::Directory,
+            notes: notes::of(table, line.row),
+        };
+        let total = table.grand_total();
+        Self {
+            measure: *measure,
+            lines: match view {
+                View::Tree(lines) => Lines::Tree(lines.iter().map(line).collect()),
+                View::Groups(groups) => Lines::Groups(groups),
+            },
+            total: Total {
+                entries: total.entries(),
+                disk_usage: total.disk_usage,
+                apparent: total.apparent,
+            },
+            interrupted: *interrupted,
+            is_complete: table.diagnostics().is_complete(),
+            elapsed: *elapsed,
+            disk: disk.as_ref(),
+        }
+    }
+}
+
 /// Writes the tree or the groups, and the total.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn write(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let layout = Layout::new(usage);
-    match &usage.view {
-        View::Tree(lines) => {
+pub(super) fn write(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
+    let layout = Layout::new(shown);
+    match &shown.lines {
+        Lines::Tree(lines) => {
             for line in lines {
-                layout.entry(out, &usage.table, line)?;
+                layout.entry(out, line)?;
             }
         }
-        View::Groups(groups) => {
-            for group in groups {
+        Lines::Groups(groups) => {
+            for group in *groups {
                 layout.group(out, group)?;
             }
         }
     }
-    summary(out, usage)
+    summary(out, shown)
 }
 
 /// The widths of the parts of a line.
@@ -55,12 +130,12 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(usage: &Usage) -> Self {
-        let measure = usage.measure;
-        let total = measure.size(&usage.table.grand_total());
-        let sizes: Box<dyn Iterator<Item = u64>> = match &usage.view {
-            View::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
-            View::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
+    fn new(shown: &Shown<'_>) -> Self {
+        let measure = shown.measure;
+        let total = shown.total.size(measure);
+        let sizes: Box<dyn Iterator<Item = u64>> = match &shown.lines {
+            Lines::Tree(lines) => Box::new(lines.iter().map(|line| line.size)),
+            Lines::Groups(groups) => Box::new(groups.iter().map(|group| measure.size(&group.sums))),
         };
         let size = sizes.map(|size| measure.text(size).len()).max().unwrap_or(0);
         let terminal = output::terminal_width();
@@ -72,7 +147,7 @@ impl Layout {
         Self { measure, total, size, bar, name }
     }
 
-    fn entry(&self, out: &mut impl Write, table: &Table, line: &Line) -> io::Result<()> {
+    fn entry(&self, out: &mut impl Write, line: &EntryLine) -> io::Result<()> {
         let mut guide = String::new();
         for (step, last) in line.last.iter().enumerate() {
             let nearest = step + 1 == line.last.len();
@@ -83,15 +158,11 @@ impl Layout {
                 (true, true) => "└─ ",
             });
         }
-        let mut notes = notes::of(table, line.row);
-        let mut name = quote::for_terminal(table.name(line.row));
+        let (mut name, mut notes) = (line.name.clone(), line.notes.clone());
         if let Some(room) = self.name {
             (guide, name, notes) = fit(room, guide, name, notes);
         }
-        let style = match table.file_type(line.row) {
-            FileType::Directory => BOLD,
-            _ => Style::new(),
-        };
+        let style = if line.is_directory { BOLD } else { Style::new() };
         self.numbers(out, line.size)?;
         writeln!(out, "{DIM}{guide}{DIM:#}{style}{name}{style:#}{WARN}{notes}{WARN:#}")
     }
@@ -134,27 +205,26 @@ fn fit(room: usize, guide: String, name: String, notes: String) -> (String, Stri
     (guide, name, notes)
 }
 
-fn summary(out: &mut impl Write, usage: &Usage) -> io::Result<()> {
-    let Usage { elapsed, interrupted, table, .. } = usage;
-    let total = table.grand_total();
+fn summary(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
+    let total = &shown.total;
     let (style, state) = match () {
-        () if *interrupted => (WARN, "interrupted"),
-        () if !table.diagnostics().is_complete() => (WARN, "partial"),
+        () if shown.interrupted => (WARN, "interrupted"),
+        () if !shown.is_complete => (WARN, "partial"),
         () => (DIM, "complete"),
     };
     let text = format!(
         "{}, disk usage {}, apparent {}; {state} in {}",
-        counted(total.entries(), "entry", "entries"),
+        counted(total.entries, "entry", "entries"),
         bytes(total.disk_usage),
         bytes(total.apparent),
-        duration(*elapsed)
+        duration(shown.elapsed)
     );
     writeln!(out)?;
     let width = output::terminal_width().unwrap_or(usize::MAX);
     for line in output::wrap(&text, width) {
         writeln!(out, "{style}{line}{style:#}")?;
     }
-    let Some(space) = &usage.disk else { return Ok(()) };
+    let Some(space) = shown.disk else { return Ok(()) };
     let space_text = disk::space_and_share(space, total.disk_usage);
     let sparse_text = disk::sparse(space, total.apparent);
     let labelled = [("disk", Some(space_text)), ("sparse", sparse_text)];

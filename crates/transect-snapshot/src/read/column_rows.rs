@@ -1,0 +1,70 @@
+//! One column of all row groups, without the others.
+
+use crate::schema::Column;
+
+use super::column::ColumnReader;
+use super::error::{ReadError, damaged};
+use super::footer::RowGroup;
+use super::source::ReadAt;
+
+/// Reads one column forwards.
+pub(super) struct ColumnRows<'s, S> {
+    source: &'s S,
+    groups: &'s [RowGroup],
+    column: Column,
+    reader: ColumnReader,
+    /// The first row behind the current row group.
+    group_end: u64,
+}
+
+/// The numbers of some rows.
+pub(super) struct Numbers<'r> {
+    pub(super) first_row: u64,
+    /// One for each row; 0 if it is null.
+    pub(super) values: &'r [u64],
+    /// For each row, whether it has a value; empty if all have.
+    defined: &'r [bool],
+}
+
+impl<'r> Numbers<'r> {
+    /// Iterates over the rows; `None` is null.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'r> {
+        let defined = self.defined.iter().copied().chain(std::iter::repeat(true));
+        let values = self.values.iter().zip(defined);
+        let values = values.map(|(&value, is_defined)| is_defined.then_some(value));
+        (self.first_row..).zip(values)
+    }
+}
+
+impl<'s, S: ReadAt> ColumnRows<'s, S> {
+    pub(super) fn new(source: &'s S, groups: &'s [RowGroup], column: Column) -> Self {
+        Self { source, groups, column, reader: ColumnReader::new(column), group_end: 0 }
+    }
+
+    /// Returns the number of a row, which is not before the current page; `None` if it is null.
+    pub(super) fn number(&mut self, row: u64) -> Result<Option<u64>, ReadError> {
+        if row >= self.reader.decoded_end() {
+            self.go_to(row)?;
+        }
+        Ok(self.reader.number(row))
+    }
+
+    /// Returns the numbers from a row to the end of its page. The row is not before the current page.
+    pub(super) fn numbers_from(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
+        self.number(row)?;
+        let (values, defined) = self.reader.numbers_from(row);
+        Ok(Numbers { first_row: row, values, defined })
+    }
+
+    fn go_to(&mut self, row: u64) -> Result<(), ReadError> {
+        if row >= self.group_end {
+            let behind = self.groups.partition_point(|group| group.first_row + group.rows <= row);
+            let Some(group) = self.groups.get(behind) else {
+                return damaged("a row is missing");
+            };
+            self.reader.begin(&group.columns[self.column as usize], group.first_row, group.rows);
+            self.group_end = group.first_row + group.rows;
+        }
+        self.reader.advance_to(row, self.source)
+    }
+}

@@ -1,0 +1,283 @@
+//! The largest directories, from the totals that are stored with directories: only the columns that are
+//! needed are read, and names only where they are shown.
+//!
+//! ```text
+//! totals of all directories ─► the least size that is shown ─► rows of that size or more: a tree, as a
+//!                                                               directory is as large as those in it
+//! link counts of all rows   ─► names of files with several ─► bytes that these directories share
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use transect::FileType;
+use transect::table::UnreadReason;
+
+use crate::schema::Column;
+
+use super::Snapshot;
+use super::column_rows::ColumnRows;
+use super::error::ReadError;
+use super::rows::StoredTotals;
+use super::source::ReadAt;
+use super::words::unread_reason;
+
+/// The maximum number of directories of the least size, which are read although not all are shown.
+const MAX_EQUAL: usize = 10_000;
+
+/// The maximum number of names of files that have several.
+const MAX_LINKS: usize = 10_000;
+
+/// The maximum number of times that such a name is compared with a directory.
+const MAX_COMPARED: usize = 10_000_000;
+
+/// What directories are ranked by: their totals, with everything below them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredMeasure {
+    /// Allocated bytes.
+    Allocated,
+    /// Apparent sizes, without those of directories.
+    Apparent,
+    /// Numbers of entries.
+    Entries,
+}
+
+impl StoredMeasure {
+    fn column(self) -> Column {
+        match self {
+            Self::Allocated => Column::TotalAllocated,
+            Self::Apparent => Column::TotalSize,
+            Self::Entries => Column::Entries,
+        }
+    }
+}
+
+/// Which directories are read.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LargestLimits {
+    /// The number of directories.
+    pub count: usize,
+    /// The most levels below the root.
+    pub depth: Option<u32>,
+    /// The least size.
+    pub min_size: u64,
+}
+
+impl LargestLimits {
+    /// Returns limits with this number of directories, at any depth, of any size but 0.
+    pub fn new(count: usize) -> Self {
+        Self { count, depth: None, min_size: 1 }
+    }
+}
+
+/// A directory, without what is in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LargeDirectory {
+    /// The name as the system stores it; of the root, its path.
+    pub name: Vec<u8>,
+    /// The directory that holds it, as an index; `None` for the root.
+    pub parent: Option<usize>,
+    /// The total in the measure.
+    pub size: u64,
+    /// The allocated bytes in and below it that removing it would not free, as
+    /// [`Table::shared`](transect::table::Table::shared) returns them.
+    pub shared: u64,
+    /// Errors in and below it.
+    pub errors: u64,
+    /// Why it was not read, or not completely.
+    pub unread: Option<UnreadReason>,
+}
+
+/// The largest directories of a tree.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LargestDirectories {
+    /// The totals of the root.
+    pub total: StoredTotals,
+    /// The directories in tree order, the root first. Those above each are among them.
+    pub directories: Vec<LargeDirectory>,
+}
+
+/// A directory that is large enough.
+struct Candidate {
+    row: u64,
+    size: u64,
+}
+
+impl<S: ReadAt> Snapshot<S> {
+    /// Returns the largest directories, as many as the limits admit and all others that are as large as the
+    /// least of these. The root is always among them.
+    ///
+    /// Returns `None` if only a table has the answer: for several roots, for a root that is not a directory,
+    /// for many directories of one size, or many files with several names.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub fn largest_directories(
+        &self,
+        measure: StoredMeasure,
+        limits: &LargestLimits,
+    ) -> Result<Option<LargestDirectories>, ReadError> {
+        let mut root = self.rows();
+        if !root.advance()? || root.entries() != self.len() {
+            return Ok(None);
+        }
+        let Some(total) = root.totals() else { return Ok(None) };
+        let Some(links) = self.links()? else { return Ok(None) };
+        let Some(candidates) = self.candidates(measure, limits)? else { return Ok(None) };
+        if candidates.len().saturating_mul(links.len()) > MAX_COMPARED {
+            return Ok(None);
+        }
+        let mut rows = self.rows();
+        let mut directories: Vec<LargeDirectory> = Vec::new();
+        // The directories above the current one.
+        let mut open: Vec<usize> = Vec::new();
+        for Candidate { row, size } in candidates {
+            rows.skip_to(row)?;
+            open.truncate(rows.depth() as usize);
+            let parent = open.last().copied();
+            open.push(directories.len());
+            directories.push(LargeDirectory {
+                name: rows.name().to_vec(),
+                parent,
+                size,
+                shared: shared(&links, row..row + rows.entries()),
+                errors: rows.errors().unwrap_or(0),
+                unread: rows.unread().map(unread_reason),
+            });
+        }
+        // An error of a column that was read for the last row.
+        rows.check_columns()?;
+        Ok(Some(LargestDirectories { total, directories }))
+    }
+
+    /// Returns the directories that may be among the largest, in tree order; `None` if they are too many.
+    fn candidates(
+        &self,
+        measure: StoredMeasure,
+        limits: &LargestLimits,
+    ) -> Result<Option<Vec<Candidate>>, ReadError> {
+        let count = limits.count.max(1);
+        let most_found = count.saturating_add(MAX_EQUAL);
+        let mut totals = self.column(measure.column());
+        let mut depths = self.column(Column::Depth);
+        let mut largest: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
+        let mut least = limits.min_size.max(1);
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut next = 0;
+        while next < self.len() {
+            let page = totals.numbers_from(next)?;
+            next += page.values.len() as u64;
+            for (row, size) in page.rows() {
+                // The root is shown whatever its size is.
+                let Some(size) = size.filter(|&size| size >= least || row == 0) else { continue };
+                if let Some(most) = limits.depth
+                    && depths.number(row)?.unwrap_or(0) > most.into()
+                {
+                    continue;
+                }
+                found.push(Candidate { row, size });
+                largest.push(Reverse(size));
+                if largest.len() > count {
+                    largest.pop();
+                }
+                if largest.len() == count {
+                    least = least.max(largest.peek().map_or(0, |&Reverse(size)| size));
+                }
+                if found.len() > most_found.saturating_mul(2) {
+                    found.retain(|it| it.size >= least || it.row == 0);
+                    if found.len() > most_found {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        found.retain(|it| it.size >= least || it.row == 0);
+        let has_root = found.first().is_some_and(|first| first.row == 0);
+        Ok((has_root && found.len() <= most_found).then_some(found))
+    }
+
+    /// Returns the files with several names, sorted by id; `None` if they are too many, or their names have
+    /// different attributes.
+    fn links(&self) -> Result<Option<Vec<LinkedFile>>, ReadError> {
+        let mut counts = self.column(Column::Nlink);
+        let mut types = self.column(Column::Type);
+        let mut inodes = self.column(Column::Inode);
+        let mut devices = self.column(Column::Device);
+        let mut sizes = self.column(Column::Allocated);
+        let mut names: Vec<LinkedName> = Vec::new();
+        let mut next = 0;
+        while next < self.len() {
+            let page = counts.numbers_from(next)?;
+            next += page.values.len() as u64;
+            for (row, count) in page.rows().filter(|&(_, count)| count != Some(1)) {
+                if types.number(row)? == Some(FileType::Directory as u64) {
+                    continue;
+                }
+                let (inode, device) = (inodes.number(row)?, devices.number(row)?);
+                let Some(id) = device.zip(inode) else { continue };
+                let allocated = sizes.number(row)?.unwrap_or(0);
+                names.push(LinkedName { id, row, count: count.unwrap_or(0), allocated });
+                if names.len() > MAX_LINKS {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(grouped(names))
+    }
+
+    fn column(&self, column: Column) -> ColumnRows<'_, S> {
+        ColumnRows::new(&self.source, &self.footer.groups, column)
+    }
+}
+
+/// A name of a file that may have others.
+struct LinkedName {
+    id: (u64, u64),
+    row: u64,
+    /// The number of names; 0 if unknown.
+    count: u64,
+    allocated: u64,
+}
+
+/// A file with several names.
+struct LinkedFile {
+    /// The rows of its names.
+    rows: Vec<u64>,
+    allocated: u64,
+    /// All names are in the snapshot.
+    all_here: bool,
+}
+
+/// Returns the files that have several names; `None` if the names of one have different attributes: it
+/// changed while it was read.
+fn grouped(mut names: Vec<LinkedName>) -> Option<Vec<LinkedFile>> {
+    names.sort_unstable_by_key(|name| (name.id, name.row));
+    let mut files = Vec::new();
+    for names in names.chunk_by(|a, b| a.id == b.id) {
+        let [first, others @ ..] = names else { continue };
+        let is_same =
+            |name: &LinkedName| (name.count, name.allocated) == (first.count, first.allocated);
+        if !others.iter().all(is_same) {
+            return None;
+        }
+        let all_here = first.count <= names.len() as u64;
+        if !others.is_empty() || !all_here {
+            let rows = names.iter().map(|name| name.row).collect();
+            files.push(LinkedFile { rows, allocated: first.allocated, all_here });
+        }
+    }
+    Some(files)
+}
+
+/// Returns the allocated bytes of files that have a name in these rows, and another elsewhere.
+fn shared(files: &[LinkedFile], rows: Range<u64>) -> u64 {
+    let is_shared = |file: &&LinkedFile| {
+        let here = file.rows.iter().filter(|row| rows.contains(row)).count();
+        here > 0 && !(file.all_here && here == file.rows.len())
+    };
+    files.iter().filter(is_shared).fold(0, |sum, file| sum.saturating_add(file.allocated))
+}
