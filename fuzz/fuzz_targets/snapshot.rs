@@ -2,9 +2,13 @@
 
 #![no_main]
 
+use std::ops::ControlFlow;
+
 use libfuzzer_sys::fuzz_target;
-use transect::FieldMask;
-use transect_snapshot::{DiffOptions, LargestLimits, Snapshot, StoredMeasure, diff};
+use transect::{Cancel, FieldMask};
+use transect_snapshot::{
+    DiffOptions, LargestLimits, NamePattern, Search, Snapshot, StoredMeasure, diff,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(snapshot) = Snapshot::new(bytes.to_vec()) else { return };
@@ -19,4 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     options.verify = true;
     let _ = diff(&snapshot, &snapshot, &options);
     let _ = snapshot.table(FieldMask::all());
+    let search = Search::new([NamePattern::substring(b"name")]).fields(FieldMask::all());
+    let _ = snapshot.find(&search, &Cancel::new(), |_| ControlFlow::Continue(()));
+    let all = Search::new([NamePattern::path([], |_| true)]).fields(FieldMask::all());
+    let _ = snapshot.find(&all, &Cancel::new(), |_| ControlFlow::Continue(()));
 });

@@ -6,8 +6,11 @@ mod cache;
 mod diff;
 mod duplicates;
 mod filter;
+#[cfg(feature = "snapshot")]
+mod find;
 #[cfg(feature = "lab")]
 mod lab;
+mod lines;
 mod list;
 #[cfg(feature = "map")]
 mod map;
@@ -40,8 +43,11 @@ pub(crate) use cache::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use diff::*;
 pub(crate) use duplicates::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use find::*;
 #[cfg(feature = "lab")]
 pub(crate) use lab::*;
+pub(crate) use lines::*;
 pub(crate) use list::*;
 #[cfg(feature = "map")]
 pub(crate) use map::*;
@@ -203,6 +209,10 @@ pub(crate) enum Command {
     #[cfg(feature = "snapshot")]
     #[command(after_long_help = HISTORY_NOTES)]
     History(HistoryArgs),
+    /// Find entries by name at once, in the last kept snapshot
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = FIND_NOTES)]
+    Find(FindArgs),
     /// Run SQL on snapshots, with DuckDB
     #[cfg(feature = "snapshot")]
     #[command(after_long_help = QUERY_NOTES)]

@@ -3,7 +3,7 @@
 //! | code | means |
 //! |---|---|
 //! | 0 | complete |
-//! | 1 | finished, but partial: something inside a tree could not be read, or a command of `list --exec` failed |
+//! | 1 | finished, but partial: something inside a tree could not be read, or a command of `list --exec` failed; nothing was found |
 //! | 2 | wrong usage, or nothing could be done |
 //! | 130 | interrupted |
 //! | others | of `query`: those of DuckDB |
@@ -21,7 +21,7 @@ use transect::Diagnostics;
 pub(crate) enum ExitStatus {
     /// Everything was read.
     Complete,
-    /// Something could not be read, or a command failed.
+    /// Something could not be read, a command failed, or nothing was found.
     Partial,
     /// A root could not be read.
     RootFailed,

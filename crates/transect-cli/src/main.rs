@@ -60,6 +60,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "snapshot")]
         Some(Command::History(args)) => commands::history::run(args),
         #[cfg(feature = "snapshot")]
+        Some(Command::Find(args)) => commands::find::run(args),
+        #[cfg(feature = "snapshot")]
         Some(Command::Query(args)) => commands::query::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),

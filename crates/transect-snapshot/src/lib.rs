@@ -3,6 +3,7 @@
 //! ```text
 //! Table ─► write() ─► file.parquet ─► Snapshot ─► rows(), table()
 //!                                        ├─► diff() ◄─ LiveTree
+//!                                        ├─► find(): names, by their index
 //!                                        └─► Baseline ─► SinceReader: reads the tree again
 //! ```
 //!
@@ -11,7 +12,9 @@
 mod byte_values;
 mod diff;
 mod digest;
+mod find;
 mod metadata;
+mod name_index;
 mod read;
 mod schema;
 mod since;
@@ -22,6 +25,7 @@ pub use diff::{
     Change, ChangeKind, Diff, DiffOptions, DiffSummary, Facts, Growth, changed_fields, diff,
 };
 pub use digest::{COMPARED, Digest};
+pub use find::{Hit, NamePattern, Search};
 pub use metadata::{FileSystem, Inherited, Metadata, Scope};
 pub use read::{
     LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader, Snapshot,

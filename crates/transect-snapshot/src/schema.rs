@@ -9,6 +9,10 @@ pub(crate) const GROUP_ROWS: usize = 131_072;
 /// The number of rows in a page, at most.
 pub(crate) const PAGE_ROWS: usize = 8192;
 
+/// The number of rows in a page of names, at most. They are smaller, so that a search decompresses less for each
+/// match.
+pub(crate) const NAME_PAGE_ROWS: usize = 2048;
+
 /// The maximum length of `dir` in bytes: `PATH_MAX` of Linux. Longer paths are cut, because a tree
 /// can be deep enough for the paths of all its directories to exceed any memory.
 pub(crate) const MAX_DIR_BYTES: usize = 4096;

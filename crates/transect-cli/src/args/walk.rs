@@ -114,6 +114,13 @@ pub(crate) struct FilterArgs {
     /// Links that lead in a loop count.
     #[arg(long, hide_short_help = true)]
     pub(crate) broken_links: bool,
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
+}
+
+// The conditions on attributes that entries must meet.
+#[derive(Debug, Args)]
+pub(crate) struct ConditionArgs {
     /// Include only files of at least +N or at most -N bytes
     ///
     /// N without a sign is the exact size. Units: K, M, G.
@@ -144,9 +151,9 @@ pub(crate) struct FilterArgs {
     pub(crate) perm: Option<ModeCondition>,
 }
 
-impl FilterArgs {
+impl ConditionArgs {
     /// Returns the conditions on attributes.
-    pub(crate) fn conditions(&self) -> Conditions {
+    pub(crate) fn get(&self) -> Conditions {
         let owner = self.owner.unwrap_or_default();
         let mut conditions = Conditions::new();
         (conditions.newer, conditions.older) = (self.newer, self.older);
@@ -155,7 +162,9 @@ impl FilterArgs {
         self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
     }
+}
 
+impl FilterArgs {
     /// Returns whether no option is given.
     #[cfg(feature = "snapshot")]
     pub(crate) fn is_default(&self) -> bool {
@@ -201,11 +210,7 @@ impl FilterArgs {
             types,
             empty,
             broken_links,
-            size,
-            newer,
-            older,
-            owner,
-            perm,
+            conditions: ConditionArgs { size, newer, older, owner, perm },
         } = self;
         let by_name = [glob, exclude, extensions, regexes].iter().any(|of| !of.is_empty());
         let by_attributes =
@@ -228,7 +233,7 @@ impl FilterArgs {
             .exclude_hidden(self.no_hidden)
             .gitignore(self.gitignore)
             .types(self.types.iter().copied())
-            .conditions(self.conditions())
+            .conditions(self.conditions.get())
             .empty(self.empty)
             .broken_links(self.broken_links);
         let mut options = ScanOptions::new(roots)
@@ -260,9 +265,10 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
 }
 
 /// The commands that a build can leave out, the feature that adds each, and whether they are built.
-const OPTIONAL: [(&str, &str, bool); 9] = [
+const OPTIONAL: [(&str, &str, bool); 10] = [
     ("changes", "snapshot", cfg!(feature = "snapshot")),
     ("diff", "snapshot", cfg!(feature = "snapshot")),
+    ("find", "snapshot", cfg!(feature = "snapshot")),
     ("history", "snapshot", cfg!(feature = "snapshot")),
     ("keep", "snapshot", cfg!(feature = "snapshot")),
     ("lab", "lab", cfg!(feature = "lab")),

@@ -8,6 +8,8 @@ pub(crate) mod changes;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod duplicates;
+#[cfg(feature = "snapshot")]
+pub(crate) mod find;
 pub(crate) mod generate;
 #[cfg(feature = "snapshot")]
 pub(crate) mod history;

@@ -15,6 +15,8 @@ pub(crate) enum Column {
     Name,
     Path,
     Target,
+    /// Whether the entry is on the disk as it was stored: of `find --verify`.
+    Disk,
     Owner,
     Group,
     Type,
@@ -35,7 +37,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// All columns: name, path and target, then owner and group by name, then the attributes.
+    /// All columns that users name: name, path and target, then owner and group by name, then the attributes.
     pub(crate) const ALL: &'static [Self] = &[
         Self::Name,
         Self::Path,
@@ -71,6 +73,7 @@ impl Column {
             Self::Name => "name",
             Self::Path => "path",
             Self::Target => "target",
+            Self::Disk => "disk",
             Self::Owner => "owner",
             Self::Group => "group",
             Self::Type => "type",
@@ -105,7 +108,7 @@ impl Column {
     /// the target of a link, which is read separately.
     pub(crate) fn field(self) -> FieldMask {
         match self {
-            Self::Name | Self::Path | Self::Target | Self::Type => FieldMask::empty(),
+            Self::Name | Self::Path | Self::Target | Self::Disk | Self::Type => FieldMask::empty(),
             Self::Size => FieldMask::SIZE,
             Self::Allocated => FieldMask::ALLOCATED,
             Self::Mtime => FieldMask::MTIME,
@@ -129,7 +132,7 @@ impl Column {
             Self::Name | Self::Target => 24,
             Self::Path => 40,
             Self::Type => 9,
-            Self::Size | Self::Allocated | Self::Owner | Self::Group => 8,
+            Self::Size | Self::Allocated | Self::Owner | Self::Group | Self::Disk => 8,
             Self::Mtime | Self::Ctime | Self::Atime | Self::Btime => 19,
             Self::Uid | Self::Gid | Self::Nlink => 5,
             Self::Mode | Self::Inode | Self::Attributes => 10,
@@ -145,6 +148,7 @@ impl Column {
             Self::Name
                 | Self::Path
                 | Self::Target
+                | Self::Disk
                 | Self::Owner
                 | Self::Group
                 | Self::Type
@@ -238,7 +242,7 @@ impl Columns {
     /// of an entry nor the target of a link.
     pub(crate) fn value(&self, column: Column, of: &Attributes) -> Value {
         let known = match column {
-            Column::Name | Column::Path | Column::Target => None,
+            Column::Name | Column::Path | Column::Target | Column::Disk => None,
             Column::Owner => of.uid().and_then(|uid| self.users.of(uid)).map(Value::Word),
             Column::Group => of.gid().and_then(|gid| self.groups.of(gid)).map(Value::Word),
             Column::Type => Some(Value::Word(of.file_type().as_str().to_owned())),

@@ -1,8 +1,25 @@
 //! Times for people, in the local time zone.
 
+#[cfg(any(feature = "lab", feature = "snapshot"))]
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use transect::FieldMask;
+#[cfg(any(feature = "lab", feature = "snapshot"))]
+use transect_text::units::counted;
+
+/// Returns the time since `second` (since 1970) in words.
+#[cfg(any(feature = "lab", feature = "snapshot"))]
+pub(crate) fn age(second: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let seconds = now.saturating_sub(second);
+    match seconds {
+        0..3600 => counted(seconds / 60, "minute", "minutes"),
+        3600..86_400 => counted(seconds / 3600, "hour", "hours"),
+        _ => counted(seconds / 86_400, "day", "days"),
+    }
+}
 
 /// Formats times in the local time zone.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 //! `docs/SERIES.md` describes the folders and what other programs may rely on. Nothing in them is
 //! trusted: a file is a snapshot of a series only if its name, its content and its root agree.
 
+mod lookup;
 mod name;
 mod thinning;
 mod writer;
@@ -24,6 +25,7 @@ use crate::commands::snapshot::{absolute, host};
 use crate::exit::CliError;
 use crate::user_dirs;
 
+pub(crate) use lookup::{nearest, outermost};
 pub(crate) use writer::Thinning;
 
 /// The folder of all series, below the user's data folder.

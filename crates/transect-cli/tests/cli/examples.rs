@@ -118,6 +118,9 @@ fn prepare_for(env: &TestEnv, command: &str) {
         "history" => {
             let _ = env.sh("\"$TRANSECT\" keep . src").exits(0);
         }
+        "find" => {
+            let _ = env.sh("\"$TRANSECT\" snapshot src -o a.parquet").exits(0);
+        }
         "lab import" => {
             let _ = env.sh("rm notes.txt paths.txt").exits(0);
         }

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 25] = [
+pub(crate) const COMMANDS: [&str; 26] = [
     "scan",
     "usage",
     "tui",
@@ -14,6 +14,7 @@ pub(crate) const COMMANDS: [&str; 25] = [
     "keep",
     "changes",
     "history",
+    "find",
     "query",
     "duplicates",
     "transform",

@@ -81,6 +81,13 @@ const CASES: &[(&str, &str)] = &[
         $T history "$N"; $T history --json "$N"; $T history "missing$N"; $T history --host "$U" "$N""#,
     ),
     (
+        "find",
+        r#"$T find "$U"; $T snapshot "$N" "$U" -o "f$N"; $T find --in "f$N" "$U"; $T find --in "f$N" -l --verify e
+        $T find --in "f$N" --json --columns path,target e; $T find --in "f$N" --csv -i "$U"; $T find --in "missing$N" x
+        $T find --in "f$N" --regex "[$U"; $T find --in "f$N" --glob "[$U"; $T find --in "f$N" "$N"
+        head -c 3000 "f$N" >"cut$N"; $T find --in "cut$N" x; $T keep "$N"; rm "$N/$N"; $T find --verify "$U"; $T find --in "$N" x"#,
+    ),
+    (
         "query",
         r#"$T snapshot "$N" -o "q$N"; $T snapshot "$U" -o "q$U"; $T query --print "SELECT '$U'" "q$N" "q$U"
         $T query "SELECT '$U'" "q$N"; $T query "FROM changes" "q$N" "q$U"; $T query --csv "FROM entries" "q$U"

@@ -12,6 +12,7 @@ mod corpus;
 mod diff;
 mod duplicates;
 mod examples;
+mod find;
 mod folders;
 mod generate;
 mod goldens;

@@ -2,6 +2,7 @@
 
 use zstd::bulk::Decompressor;
 
+use crate::byte_values::ByteValues;
 use crate::schema::{COLUMNS, Column, Physical};
 
 use super::decode::{self, PageBytes};
@@ -29,7 +30,7 @@ impl Page {
 }
 
 /// Reads one column of one row group, forwards.
-pub(super) struct ColumnReader {
+pub(crate) struct ColumnReader {
     column: Column,
     codec: Codec,
     /// The offset of the next page.
@@ -50,6 +51,8 @@ pub(super) struct ColumnReader {
     values: Values,
     /// For each row of the page, whether it has a value; empty if all have.
     defined: Vec<bool>,
+    /// For each row of a page of paths, the length that it shares with the one before; `values` has the rest.
+    shared: Vec<u64>,
     window: Window,
     page: Vec<u8>,
     decompressor: Option<Decompressor<'static>>,
@@ -59,7 +62,7 @@ pub(super) struct ColumnReader {
 }
 
 impl ColumnReader {
-    pub(super) fn new(column: Column) -> Self {
+    pub(crate) fn new(column: Column) -> Self {
         Self {
             column,
             codec: Codec::None,
@@ -75,6 +78,7 @@ impl ColumnReader {
             compared_dictionaries: None,
             values: Values::new(column),
             defined: Vec::new(),
+            shared: Vec::new(),
             window: Window::default(),
             page: Vec::new(),
             decompressor: None,
@@ -84,7 +88,7 @@ impl ColumnReader {
     }
 
     /// Begins a row group.
-    pub(super) fn begin(&mut self, chunk: &ColumnChunk, first_row: u64, rows: u64) {
+    pub(crate) fn begin(&mut self, chunk: &ColumnChunk, first_row: u64, rows: u64) {
         self.codec = chunk.codec;
         (self.next, self.end) = (chunk.begin, chunk.end);
         (self.first, self.after) = (first_row, first_row);
@@ -98,8 +102,13 @@ impl ColumnReader {
         if self.is_decoded { self.after } else { self.first }
     }
 
+    /// Returns the first row behind the current page.
+    pub(crate) fn page_end(&self) -> u64 {
+        self.after
+    }
+
     /// Reads the page that has this row, which is not before the current page.
-    pub(super) fn advance_to(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
+    pub(crate) fn advance_to(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
         self.locate(row, source)?;
         if !self.is_decoded {
             self.decode(source)?;
@@ -214,7 +223,7 @@ impl ColumnReader {
 
     /// Returns the number of a row in the current page; `None` if it is null.
     #[inline]
-    pub(super) fn number(&self, row: u64) -> Option<u64> {
+    pub(crate) fn number(&self, row: u64) -> Option<u64> {
         let index = self.index(row)?;
         match &self.values {
             Values::Numbers(values) => values.get(index).copied(),
@@ -235,12 +244,37 @@ impl ColumnReader {
 
     /// Returns the bytes of a row in the current page; `None` if it is null.
     #[inline]
-    pub(super) fn bytes(&self, row: u64) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self, row: u64) -> Option<&[u8]> {
         let index = self.index(row)?;
         match &self.values {
             Values::Bytes(values) => Some(values.get(index)),
             _ => None,
         }
+    }
+
+    /// Returns the first row of the current page.
+    pub(crate) fn page_begin(&self) -> u64 {
+        self.first
+    }
+
+    /// Returns the values of the current page, of which all rows have one; none for numbers.
+    pub(crate) fn all_bytes(&self) -> Option<&ByteValues> {
+        match &self.values {
+            Values::Bytes(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Returns whether each row of the current page has a value; empty if all have.
+    pub(crate) fn defined(&self) -> &[bool] {
+        &self.defined
+    }
+
+    /// Returns the path of a row in the current page: the length that it shares with the one before, and the rest.
+    pub(crate) fn path_rest(&self, row: u64) -> Option<(u64, &[u8])> {
+        // Another encoding shares nothing.
+        let shared = self.shared.get((row - self.first) as usize).copied().unwrap_or(0);
+        Some((shared, self.bytes(row)?))
     }
 
     /// Returns the digest of a row in the current page; `None` if it is null.
@@ -310,6 +344,7 @@ impl ColumnReader {
     fn read_page(&mut self, header: &PageHeader, mut page: PageBytes<'_>) -> Result<(), ReadError> {
         let rows = header.values as usize;
         self.defined.clear();
+        self.shared.clear();
         self.values.clear();
         let mut count = rows;
         if COLUMNS[self.column as usize].optional {
@@ -372,6 +407,11 @@ impl ColumnReader {
             }
             (6, Values::Bytes(values)) => {
                 decode::delta_length(page, count, &mut self.scratch, values)
+            }
+            (7, Values::Bytes(values)) if column == Column::Dir => {
+                self.shared.clear();
+                let rests = decode::delta(page, count, &mut self.shared)?;
+                decode::delta_length(rests, count, &mut self.scratch, values)
             }
             (9, Values::Numbers(values)) if column != Column::Type => {
                 decode::byte_stream_split(page, count, width, values)

@@ -3,6 +3,7 @@
 //! Source: `parquet.thrift` and `README.md` of apache/parquet-format.
 
 use crate::metadata::{METADATA_KEY, Metadata, VERSION_KEY};
+use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, VERSION};
 
 use super::error::{ReadError, damaged};
@@ -22,14 +23,14 @@ const MAX_ROWS: u64 = u32::MAX as u64;
 
 /// How the pages of a column are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Codec {
+pub(crate) enum Codec {
     None,
     Zstd,
 }
 
 /// Where a column of a row group lies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ColumnChunk {
+pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) codec: Codec,
@@ -37,19 +38,21 @@ pub(super) struct ColumnChunk {
 
 /// A row group.
 #[derive(Debug)]
-pub(super) struct RowGroup {
-    pub(super) first_row: u64,
-    pub(super) rows: u64,
+pub(crate) struct RowGroup {
+    pub(crate) first_row: u64,
+    pub(crate) rows: u64,
     /// In the order of [`COLUMNS`].
-    pub(super) columns: Vec<ColumnChunk>,
+    pub(crate) columns: Vec<ColumnChunk>,
 }
 
 /// The description of a file.
 #[derive(Debug)]
-pub(super) struct Footer {
-    pub(super) rows: u64,
-    pub(super) groups: Vec<RowGroup>,
+pub(crate) struct Footer {
+    pub(crate) rows: u64,
+    pub(crate) groups: Vec<RowGroup>,
     pub(super) metadata: Metadata,
+    /// Where the index of names lies, as the file claims: offset and end, in front of the description.
+    pub(crate) name_index: Option<(u64, u64)>,
 }
 
 /// A column as the file describes it.
@@ -120,7 +123,7 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
     let mut schema: Vec<SchemaElement> = Vec::new();
     let mut groups: Vec<RawGroup> = Vec::new();
     let mut rows = 0;
-    let (mut version, mut metadata) = (None, None);
+    let (mut version, mut metadata, mut name_index) = (None, None, None);
     Thrift::new(bytes).fields(|thrift, id, _| {
         match id {
             2 => thrift.structs(|thrift| {
@@ -142,6 +145,8 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
                     version = Some(value);
                 } else if key == METADATA_KEY.as_bytes() {
                     metadata = Some(value);
+                } else if key == INDEX_KEY.as_bytes() {
+                    name_index = place(value).filter(|&(_, index_end)| index_end <= end);
                 }
                 Ok(())
             })?,
@@ -156,7 +161,14 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
         Some(Err(error)) => return damaged(format!("its metadata are not valid: {error}")),
         None => return damaged("it has no metadata"),
     };
-    Ok(Footer { rows, groups: check_groups(groups, rows, end)?, metadata })
+    Ok(Footer { rows, groups: check_groups(groups, rows, end)?, metadata, name_index })
+}
+
+/// Parses the place of an index, as offset and end; `None` for anything else.
+fn place(value: &[u8]) -> Option<(u64, u64)> {
+    let (offset, length) = std::str::from_utf8(value).ok()?.split_once(' ')?;
+    let (offset, length): (u64, u64) = (offset.parse().ok()?, length.parse().ok()?);
+    Some((offset, offset.checked_add(length)?))
 }
 
 fn check_version(version: Option<&[u8]>) -> Result<(), ReadError> {

@@ -5,16 +5,16 @@
 //! footer: schema, groups, metadata ─► RowReader ─► columns, page by page ─► decode
 //! ```
 
-mod column;
+pub(crate) mod column;
 mod column_rows;
 mod common;
 pub(crate) mod decode;
-mod error;
-mod footer;
+pub(crate) mod error;
+pub(crate) mod footer;
 mod import;
 mod largest;
 mod page;
-mod rows;
+pub(crate) mod rows;
 mod source;
 pub(crate) mod thrift;
 mod values;
@@ -39,8 +39,8 @@ use footer::Footer;
 /// A snapshot that is open for reading.
 #[derive(Debug)]
 pub struct Snapshot<S = File> {
-    source: S,
-    footer: Footer,
+    pub(crate) source: S,
+    pub(crate) footer: Footer,
 }
 
 impl Snapshot {

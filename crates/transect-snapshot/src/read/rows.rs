@@ -429,7 +429,7 @@ fn check_plain_name(name: &[u8]) -> Result<(), ReadError> {
     }
 }
 
-fn check_name(name: &[u8], depth: u32, is_raw: bool) -> Result<(), ReadError> {
+pub(crate) fn check_name(name: &[u8], depth: u32, is_raw: bool) -> Result<(), ReadError> {
     let is_valid = match depth {
         0 => !name.is_empty() && name.len() <= MAX_ROOT_BYTES && !name.contains(&0),
         _ => {

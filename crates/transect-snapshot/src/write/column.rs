@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::byte_values::ByteValues;
-use crate::schema::{ColumnSpec, Layout, Physical};
+use crate::schema::{ColumnSpec, Layout, NAME_PAGE_ROWS, Physical};
 
 use super::bounds::Bounds;
 use super::columns::{ColumnValues, Values};
@@ -14,7 +14,7 @@ use super::page::{DataPage, PageEncoder, PageFacts, encoding};
 /// A column of a page: encoded, or waiting for the dictionary of its row group.
 #[derive(Debug)]
 pub(super) enum ColumnPage {
-    Encoded(DataPage),
+    Encoded(Vec<DataPage>),
     Indexed(IndexedPage),
 }
 
@@ -76,6 +76,9 @@ impl ColumnEncoder {
             let levels = self.levels.encoded.clone();
             return Ok(ColumnPage::Indexed(IndexedPage { levels, dictionary, facts }));
         }
+        if let (Values::Bytes(names), Layout::DeltaLength) = (&column.values, spec.layout) {
+            return self.encode_names(spec, names).map(ColumnPage::Encoded);
+        }
         let bounds = Bounds::are_stored(spec).then(|| bounds(spec, &column.values)).flatten();
         let facts = PageFacts { rows, nulls, bounds };
         let mut content = std::mem::take(&mut self.content);
@@ -84,7 +87,22 @@ impl ColumnEncoder {
         values(spec, &column.values, &mut content);
         let page = self.pages.data(facts, encoding(spec.layout), &content);
         self.content = content;
-        Ok(ColumnPage::Encoded(page?))
+        Ok(ColumnPage::Encoded(vec![page?]))
+    }
+
+    /// Encodes names in pages of their own size.
+    fn encode_names(&mut self, spec: &ColumnSpec, names: &ByteValues) -> io::Result<Vec<DataPage>> {
+        let mut pages = Vec::with_capacity(names.len().div_ceil(NAME_PAGE_ROWS));
+        for first in (0..names.len()).step_by(NAME_PAGE_ROWS) {
+            let mut of_page = ByteValues::default();
+            let rows = NAME_PAGE_ROWS.min(names.len() - first);
+            (first..first + rows).for_each(|row| of_page.push(names.get(row)));
+            self.content.clear();
+            encodings::delta_length(&of_page, &mut self.content);
+            let facts = PageFacts { rows, nulls: 0, bounds: None };
+            pages.push(self.pages.data(facts, encoding(spec.layout), &self.content)?);
+        }
+        Ok(pages)
     }
 }
 
@@ -112,7 +130,6 @@ fn values(spec: &ColumnSpec, values: &Values, out: &mut Vec<u8>) {
         (Layout::Plain, Values::Numbers(values)) => encodings::plain(values, width, out),
         (Layout::Plain, Values::Bytes(values)) => encodings::plain_bytes(values.iter(), out),
         (Layout::Plain, Values::Digests(values)) => out.extend_from_slice(values.as_flattened()),
-        (Layout::DeltaLength, Values::Bytes(values)) => encodings::delta_length(values, out),
         (Layout::DeltaBytes, Values::RepeatedBytes(values)) => {
             encodings::delta_bytes(values, out);
         }

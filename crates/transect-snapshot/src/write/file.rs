@@ -18,11 +18,12 @@ pub(super) struct FileWriter<'o> {
     /// The number of bytes written.
     offset: u64,
     groups: Vec<RowGroup>,
+    name_index: Option<IndexPlace>,
 }
 
 impl<'o> FileWriter<'o> {
     pub(super) fn new(out: &'o mut dyn Write) -> io::Result<Self> {
-        let mut file = Self { out, offset: 0, groups: Vec::new() };
+        let mut file = Self { out, offset: 0, groups: Vec::new(), name_index: None };
         file.write(MARK)?;
         Ok(file)
     }
@@ -66,6 +67,12 @@ impl<'o> FileWriter<'o> {
         self.write(&page.bytes)
     }
 
+    /// Appends the index of names.
+    pub(super) fn append_name_index(&mut self, index: &[u8]) -> io::Result<()> {
+        self.name_index = Some(IndexPlace { offset: self.offset, length: index.len() });
+        self.write(index)
+    }
+
     /// Ends the file; `metadata` describes the snapshot.
     pub(super) fn finish(mut self, metadata: &str) -> io::Result<()> {
         let groups = std::mem::take(&mut self.groups);
@@ -75,7 +82,7 @@ impl<'o> FileWriter<'o> {
             let places = columns.map(|(column, spec)| self.append_indexes(column, spec));
             indexes.push(places.collect::<io::Result<Vec<_>>>()?);
         }
-        let description = describe(&groups, &indexes, metadata);
+        let description = describe(&groups, &indexes, metadata, self.name_index);
         self.write(&description)?;
         self.write(&(description.len() as u32).to_le_bytes())?;
         self.write(MARK)?;

@@ -3,6 +3,7 @@
 //! Source: `parquet.thrift` of apache/parquet-format.
 
 use crate::metadata::{METADATA_KEY, VERSION_KEY};
+use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, Layout, Meaning, Physical, VERSION};
 
 use super::bounds::{Bounds, StoredBound};
@@ -164,6 +165,7 @@ pub(super) fn describe(
     groups: &[RowGroup],
     indexes: &[Vec<IndexPlaces>],
     metadata: &str,
+    name_index: Option<IndexPlace>,
 ) -> Vec<u8> {
     let mut out = Vec::new();
     structure(&mut out, |fields| {
@@ -177,7 +179,9 @@ pub(super) fn describe(
             group.write(indexes, out);
         });
         let version = VERSION.to_string();
-        let pairs = [(VERSION_KEY, version.as_str()), (METADATA_KEY, metadata)];
+        let place = name_index.map(|IndexPlace { offset, length }| format!("{offset} {length}"));
+        let mut pairs = vec![(VERSION_KEY, version.as_str()), (METADATA_KEY, metadata)];
+        pairs.extend(place.as_deref().map(|place| (INDEX_KEY, place)));
         fields.list(5, STRUCT, pairs.into_iter(), |out, (key, value)| {
             structure(out, |fields| {
                 fields.binary(1, key.as_bytes());

@@ -3,7 +3,7 @@
 //! ```text
 //! table ─► outline: rows in tree order, rows below each directory, digests
 //!       ─► pages of 8,192 rows ─► threads: columns, encoded
-//!       ─► row groups of 131,072 rows, appended to the file in order ─► footer
+//!       ─► row groups of 131,072 rows, appended to the file in order ─► index of names, footer
 //! ```
 
 mod bounds;
@@ -14,6 +14,7 @@ mod encodings;
 mod error;
 mod file;
 mod footer;
+mod name_index;
 mod outline;
 mod page;
 mod parallel;
@@ -35,7 +36,7 @@ use outline::Outline;
 const MAX_THREADS: usize = 8;
 
 /// Writes a table as a snapshot. Rows are encoded on as many threads as there are processors, at most
-/// eight; the bytes are the same for any number. Memory is needed for 8 bytes per entry, 28 per directory, and a
+/// eight; the bytes are the same for any number. Memory is needed for 20 bytes per entry, 28 per directory, and a
 /// few row groups as they are in the file.
 ///
 /// # Errors
@@ -63,7 +64,11 @@ fn write_on(
     let outline = Outline::of(table, threads);
     let mut file = FileWriter::new(out).map_err(WriteError::Output)?;
     let append = |rows, columns| file.append(rows, columns);
-    parallel::encode(table, &outline, threads, cancel, append)?;
+    let names = parallel::encode(table, &outline, threads, cancel, append)?;
+    if let Some(bits) = names {
+        let index = name_index::encode(outline.rows.len(), bits);
+        file.append_name_index(&index).map_err(WriteError::Output)?;
+    }
     let json = serde_json::to_string(metadata).map_err(|error| WriteError::Encode(error.into()))?;
     file.finish(&json).map_err(WriteError::Output)
 }

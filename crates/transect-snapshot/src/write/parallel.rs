@@ -21,6 +21,7 @@ use super::column::{ColumnEncoder, ColumnPage};
 use super::columns::{PageColumns, build};
 use super::dictionary::{self, DictionaryPages, IndexedPage};
 use super::error::WriteError;
+use super::name_index;
 use super::outline::Outline;
 use super::page::DataPage;
 
@@ -37,8 +38,13 @@ enum Task {
 
 /// What came out of it.
 enum Done {
-    Page(usize, Vec<ColumnPage>),
-    Dictionary { group: usize, column: usize, pages: DictionaryPages },
+    /// The columns of a page, and the bits of its names.
+    Page(usize, Vec<ColumnPage>, Vec<u8>),
+    Dictionary {
+        group: usize,
+        column: usize,
+        pages: DictionaryPages,
+    },
 }
 
 /// What a thread returns: a panic is continued by the main thread.
@@ -52,14 +58,14 @@ struct OpenGroup {
 }
 
 /// Encodes all rows on `threads` threads, and calls `append` with the number of rows and the columns of
-/// each row group.
+/// each row group. Returns the bits for the index of names, which small snapshots do not have.
 pub(super) fn encode(
     table: &Table,
     outline: &Outline,
     threads: usize,
     cancel: &Cancel,
     mut append: impl FnMut(usize, Vec<DictionaryPages>) -> io::Result<()>,
-) -> Result<(), WriteError> {
+) -> Result<Option<Vec<u8>>, WriteError> {
     let pages = outline.rows.len().div_ceil(PAGE_ROWS);
     let threads = threads.min(pages);
     let (tasks, queue) = mpsc::channel();
@@ -78,6 +84,7 @@ pub(super) fn encode(
         }
         drop(done);
         // Dropped at the return, also early: then the threads end.
+        let mut names = vec![Vec::new(); pages];
         let mut groups = Groups { tasks, outline, open: VecDeque::new(), first: 0, given: 0 };
         // Enough groups that no thread waits for the last pages of one.
         let ahead = 2 + threads.div_ceil(GROUP_PAGES);
@@ -87,7 +94,7 @@ pub(super) fn encode(
                 return Err(WriteError::Cancelled);
             }
             match results.recv().expect("BUG: the threads have ended") {
-                Ok(done) => groups.take(done.map_err(WriteError::Encode)?),
+                Ok(done) => groups.take(done.map_err(WriteError::Encode)?, &mut names),
                 Err(panic) => resume_unwind(panic),
             }
             while let Some((rows, columns)) = groups.pop() {
@@ -95,8 +102,13 @@ pub(super) fn encode(
                 groups.give(ahead);
             }
         }
-        Ok(())
+        Ok(is_indexed(outline).then(|| names.concat()))
     })
+}
+
+/// Returns whether the snapshot has an index of names. A few pages are read as fast without.
+fn is_indexed(outline: &Outline) -> bool {
+    outline.rows.len() > GROUP_ROWS
 }
 
 fn work(
@@ -133,9 +145,13 @@ fn run(
             let rows = begin..outline.rows.len().min(begin + PAGE_ROWS);
             let count = rows.len();
             build(table, outline, rows, columns);
+            let names = match is_indexed(outline) {
+                true => name_index::bits_of_page(count, columns),
+                false => Vec::new(),
+            };
             let pages = COLUMNS.iter().zip(&columns.0);
             let pages = pages.map(|(spec, column)| encoder.encode(spec, count, column));
-            Ok(Done::Page(number, pages.collect::<io::Result<_>>()?))
+            Ok(Done::Page(number, pages.collect::<io::Result<_>>()?, names))
         }
         Task::Dictionary { group, column, pages } => {
             let pages = dictionary::encode(&COLUMNS[column], pages, &mut encoder.pages)?;
@@ -176,10 +192,11 @@ impl Groups<'_> {
         self.tasks.send(task).expect("BUG: the queue is kept until the end");
     }
 
-    /// Takes what a thread has done.
-    fn take(&mut self, done: Done) {
+    /// Takes what a thread has done; the bits of names are put at the place of their page.
+    fn take(&mut self, done: Done, names: &mut [Vec<u8>]) {
         match done {
-            Done::Page(number, columns) => {
+            Done::Page(number, columns, bits) => {
+                names[number] = bits;
                 let group = number / GROUP_PAGES;
                 let open = &mut self.open[group - self.first];
                 open.pages[number % GROUP_PAGES] = Some(columns);
@@ -202,7 +219,7 @@ impl Groups<'_> {
             open.pages.drain(..).flatten().flat_map(|page| page.into_iter().enumerate())
         {
             match page {
-                ColumnPage::Encoded(page) => encoded[column].push(page),
+                ColumnPage::Encoded(pages) => encoded[column].extend(pages),
                 ColumnPage::Indexed(page) => indexed[column].push(page),
             }
         }

@@ -2,6 +2,7 @@
 
 mod changes;
 mod common;
+mod find;
 mod hostile;
 mod largest;
 mod model;

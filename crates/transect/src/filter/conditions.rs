@@ -1,6 +1,6 @@
 //! Conditions on attributes: size, time, owner.
 
-use transect_sys::{Attributes, FieldMask};
+use transect_sys::{Attributes, FieldMask, FileType};
 
 /// Conditions on attributes. An unknown attribute meets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +115,12 @@ impl Conditions {
             | if_set(self.mode.is_some(), FieldMask::MODE)
     }
 
+    /// Returns whether an entry meets all conditions; of conditions on sizes, only files do.
+    pub fn accept(&self, attributes: &Attributes) -> bool {
+        (!self.are_about_sizes() || attributes.file_type() == FileType::File)
+            && self.matches(attributes)
+    }
+
     /// Returns whether an entry meets all conditions.
     pub(super) fn matches(&self, attributes: &Attributes) -> bool {
         satisfies(self.min_size, attributes.size(), |least, size| size >= least)
@@ -139,7 +145,6 @@ fn satisfies<R: Copy, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use transect_sys::FileType;
 
     fn file(size: u64, mtime: i64) -> Attributes {
         let mut attributes = Attributes::of_type(FileType::File);
@@ -158,6 +163,15 @@ mod tests {
         for (time, holds) in [(-5, false), (-4, true), (4, true), (5, false)] {
             assert_eq!(times.matches(&file(0, time)), holds, "{time}");
         }
+    }
+
+    #[test]
+    fn conditions_on_sizes_accept_only_files() {
+        let mut directory = file(15, 0);
+        directory.set_file_type(FileType::Directory);
+        let sizes = Conditions { min_size: Some(10), ..Conditions::default() };
+        assert!(sizes.accept(&file(15, 0)) && !sizes.accept(&directory));
+        assert!(!sizes.accept(&file(9, 0)) && Conditions::default().accept(&directory));
     }
 
     #[test]

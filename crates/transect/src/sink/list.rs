@@ -52,32 +52,57 @@ pub trait LineFormat: Debug + Send + Sync {
 /// An entry to be listed.
 #[derive(Debug)]
 pub struct ListEntry<'a> {
-    dir: &'a Dir<()>,
+    /// The directory, if it is one of a walk.
+    dir: Option<&'a Dir<()>>,
     /// The path of the directory, with a separator at the end.
     prefix: &'a [u8],
-    entry: EntryRef<'a>,
+    name: &'a OsStr,
+    attributes: &'a Attributes,
+    remark: Option<&'static str>,
 }
 
-impl ListEntry<'_> {
+impl<'a> ListEntry<'a> {
+    /// Returns an entry that does not come from a walk. `prefix` is the path of its directory with a separator at the
+    /// end, as bytes, and empty for a root.
+    pub fn new(prefix: &'a [u8], name: &'a OsStr, attributes: &'a Attributes) -> Self {
+        Self { dir: None, prefix, name, attributes, remark: None }
+    }
+
+    /// Sets a word for formats that show it: what the caller knows of the entry, besides its attributes.
+    pub fn with_remark(mut self, remark: Option<&'static str>) -> Self {
+        self.remark = remark;
+        self
+    }
+
+    /// Returns the word that the caller set.
+    pub fn remark(&self) -> Option<&'static str> {
+        self.remark
+    }
+
     /// Returns the name; of a root, the path as given.
-    pub fn name(&self) -> &OsStr {
-        self.entry.name
+    pub fn name(&self) -> &'a OsStr {
+        self.name
     }
 
     /// Returns the attributes that are known.
-    pub fn attributes(&self) -> &Attributes {
-        self.entry.attributes
+    pub fn attributes(&self) -> &'a Attributes {
+        self.attributes
     }
 
     /// Returns the path.
     pub fn path(&self) -> PathBuf {
-        self.dir.path_of(self.entry.name)
+        if let Some(dir) = self.dir {
+            return dir.path_of(self.name);
+        }
+        let mut path = Vec::new();
+        self.write_path(&mut path);
+        transect_sys::name_from_bytes(path).into()
     }
 
     /// Appends the bytes of the path; cheaper than [`ListEntry::path`].
     pub fn write_path(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.prefix);
-        out.extend_from_slice(self.entry.name.as_encoded_bytes());
+        out.extend_from_slice(self.name.as_encoded_bytes());
     }
 }
 
@@ -218,6 +243,50 @@ impl<W: Write> ListSink<W> {
         (std::mem::replace(&mut self.diagnostics, Diagnostics::new(0)), self.totals.take())
     }
 
+    /// Adds an entry that does not come from a walk. Returns [`Flow::Quit`] if no more can be written.
+    pub fn add(&mut self, entry: &ListEntry<'_>) -> Flow {
+        self.add_line(entry);
+        if self.buffer.len() < FLUSH_BYTES && !self.output.limit_reached() {
+            return Flow::Continue;
+        }
+        self.flush_if_due()
+    }
+
+    /// Adds a line, and returns whether the limit allowed it.
+    fn add_line(&mut self, entry: &ListEntry<'_>) -> bool {
+        let Self { output, buffer, sorted, totals, entries, .. } = self;
+        if let Some(sorted) = sorted {
+            buffer_line(sorted, entry, output.format.as_deref());
+        } else if output.reserve_line() {
+            match &output.format {
+                None => entry.write_path(buffer),
+                Some(format) => format.write(entry, buffer),
+            }
+            buffer.push(output.terminator);
+            if let Some(totals) = totals {
+                totals.add(entry.attributes(), self.follow);
+            }
+        } else {
+            return false;
+        }
+        *entries += 1;
+        true
+    }
+
+    fn flush_if_due(&mut self) -> Flow {
+        if self.sorted.is_some() {
+            return Flow::Continue;
+        }
+        if self.output.limit_reached() {
+            let _ = self.flush();
+            return Flow::Quit;
+        }
+        if self.buffer.len() >= FLUSH_BYTES || self.flushed.elapsed() >= FLUSH_INTERVAL {
+            return self.flush();
+        }
+        Flow::Continue
+    }
+
     fn flush(&mut self) -> Flow {
         let flow = self.output.write(&self.buffer);
         self.buffer.clear();
@@ -254,36 +323,16 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.prefix.clear();
         visit.dir.write_prefix(&mut self.prefix);
         self.follow = visit.follow;
-        let Self { output, buffer, sorted, prefix, totals, entries, .. } = self;
-        for entry in visit.batch.iter() {
-            let entry = ListEntry { dir: visit.dir, prefix, entry };
-            if let Some(sorted) = sorted {
-                buffer_line(sorted, &entry, output.format.as_deref());
-            } else if output.reserve_line() {
-                match &output.format {
-                    None => entry.write_path(buffer),
-                    Some(format) => format.write(&entry, buffer),
-                }
-                buffer.push(output.terminator);
-                if let Some(totals) = totals {
-                    totals.add(entry.attributes(), visit.follow);
-                }
-            } else {
+        let prefix = std::mem::take(&mut self.prefix);
+        for EntryRef { name, attributes, .. } in visit.batch.iter() {
+            let dir = Some(&**visit.dir);
+            let entry = ListEntry { dir, prefix: &prefix, name, attributes, remark: None };
+            if !self.add_line(&entry) {
                 break;
             }
-            *entries += 1;
         }
-        if self.sorted.is_some() {
-            return Flow::Continue;
-        }
-        if self.output.limit_reached() {
-            let _ = self.flush();
-            return Flow::Quit;
-        }
-        if self.buffer.len() >= FLUSH_BYTES || self.flushed.elapsed() >= FLUSH_INTERVAL {
-            return self.flush();
-        }
-        Flow::Continue
+        self.prefix = prefix;
+        self.flush_if_due()
     }
 
     fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {

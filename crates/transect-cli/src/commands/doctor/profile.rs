@@ -1,13 +1,13 @@
 //! The stored profile of the file system, as `doctor` shows it.
 
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use transect_lab::report::tuning;
 use transect_lab::tune::profile::Profile;
 use transect_text::settings;
 
-use crate::output::units::{count, counted};
+use crate::output::time::age;
+use crate::output::units::count;
 use crate::output::{BOLD, DIM, GOOD, WARN, quote};
 
 /// Writes the stored profile of `lab tune`: settings, age and evidence.
@@ -63,15 +63,4 @@ fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> 
         )?;
     }
     Ok(())
-}
-
-/// Returns the time since `second` (since 1970) in words.
-fn age(second: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let seconds = now.saturating_sub(second);
-    match seconds {
-        0..3600 => counted(seconds / 60, "minute", "minutes"),
-        3600..86_400 => counted(seconds / 3600, "hour", "hours"),
-        _ => counted(seconds / 86_400, "day", "days"),
-    }
 }

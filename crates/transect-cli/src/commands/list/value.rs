@@ -11,6 +11,7 @@ pub(super) fn of_column(columns: &Columns, column: Column, entry: &ListEntry<'_>
     match column {
         Column::Name => Value::Name(entry.name().to_owned()),
         Column::Path => Value::Name(entry.path().into_os_string()),
+        Column::Disk => entry.remark().map_or(Value::Unknown, |word| Value::Word(word.to_owned())),
         Column::Target => target(entry).map_or(Value::Unknown, Value::Name),
         column => columns.value(column, entry.attributes()),
     }

@@ -82,7 +82,20 @@ pub(crate) fn filterable_tree(
             "'{path}' is a snapshot; {option} applies only to directories"
         )));
     }
-    let fields = fields | walk.filter.conditions().fields();
+    let fields = fields | walk.filter.conditions.get().fields();
+    check_fields(path, &snapshot, fields)?;
+    read(path, &snapshot, fields).map(Some)
+}
+
+/// Fails if a snapshot does not have an attribute.
+///
+/// # Errors
+/// It does not have one.
+pub(crate) fn check_fields(
+    path: &Path,
+    snapshot: &Snapshot,
+    fields: FieldMask,
+) -> Result<(), CliError> {
     let is_missing =
         |column: &&Column| (fields - snapshot.metadata().fields()).contains(column.field());
     let missing = Column::ATTRIBUTES.iter().skip(1).find(is_missing);
@@ -94,7 +107,7 @@ pub(crate) fn filterable_tree(
         };
         return Err(CliError::Usage(format!("snapshot '{path}' does not have {name}{hint}")));
     }
-    read(path, &snapshot, fields).map(Some)
+    Ok(())
 }
 
 fn only_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError> {

@@ -1,0 +1,176 @@
+//! The patterns of `find`: substrings, globs, regular expressions.
+
+use std::ffi::OsStr;
+
+use globset::GlobBuilder;
+use regex::bytes::{Regex, RegexBuilder};
+use transect_snapshot::NamePattern;
+
+use crate::args::FindArgs;
+use crate::exit::CliError;
+
+/// Parses all patterns.
+///
+/// # Errors
+/// One is empty or invalid.
+pub(super) fn parse(args: &FindArgs) -> Result<Vec<NamePattern>, CliError> {
+    args.patterns.iter().map(|pattern| parse_one(args, pattern)).collect()
+}
+
+fn parse_one(args: &FindArgs, pattern: &OsStr) -> Result<NamePattern, CliError> {
+    if pattern.is_empty() {
+        let why = "an empty PATTERN is in every name; use --glob '*' to find all entries";
+        return Err(CliError::Usage(why.to_owned()));
+    }
+    if args.glob {
+        return glob(text(pattern)?, args.ignore_case);
+    }
+    if args.regex {
+        let regex = regex(text(pattern)?, args.ignore_case)
+            .map_err(|error| invalid(pattern, &regex_reason(&error)))?;
+        return Ok(NamePattern::name([], move |name| regex.is_match(name)));
+    }
+    // Only a regular expression knows the case of other letters.
+    if let Some(text) = pattern.to_str().filter(|_| args.ignore_case)
+        && !text.is_ascii()
+        && !text.contains('/')
+    {
+        let regex = regex(&regex::escape(text), true)
+            .map_err(|error| invalid(pattern, &regex_reason(&error)))?;
+        return Ok(NamePattern::name([], move |name| regex.is_match(name)));
+    }
+    let bytes = pattern.as_encoded_bytes();
+    if cfg!(windows) {
+        let slash = |&byte: &u8| if byte == b'\\' { b'/' } else { byte };
+        return Ok(NamePattern::substring(&bytes.iter().map(slash).collect::<Vec<u8>>()));
+    }
+    Ok(NamePattern::substring(bytes))
+}
+
+/// Returns a pattern for a glob: for names, or if it has a slash for paths.
+fn glob(pattern: &str, ignore_case: bool) -> Result<NamePattern, CliError> {
+    let of_path = pattern.contains('/');
+    let whole = match of_path && !pattern.starts_with('/') {
+        true => format!("**/{pattern}"),
+        false => pattern.to_owned(),
+    };
+    let glob = GlobBuilder::new(&whole)
+        .literal_separator(true)
+        .backslash_escape(!cfg!(windows))
+        .case_insensitive(ignore_case)
+        .build()
+        .map_err(|error| invalid(pattern.as_ref(), &error.kind().to_string()))?;
+    let regex = Regex::new(glob.regex())
+        .map_err(|error| invalid(pattern.as_ref(), &regex_reason(&error)))?;
+    let test = move |text: &[u8]| regex.is_match(text);
+    Ok(match of_path {
+        true => NamePattern::path(words_of_path(pattern), test),
+        false => NamePattern::name(words(pattern), test),
+    })
+}
+
+/// Returns the texts that every name has which a glob matches.
+fn words(glob: &str) -> Vec<Vec<u8>> {
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let mut chars = glob.chars();
+    let mut braces = 0_usize;
+    while let Some(c) = chars.next() {
+        let literal = match c {
+            '\\' if !cfg!(windows) => chars.next(),
+            '*' | '?' => None,
+            '[' => {
+                // The first character belongs to the class even if it is `]`.
+                let first = chars.next();
+                if matches!(first, Some('!' | '^')) {
+                    chars.next();
+                }
+                if chars.by_ref().any(|c| c == ']') {
+                    None
+                } else {
+                    return Vec::new();
+                }
+            }
+            '{' => {
+                braces += 1;
+                None
+            }
+            '}' => {
+                braces = braces.saturating_sub(1);
+                None
+            }
+            c => Some(c),
+        };
+        match literal.filter(|_| braces == 0) {
+            Some(c) => word.push(c),
+            None => words.push(std::mem::take(&mut word)),
+        }
+    }
+    words.push(word);
+    words.into_iter().filter(|word| !word.is_empty()).map(String::into_bytes).collect()
+}
+
+/// Returns the texts that the name of every path has which a glob matches. In a class or a group, a slash need
+/// not be the last one of the path.
+fn words_of_path(glob: &str) -> Vec<Vec<u8>> {
+    match (glob.contains(['[', '{', '\\']), glob.rsplit_once('/')) {
+        (false, Some((_, name))) => words(name),
+        _ => Vec::new(),
+    }
+}
+
+fn regex(pattern: &str, ignore_case: bool) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).case_insensitive(ignore_case).build()
+}
+
+fn text(pattern: &OsStr) -> Result<&str, CliError> {
+    pattern.to_str().ok_or_else(|| invalid(pattern, "it is not UTF-8"))
+}
+
+fn invalid(pattern: &OsStr, reason: &str) -> CliError {
+    CliError::Usage(format!("cannot parse pattern '{}': {reason}", pattern.display()))
+}
+
+/// Returns the last line of the message, which is the reason; those above point into the expression.
+fn regex_reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().next_back().unwrap_or_default();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_every_name_that_matches() {
+        for (glob, expected, names) in [
+            ("*.iso", &[".iso"][..], &["a.iso", ".iso"][..]),
+            ("a?c*d", &["a", "c", "d"], &["abcd", "a-cd"]),
+            ("x[ab]y", &["x", "y"], &["xay", "xby"]),
+            ("x[]a]y", &["x", "y"], &["x]y", "xay"]),
+            ("x[!]a]y", &["x", "y"], &["xby"]),
+            ("*.{jpg,{p,s}ng}!", &[".", "!"], &["a.jpg!", "a.sng!"]),
+            ("all", &["all"], &["all"]),
+            ("*", &[], &["", "any"]),
+        ] {
+            let words = words(glob);
+            let texts: Vec<&str> =
+                words.iter().map(|word| std::str::from_utf8(word).unwrap()).collect();
+            assert_eq!(texts, expected, "{glob}");
+            let matcher = GlobBuilder::new(glob).literal_separator(true).build().unwrap();
+            let regex = Regex::new(matcher.regex()).unwrap();
+            for name in names {
+                assert!(regex.is_match(name.as_bytes()), "{glob} {name}");
+                assert!(texts.iter().all(|word| name.contains(word)), "{glob} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_paths_are_those_behind_the_last_slash() {
+        assert_eq!(words_of_path("src/*.rs"), [b".rs"]);
+        assert_eq!(words_of_path("/usr/**"), Vec::<Vec<u8>>::new());
+        assert_eq!(words_of_path("a/b[/]c"), Vec::<Vec<u8>>::new());
+        assert_eq!(words_of_path("a/{b/c,d}"), Vec::<Vec<u8>>::new());
+    }
+}

@@ -1,0 +1,358 @@
+//! Finds entries by their names, without a table: reads the pages of names, and of other columns only those with a match.
+//!
+//! ```text
+//! words ─► index: blocks of rows that can match ─► pages of names, on several threads
+//!       ─► rows that match ─► directories and attributes of these rows ─► hits in tree order
+//! ```
+
+mod chain;
+mod columns;
+mod in_order;
+mod index;
+mod names;
+mod search;
+
+use std::ops::{ControlFlow, Range};
+
+use transect::{Attributes, Cancel};
+
+use crate::byte_values::ByteValues;
+use crate::read::column::ColumnReader;
+use crate::read::error::ReadError;
+use crate::read::footer::RowGroup;
+use crate::read::rows::check_name;
+use crate::read::{ReadAt, Snapshot};
+use crate::schema::Column;
+
+pub use search::{NamePattern, Search};
+
+use chain::Chain;
+use columns::{AttributeReader, DirectoryReader, is_exact};
+use index::Blocks;
+use search::NameMatcher;
+
+/// The rows that a thread searches at a time.
+const TASK_ROWS: u64 = 32_768;
+
+/// The maximum number of threads.
+const MAX_THREADS: usize = 16;
+
+/// An entry that was found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Hit<'h> {
+    /// The number of its row.
+    pub row: u64,
+    /// The path of its directory, with a separator at the end; empty for a root.
+    pub directory: &'h [u8],
+    /// The name as the system stores it; of a root, its path.
+    pub name: &'h [u8],
+    /// The type, and the attributes that were requested and are stored.
+    pub attributes: &'h Attributes,
+}
+
+/// What a search returns besides names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Want {
+    Hits,
+    Count,
+}
+
+/// What a thread found in some rows.
+#[derive(Debug, Default)]
+struct Found {
+    count: u64,
+    hits: Vec<FoundHit>,
+    names: ByteValues,
+    /// The different directories, as far as they are neighbours.
+    directories: ByteValues,
+}
+
+#[derive(Debug)]
+struct FoundHit {
+    row: u64,
+    directory: usize,
+    attributes: Attributes,
+}
+
+impl<S: ReadAt + Sync> Snapshot<S> {
+    /// Calls `each` with the entries that a search finds, in tree order, until it breaks or `cancel` is set. Returns the
+    /// number of calls.
+    ///
+    /// Works on as many threads as there are processors, at most 16. Memory is needed for the hits of a few
+    /// tens of thousands of rows.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged. Parts that the search does not need are not checked.
+    pub fn find(
+        &self,
+        search: &Search,
+        cancel: &Cancel,
+        mut each: impl FnMut(&Hit<'_>) -> ControlFlow<()>,
+    ) -> Result<u64, ReadError> {
+        let mut chain = None;
+        let mut exact = Vec::new();
+        let mut count = 0;
+        self.run(search, Want::Hits, cancel, |found| {
+            for (index, hit) in found.hits.iter().enumerate() {
+                let mut directory = found.directories.get(hit.directory);
+                if !is_exact(directory) || cfg!(windows) {
+                    exact.clear();
+                    let chain = chain.get_or_insert_with(|| Chain::new(self.rows()));
+                    exact.extend_from_slice(chain.directory(hit.row)?);
+                    append_separator(&mut exact, std::path::MAIN_SEPARATOR);
+                    directory = &exact;
+                }
+                let name = found.names.get(index);
+                count += 1;
+                let hit = Hit { row: hit.row, directory, name, attributes: &hit.attributes };
+                if each(&hit).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    /// Returns the number of entries that a search finds. If `cancel` is set, it is too small.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::find`].
+    pub fn count(&self, search: &Search, cancel: &Cancel) -> Result<u64, ReadError> {
+        let mut count = 0;
+        self.run(search, Want::Count, cancel, |found| {
+            count += found.count;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(count)
+    }
+
+    fn run(
+        &self,
+        search: &Search,
+        want: Want,
+        cancel: &Cancel,
+        mut take: impl FnMut(&Found) -> Result<ControlFlow<()>, ReadError>,
+    ) -> Result<(), ReadError> {
+        let footer = &self.footer;
+        let blocks =
+            index::blocks_with(&self.source, footer.name_index, footer.rows, search.words())?;
+        let blocks = blocks.as_ref();
+        let tasks = tasks(&footer.groups, blocks);
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+        let worker = || {
+            let mut searcher = Searcher::new(&self.source, search, want);
+            let tasks = &tasks;
+            move |task: usize| {
+                let (group, rows) = &tasks[task];
+                searcher.search(&footer.groups[*group], rows.clone(), blocks, cancel)
+            }
+        };
+        let mut result = Ok(());
+        in_order::run(tasks.len(), threads.min(MAX_THREADS), worker, |found| {
+            match found.and_then(|found| take(&found)) {
+                Ok(flow) if !cancel.is_cancelled() => flow,
+                Ok(_) => ControlFlow::Break(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        result
+    }
+}
+
+/// Returns the rows that can have a match, each with its row group.
+fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<(usize, Range<u64>)> {
+    let mut tasks = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        let end = group.first_row + group.rows;
+        for begin in (group.first_row..end).step_by(TASK_ROWS as usize) {
+            let rows = begin..end.min(begin + TASK_ROWS);
+            if blocks
+                .is_none_or(|blocks| blocks.next(rows.start).is_some_and(|next| next < rows.end))
+            {
+                tasks.push((number, rows));
+            }
+        }
+    }
+    tasks
+}
+
+/// Searches rows, on one thread.
+struct Searcher<'s, S> {
+    source: &'s S,
+    search: &'s Search,
+    matcher: NameMatcher<'s>,
+    want: Want,
+    /// The first row of the row group that the readers are in, and the next row to be searched.
+    position: Option<(u64, u64)>,
+    names: ColumnReader,
+    raw: ColumnReader,
+    directories: Option<DirectoryReader>,
+    attributes: Option<AttributeReader>,
+    folded: Vec<u8>,
+    /// The path of a directory, with a separator at the end.
+    directory: Vec<u8>,
+}
+
+impl<'s, S: ReadAt> Searcher<'s, S> {
+    fn new(source: &'s S, search: &'s Search, want: Want) -> Self {
+        let fields = match want {
+            Want::Hits => search.fields | search.condition_fields(),
+            Want::Count => search.condition_fields(),
+        };
+        let is_hit = want == Want::Hits;
+        Self {
+            source,
+            search,
+            matcher: NameMatcher::new(search),
+            want,
+            position: None,
+            names: ColumnReader::new(Column::Name),
+            raw: ColumnReader::new(Column::NameRaw),
+            directories: (is_hit || search.needs_paths()).then(DirectoryReader::new),
+            attributes: (is_hit || search.has_conditions()).then(|| AttributeReader::new(fields)),
+            folded: Vec::new(),
+            directory: Vec::new(),
+        }
+    }
+
+    /// Begins a row group, unless the readers are in it and not behind `row`.
+    fn begin(&mut self, group: &RowGroup, row: u64) {
+        if self.position.is_some_and(|(first, next)| first == group.first_row && next <= row) {
+            return;
+        }
+        for (column, reader) in [(Column::Name, &mut self.names), (Column::NameRaw, &mut self.raw)]
+        {
+            reader.begin(&group.columns[column as usize], group.first_row, group.rows);
+        }
+        self.directories.iter_mut().for_each(|reader| reader.begin(group));
+        self.attributes.iter_mut().for_each(|reader| reader.begin(group));
+    }
+
+    /// Searches some rows of a group.
+    fn search(
+        &mut self,
+        group: &RowGroup,
+        rows: Range<u64>,
+        blocks: Option<&Blocks>,
+        cancel: &Cancel,
+    ) -> Result<Found, ReadError> {
+        let mut found = Found::default();
+        self.begin(group, rows.start);
+        let (mut next, mut matches, mut others) = (rows.start, Vec::new(), Vec::new());
+        while !cancel.is_cancelled() {
+            if let Some(blocks) = blocks {
+                next = blocks.next(next).unwrap_or(rows.end);
+            }
+            if next >= rows.end {
+                break;
+            }
+            for reader in [&mut self.names, &mut self.raw] {
+                if next >= reader.page_end() {
+                    reader.advance_to(next, self.source)?;
+                }
+            }
+            // Both pages have these rows.
+            let end = self.names.page_end().min(self.raw.page_end()).min(rows.end);
+            matches.clear();
+            others.clear();
+            self.search_page(next..end, &mut others, &mut matches);
+            for &row in &matches {
+                if row >= next && row < end {
+                    self.add(row, &mut found)?;
+                }
+            }
+            next = end;
+        }
+        self.position = Some((group.first_row, rows.end));
+        Ok(found)
+    }
+
+    /// Appends the rows that match; `others` are those with names that are not UTF-8.
+    fn search_page(&mut self, rows: Range<u64>, others: &mut Vec<usize>, matches: &mut Vec<u64>) {
+        let Self { names, raw, matcher, folded, .. } = self;
+        let first = names.page_begin();
+        let of_raw =
+            (rows.start - raw.page_begin()) as usize..(rows.end - raw.page_begin()) as usize;
+        let has_others = raw.defined().get(of_raw).is_none_or(|of_rows| of_rows.contains(&true));
+        if has_others {
+            let are_raw = rows.clone().filter(|&row| raw.bytes(row).is_some());
+            others.extend(are_raw.map(|row| (row - first) as usize));
+        }
+        if let Some(names) = names.all_bytes() {
+            let found = |index: usize| matches.push(first + index as u64);
+            names::matches_in(names, others, matcher, folded, found);
+        }
+        for &index in &*others {
+            let row = first + index as u64;
+            let is_match =
+                raw.bytes(row).is_some_and(|it| names::matches_alone(it, matcher, folded));
+            if is_match {
+                matches.push(row);
+            }
+        }
+        if has_others {
+            matches.sort_unstable();
+        }
+    }
+
+    /// Adds a row whose name matches, if all else does.
+    fn add(&mut self, row: u64, found: &mut Found) -> Result<(), ReadError> {
+        let Self { source, search, directories, attributes, directory, .. } = self;
+        let attributes = match attributes {
+            Some(reader) => reader.attributes(row, *source)?,
+            None => Attributes::default(),
+        };
+        if search.has_conditions() && !search.accepts(&attributes) {
+            return Ok(());
+        }
+        let raw = self.raw.bytes(row);
+        let Some(name) = raw.or_else(|| self.names.bytes(row)) else { return Ok(()) };
+        if let Some(reader) = directories {
+            directory.clear();
+            directory.extend_from_slice(reader.path(row, *source)?);
+            check_name(name, u32::from(!directory.is_empty()), raw.is_some())?;
+            append_separator(directory, '/');
+            if search.needs_paths() && !accepts_path(search, directory, name) {
+                return Ok(());
+            }
+        }
+        found.count += 1;
+        if self.want == Want::Hits {
+            let last = found.directories.len().checked_sub(1);
+            let directory = match last.filter(|&it| found.directories.get(it) == &directory[..]) {
+                Some(last) => last,
+                None => {
+                    found.directories.push(directory);
+                    found.directories.len() - 1
+                }
+            };
+            found.names.push(name);
+            found.hits.push(FoundHit { row, directory, attributes });
+        }
+        Ok(())
+    }
+}
+
+/// Appends a separator to the path of a directory, unless it ends with one.
+fn append_separator(path: &mut Vec<u8>, separator: char) {
+    let ends_with_separator = |last: &u8| *last == b'/' || char::from(*last) == separator;
+    if path.last().is_some_and(|last| !ends_with_separator(last)) {
+        path.push(separator as u8);
+    }
+}
+
+/// Returns whether the path of an entry matches. Patterns have slashes on every system.
+fn accepts_path(search: &Search, directory: &[u8], name: &[u8]) -> bool {
+    if cfg!(windows) {
+        let slashes = |path: &[u8]| -> Vec<u8> {
+            path.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()
+        };
+        return search.accepts_path(&slashes(directory), &slashes(name));
+    }
+    search.accepts_path(directory, name)
+}
