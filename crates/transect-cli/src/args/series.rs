@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ComparisonArgs, ProgressArgs};
+use super::{ComparisonArgs, ProgressArgs, RescanArgs};
 
 pub(crate) const KEEP_NOTES: &str = "\
 Snapshots are kept in transect/series in the data folder of the user: $XDG_DATA_HOME, or ~/.local/share. Each PATH has a \
@@ -21,6 +21,8 @@ Examples:
     transect keep src docs
   Keep the home directory, on its file system only:
     transect keep -x ~
+  Keep another one, and read only what may have changed:
+    transect keep -x ~ && transect keep -x --rescan names ~
   Show what would be stored and removed:
     transect keep --dry-run src
   Keep a snapshot, and see later what changed:
@@ -36,6 +38,8 @@ pub(crate) struct KeepArgs {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
+    #[command(flatten)]
+    pub(crate) rescan: RescanArgs,
     /// Stay on the file system of each PATH
     #[arg(short = 'x', long)]
     pub(crate) one_file_system: bool,
@@ -62,6 +66,8 @@ Examples:
     transect keep src && transect changes src
   Show what changed within three days:
     transect keep src && transect changes --since 3d src
+  Show new, moved and removed files without querying every file:
+    transect keep src && transect changes --rescan names src
   Show only the numbers, and the directories that grew or shrank:
     transect keep src && transect changes -s src
   Show the five largest changes since a date:
@@ -83,6 +89,8 @@ pub(crate) struct ChangesArgs {
     /// day (yesterday, "last week"). If all snapshots are newer, the oldest is used.
     #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
     pub(crate) since: Option<i64>,
+    #[command(flatten)]
+    pub(crate) rescan: RescanArgs,
     #[command(flatten)]
     pub(crate) comparison: ComparisonArgs,
 }

@@ -5,6 +5,22 @@ use clap::Args;
 #[cfg(feature = "snapshot")]
 use super::one_of;
 
+/// How commands that keep series read their tree again.
+#[cfg(feature = "snapshot")]
+#[derive(Debug, Args)]
+pub(crate) struct RescanArgs {
+    /// List only directories that changed since the last kept snapshot; of the others query LEVEL: `attributes`, or
+    /// only `names`
+    ///
+    /// With `names`, sizes, times and owners of files in directories that did not change are those of the last
+    /// snapshot: much faster, but it misses files that were written to. Both levels miss what a file system hides
+    /// that does not change the times of directories. How much was inherited is stored and shown. Without a snapshot
+    /// that can be used, everything is read.
+    #[arg(long, value_name = "LEVEL", hide_possible_values = true,
+          value_parser = one_of(transect_snapshot::SinceLevel::ALL, transect_snapshot::SinceLevel::as_str))]
+    pub(crate) rescan: Option<transect_snapshot::SinceLevel>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SinceArgs {
     /// List only directories that changed since a snapshot: a file, or `last` for the last one of `transect keep`

@@ -6,6 +6,7 @@ use transect::FieldMask;
 
 use crate::args::ChangesArgs;
 use crate::commands::diff::{self, ReadingOptions, Side, Sides};
+use crate::commands::snapshot::Since;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
@@ -32,7 +33,11 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let root: PathBuf = series.root().to_owned();
     let reading =
         ReadingOptions { one_file_system: stays, ..diff::reading_options(&args.comparison) };
-    let after = Side::read(root, &reading, &cancel)?;
+    let since = match args.rescan.rescan {
+        Some(level) => Since::last_of(&series, level)?,
+        None => None,
+    };
+    let after = Side::read(root, &reading, since.as_ref(), &cancel)?;
     if after.end() >= ExitStatus::RootFailed {
         return Ok(after.end());
     }

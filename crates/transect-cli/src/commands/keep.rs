@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use transect::{Cancel, Progress, ScanOptions};
+use transect_snapshot::Inherited;
 use transect_sys::file::attributes_at;
 
 use crate::args::KeepArgs;
-use crate::commands::snapshot::{self, Counted};
+use crate::commands::snapshot::{self, Counted, Since};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output::inherited::InheritedObject;
 use crate::output::json::PathEntry;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
@@ -41,6 +43,7 @@ struct SnapshotObject<'a> {
     size: Option<u64>,
     complete: Option<bool>,
     errors: Option<u64>,
+    inherited: Option<InheritedObject>,
 }
 
 /// What happened to a series.
@@ -54,12 +57,13 @@ struct Outcome {
 }
 
 /// The numbers of a new snapshot.
-#[derive(Clone, Copy)]
 struct Stored {
     entries: u64,
+    directories: u64,
     size: u64,
     complete: bool,
     errors: u64,
+    inherited: Option<Inherited>,
 }
 
 pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
@@ -101,11 +105,16 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     // Before reading: another process that stores the same tree makes this one superfluous.
     let writer = series.lock()?;
     let taken = writer.time_for(snapshot::now())?;
+    let since = match args.rescan.rescan {
+        Some(level) => Since::last_of(series, level)?,
+        None => None,
+    };
     let progress = Arc::new(Progress::new());
     let line = ProgressLine::start(args.progress, true, &progress);
     transect_sys::host::raise_handle_limit();
     let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
-    let (table, outcome) = snapshot::walk(options, snapshot::KEPT_FIELDS, None, cancel, &progress)?;
+    let fields = snapshot::KEPT_FIELDS;
+    let (table, outcome) = snapshot::walk(options, fields, since.as_ref(), cancel, &progress)?;
     drop(line);
     let diagnostics = table.diagnostics();
     output::show_errors(diagnostics, args.errors);
@@ -117,7 +126,8 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         return Ok(end);
     }
     let scope = snapshot::scope_of_all(args.one_file_system);
-    let metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
+    let mut metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
+    metadata.inherited = since.as_ref().map(Since::inherited);
     let mut size = 0;
     let written = writer.store(taken, |out| {
         let mut out = Counted::new(out);
@@ -130,8 +140,14 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
         return Ok(ExitStatus::Interrupted);
     }
     let file = written?;
-    let (entries, errors) = (table.len(), diagnostics.errors);
-    let stored = Some(Stored { entries, size, complete: metadata.complete, errors });
+    let stored = Some(Stored {
+        entries: table.len(),
+        directories: table.grand_total().directories.into(),
+        size,
+        complete: metadata.complete,
+        errors: diagnostics.errors,
+        inherited: metadata.inherited,
+    });
     let thinning = thinning(args, || writer.thin(taken))?;
     let shown = show(args, series, &Outcome { file, taken, stored, thinning })?;
     Ok(end.max(shown))
@@ -169,7 +185,9 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     let _ = match stored {
         Some(stored) => {
             let entries = counted(stored.entries, "entry", "entries");
-            writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size))
+            let _ = writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size));
+            let inherited = stored.inherited.clone().map(InheritedObject::from);
+            inherited.map_or(Ok(()), |it| writeln!(text, "{}", it.text(stored.directories)))
         }
         None => writeln!(text, "would keep '{root}' in '{file}'"),
     };
@@ -190,10 +208,11 @@ fn object<'a>(series: &'a Series, outcome: &'a Outcome) -> Object<'a> {
         snapshot: SnapshotObject {
             file: file.as_path().into(),
             taken: *taken,
-            entries: stored.map(|it| it.entries),
-            size: stored.map(|it| it.size),
-            complete: stored.map(|it| it.complete),
-            errors: stored.map(|it| it.errors),
+            entries: stored.as_ref().map(|it| it.entries),
+            size: stored.as_ref().map(|it| it.size),
+            complete: stored.as_ref().map(|it| it.complete),
+            errors: stored.as_ref().map(|it| it.errors),
+            inherited: stored.as_ref().and_then(|it| it.inherited.clone()).map(Into::into),
         },
         removed: thinning.superfluous.iter().map(|path| path.as_path().into()).collect(),
         unusable: thinning.unusable.len(),

@@ -321,6 +321,101 @@ fn snapshot_since_equals_a_full_one_and_says_what_it_inherited() {
     assert!(text.stdout_text().contains(" unchanged since 20"), "{}", text.text());
 }
 
+/// Keeps a snapshot with the help of the last one, and returns what `--json` prints.
+fn rescan(env: &TestEnv, level: &str) -> Value {
+    env.transect(["keep", "--rescan", level, "--json", "tree"]).exits(0).quiet().json()
+}
+
+#[test]
+fn keep_rescan_equals_a_full_snapshot_and_marks_what_it_inherited() {
+    let env = TestEnv::new();
+    let _ = old_tree(&env);
+    // Without an earlier snapshot, everything is read.
+    let all = env.transect(["keep", "--rescan", "names", "--json", "tree"]).exits(0);
+    assert!(all.stderr_text().contains("everything is read"), "{}", all.text());
+    let first = all.json();
+    assert_eq!(first["snapshot"]["inherited"], Value::Null);
+    env.text("tree/new", "new");
+    let _ = env.transect(["snapshot", "--all-times", "-o", "full.parquet", "tree"]).exits(0);
+    for (level, inherits) in [("attributes", false), ("names", true), ("names", true)] {
+        let kept = rescan(&env, level);
+        let inherited = &kept["snapshot"]["inherited"];
+        assert_eq!((&inherited["level"], inherited["entries"] != 0), (&level.into(), inherits));
+        assert_ne!(inherited["directories"], 0, "{inherited}");
+        let file = file(&kept);
+        let args = ["diff", "--verify", "--json", "--summary", "full.parquet", file.to_str().unwrap()];
+        let numbers = env.transect(args).exits(0).quiet().json();
+        for key in ["added", "removed", "modified", "renamed", "unreadable"] {
+            assert_eq!(numbers[key], 0, "{level}: {numbers}");
+        }
+        assert_eq!(numbers["after"]["inherited"], *inherited);
+        assert_eq!(numbers["before"]["inherited"], Value::Null);
+    }
+    let shown = history(&env, "tree", 0);
+    let marked: Vec<bool> = shown["snapshots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["inherited"]["entries"].as_u64().unwrap_or(0) > 0)
+        .collect();
+    assert_eq!(marked, [false, false, true, true]);
+    let text = env.transect(["history", "tree"]).exits(0).quiet().stdout_text();
+    assert_eq!(text.matches("  inherited attributes\n").count(), 2, "{text}");
+    let text = env.transect(["keep", "--rescan", "names", "tree"]).exits(0).quiet().stdout_text();
+    assert!(text.contains(" unchanged since 20"), "{text}");
+}
+
+#[test]
+fn keep_rescan_of_another_file_system_reads_everything() {
+    let test = "keep_rescan_of_another_file_system_reads_everything";
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let _ = keep(&env, "tree");
+    let mounted = match Mount::tmpfs("64k", &env.path("tree")) {
+        Ok(mounted) => mounted,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    env.write("tree/file", 10);
+    let kept = env.transect(["keep", "--rescan", "names", "--json", "tree"]).exits(0);
+    let told = kept.stderr_text();
+    assert!(told.contains("on another file system") && told.contains("everything is read"), "{told}");
+    let object = kept.json();
+    assert_eq!((&object["snapshot"]["entries"], &object["snapshot"]["inherited"]), (&2.into(), &Value::Null));
+    drop(mounted);
+}
+
+/// `names` misses a file that was written to, and reports that it may; `attributes` does not miss it.
+#[test]
+fn changes_rescan_reports_what_it_did_not_query() {
+    let env = TestEnv::new();
+    let _ = old_tree(&env);
+    env.mkdir("tree/quiet");
+    env.text("tree/quiet/file", "1");
+    let root = env.path("tree/quiet");
+    let changed = fs::metadata(&root).and_then(|root| root.modified()).expect("a time");
+    wait_until("the directory is older than two seconds", || {
+        changed.elapsed().is_ok_and(|age| age > Duration::from_secs(3))
+    });
+    let _ = keep(&env, "tree");
+    // Neither the directory nor its names change.
+    let mut file = fs::OpenOptions::new().append(true).open(root.join("file")).unwrap();
+    std::io::Write::write_all(&mut file, b"more").unwrap();
+    env.text("tree/new", "new");
+    let shown = env.transect(["changes", "--rescan", "names", "tree"]).exits(0);
+    assert!(shown.stdout_text().contains("tree/new"), "{}", shown.text());
+    assert!(!shown.stdout_text().contains("quiet/file"), "{}", shown.text());
+    assert!(shown.stderr_text().contains("later changes of these are missing"), "{}", shown.text());
+    let shown = env.transect(["changes", "--rescan", "attributes", "tree"]).exits(0);
+    assert!(shown.stdout_text().contains("quiet/file"), "{}", shown.text());
+    assert!(!shown.stderr_text().contains("are missing"), "{}", shown.text());
+    let json = env.transect(["changes", "--json", "--rescan", "names", "tree"]).exits(0).quiet();
+    let numbers = json.stdout_text().lines().last().unwrap().to_owned();
+    let numbers: Value = serde_json::from_str(&numbers).unwrap();
+    assert_eq!(numbers["after"]["inherited"]["level"], "names");
+    let wrong = env.transect(["changes", "--rescan", "all", "tree"]).exits(2);
+    assert!(wrong.stderr_text().contains("names"), "{}", wrong.text());
+}
+
 #[test]
 fn scan_since_equals_a_full_scan() {
     let env = TestEnv::new();

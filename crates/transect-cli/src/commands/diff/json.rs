@@ -8,6 +8,7 @@ use transect::FieldMask;
 use transect_snapshot::{Change, Diff, Facts, Metadata};
 
 use crate::args::{Compared, ComparisonArgs};
+use crate::output::inherited::InheritedObject;
 use crate::output::json::{self, PathEntry};
 use crate::output::stream;
 
@@ -88,6 +89,7 @@ struct SideObject<'a> {
     ended: Option<i64>,
     complete: bool,
     errors: u64,
+    inherited: Option<InheritedObject>,
 }
 
 impl<'a> From<&'a Metadata> for SideObject<'a> {
@@ -99,6 +101,7 @@ impl<'a> From<&'a Metadata> for SideObject<'a> {
             ended: of.ended,
             complete: of.complete,
             errors: of.errors,
+            inherited: of.inherited.clone().map(Into::into),
         }
     }
 }

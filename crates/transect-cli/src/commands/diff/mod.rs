@@ -4,11 +4,15 @@ mod json;
 mod sides;
 mod text;
 
-use transect_snapshot::DiffOptions;
+use transect::FieldMask;
+use transect_snapshot::{DiffOptions, Metadata};
 
 use crate::args::{ComparisonArgs, DiffArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::output::time::TimeFormatter;
+use crate::output::units::counted;
 
 pub(crate) use sides::{ReadingOptions, Side, Sides};
 pub(crate) use text::signed;
@@ -41,9 +45,21 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
     if args.json {
         json::write(args, &found, sides.before.metadata(), sides.after.metadata())?;
     } else {
+        note_inherited("A", sides.before.metadata());
+        note_inherited("B", sides.after.metadata());
         text::write(args, &found)?;
     }
     let differs = args.exit_code && !found.is_empty();
     let is_complete = sides.are_complete() && !differs;
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+}
+
+/// Reports that changes of files may be missing, because a tree was not queried completely.
+fn note_inherited(name: &str, metadata: &Metadata) {
+    let Some(inherited) = metadata.inherited.as_ref().filter(|it| it.entries > 0) else { return };
+    let oldest = TimeFormatter::for_fields(FieldMask::MTIME).text(inherited.oldest);
+    let entries = counted(inherited.entries, "entry", "entries");
+    output::note(&format!(
+        "attributes of {entries} of {name} are from {oldest}: later changes of these are missing"
+    ));
 }

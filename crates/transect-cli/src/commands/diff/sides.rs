@@ -7,7 +7,7 @@ use transect::{Cancel, FieldMask, Progress, ScanOptions};
 use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapshot, diff};
 
 use crate::args::{ProgressArgs, image_reader};
-use crate::commands::snapshot;
+use crate::commands::snapshot::{self, Since};
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::progress::ProgressLine;
@@ -19,10 +19,11 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Reads a directory, or the image of a volume.
+    /// Reads a directory, or the image of a volume; where possible with the help of a snapshot.
     pub(crate) fn read(
         root: PathBuf,
         options: &ReadingOptions,
+        since: Option<&Since>,
         cancel: &Cancel,
     ) -> Result<Self, CliError> {
         let progress = Arc::new(Progress::new());
@@ -33,12 +34,13 @@ impl Side {
         walk.reader = reader;
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME;
-        let (table, outcome) = snapshot::walk(walk, fields, None, cancel, &progress)?;
+        let (table, outcome) = snapshot::walk(walk, fields, since, cancel, &progress)?;
         drop(line);
         output::show_errors(table.diagnostics(), options.errors);
         let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
         let scope = snapshot::scope_of_all(options.one_file_system);
-        let metadata = snapshot::metadata(&table, &outcome, None, scope);
+        let mut metadata = snapshot::metadata(&table, &outcome, None, scope);
+        metadata.inherited = since.map(Since::inherited);
         Ok(Self::Live(Box::new(LiveTree::new(table, metadata)), end))
     }
 
@@ -88,8 +90,8 @@ impl Sides {
         let read = |path: &Path| {
             let side = match snapshot::open(path)? {
                 Some(snapshot) => Side::Stored(Box::new(snapshot)),
-                None if has_stored => Side::read(snapshot::absolute(path), options, cancel)?,
-                None => Side::read(path.to_owned(), options, cancel)?,
+                None if has_stored => Side::read(snapshot::absolute(path), options, None, cancel)?,
+                None => Side::read(path.to_owned(), options, None, cancel)?,
             };
             Ok::<_, CliError>(match side.end() {
                 end @ (ExitStatus::Interrupted | ExitStatus::RootFailed) => Err(end),

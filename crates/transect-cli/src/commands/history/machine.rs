@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::point::{History, Point};
 use crate::output::csv::Record;
+use crate::output::inherited::InheritedObject;
 use crate::output::json::PathEntry;
 use crate::output::{self, stream};
 
@@ -33,6 +34,7 @@ struct PointObject<'a> {
     apparent_size: u64,
     disk_usage: u64,
     file_size: Option<u64>,
+    inherited: Option<InheritedObject>,
     #[serde(flatten)]
     path: PathEntry<'a>,
 }
@@ -58,6 +60,7 @@ impl<'a> From<&'a Point> for PointObject<'a> {
             apparent_size: totals.apparent,
             disk_usage: totals.allocated,
             file_size: *file_size,
+            inherited: metadata.inherited.clone().map(Into::into),
             path: path.as_path().into(),
         }
     }
@@ -89,7 +92,7 @@ pub(super) fn write_json(history: &History) -> io::Result<()> {
 /// The output cannot be written.
 pub(super) fn write_csv(history: &History) -> io::Result<()> {
     const COLUMNS: &str = "taken,ended,complete,errors,entries,files,directories,apparent_size,\
-                           disk_usage,file_size,path\n";
+                           disk_usage,file_size,inherited_entries,path\n";
     let mut text = COLUMNS.as_bytes().to_vec();
     for point in &history.points {
         let Point { path, taken, file_size, totals, metadata } = point;
@@ -108,6 +111,7 @@ pub(super) fn write_csv(history: &History) -> io::Result<()> {
             record.plain(number);
         }
         known(&mut record, *file_size);
+        record.plain(metadata.inherited.as_ref().map_or(0, |it| it.entries));
         record.text(path.as_os_str().as_encoded_bytes());
         text.push(b'\n');
     }

@@ -16,6 +16,13 @@ pub(super) struct Point {
     pub(super) metadata: Metadata,
 }
 
+impl Point {
+    /// Returns whether attributes of entries were taken from an earlier snapshot.
+    pub(super) fn has_inherited(&self) -> bool {
+        self.metadata.inherited.as_ref().is_some_and(|it| it.entries > 0)
+    }
+}
+
 /// The snapshots of a root.
 pub(super) struct History {
     pub(super) series: Series,

@@ -41,9 +41,10 @@ pub(super) fn write(history: &History) -> io::Result<()> {
         let more = before.map(|it| signed_count(entries(point) - entries(it))).unwrap_or_default();
         let (time, totals) = (times.text(point.taken), &point.totals);
         let partial = if point.metadata.complete { "" } else { "  partial" };
+        let inherited = if point.has_inherited() { "  inherited attributes" } else { "" };
         let (usage, entries) = (bytes(totals.allocated), count(totals.entries));
         let line = format!("{time:<19}  {usage:>10}  {grown:>11}  {entries:>11}  {more:>8}");
-        writeln!(out, "{}{WARN}{partial}{WARN:#}", line.trim_end())?;
+        writeln!(out, "{}{WARN}{partial}{WARN:#}{DIM}{inherited}{DIM:#}", line.trim_end())?;
         before = Some(point);
     }
     if points.len() > 1 {

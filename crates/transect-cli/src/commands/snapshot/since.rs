@@ -56,13 +56,46 @@ impl Since {
                 }
             },
         };
+        let level = args.since_level.unwrap_or(SinceLevel::Attributes);
+        Self::new(&path, &snapshot, roots, level, fields).map(Some)
+    }
+
+    /// Returns the last snapshot of a series; `None`, and the user gets the reason, if none can be used.
+    ///
+    /// # Errors
+    /// The folder of the series cannot be read.
+    pub(crate) fn last_of(series: &Series, level: SinceLevel) -> Result<Option<Self>, CliError> {
+        let Search { kept, unusable } = series.newest(i64::MAX)?;
+        unusable.iter().for_each(|it| output::note(&it.to_string()));
+        let Some(kept) = kept else {
+            output::hint("no snapshot was kept yet: everything is read");
+            return Ok(None);
+        };
+        let roots = vec![series.root().to_owned()];
+        // A snapshot of the series, and a comparison with it, want all attributes.
+        match Self::new(&kept.path, &kept.snapshot, roots, level, FieldMask::all()) {
+            Ok(since) => Ok(Some(since)),
+            Err(error) => {
+                output::hint(&format!("{error}: everything is read"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Returns a snapshot that helps to read these roots; `path` names it in errors.
+    fn new(
+        path: &Path,
+        snapshot: &Snapshot,
+        roots: Vec<PathBuf>,
+        level: SinceLevel,
+        fields: FieldMask,
+    ) -> Result<Self, CliError> {
         let roots = roots.into_iter().map(|root| stored_root(root, snapshot.metadata()));
         let roots = roots.collect::<Result<Vec<_>, _>>()?;
-        let level = args.since_level.unwrap_or(SinceLevel::Attributes);
-        let base = Baseline::new(&snapshot, roots, level, fields, now()).map_err(|error| {
+        let base = Baseline::new(snapshot, roots, level, fields, now()).map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
         })?;
-        Ok(Some(Self { base: Arc::new(base), fields: snapshot.metadata().fields() }))
+        Ok(Self { base: Arc::new(base), fields: snapshot.metadata().fields() })
     }
 
     /// Returns the attributes that the snapshot has.
@@ -92,8 +125,14 @@ impl Since {
 
     /// Returns what was inherited, to be shown.
     pub(crate) fn shown(&self) -> InheritedObject {
-        let Inherited { level, taken, oldest, directories, entries, .. } = self.inherited();
-        InheritedObject { level, taken, oldest, directories, entries }
+        self.inherited().into()
+    }
+}
+
+impl From<Inherited> for InheritedObject {
+    fn from(inherited: Inherited) -> Self {
+        let Inherited { level, taken, oldest, directories, entries, .. } = inherited;
+        Self { level, taken, oldest, directories, entries }
     }
 }
 
