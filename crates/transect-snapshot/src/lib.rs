@@ -18,6 +18,7 @@ mod name_index;
 mod read;
 mod schema;
 mod since;
+mod stored_error;
 mod tree;
 mod write;
 
@@ -32,5 +33,6 @@ pub use read::{
     StoredMeasure, StoredTotals,
 };
 pub use since::{Baseline, BaselineError, BaselineRoot, SinceHandle, SinceLevel, SinceReader};
+pub use stored_error::StoredError;
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
 pub use write::{WriteError, write};

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use transect::{Diagnostics, FieldMask};
 
+use crate::stored_error::{self, StoredError};
+
 /// The key of the version of the format.
 pub(crate) const VERSION_KEY: &str = "transect.schema_version";
 /// The key of everything else, as JSON.
@@ -43,6 +45,9 @@ pub struct Metadata {
     pub errors: u64,
     /// Errors by operation and kind.
     pub errors_by: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The first errors by path: up to 1,000, with up to 1 MiB of text.
+    #[serde(deserialize_with = "stored_error::deserialize")]
+    pub error_list: Vec<StoredError>,
     /// Entries left out on purpose, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Entries deleted between listing and reading.
@@ -125,6 +130,7 @@ impl Metadata {
     pub fn set_diagnostics(&mut self, diagnostics: &Diagnostics) {
         self.errors = diagnostics.errors;
         self.vanished = diagnostics.vanished;
+        self.error_list = stored_error::first_by_path(&diagnostics.kept_errors);
         self.errors_by = BTreeMap::new();
         for ((operation, kind), count) in &diagnostics.errors_by {
             let by_kind = self.errors_by.entry(operation.as_str().to_owned()).or_default();

@@ -7,6 +7,7 @@ use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
 
 use crate::args::{SinceArgs, WalkArgs};
 use crate::exit::{CliError, ExitStatus};
+use crate::output;
 use crate::output::inherited::InheritedObject;
 
 /// A tree that was stored: there is none.
@@ -21,6 +22,10 @@ pub(crate) struct StoredTree {
 }
 
 impl StoredTree {
+    pub(crate) fn show_errors(&self, all: bool) {
+        output::show_errors(self.table.diagnostics(), all);
+    }
+
     pub(crate) fn end(&self) -> ExitStatus {
         ExitStatus::from_diagnostics(self.table.diagnostics(), self.interrupted)
     }

@@ -157,3 +157,21 @@ pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
         hint(&format!("{} more errors; use --errors to list all", units::count(more)));
     }
 }
+
+/// Prints errors as [`show_errors`] does: those of the time when a stored tree was read. `what` names it.
+#[cfg(feature = "snapshot")]
+pub(crate) fn show_stored_errors(what: &str, diagnostics: &Diagnostics, all: bool) {
+    if diagnostics.errors == 0 {
+        return;
+    }
+    let errors = units::counted(diagnostics.errors, "error", "errors");
+    if diagnostics.kept_errors.is_empty() {
+        return hint(&format!("{what}: {errors} when it was read; only their number was stored"));
+    }
+    note(&format!("{what}: {errors} when it was read:"));
+    show_errors(diagnostics, all);
+    let without_path = diagnostics.errors - diagnostics.kept_errors.len() as u64;
+    if all && without_path > 0 {
+        hint(&format!("{} more errors were stored without their paths", units::count(without_path)));
+    }
+}

@@ -165,3 +165,32 @@ fn diff_unreadable_directory_is_not_gone() {
     assert!(text.contains("denied/  denied, 2 entries in it cannot be compared"), "{text}");
     assert!(text.contains("1 not readable in B") && !text.contains("removed"), "{text}");
 }
+
+#[test]
+fn diff_names_the_errors_that_a_snapshot_stored() {
+    let test = "diff_names_the_errors_that_a_snapshot_stored";
+    let env = TestEnv::new();
+    let hostile = std::ffi::OsStr::from_bytes(b"not \xff UTF-8");
+    env.mkdir(std::path::Path::new("tree").join(hostile));
+    let _ = env.sh("chmod 755 . tree; chmod 0 tree/*; mkdir -m 777 to").exits(0);
+    let stored = env.transect_unprivileged(test, ["snapshot", "tree", "-o", "to/now.parquet"]);
+    let Some(stored) = stored else { return };
+    let _ = stored.exits(1);
+    let shown = env.transect(["diff", "to/now.parquet", "to/now.parquet"]).exits(1);
+    for side in ["A", "B"] {
+        let line = format!("transect: {side}: 1 error when it was read:");
+        assert!(shown.stderr_text().contains(&line), "{}", shown.text());
+    }
+    assert!(shown.stderr_text().contains("Permission denied"), "{}", shown.text());
+    let args = ["diff", "--json", "--errors", "to/now.parquet", "to/now.parquet"];
+    let numbers = env.transect(args).exits(1).json();
+    let error = &numbers["before"]["error_list"][0];
+    assert_eq!(
+        (&error["operation"], &error["kind"], &error["os_error"]),
+        (&"open_directory".into(), &"denied".into(), &13.into())
+    );
+    let raw = error["path_raw"].as_str().expect("bytes");
+    assert!(raw.ends_with("6e6f7420ff205554462d38"), "{raw}");
+    let numbers = env.transect(["diff", "--json", "to/now.parquet", "to/now.parquet"]).exits(1).json();
+    assert_eq!(numbers["before"].get("error_list"), None);
+}

@@ -246,7 +246,15 @@ fn snapshot_partial_tree_is_marked() {
     assert_eq!(shown["errors"], 1, "{shown}");
     let listed = env.transect(["list", "to/now.parquet"]).exits(1);
     assert!(listed.stdout_text().contains("/tree/denied\n"), "{}", listed.text());
-    assert!(listed.stderr_text().contains("1 error while the tree was read"), "{}", listed.text());
+    // The error is stored with its path, and named by all commands that show the snapshot.
+    for args in [&["list"][..], &["usage"], &["map", "--html", "to/map.html"]] {
+        let shown = env.transect(args.iter().chain(&["to/now.parquet"])).exits(1).stderr_text();
+        assert!(shown.contains("the snapshot: 1 error when it was read:"), "{args:?}: {shown}");
+        let is_named = |line: &str| {
+            line.contains("cannot open directory '") && line.contains("/tree/denied': Permission denied")
+        };
+        assert!(shown.lines().any(is_named), "{args:?}: {shown}");
+    }
     let entries = shown["entries"].as_array().unwrap();
     let denied = entries.iter().find(|entry| entry["unread"] == "denied");
     assert!(denied.is_some_and(|it| it["path"].as_str().unwrap().ends_with("denied")), "{shown}");

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 
 use transect::table::{Table, TableImporter};
-use transect::{Diagnostics, FieldMask, FileType, Operation, SkipReason};
+use transect::{Diagnostics, FieldMask, FileType, SkipReason};
 use transect_sys::name_from_bytes;
 
 use crate::metadata::Metadata;
+use crate::stored_error::{OPERATIONS, StoredError};
 
 use super::Snapshot;
 use super::error::{ReadError, damaged};
@@ -56,7 +57,7 @@ impl<S: ReadAt> Snapshot<S> {
         while importer.depth() > 0 {
             leave(&mut importer, &mut errors)?;
         }
-        importer.set_diagnostics(self.diagnostics());
+        importer.set_diagnostics(self.metadata().diagnostics());
         importer.finish().map_err(ReadError::Table)
     }
 }
@@ -73,19 +74,22 @@ fn os_name(name: &[u8]) -> OsString {
     name_from_bytes(name.to_vec())
 }
 
-/// Returns what a snapshot says about errors and about entries that it does not have.
-pub(super) fn diagnostics(metadata: &Metadata) -> Diagnostics {
+impl Metadata {
+    /// Returns what the walk left out or could not read. Of many errors, only the first have paths.
+    pub fn diagnostics(&self) -> Diagnostics {
+        diagnostics(self)
+    }
+}
+
+fn diagnostics(metadata: &Metadata) -> Diagnostics {
     let mut diagnostics = Diagnostics::new(0);
     diagnostics.errors = metadata.errors;
     diagnostics.vanished = metadata.vanished;
-    let operations = [
-        Operation::OpenDirectory,
-        Operation::ReadDirectory,
-        Operation::Stat,
-        Operation::ReadRules,
-        Operation::ReadFile,
-    ];
-    for operation in operations {
+    let listed = metadata.error_list.iter().filter_map(StoredError::to_scan_error);
+    // A file that lists more than it counts is not right.
+    diagnostics.kept_errors =
+        listed.take(usize::try_from(metadata.errors).unwrap_or(usize::MAX)).collect();
+    for operation in OPERATIONS {
         for (kind, &count) in metadata.errors_by.get(operation.as_str()).into_iter().flatten() {
             *diagnostics.errors_by.entry((operation, fault_kind(kind))).or_default() += count;
         }

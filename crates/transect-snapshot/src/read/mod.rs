@@ -18,12 +18,12 @@ pub(crate) mod rows;
 mod source;
 pub(crate) mod thrift;
 mod values;
-mod words;
+pub(crate) mod words;
 
 use std::fs::File;
 use std::path::Path;
 
-use transect::{Diagnostics, FileType};
+use transect::FileType;
 
 use crate::metadata::Metadata;
 
@@ -86,11 +86,6 @@ impl<S: ReadAt> Snapshot<S> {
     /// Returns the circumstances of the snapshot.
     pub fn metadata(&self) -> &Metadata {
         &self.footer.metadata
-    }
-
-    /// Returns the errors and the counts of entries that are not in the snapshot.
-    pub fn diagnostics(&self) -> Diagnostics {
-        import::diagnostics(self.metadata())
     }
 
     /// Returns a reader of all rows.

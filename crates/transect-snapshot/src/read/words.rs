@@ -16,7 +16,7 @@ pub(super) fn unread_reason(word: &str) -> UnreadReason {
 }
 
 /// Returns the kind of error that a word stands for.
-pub(super) fn fault_kind(word: &str) -> FaultKind {
+pub(crate) fn fault_kind(word: &str) -> FaultKind {
     let kinds = [
         FaultKind::Denied,
         FaultKind::NotFound,

@@ -8,8 +8,11 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use transect::{Cancel, FieldMask};
+#[cfg(unix)]
+use transect::Operation;
+use transect::ScanError;
 use transect_snapshot::{
-    DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredMeasure, diff, write,
+    DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredError, StoredMeasure, diff, write,
 };
 use transect_testkit::TempDir;
 
@@ -31,7 +34,16 @@ fn golden_tree() -> Vec<Node> {
 
 const GOLDEN_COLUMNS: FieldMask = FieldMask::all();
 
+/// The first file that lists errors.
+#[cfg(unix)]
+const GOLDEN_ERRORS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1-errors.parquet");
+
 fn golden_bytes() -> Vec<u8> {
+    golden_bytes_with(&[])
+}
+
+fn golden_bytes_with(errors: &[ScanError]) -> Vec<u8> {
     let table = model::table(&golden_tree(), GOLDEN_COLUMNS);
     let mut metadata = Metadata::default();
     metadata.tool_version = "0.1.0".to_owned();
@@ -39,6 +51,7 @@ fn golden_bytes() -> Vec<u8> {
     metadata.started = Some(1_700_000_000_000_000_000);
     metadata.set_fields(table.columns());
     metadata.set_diagnostics(table.diagnostics());
+    metadata.error_list = errors.iter().map(StoredError::from).collect();
     let mut bytes = Vec::new();
     write(&table, &metadata, &Cancel::new(), &mut bytes).expect("memory is enough");
     bytes
@@ -71,11 +84,44 @@ fn snapshot_of_version_1_is_still_read() {
     assert_eq!(facts(&table), facts(&expected));
     assert_eq!(snapshot.metadata().roots, ["/golden"]);
     assert_eq!(table.diagnostics().errors, 1);
+    assert!(table.diagnostics().kept_errors.is_empty(), "it does not list them");
     let denied: Vec<_> = table.iter().filter(|&row| table.unread_reason(row).is_some()).collect();
     assert_eq!(denied.len(), 1);
     // The rows of today's writer are the same; the bytes may change with its dependencies.
     let today = Snapshot::new(golden_bytes()).unwrap().table(GOLDEN_COLUMNS).unwrap();
     assert_eq!(facts(&today), facts(&expected));
+}
+
+/// The error of the golden tree.
+#[cfg(unix)]
+fn golden_errors() -> [ScanError; 1] {
+    use std::os::unix::ffi::OsStrExt;
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(b"/golden/not \xff UTF-8"));
+    [ScanError::new(Operation::OpenDirectory, path, 1, std::io::Error::from_raw_os_error(13))]
+}
+
+#[cfg(unix)]
+#[test]
+fn snapshot_with_errors_is_still_read() {
+    let today = golden_bytes_with(&golden_errors());
+    for snapshot in [std::fs::read(GOLDEN_ERRORS).unwrap(), today] {
+        let snapshot = Snapshot::new(snapshot).unwrap();
+        let table = snapshot.table(GOLDEN_COLUMNS).unwrap();
+        let errors = &table.diagnostics().kept_errors;
+        let shown: Vec<String> = errors.iter().map(|error| format!("{error:?}")).collect();
+        assert_eq!(shown, golden_errors().each_ref().map(|error| format!("{error:?}")));
+        assert_eq!(snapshot.metadata().diagnostics().kept_errors.len(), 1);
+    }
+}
+
+/// A file that lists more errors than it counts: the list is not believed.
+#[cfg(unix)]
+#[test]
+fn snapshot_listing_errors_that_it_does_not_count_lists_none() {
+    let mut bytes = golden_bytes_with(&golden_errors());
+    replace(&mut bytes, b"\"errors\":1", b"\"errors\":0");
+    let table = Snapshot::new(bytes).unwrap().table(GOLDEN_COLUMNS).unwrap();
+    assert_eq!((table.diagnostics().errors, table.diagnostics().kept_errors.len()), (0, 0));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use transect::FieldMask;
-use transect_snapshot::{Change, Diff, Facts, Metadata};
+use transect_snapshot::{Change, Diff, Facts, Metadata, StoredError};
 
 use crate::args::{Compared, ComparisonArgs};
 use crate::output::inherited::InheritedObject;
@@ -90,10 +90,12 @@ struct SideObject<'a> {
     complete: bool,
     errors: u64,
     inherited: Option<InheritedObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_list: Option<&'a [StoredError]>,
 }
 
-impl<'a> From<&'a Metadata> for SideObject<'a> {
-    fn from(of: &'a Metadata) -> Self {
+impl<'a> SideObject<'a> {
+    fn of(of: &'a Metadata, list_errors: bool) -> Self {
         Self {
             roots: &of.roots,
             host: of.host.as_deref(),
@@ -102,6 +104,7 @@ impl<'a> From<&'a Metadata> for SideObject<'a> {
             complete: of.complete,
             errors: of.errors,
             inherited: of.inherited.clone().map(Into::into),
+            error_list: list_errors.then_some(of.error_list.as_slice()),
         }
     }
 }
@@ -137,8 +140,8 @@ pub(super) fn write(
     let summary = Summary {
         schema: "transect.diff/1",
         complete: a.complete && b.complete,
-        before: a.into(),
-        after: b.into(),
+        before: SideObject::of(a, args.errors),
+        after: SideObject::of(b, args.errors),
         added: numbers.added,
         removed: numbers.removed,
         modified: numbers.modified,

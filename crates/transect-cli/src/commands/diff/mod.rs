@@ -42,6 +42,7 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
     options.verify = args.verify;
     options.max_growth = args.top.unwrap_or(10);
     let found = sides.compare(&options)?;
+    sides.show_stored_errors(args.errors);
     if args.json {
         json::write(args, &found, sides.before.metadata(), sides.after.metadata())?;
     } else {

@@ -133,6 +133,15 @@ impl Sides {
         CliError::Usage(format!("cannot compare '{a}' and '{b}': {error}"))
     }
 
+    /// Prints the errors of the times when snapshots were read; those of directories were printed already.
+    pub(crate) fn show_stored_errors(&self, all: bool) {
+        for (name, side) in [("A", &self.before), ("B", &self.after)] {
+            if let Side::Stored(snapshot) = side {
+                output::show_stored_errors(name, &snapshot.metadata().diagnostics(), all);
+            }
+        }
+    }
+
     /// Returns whether both trees were read completely.
     pub(crate) fn are_complete(&self) -> bool {
         self.before.end() == ExitStatus::Complete && self.after.end() == ExitStatus::Complete

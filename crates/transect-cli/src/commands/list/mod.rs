@@ -129,7 +129,7 @@ fn print<W: Write + Send>(
         stream::stdout().write_all(human::total_lines(&totals, args.lines.bytes).as_bytes())?;
     }
     if let (Some(stored), false) = (&source.stored, interrupted) {
-        output::show_errors(stored.table.diagnostics(), args.errors);
+        stored.show_errors(args.errors);
         return Ok(stored.end());
     }
     diagnostics.sort();

@@ -49,6 +49,7 @@ pub(super) fn run(args: &MapArgs, cancel: &Cancel) -> Result<ExitStatus, CliErro
         Err(end) => return Ok(end),
     };
     let found = sides.compare(&DiffOptions::default())?;
+    sides.show_stored_errors(args.errors);
     let (mut before, mut after) = (None, None);
     let before = table(&sides, &sides.before, &mut before)?;
     let after = table(&sides, &sides.after, &mut after)?;

@@ -77,6 +77,7 @@ fn read(
 ) -> Result<ReadTree, CliError> {
     if let Some(stored) = stored_tree(&args.walk, SERVED)? {
         let end = stored.end();
+        stored.show_errors(args.errors);
         let read_at = stored.read_at.map(|time| time.div_euclid(1_000_000_000));
         let (interrupted, table) = (stored.interrupted, Some(stored.table));
         return Ok(ReadTree { table, interrupted, end, read_at });

@@ -8,6 +8,7 @@ use transect_snapshot::{ReadError, Snapshot};
 
 use crate::args::WalkArgs;
 use crate::exit::{CliError, ExitStatus};
+use crate::output;
 use crate::output::columns::Column;
 
 /// A tree that was stored.
@@ -24,6 +25,11 @@ pub(crate) struct StoredTree {
 }
 
 impl StoredTree {
+    /// Prints the errors of the time when the tree was read; without `all`, the first ten.
+    pub(crate) fn show_errors(&self, all: bool) {
+        output::show_stored_errors("the snapshot", self.table.diagnostics(), all);
+    }
+
     /// Returns the exit code of a command that shows the tree.
     pub(crate) fn end(&self) -> ExitStatus {
         Self::end_of(self.table.diagnostics(), self.interrupted)

@@ -45,7 +45,10 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         None => stored_tree(&args.walk, columns(args))?,
     };
     let (was_interrupted, stored_end) = match &stored {
-        Some(stored) => (stored.interrupted, Some(stored.end())),
+        Some(stored) => {
+            stored.show_errors(args.errors);
+            (stored.interrupted, Some(stored.end()))
+        }
         None => (false, None),
     };
     let (table, outcome, cancel) = match (&args.import_ncdu, stored) {
@@ -62,7 +65,9 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let end = stored_end
         .unwrap_or_else(|| ExitStatus::from_diagnostics(table.diagnostics(), interrupted));
     let interrupted = interrupted || was_interrupted;
-    output::show_errors(table.diagnostics(), args.errors);
+    if stored_end.is_none() {
+        output::show_errors(table.diagnostics(), args.errors);
+    }
     if outcome.as_ref().is_some_and(|it| table.diagnostics().failed_roots == it.roots as u64) {
         return Ok(end);
     }

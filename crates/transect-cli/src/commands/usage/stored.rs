@@ -41,7 +41,7 @@ pub(super) fn show(args: &UsageArgs, began: Instant) -> Result<Option<ExitStatus
     let largest = largest.map_err(|error| cannot_read(path, &error))?;
     let Some(LargestDirectories { total, directories, .. }) = largest else { return Ok(None) };
 
-    let diagnostics = snapshot.diagnostics();
+    let diagnostics = snapshot.metadata().diagnostics();
     let interrupted = snapshot.metadata().interrupted;
     let end = StoredTree::end_of(&diagnostics, interrupted);
     output::show_errors(&diagnostics, args.errors);
