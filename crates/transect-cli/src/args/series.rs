@@ -96,14 +96,16 @@ pub(crate) struct ChangesArgs {
 }
 
 pub(crate) const HISTORY_NOTES: &str = "\
-Shows the snapshots that `transect keep` stored, oldest first: disk usage and number of entries, and by how much they \
-changed. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
+Shows the snapshots of PATH that `transect keep` stored, oldest first: disk usage and number of entries, and by how much \
+they changed. Without PATH, shows all series. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
 --host shows them.
 
 Examples:
   Keep a snapshot, and show how the directory grew:
     transect keep src && transect history src
   Show the snapshots of the current directory:
+    transect history .
+  List all series, also those of other machines:
     transect history
   Print exact numbers as JSON, for a script:
     transect history --json src
@@ -117,7 +119,7 @@ not be read.";
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Show the snapshots of this directory [default: the current directory]
+    /// Show the snapshots of this directory; without it, list all series
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// Show those of another machine, by its name
@@ -126,7 +128,7 @@ pub(crate) struct HistoryArgs {
     /// Print one JSON object with exact numbers
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print comma-separated values: a header, then a line for each snapshot
+    /// Print comma-separated values: a header, then a line for each snapshot or series
     #[arg(long)]
     pub(crate) csv: bool,
 }

@@ -1,17 +1,19 @@
-//! Which series there are.
+//! Which series there are, also those of other machines.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use transect::ScanOptions;
 use transect_snapshot::Snapshot;
 use transect_sys::file::attributes_at;
-use transect_sys::{FaultKind, name_from_bytes};
+use transect_sys::name_from_bytes;
 
-use super::{FOLDER, Search, Series, name, resolved};
+use super::{FOLDER, Listing, Search, Series, Unusable, entries, name, resolved};
 use crate::commands::snapshot::host;
 use crate::exit::CliError;
 use crate::user_dirs;
+
+/// Why a folder with files is not a series.
+const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is named after";
 
 /// Returns the newest snapshot of a directory that was kept on this machine, or else of the nearest directory above it,
 /// and the newer files that could not be used.
@@ -48,46 +50,83 @@ pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
 
 /// Like [`outermost`], in a folder of series.
 pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, CliError> {
-    let of_host = folder.join(name::host_folder(host));
-    let plan = ScanOptions::new([&of_host]).max_depth(1).plan()?;
-    let mut roots = Vec::new();
-    for entry in plan.walk() {
-        match entry {
-            Ok(entry) if entry.depth() == 1 && entry.is_dir() => roots.extend(root(&entry.path())?),
-            Ok(_) => {}
-            // Nothing was kept yet.
-            Err(error) if error.depth() == 0 && error.kind() == FaultKind::NotFound => break,
-            Err(error) => return Err(CliError::File(error.to_string())),
-        }
-    }
-    roots.sort();
-    let mut outermost: Vec<PathBuf> = Vec::new();
-    for root in roots {
+    let (all, _) = Series::find_all_below(folder, Some(host))?;
+    let mut outermost: Vec<Series> = Vec::new();
+    for series in all {
         // A directory is sorted before all that is in it.
-        if !outermost.iter().any(|outer| root.starts_with(outer)) {
-            outermost.push(root);
+        if !outermost.iter().any(|outer| series.root.starts_with(&outer.root)) {
+            outermost.push(series);
         }
     }
-    Ok(outermost.iter().map(|root| Series::below(folder, host, root)).collect())
+    Ok(outermost)
 }
 
-/// Returns the root whose series has this folder: that of its newest snapshot with the right name.
-fn root(folder: &Path) -> Result<Option<PathBuf>, CliError> {
-    let unknown = Series { root: PathBuf::new(), host: String::new(), folder: folder.to_owned() };
-    let dated = unknown.list()?.dated;
-    let file_name = folder.file_name().unwrap_or_default();
-    let is_root = |root: &OsStr| OsStr::new(&name::root_folder(root)) == file_name;
-    let roots = dated.iter().rev().filter_map(|(_, path)| {
-        let snapshot = Snapshot::open(path).ok()?;
-        let text = snapshot.metadata().roots.first()?;
-        if is_root(text.as_ref()) {
-            return Some(PathBuf::from(text));
+impl Series {
+    /// Returns all series, or all of one machine, by machine and root, and what else lies in their folders.
+    /// Series without snapshots are left out.
+    ///
+    /// # Errors
+    /// No data folder is known, or it cannot be read.
+    pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
+        Self::find_all_below(&user_dirs::data_path(FOLDER)?, host)
+    }
+
+    /// As [`Series::find_all`], in a folder of series.
+    pub(super) fn find_all_below(
+        series: &Path,
+        host: Option<&str>,
+    ) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
+        let (mut found, mut unusable) = (Vec::new(), Vec::new());
+        let machine = host.map(name::host_folder);
+        for entry in entries(series, 2)? {
+            let path = entry.path();
+            let folder_of_host = if entry.depth() == 1 { Some(entry.name()) } else { parent(&path) };
+            if machine.as_ref().is_some_and(|it| folder_of_host != Some(it.as_ref())) {
+                continue;
+            }
+            let unusable_because = |reason: String| Unusable { path: path.clone(), reason };
+            if !entry.is_dir() {
+                unusable.push(unusable_because("not the folder of a series".to_owned()));
+            } else if entry.depth() == 2 {
+                match Listing::of(&path) {
+                    Ok(listing) if listing.is_empty() => {}
+                    Ok(listing) => match Self::of_folder(&path, &listing) {
+                        Some(series) => found.push(series),
+                        None => unusable.push(unusable_because(NO_SNAPSHOT.to_owned())),
+                    },
+                    Err(error) => unusable.push(unusable_because(error.to_string())),
+                }
+            }
         }
-        // A path that is not UTF-8.
-        let mut rows = snapshot.rows();
-        let has_row = rows.advance().ok()?;
-        let root = name_from_bytes(rows.name().to_vec());
-        (has_row && is_root(&root)).then(|| PathBuf::from(root))
-    });
-    Ok({ roots }.next())
+        found.sort_by(|a, b| (&a.host, &a.root).cmp(&(&b.host, &b.root)));
+        unusable.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok((found, unusable))
+    }
+
+    /// Returns the series in a folder: a snapshot in it has the root that the folder is named after.
+    fn of_folder(folder: &Path, listing: &Listing) -> Option<Self> {
+        let (root, host) = listing.dated.iter().rev().find_map(|(_, file)| {
+            let is_named = |root: &Path| folder.file_name() == Some(name::root_folder(root.as_os_str()).as_ref());
+            described(file).filter(|(root, _)| is_named(root))
+        })?;
+        // A machine may have been renamed, and its folder with it.
+        let in_folder = parent(folder).unwrap_or_default();
+        let host = host.filter(|host| in_folder == &*name::host_folder(host));
+        let host = host.unwrap_or_else(|| in_folder.to_string_lossy().into_owned());
+        Some(Self { root, host, folder: folder.to_owned() })
+    }
+}
+
+/// Returns the name of the folder that contains a path.
+fn parent(path: &Path) -> Option<&OsStr> {
+    path.parent().and_then(Path::file_name)
+}
+
+/// Returns the root and the machine of a snapshot; `None` if it cannot be read.
+fn described(file: &Path) -> Option<(PathBuf, Option<String>)> {
+    let snapshot = Snapshot::open(file).ok()?;
+    let mut rows = snapshot.rows();
+    // The metadata have the root only as text.
+    let root = rows.advance().ok()?.then(|| name_from_bytes(rows.name().to_vec()))?;
+    Some((root.into(), snapshot.metadata().host.clone()))
 }

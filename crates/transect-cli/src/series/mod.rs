@@ -16,7 +16,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect::ScanOptions;
+use transect::{DirEntry, ScanOptions};
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
 use transect_transform::publish;
@@ -114,6 +114,11 @@ impl Series {
         Self { root: root.to_owned(), host: host.to_owned(), folder }
     }
 
+    /// Returns the folder of the series.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns the root: an absolute path.
     pub(crate) fn root(&self) -> &Path {
         &self.root
@@ -188,36 +193,7 @@ impl Series {
 
     /// Lists the folder.
     fn list(&self) -> Result<Listing, CliError> {
-        let mut listing = Listing::default();
-        let plan = ScanOptions::new([&self.folder]).max_depth(1).plan()?;
-        for entry in plan.walk() {
-            let entry = match entry {
-                Ok(entry) if entry.depth() == 0 && !entry.is_dir() => {
-                    let folder = self.folder.display();
-                    return Err(CliError::File(format!("'{folder}' is not a directory")));
-                }
-                Ok(entry) if entry.depth() == 0 => continue,
-                Ok(entry) => entry,
-                // Nothing was kept yet.
-                Err(error) if error.depth() == 0 && error.kind() == FaultKind::NotFound => break,
-                Err(error) => return Err(CliError::File(error.to_string())),
-            };
-            let file_name = entry.name();
-            if file_name == LOCK {
-                continue;
-            }
-            if publish::is_temporary(file_name) {
-                listing.temporary.push(entry.path());
-                continue;
-            }
-            match file_name.to_str().and_then(name::time).filter(|_| entry.is_file()) {
-                Some(taken) => listing.dated.push((taken, entry.path())),
-                None => listing.foreign.push(entry.path()),
-            }
-        }
-        listing.dated.sort();
-        listing.foreign.sort();
-        Ok(listing)
+        Listing::of(&self.folder)
     }
 
     /// Opens a snapshot; returns `None` if it was removed meanwhile.
@@ -240,6 +216,55 @@ impl Series {
         }
         Ok(Some(Kept { path, taken, snapshot }))
     }
+}
+
+impl Listing {
+    /// Lists the folder of a series.
+    fn of(folder: &Path) -> Result<Self, CliError> {
+        let mut listing = Self::default();
+        for entry in entries(folder, 1)? {
+            let file_name = entry.name();
+            if file_name == LOCK {
+                continue;
+            }
+            if publish::is_temporary(file_name) {
+                listing.temporary.push(entry.path());
+                continue;
+            }
+            match file_name.to_str().and_then(name::time).filter(|_| entry.is_file()) {
+                Some(taken) => listing.dated.push((taken, entry.path())),
+                None => listing.foreign.push(entry.path()),
+            }
+        }
+        listing.dated.sort();
+        listing.foreign.sort();
+        Ok(listing)
+    }
+
+    /// Returns whether there is neither a snapshot nor a file that is none.
+    fn is_empty(&self) -> bool {
+        self.dated.is_empty() && self.foreign.is_empty()
+    }
+}
+
+/// Returns the entries of a folder down to a depth, without the folder itself. One that does not exist has
+/// none.
+fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
+    let mut entries = Vec::new();
+    for entry in ScanOptions::new([folder]).max_depth(depth).plan()?.walk() {
+        match entry {
+            Ok(entry) if entry.depth() > 0 => entries.push(entry),
+            Ok(entry) if entry.is_dir() => {}
+            Ok(_) => {
+                let folder = folder.display();
+                return Err(CliError::File(format!("'{folder}' is not a directory")));
+            }
+            // Nothing was kept yet.
+            Err(error) if error.depth() == 0 && error.kind() == FaultKind::NotFound => break,
+            Err(error) => return Err(CliError::File(error.to_string())),
+        }
+    }
+    Ok(entries)
 }
 
 impl Unusable {

@@ -119,6 +119,65 @@ fn keep_of_one_directory_by_several_paths_is_one_series() {
 }
 
 #[test]
+fn history_without_a_path_lists_all_series() {
+    let env = TestEnv::new();
+    let none = env.transect(["history"]).exits(0);
+    assert!(none.stdout_text().is_empty() && none.stderr_text().contains("keep one: transect keep PATH"));
+    let none = env.transect(["history", "--json"]).exits(0).quiet().json();
+    assert_eq!((&none["schema"], &none["series"]), (&"transect.series/1".into(), &Value::Array(vec![])));
+    let odd = env.mkdir(OsStr::from_bytes(b"\xff"));
+    env.mkdir("tree");
+    let first = keep(&env, "tree");
+    let last = keep(&env, "tree");
+    let _ = env.transect([OsStr::new("keep"), odd.as_os_str()]).exits(0).quiet();
+    let folder = file(&first).parent().unwrap().to_owned();
+    let machine = folder.parent().unwrap();
+    // The snapshots of another machine, and of one whose folder was renamed.
+    for name in ["server", "odd name"] {
+        let copied = env.sh(&format!("cp -a '{}' '{}'", machine.display(), machine.with_file_name(name).display()));
+        let _ = copied.exits(0);
+    }
+    let all = env.transect(["history", "--json"]).exits(0).quiet().json();
+    let series = all["series"].as_array().unwrap();
+    assert_eq!((series.len(), &all["complete"]), (6, &true.into()));
+    let here = series.iter().find(|it| it["folder"]["path"] == folder.to_str().unwrap()).unwrap();
+    let rounded = |kept: &Value| kept["snapshot"]["taken"].as_i64().unwrap() / 1_000_000 * 1_000_000;
+    assert_eq!((&here["first"], &here["last"]), (&rounded(&first).into(), &rounded(&last).into()));
+    assert_eq!((&here["path"], &here["snapshots"]), (&first["path"], &2.into()));
+    let sizes = [&first, &last].map(|kept| fs::metadata(file(kept)).unwrap().len());
+    assert_eq!(here["file_size"], sizes[0] + sizes[1]);
+    let raw = |it: &Value| it["path_raw"].as_str().is_some_and(|raw| raw.ends_with("2fff"));
+    assert_eq!(series.iter().filter(|it| raw(it)).count(), 3);
+    // What it lists can be shown.
+    let root = first["path"].as_str().unwrap();
+    for host in ["server", here["host"].as_str().unwrap()] {
+        let one = env.transect(["history", "--json", "--host", host]).exits(0).quiet().json();
+        let roots: Vec<&Value> = one["series"].as_array().unwrap().iter().map(|it| &it["host"]).collect();
+        assert_eq!(roots, [host, host]);
+        let shown = env.transect(["history", "--json", "--host", host, root]).exits(0).quiet().json();
+        assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2);
+    }
+    let text = env.transect(["history"]).exits(0).quiet().stdout_text();
+    assert_eq!(text.lines().count(), 7, "{text}");
+    assert!(text.lines().any(|line| line.contains("  server") && line.ends_with(root)), "{text}");
+    let csv = env.transect(["history", "--csv"]).exits(0).quiet();
+    let mut csv = csv::Reader::from_reader(&csv.stdout[..]);
+    assert_eq!(csv.byte_headers().unwrap().iter().last(), Some(&b"path"[..]));
+    assert_eq!(csv.byte_records().map(|it| it.unwrap()).filter(|it| it[6].ends_with(b"/\xff")).count(), 3);
+
+    // Folders of other names and without snapshots, and other files, are named.
+    fs::rename(&folder, folder.with_file_name("renamed-0123456789abcdef")).unwrap();
+    fs::create_dir(&folder).unwrap();
+    fs::write(machine.with_file_name("notes.txt"), "mine").unwrap();
+    let shown = env.transect(["history"]).exits(1);
+    for (name, reason) in [("renamed-0123456789abcdef", "named after"), ("notes.txt", "not the folder of a series")] {
+        let line = shown.stderr_text().lines().any(|it| it.contains(name) && it.contains(reason));
+        assert!(line, "{name}: {}", shown.text());
+    }
+    assert_eq!(shown.stdout_text().lines().count(), 6, "{}", shown.text());
+}
+
+#[test]
 fn keep_of_roots_that_are_not_text_has_a_folder_each() {
     let env = TestEnv::new();
     for name in [&b"\xff"[..], b"\xfe", b"a\nb"] {

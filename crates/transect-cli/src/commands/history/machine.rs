@@ -10,6 +10,7 @@ use crate::output::csv::Record;
 use crate::output::inherited::InheritedObject;
 use crate::output::json::PathEntry;
 use crate::output::{self, stream};
+use crate::series::Unusable;
 
 #[derive(Serialize)]
 struct Object<'a> {
@@ -39,11 +40,18 @@ struct PointObject<'a> {
     path: PathEntry<'a>,
 }
 
+/// A file that was skipped.
 #[derive(Serialize)]
-struct UnusableObject<'a> {
+pub(super) struct UnusableObject<'a> {
     #[serde(flatten)]
     path: PathEntry<'a>,
     reason: &'a str,
+}
+
+impl<'a> From<&'a Unusable> for UnusableObject<'a> {
+    fn from(unusable: &'a Unusable) -> Self {
+        Self { path: unusable.path.as_path().into(), reason: &unusable.reason }
+    }
 }
 
 impl<'a> From<&'a Point> for PointObject<'a> {
@@ -78,10 +86,7 @@ pub(super) fn write_json(history: &History) -> io::Result<()> {
         host: series.host(),
         complete: unusable.is_empty() && points.iter().all(|point| point.metadata.complete),
         snapshots: points.iter().map(PointObject::from).collect(),
-        unusable: unusable
-            .iter()
-            .map(|it| UnusableObject { path: it.path.as_path().into(), reason: &it.reason })
-            .collect(),
+        unusable: unusable.iter().map(UnusableObject::from).collect(),
     };
     output::write_json(&mut stream::stdout(), &object)
 }

@@ -1,5 +1,6 @@
 //! `transect history`: how a tree grew over a series of snapshots.
 
+mod all;
 mod machine;
 mod point;
 mod text;
@@ -14,7 +15,14 @@ use crate::series::{Kept, Series, Unusable};
 use point::{History, Point};
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
-    let path = args.path.as_deref().unwrap_or(Path::new("."));
+    match args.path.as_deref() {
+        Some(path) => of_root(args, path),
+        None => all::run(args),
+    }
+}
+
+/// Shows the series of a root.
+fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     let series = match &args.host {
         Some(host) => Series::of_host(host, path)?,
         None => Series::of(path)?,
@@ -24,8 +32,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
     for Kept { path, taken, snapshot } in kept {
         match point::totals(&snapshot) {
             Ok(totals) => {
-                let file_size =
-                    transect_sys::file::attributes_at(&path).ok().and_then(|it| it.size());
+                let file_size = point::file_size(&path);
                 let metadata = snapshot.metadata().clone();
                 points.push(Point { path, taken, file_size, totals, metadata });
             }

@@ -1,6 +1,6 @@
 //! The snapshots of a series, in numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use transect::FileType;
 use transect_snapshot::{Metadata, ReadError, Snapshot, StoredTotals};
@@ -28,6 +28,11 @@ pub(super) struct History {
     pub(super) series: Series,
     pub(super) points: Vec<Point>,
     pub(super) unusable: Vec<Unusable>,
+}
+
+/// Returns the length of a file in bytes; `None` if it cannot be queried.
+pub(super) fn file_size(file: &Path) -> Option<u64> {
+    transect_sys::file::attributes_at(file).ok()?.size()
 }
 
 /// Returns the totals of the root: its first row has them.

@@ -1,0 +1,152 @@
+//! `history` without a path: all series.
+
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+use transect::FieldMask;
+
+use super::machine::UnusableObject;
+use super::point::file_size;
+use crate::args::HistoryArgs;
+use crate::exit::{CliError, ExitStatus};
+use crate::output::csv::Record;
+use crate::output::json::PathEntry;
+use crate::output::time::TimeFormatter;
+use crate::output::units::{bytes, count};
+use crate::output::{self, DIM, WARN, quote, stream};
+use crate::series::{Kept, Series, Unusable};
+
+/// A series with at least one snapshot, in numbers.
+struct Listed {
+    series: Series,
+    snapshots: u64,
+    /// When the first and the last snapshot were taken, in nanoseconds since 1970 UTC.
+    first: i64,
+    last: i64,
+    /// The lengths of all files, in bytes.
+    file_size: u64,
+    /// Whether all snapshots are complete.
+    complete: bool,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: &'static str,
+    complete: bool,
+    series: Vec<SeriesObject<'a>>,
+    unusable: Vec<UnusableObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct SeriesObject<'a> {
+    #[serde(flatten)]
+    root: PathEntry<'a>,
+    host: &'a str,
+    snapshots: u64,
+    first: i64,
+    last: i64,
+    file_size: u64,
+    complete: bool,
+    folder: PathEntry<'a>,
+}
+
+impl<'a> From<&'a Listed> for SeriesObject<'a> {
+    fn from(listed: &'a Listed) -> Self {
+        let Listed { series, snapshots, first, last, file_size, complete } = listed;
+        Self {
+            root: series.root().into(),
+            host: series.host(),
+            snapshots: *snapshots,
+            first: *first,
+            last: *last,
+            file_size: *file_size,
+            complete: *complete,
+            folder: series.folder().into(),
+        }
+    }
+}
+
+pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
+    let (series, mut unusable) = Series::find_all(args.host.as_deref())?;
+    let mut listed = Vec::new();
+    for series in series {
+        let (kept, skipped) = series.all()?;
+        unusable.extend(skipped);
+        listed.extend(Listed::of(series, &kept));
+    }
+    unusable.iter().for_each(output::error);
+    let is_complete = unusable.is_empty() && listed.iter().all(|it| it.complete);
+    match (args.json, args.csv) {
+        (true, _) => write_json(&listed, &unusable, is_complete)?,
+        (_, true) => write_csv(&listed)?,
+        _ if listed.is_empty() => output::hint("no snapshots were kept; keep one: transect keep PATH"),
+        _ => write_text(&listed)?,
+    }
+    Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+}
+
+impl Listed {
+    /// Returns a series in numbers; `None` without snapshots. They are sorted by time.
+    fn of(series: Series, kept: &[Kept]) -> Option<Self> {
+        let (first, last) = (kept.first()?.taken, kept.last()?.taken);
+        Some(Self {
+            series,
+            snapshots: kept.len() as u64,
+            first,
+            last,
+            file_size: kept.iter().filter_map(|kept| file_size(&kept.path)).sum(),
+            complete: kept.iter().all(|kept| kept.snapshot.metadata().complete),
+        })
+    }
+}
+
+fn write_text(listed: &[Listed]) -> io::Result<()> {
+    let mut out = output::buffer();
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let hosts = listed.iter().map(|it| quote::for_terminal(it.series.host().as_ref()));
+    let hosts: Vec<String> = hosts.collect();
+    let width = hosts.iter().map(|host| host.chars().count()).max().unwrap_or(0).max("host".len());
+    writeln!(
+        out,
+        "{DIM}{:>9}  {:<19}  {:<19}  {:>10}  {:<width$}  path{DIM:#}",
+        "snapshots", "first", "last", "file sizes", "host"
+    )?;
+    for (it, host) in listed.iter().zip(hosts) {
+        let (snapshots, size) = (count(it.snapshots), bytes(it.file_size));
+        let (first, last) = (times.text(it.first), times.text(it.last));
+        let root = quote::for_terminal(it.series.root().as_os_str());
+        let partial = if it.complete { "" } else { "  partial" };
+        writeln!(
+            out,
+            "{snapshots:>9}  {first:<19}  {last:<19}  {size:>10}  {host:<width$}  {root}{WARN}{partial}{WARN:#}"
+        )?;
+    }
+    output::print(out)
+}
+
+fn write_json(listed: &[Listed], unusable: &[Unusable], is_complete: bool) -> io::Result<()> {
+    let object = Object {
+        schema: "transect.series/1",
+        complete: is_complete,
+        series: listed.iter().map(SeriesObject::from).collect(),
+        unusable: unusable.iter().map(UnusableObject::from).collect(),
+    };
+    output::write_json(&mut stream::stdout(), &object)
+}
+
+/// Writes a header, and a line for each series. Paths are raw bytes.
+fn write_csv(listed: &[Listed]) -> io::Result<()> {
+    let mut text = b"host,snapshots,first,last,file_size,complete,path\n".to_vec();
+    for it in listed {
+        let mut record = Record::new(&mut text);
+        record.text(it.series.host().as_bytes());
+        record.plain(it.snapshots);
+        record.plain(it.first);
+        record.plain(it.last);
+        record.plain(it.file_size);
+        record.plain(it.complete);
+        record.text(it.series.root().as_os_str().as_encoded_bytes());
+        text.push(b'\n');
+    }
+    stream::stdout().write_all(&text)
+}
