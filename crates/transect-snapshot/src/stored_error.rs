@@ -148,7 +148,9 @@ pub(crate) fn first_by_path(errors: &[ScanError]) -> Vec<StoredError> {
 ///
 /// # Errors
 /// It is not such a list.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<StoredError>, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<StoredError>, D::Error> {
     struct List;
 
     impl<'de> Visitor<'de> for List {
@@ -209,7 +211,7 @@ mod tests {
             let before = error(path.clone(), io::Error::from_raw_os_error(number));
             let stored = StoredError::from(&before);
             let text = serde_json::to_string(&[&stored]).unwrap();
-            assert_eq!(read(&text).unwrap(), [stored.clone()]);
+            assert_eq!(read(&text).unwrap(), std::slice::from_ref(&stored));
             let after = stored.to_scan_error().unwrap();
             assert_eq!(after.to_string(), before.to_string());
             assert_eq!((after.path(), after.depth()), (path.as_path(), 3));
@@ -245,7 +247,10 @@ mod tests {
         let errors: Vec<ScanError> =
             (0..1500).rev().map(|number| error(format!("/{number:04}").into(), denied())).collect();
         let stored = first_by_path(&errors);
-        assert_eq!((stored.len(), &stored[0].path[..], &stored[999].path[..]), (1000, "/0000", "/0999"));
+        assert_eq!(
+            (stored.len(), &stored[0].path[..], &stored[999].path[..]),
+            (1000, "/0000", "/0999")
+        );
         let long = |begin: char| PathBuf::from(begin.to_string() + &"x".repeat(700_000));
         let errors = ['a', 'b'].map(|begin| error(long(begin), denied()));
         assert_eq!(first_by_path(&errors).len(), 1);
@@ -257,7 +262,8 @@ mod tests {
         assert_eq!(read(&many).unwrap().len(), MAX_ERRORS);
         let long = format!("{{\"path\":\"{}\"}}", "x".repeat(MAX_BYTES + 1));
         assert_eq!(read(&format!("[{long},{{}},{long}]")).unwrap().len(), 1);
-        for other in ["null", "{}", "[1]", "\"text\"", "[{\"depth\":-1}]", "[{\"os_error\":\"x\"}]"] {
+        for other in ["null", "{}", "[1]", "\"text\"", "[{\"depth\":-1}]", "[{\"os_error\":\"x\"}]"]
+        {
             assert!(read(other).is_err(), "{other}");
         }
         // Unknown keys may come with a later program.

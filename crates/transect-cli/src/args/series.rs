@@ -97,7 +97,8 @@ pub(crate) struct ChangesArgs {
 
 pub(crate) const HISTORY_NOTES: &str = "\
 Shows the snapshots of PATH that `transect keep` stored, oldest first: disk usage and number of entries, and by how much \
-they changed. Without PATH, shows all series. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
+they changed. Without PATH, shows all series. A page written with --html also shows which directories grew, in the whole \
+series and between each two snapshots; it is one self-contained file without scripts that works offline. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
 --host shows them.
 
 Examples:
@@ -107,6 +108,8 @@ Examples:
     transect history .
   List all series, also those of other machines:
     transect history
+  Write a page with curves, and with the directories that grew most:
+    transect history --html history.html src
   Print exact numbers as JSON, for a script:
     transect history --json src
   Print exact numbers for a spreadsheet:
@@ -125,6 +128,10 @@ pub(crate) struct HistoryArgs {
     /// Show those of another machine, by its name
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
+    /// Write a page with curves and what grew to FILE, replacing it; - is standard output
+    #[cfg(any(feature = "lab", feature = "map"))]
+    #[arg(long, value_name = "FILE", requires = "path", conflicts_with_all = ["json", "csv"])]
+    pub(crate) html: Option<PathBuf>,
     /// Print one JSON object with exact numbers
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,

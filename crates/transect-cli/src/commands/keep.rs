@@ -185,7 +185,8 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     let _ = match stored {
         Some(stored) => {
             let entries = counted(stored.entries, "entry", "entries");
-            let _ = writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size));
+            let _ =
+                writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size));
             let inherited = stored.inherited.clone().map(InheritedObject::from);
             inherited.map_or(Ok(()), |it| writeln!(text, "{}", it.text(stored.directories)))
         }

@@ -172,6 +172,9 @@ pub(crate) fn show_stored_errors(what: &str, diagnostics: &Diagnostics, all: boo
     show_errors(diagnostics, all);
     let without_path = diagnostics.errors - diagnostics.kept_errors.len() as u64;
     if all && without_path > 0 {
-        hint(&format!("{} more errors were stored without their paths", units::count(without_path)));
+        hint(&format!(
+            "{} more errors were stored without their paths",
+            units::count(without_path)
+        ));
     }
 }

@@ -80,7 +80,8 @@ impl Series {
         let machine = host.map(name::host_folder);
         for entry in entries(series, 2)? {
             let path = entry.path();
-            let folder_of_host = if entry.depth() == 1 { Some(entry.name()) } else { parent(&path) };
+            let folder_of_host =
+                if entry.depth() == 1 { Some(entry.name()) } else { parent(&path) };
             if machine.as_ref().is_some_and(|it| folder_of_host != Some(it.as_ref())) {
                 continue;
             }
@@ -106,7 +107,9 @@ impl Series {
     /// Returns the series in a folder: a snapshot in it has the root that the folder is named after.
     fn of_folder(folder: &Path, listing: &Listing) -> Option<Self> {
         let (root, host) = listing.dated.iter().rev().find_map(|(_, file)| {
-            let is_named = |root: &Path| folder.file_name() == Some(name::root_folder(root.as_os_str()).as_ref());
+            let is_named = |root: &Path| {
+                folder.file_name() == Some(name::root_folder(root.as_os_str()).as_ref())
+            };
             described(file).filter(|(root, _)| is_named(root))
         })?;
         // A machine may have been renamed, and its folder with it.

@@ -192,6 +192,7 @@ fn diff_names_the_errors_that_a_snapshot_stored() {
     );
     let raw = error["path_raw"].as_str().expect("bytes");
     assert!(raw.ends_with("6e6f7420ff205554462d38"), "{raw}");
-    let numbers = env.transect(["diff", "--json", "to/now.parquet", "to/now.parquet"]).exits(1).json();
+    let numbers =
+        env.transect(["diff", "--json", "to/now.parquet", "to/now.parquet"]).exits(1).json();
     assert_eq!(numbers["before"].get("error_list"), None);
 }

@@ -110,6 +110,7 @@ fn json_objects_have_the_keys_reviewed() {
         "list --json --columns name,path,target,owner,group,mode,attributes tree",
         "keep --json tree",
         "history --json tree",
+        "history --json",
         "changes --json tree",
         "duplicates --json twins",
         "duplicates --json --errors --clone --keep first --yes missing twins",

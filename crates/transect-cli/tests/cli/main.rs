@@ -18,6 +18,7 @@ mod generate;
 mod goldens;
 mod harness;
 mod help;
+mod history_page;
 mod hostile;
 mod image;
 mod import;

@@ -122,9 +122,15 @@ fn keep_of_one_directory_by_several_paths_is_one_series() {
 fn history_without_a_path_lists_all_series() {
     let env = TestEnv::new();
     let none = env.transect(["history"]).exits(0);
-    assert!(none.stdout_text().is_empty() && none.stderr_text().contains("keep one: transect keep PATH"));
+    assert!(
+        none.stdout_text().is_empty()
+            && none.stderr_text().contains("keep one: transect keep PATH")
+    );
     let none = env.transect(["history", "--json"]).exits(0).quiet().json();
-    assert_eq!((&none["schema"], &none["series"]), (&"transect.series/1".into(), &Value::Array(vec![])));
+    assert_eq!(
+        (&none["schema"], &none["series"]),
+        (&"transect.series/1".into(), &Value::Array(vec![]))
+    );
     let odd = env.mkdir(OsStr::from_bytes(b"\xff"));
     env.mkdir("tree");
     let first = keep(&env, "tree");
@@ -134,14 +140,19 @@ fn history_without_a_path_lists_all_series() {
     let machine = folder.parent().unwrap();
     // The snapshots of another machine, and of one whose folder was renamed.
     for name in ["server", "odd name"] {
-        let copied = env.sh(&format!("cp -a '{}' '{}'", machine.display(), machine.with_file_name(name).display()));
+        let copied = env.sh(&format!(
+            "cp -a '{}' '{}'",
+            machine.display(),
+            machine.with_file_name(name).display()
+        ));
         let _ = copied.exits(0);
     }
     let all = env.transect(["history", "--json"]).exits(0).quiet().json();
     let series = all["series"].as_array().unwrap();
     assert_eq!((series.len(), &all["complete"]), (6, &true.into()));
     let here = series.iter().find(|it| it["folder"]["path"] == folder.to_str().unwrap()).unwrap();
-    let rounded = |kept: &Value| kept["snapshot"]["taken"].as_i64().unwrap() / 1_000_000 * 1_000_000;
+    let rounded =
+        |kept: &Value| kept["snapshot"]["taken"].as_i64().unwrap() / 1_000_000 * 1_000_000;
     assert_eq!((&here["first"], &here["last"]), (&rounded(&first).into(), &rounded(&last).into()));
     assert_eq!((&here["path"], &here["snapshots"]), (&first["path"], &2.into()));
     let sizes = [&first, &last].map(|kept| fs::metadata(file(kept)).unwrap().len());
@@ -152,9 +163,11 @@ fn history_without_a_path_lists_all_series() {
     let root = first["path"].as_str().unwrap();
     for host in ["server", here["host"].as_str().unwrap()] {
         let one = env.transect(["history", "--json", "--host", host]).exits(0).quiet().json();
-        let roots: Vec<&Value> = one["series"].as_array().unwrap().iter().map(|it| &it["host"]).collect();
+        let roots: Vec<&Value> =
+            one["series"].as_array().unwrap().iter().map(|it| &it["host"]).collect();
         assert_eq!(roots, [host, host]);
-        let shown = env.transect(["history", "--json", "--host", host, root]).exits(0).quiet().json();
+        let shown =
+            env.transect(["history", "--json", "--host", host, root]).exits(0).quiet().json();
         assert_eq!(shown["snapshots"].as_array().unwrap().len(), 2);
     }
     let text = env.transect(["history"]).exits(0).quiet().stdout_text();
@@ -162,15 +175,20 @@ fn history_without_a_path_lists_all_series() {
     assert!(text.lines().any(|line| line.contains("  server") && line.ends_with(root)), "{text}");
     let csv = env.transect(["history", "--csv"]).exits(0).quiet();
     let mut csv = csv::Reader::from_reader(&csv.stdout[..]);
-    assert_eq!(csv.byte_headers().unwrap().iter().last(), Some(&b"path"[..]));
-    assert_eq!(csv.byte_records().map(|it| it.unwrap()).filter(|it| it[6].ends_with(b"/\xff")).count(), 3);
+    assert_eq!(csv.byte_headers().unwrap().iter().next_back(), Some(&b"path"[..]));
+    assert_eq!(
+        csv.byte_records().map(|it| it.unwrap()).filter(|it| it[6].ends_with(b"/\xff")).count(),
+        3
+    );
 
     // Folders of other names and without snapshots, and other files, are named.
     fs::rename(&folder, folder.with_file_name("renamed-0123456789abcdef")).unwrap();
     fs::create_dir(&folder).unwrap();
     fs::write(machine.with_file_name("notes.txt"), "mine").unwrap();
     let shown = env.transect(["history"]).exits(1);
-    for (name, reason) in [("renamed-0123456789abcdef", "named after"), ("notes.txt", "not the folder of a series")] {
+    for (name, reason) in
+        [("renamed-0123456789abcdef", "named after"), ("notes.txt", "not the folder of a series")]
+    {
         let line = shown.stderr_text().lines().any(|it| it.contains(name) && it.contains(reason));
         assert!(line, "{name}: {}", shown.text());
     }
@@ -372,8 +390,9 @@ fn snapshot_since_equals_a_full_one_and_says_what_it_inherited() {
         if names {
             assert_eq!(inherited["oldest"], first["snapshot"]["taken"], "{inherited}");
         }
-        let same = env.transect(["diff", "--verify", "full.parquet", file]).exits(0).quiet();
+        let same = env.transect(["diff", "--verify", "full.parquet", file]).exits(0);
         assert_eq!(same.stdout_text(), "no changes\n");
+        assert_eq!(same.stderr_text().contains("of B are from 20"), names, "{}", same.text());
         since = file;
     }
     let text = env.transect(["snapshot", "--since", since, "-o", "x.parquet", "tree"]).exits(0);
@@ -402,7 +421,8 @@ fn keep_rescan_equals_a_full_snapshot_and_marks_what_it_inherited() {
         assert_eq!((&inherited["level"], inherited["entries"] != 0), (&level.into(), inherits));
         assert_ne!(inherited["directories"], 0, "{inherited}");
         let file = file(&kept);
-        let args = ["diff", "--verify", "--json", "--summary", "full.parquet", file.to_str().unwrap()];
+        let args =
+            ["diff", "--verify", "--json", "--summary", "full.parquet", file.to_str().unwrap()];
         let numbers = env.transect(args).exits(0).quiet().json();
         for key in ["added", "removed", "modified", "renamed", "unreadable"] {
             assert_eq!(numbers[key], 0, "{level}: {numbers}");
@@ -437,9 +457,15 @@ fn keep_rescan_of_another_file_system_reads_everything() {
     env.write("tree/file", 10);
     let kept = env.transect(["keep", "--rescan", "names", "--json", "tree"]).exits(0);
     let told = kept.stderr_text();
-    assert!(told.contains("on another file system") && told.contains("everything is read"), "{told}");
+    assert!(
+        told.contains("on another file system") && told.contains("everything is read"),
+        "{told}"
+    );
     let object = kept.json();
-    assert_eq!((&object["snapshot"]["entries"], &object["snapshot"]["inherited"]), (&2.into(), &Value::Null));
+    assert_eq!(
+        (&object["snapshot"]["entries"], &object["snapshot"]["inherited"]),
+        (&2.into(), &Value::Null)
+    );
     drop(mounted);
 }
 

@@ -251,7 +251,8 @@ fn snapshot_partial_tree_is_marked() {
         let shown = env.transect(args.iter().chain(&["to/now.parquet"])).exits(1).stderr_text();
         assert!(shown.contains("the snapshot: 1 error when it was read:"), "{args:?}: {shown}");
         let is_named = |line: &str| {
-            line.contains("cannot open directory '") && line.contains("/tree/denied': Permission denied")
+            line.contains("cannot open directory '")
+                && line.contains("/tree/denied': Permission denied")
         };
         assert!(shown.lines().any(is_named), "{args:?}: {shown}");
     }

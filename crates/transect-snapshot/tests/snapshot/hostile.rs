@@ -7,12 +7,13 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use transect::{Cancel, FieldMask};
 #[cfg(unix)]
 use transect::Operation;
 use transect::ScanError;
+use transect::{Cancel, FieldMask};
 use transect_snapshot::{
-    DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredError, StoredMeasure, diff, write,
+    DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredError, StoredMeasure, diff,
+    write,
 };
 use transect_testkit::TempDir;
 

@@ -25,7 +25,6 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
     let lines = Lines { times: TimeFormatter::for_fields(FieldMask::MTIME), is_painted };
     let mut shown: Vec<&Change> =
         diff.changes.iter().filter(|change| !change.is_consequence()).collect();
-    let hidden = diff.changes.len() - shown.len();
     let all = shown.len();
     if let Some(top) = args.top {
         shown.sort_by_key(|change| Reverse(change.growth().abs()));
@@ -41,7 +40,7 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
             out.push('\n');
         }
     }
-    lines.summary(diff, hidden, &mut out);
+    Lines::summary(diff, &mut out);
     lines.growth(diff, &mut out);
     if is_painted {
         return stream::painted_stdout().write_all(out.as_bytes());
@@ -162,29 +161,12 @@ impl Lines {
         notes
     }
 
-    fn summary(&self, diff: &Diff, hidden: usize, out: &mut String) {
+    fn summary(diff: &Diff, out: &mut String) {
         let numbers = &diff.summary;
-        if diff.is_empty() {
+        let parts = summary_parts(diff);
+        if parts.is_empty() {
             out.push_str("no changes\n");
             return;
-        }
-        let modified = numbers.modified.saturating_sub(hidden as u64);
-        let parts = [
-            (numbers.added, "added"),
-            (numbers.removed, "removed"),
-            (modified, "changed"),
-            (numbers.renamed, "moved"),
-            (numbers.type_changed, "of another type"),
-            (numbers.unreadable, "not readable in B"),
-            (numbers.readable, "not readable in A"),
-        ];
-        let mut parts: Vec<String> = parts
-            .iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, what)| format!("{} {what}", count(*number)))
-            .collect();
-        if parts.is_empty() {
-            parts.push("no changes but those of directories' own attributes".to_owned());
         }
         let (before, after) = (numbers.allocated_before, numbers.allocated_after);
         let difference = signed(i128::from(after) - i128::from(before));
@@ -206,6 +188,34 @@ impl Lines {
             let _ = writeln!(out, "{difference}  {path}  {before} → {after}");
         }
     }
+}
+
+/// Returns the numbers of changes as text; nothing if nothing changed.
+pub(crate) fn summary_parts(diff: &Diff) -> Vec<String> {
+    if diff.is_empty() {
+        return Vec::new();
+    }
+    let numbers = &diff.summary;
+    let hidden = diff.changes.iter().filter(|change| change.is_consequence()).count();
+    let modified = numbers.modified.saturating_sub(hidden as u64);
+    let parts = [
+        (numbers.added, "added"),
+        (numbers.removed, "removed"),
+        (modified, "changed"),
+        (numbers.renamed, "moved"),
+        (numbers.type_changed, "of another type"),
+        (numbers.unreadable, "not readable in B"),
+        (numbers.readable, "not readable in A"),
+    ];
+    let mut parts: Vec<String> = parts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{} {what}", count(*number)))
+        .collect();
+    if parts.is_empty() {
+        parts.push("no changes but those of directories' own attributes".to_owned());
+    }
+    parts
 }
 
 /// Returns a difference with its sign.

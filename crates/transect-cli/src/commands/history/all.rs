@@ -79,7 +79,9 @@ pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
     match (args.json, args.csv) {
         (true, _) => write_json(&listed, &unusable, is_complete)?,
         (_, true) => write_csv(&listed)?,
-        _ if listed.is_empty() => output::hint("no snapshots were kept; keep one: transect keep PATH"),
+        _ if listed.is_empty() => {
+            output::hint("no snapshots were kept; keep one: transect keep PATH")
+        }
         _ => write_text(&listed)?,
     }
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })

@@ -2,6 +2,8 @@
 
 mod all;
 mod machine;
+#[cfg(any(feature = "lab", feature = "map"))]
+mod page;
 mod point;
 mod text;
 
@@ -12,9 +14,13 @@ use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::series::{Kept, Series, Unusable};
 
+#[cfg(any(feature = "lab", feature = "map"))]
+use page::HistoryPage;
 use point::{History, Point};
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
+    // All snapshots of a series are open at a time: with one each minute, these are 1,440 a day.
+    transect_sys::host::raise_handle_limit();
     match args.path.as_deref() {
         Some(path) => of_root(args, path),
         None => all::run(args),
@@ -50,6 +56,14 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     }
     let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
     let history = History { series, points, unusable };
+    #[cfg(any(feature = "lab", feature = "map"))]
+    if let Some(file) = &args.html {
+        let page = HistoryPage::of(&history, args.host.is_none())?;
+        page.unusable.iter().for_each(output::error);
+        output::page::write(&page.html, file)?;
+        let is_complete = is_complete && page.unusable.is_empty();
+        return Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial });
+    }
     match (args.json, args.csv) {
         (true, _) => machine::write_json(&history)?,
         (_, true) => machine::write_csv(&history)?,

@@ -60,7 +60,7 @@ pub(super) fn write(history: &History) -> io::Result<()> {
 }
 
 /// Returns a number with its sign.
-fn signed_count(number: i128) -> String {
+pub(super) fn signed_count(number: i128) -> String {
     let digits = count(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX));
     match number {
         0 => "±0".to_owned(),
