@@ -50,6 +50,7 @@ mod opener;
 #[expect(clippy::disallowed_methods, reason = "this reader is built on them")]
 mod portable;
 pub mod private_dir;
+mod read_at;
 mod reader;
 mod registry;
 pub mod residency;
@@ -78,6 +79,7 @@ pub use name::name_from_bytes;
 pub use name_buffer::NameBuffer;
 pub use opener::open_command;
 pub use portable::PortableReader;
+pub use read_at::ReadAt;
 pub use reader::{ListStatus, Reader, Want};
 pub use registry::ReaderKind;
 pub use settings::{ReaderSettings, StatOrder};

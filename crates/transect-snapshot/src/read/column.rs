@@ -1,5 +1,6 @@
 //! Reads a column page by page.
 
+use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
 
 use crate::byte_values::ByteValues;
@@ -9,7 +10,6 @@ use super::decode::{self, PageBytes};
 use super::error::{ReadError, damaged};
 use super::footer::{Codec, ColumnChunk};
 use super::page::{DATA_PAGE, DICTIONARY_PAGE, MAX_PAGE_BYTES, PageHeader, Window};
-use super::source::ReadAt;
 use super::values::{Values, from_dictionary, plain_values};
 
 /// A page that was found.

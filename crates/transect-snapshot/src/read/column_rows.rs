@@ -1,11 +1,12 @@
 //! One column of all row groups, without the others.
 
+use transect_sys::ReadAt;
+
 use crate::schema::Column;
 
 use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
-use super::source::ReadAt;
 
 /// Reads one column forwards.
 pub(super) struct ColumnRows<'s, S> {

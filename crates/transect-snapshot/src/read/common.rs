@@ -10,12 +10,12 @@
 //! ```
 
 use transect::{FieldMask, FileType};
+use transect_sys::ReadAt;
 
 use crate::schema::Column;
 
 use super::error::{ReadError, damaged};
 use super::rows::{RowReader, position};
-use super::source::ReadAt;
 
 /// The columns that make a tree of the rows.
 const STRUCTURE: [Column; 5] =

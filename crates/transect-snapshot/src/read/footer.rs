@@ -2,12 +2,13 @@
 //!
 //! Source: `parquet.thrift` and `README.md` of apache/parquet-format.
 
+use transect_sys::ReadAt;
+
 use crate::metadata::{METADATA_KEY, Metadata, VERSION_KEY};
 use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, VERSION};
 
 use super::error::{ReadError, damaged};
-use super::source::ReadAt;
 use super::thrift::Thrift;
 
 const MAGIC: &[u8; 4] = b"PAR1";

@@ -4,14 +4,13 @@ use std::ffi::OsString;
 
 use transect::table::{Table, TableImporter};
 use transect::{Diagnostics, FieldMask, FileType, SkipReason};
-use transect_sys::name_from_bytes;
+use transect_sys::{ReadAt, name_from_bytes};
 
 use crate::metadata::Metadata;
 use crate::stored_error::{OPERATIONS, StoredError};
 
 use super::Snapshot;
 use super::error::{ReadError, damaged};
-use super::source::ReadAt;
 use super::words::{fault_kind, unread_reason};
 
 /// What every table needs of its entries: totals, and which names are one file.

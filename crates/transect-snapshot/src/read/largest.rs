@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use transect::FileType;
 use transect::table::UnreadReason;
+use transect_sys::ReadAt;
 
 use crate::schema::Column;
 
@@ -20,7 +21,6 @@ use super::Snapshot;
 use super::column_rows::ColumnRows;
 use super::error::ReadError;
 use super::rows::StoredTotals;
-use super::source::ReadAt;
 use super::words::unread_reason;
 
 /// The maximum number of directories of the least size, which are read although not all are shown.

@@ -15,7 +15,6 @@ mod import;
 mod largest;
 mod page;
 pub(crate) mod rows;
-mod source;
 pub(crate) mod thrift;
 mod values;
 pub(crate) mod words;
@@ -30,7 +29,7 @@ use crate::metadata::Metadata;
 pub use error::ReadError;
 pub use largest::{LargeDirectory, LargestDirectories, LargestLimits, StoredMeasure};
 pub use rows::{RowReader, StoredTotals};
-pub use source::ReadAt;
+pub use transect_sys::ReadAt;
 
 pub(crate) use common::{CommonRows, advance_both};
 

@@ -1,7 +1,8 @@
 //! Where the pages of a column lie, and how they are described.
 
+use transect_sys::ReadAt;
+
 use super::error::ReadError;
-use super::source::ReadAt;
 use super::thrift::Thrift;
 
 /// The maximum size of a page, decompressed. The writer's have a hundredth.

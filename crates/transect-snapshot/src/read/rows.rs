@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use transect::{Attributes, FieldMask, FileType};
+use transect_sys::ReadAt;
 
 use crate::digest::Digest;
 use crate::schema::Column;
@@ -10,7 +11,6 @@ use crate::schema::Column;
 use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
-use super::source::ReadAt;
 use super::words::unread_reason;
 
 /// The maximum length of a name in bytes: no file system has longer ones.

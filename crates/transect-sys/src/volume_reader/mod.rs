@@ -29,7 +29,6 @@ use crate::volume::Volume;
 
 use error::{invalid, same_error};
 use index::{Position, VolumeIndex};
-pub use source::ReadAt;
 
 /// A directory of a volume.
 #[derive(Debug)]

@@ -4,8 +4,10 @@
 
 use std::io;
 
+use crate::read_at::ReadAt;
+
 use super::super::error::invalid;
-use super::super::source::{Fields, ReadAt};
+use super::super::source::Fields;
 use super::checksum::crc32c;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;

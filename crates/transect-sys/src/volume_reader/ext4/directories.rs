@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::read_at::ReadAt;
+
 use super::super::error::same_error;
 use super::super::index::Names;
-use super::super::source::ReadAt;
 use super::super::threads::on_threads;
 use super::directory::Records;
 use super::inode_tables::Found;

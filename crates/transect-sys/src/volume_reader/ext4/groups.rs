@@ -5,8 +5,10 @@
 
 use std::io;
 
+use crate::read_at::ReadAt;
+
 use super::super::error::invalid;
-use super::super::source::{Fields, ReadAt};
+use super::super::source::Fields;
 use super::checksum::{crc16, crc32c};
 use super::superblock::{Superblock, ro_compat};
 

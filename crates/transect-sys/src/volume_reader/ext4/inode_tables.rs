@@ -3,9 +3,10 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::read_at::ReadAt;
+
 use super::super::error::invalid;
 use super::super::index::{InodeGroup, InodeRecord, Role};
-use super::super::source::ReadAt;
 use super::super::threads::on_threads;
 use super::checksum::crc32c;
 use super::content::{Content, Run};

@@ -21,9 +21,10 @@ mod superblock;
 use std::fs::File;
 use std::io;
 
+use crate::read_at::ReadAt;
+
 use super::error::invalid;
 use super::index::{Directory, Role, VolumeIndex};
-use super::source::ReadAt;
 use superblock::{Superblock, incompat};
 
 /// The inode of the top directory.

@@ -1,10 +1,10 @@
-//! Where a snapshot is read from.
+//! Bytes that can be read at any offset: a file, a block device, or memory.
 
 use std::fs::File;
 use std::io;
 
-/// Bytes that can be read at any offset.
-pub trait ReadAt {
+/// Bytes that can be read at any offset, from any thread.
+pub trait ReadAt: Sync {
     /// Returns the number of bytes.
     ///
     /// # Errors
@@ -20,26 +20,25 @@ pub trait ReadAt {
 
 impl ReadAt for File {
     fn size(&self) -> io::Result<u64> {
-        Ok(transect_sys::file::attributes_of(self)?.size().unwrap_or(0))
+        use std::io::{Seek, SeekFrom};
+        let metadata = self.metadata()?;
+        if metadata.is_file() {
+            return Ok(metadata.len());
+        }
+        // The length of a device is 0 in its attributes, so its end is looked for.
+        let mut file = self;
+        file.seek(SeekFrom::End(0))
     }
 
-    fn read_exact_at(&self, mut offset: u64, mut block: &mut [u8]) -> io::Result<()> {
-        while !block.is_empty() {
-            match transect_sys::file::read_at(self, block, offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => {
-                    offset += read as u64;
-                    block = &mut block[read..];
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+    fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
+        match crate::file::read_at(self, block, offset)? {
+            read if read == block.len() => Ok(()),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-        Ok(())
     }
 }
 
-impl ReadAt for Vec<u8> {
+impl ReadAt for [u8] {
     fn size(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
     }
@@ -53,7 +52,17 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-impl<S: ReadAt> ReadAt for &S {
+impl ReadAt for Vec<u8> {
+    fn size(&self) -> io::Result<u64> {
+        self.as_slice().size()
+    }
+
+    fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
+        self.as_slice().read_exact_at(offset, block)
+    }
+}
+
+impl<S: ReadAt + ?Sized> ReadAt for &S {
     fn size(&self) -> io::Result<u64> {
         (**self).size()
     }
