@@ -83,5 +83,5 @@ pub use read_at::ReadAt;
 pub use reader::{ListStatus, Reader, Want};
 pub use registry::ReaderKind;
 pub use settings::{ReaderSettings, StatOrder};
-pub use system_reader::{SystemHandle, SystemReader};
+pub use system_reader::{SystemHandle, SystemReader, SystemReaders};
 pub use volume::{EndDetection, Reliability, Volume};

@@ -90,6 +90,12 @@ pub trait Reader: Send + 'static {
     /// An open directory. Dropping it closes it.
     type Handle: Send + Sync + 'static;
 
+    /// Records the fields that the walk requests, before the first call: a reader that reads ahead need not
+    /// keep others. Without this call, all fields may be requested.
+    fn prepare(&mut self, want: &Want) {
+        let _ = want;
+    }
+
     /// Returns the attributes of a root, given by path.
     ///
     /// # Errors

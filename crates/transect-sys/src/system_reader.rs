@@ -17,7 +17,7 @@ use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::{Reliability, Volume};
 #[cfg(feature = "volumes")]
-use crate::volume_reader::{VolumeHandle, VolumeReader};
+use crate::volume_reader::{OpenVolumes, VolumeHandle, VolumeReader};
 #[cfg(windows)]
 use crate::windows::{
     DirectoryCall, FindCall, FindHandle, FindReader, HandleReader, ListingHandle,
@@ -130,7 +130,7 @@ impl SystemReader {
                 AnyReader::Find(FindReader::new(FindCall::AttributesEx))
             }
             #[cfg(feature = "volumes")]
-            ReaderKind::Ext4 => AnyReader::Volume(Box::default()),
+            ReaderKind::Ext4 => volume_reader(OpenVolumes::default(), settings),
             _ => {
                 let _ = settings;
                 AnyReader::Portable(PortableReader::new())
@@ -146,6 +146,61 @@ impl SystemReader {
             AnyHandle::Getdents(handle) => handle.reliability(),
             _ => crate::host::reliability(path),
         }
+    }
+}
+
+#[cfg(feature = "volumes")]
+fn volume_reader(volumes: OpenVolumes, settings: ReaderSettings) -> AnyReader {
+    AnyReader::Volume(Box::new(VolumeReader::new(volumes, settings)))
+}
+
+/// Makes the readers of one walk. They share the volumes that they read.
+#[derive(Clone, Debug)]
+pub struct SystemReaders {
+    kind: ReaderKind,
+    settings: ReaderSettings,
+    #[cfg(feature = "volumes")]
+    volumes: OpenVolumes,
+}
+
+impl SystemReaders {
+    /// Makes readers of a kind, as [`SystemReader::new`] does.
+    pub fn new(kind: ReaderKind, settings: ReaderSettings) -> Self {
+        Self {
+            kind,
+            settings,
+            #[cfg(feature = "volumes")]
+            volumes: OpenVolumes::default(),
+        }
+    }
+
+    /// Sets how volumes are read: on how many threads (by default one per core, at most 16), and whether
+    /// a directory is walked if the volume that it is on cannot be read. Otherwise that is an error.
+    pub fn volumes(self, threads: Option<usize>, falls_back: bool) -> Self {
+        #[cfg(feature = "volumes")]
+        return Self { volumes: OpenVolumes::new(threads, falls_back), ..self };
+        #[cfg(not(feature = "volumes"))]
+        {
+            let _ = (threads, falls_back);
+            self
+        }
+    }
+
+    /// Returns a reader for one thread.
+    pub fn reader(&self) -> SystemReader {
+        match self.kind {
+            #[cfg(feature = "volumes")]
+            ReaderKind::Ext4 => SystemReader(volume_reader(self.volumes.clone(), self.settings)),
+            kind => SystemReader::new(kind, self.settings),
+        }
+    }
+
+    /// Returns why a directory was walked although its volume was to be read; `None` if none was.
+    pub fn fallback_reason(&self) -> Option<String> {
+        #[cfg(feature = "volumes")]
+        return self.volumes.fallback_reason();
+        #[cfg(not(feature = "volumes"))]
+        None
     }
 }
 
@@ -191,6 +246,10 @@ macro_rules! with_handle {
 
 impl Reader for SystemReader {
     type Handle = SystemHandle;
+
+    fn prepare(&mut self, want: &Want) {
+        with_reader!(self, reader => reader.prepare(want));
+    }
 
     #[inline]
     fn stat_root(

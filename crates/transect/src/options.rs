@@ -25,6 +25,9 @@ pub struct ScanOptions {
     pub roots: Vec<PathBuf>,
     /// The reader; by default the best one available on this system.
     pub reader: Option<ReaderKind>,
+    /// Without a reader: choose between walking and reading the tables of the volume. See
+    /// [`ScanOptions::auto_reader`].
+    pub auto_reader: bool,
     /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer
     /// ([`ReaderKind::takes_buffer_size`]).
     pub buffer_size: Option<usize>,
@@ -68,6 +71,14 @@ impl ScanOptions {
     /// Sets the reader.
     pub fn reader(mut self, reader: ReaderKind) -> Self {
         self.reader = Some(reader);
+        self
+    }
+
+    /// Sets whether to read the tables of a volume instead of walking where that is faster: if the only
+    /// root is all of a volume with ext4, ext3 or ext2, and this process may read its device. In case of
+    /// doubt the root is walked; [`Outcome::reader_reason`](crate::Outcome::reader_reason) tells why.
+    pub fn auto_reader(mut self, auto: bool) -> Self {
+        self.auto_reader = auto;
         self
     }
 

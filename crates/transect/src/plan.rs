@@ -2,6 +2,8 @@
 //!
 //! Builder pair with `options.rs`; see there.
 
+mod auto;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use crate::filter::CompiledFilters;
 use crate::options::ScanOptions;
 use crate::order::Order;
 use crate::progress::Progress;
+use auto::Wanted;
 
 /// The default number of threads while directories wait for a device.
 ///
@@ -37,6 +40,9 @@ pub struct ScanPlan {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) reader: ReaderKind,
     pub(crate) reader_settings: ReaderSettings,
+    /// The reader was not given: if it fails, another one is used.
+    pub(crate) auto_reader: bool,
+    pub(crate) reader_reason: Option<String>,
     pub(crate) order: Order,
     pub(crate) threads: ThreadLimits,
     pub(crate) one_file_system: bool,
@@ -69,7 +75,17 @@ impl ScanPlan {
         if options.roots.is_empty() {
             return Err(Error::NoRoots);
         }
-        let reader = options.reader.unwrap_or_else(ReaderKind::best);
+        let auto_reader = options.auto_reader && options.reader.is_none();
+        let (chosen, reader_reason) = match auto_reader {
+            true => auto::choose(&Wanted {
+                roots: &options.roots,
+                unavailable: unavailable_on_volumes(&options),
+                is_partial: options.max_depth.is_some(),
+                has_settings: options.buffer_size.is_some() || options.stat_order.is_some(),
+            }),
+            false => (options.reader, None),
+        };
+        let reader = chosen.unwrap_or_else(ReaderKind::best);
         if let Some(why) = reader.unavailable_reason() {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
@@ -90,6 +106,8 @@ impl ScanPlan {
             roots: options.roots,
             reader,
             reader_settings,
+            auto_reader,
+            reader_reason,
             order: options.order,
             threads,
             one_file_system: options.one_file_system,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderKind, SystemReader};
+use transect_sys::{Reader, ReaderKind, SystemReader, SystemReaders};
 
 use crate::error::Error;
 use crate::order::Order;
@@ -20,6 +20,8 @@ pub struct Outcome<S> {
     pub elapsed: Duration,
     /// The reader used.
     pub reader: ReaderKind,
+    /// Why this reader was chosen: set with [`ScanOptions::auto_reader`](crate::ScanOptions::auto_reader).
+    pub reader_reason: Option<String>,
     /// The order used.
     pub order: Order,
     /// The number of roots, each counted once.
@@ -33,14 +35,25 @@ pub struct Outcome<S> {
 impl<S> Outcome<S> {
     /// Returns the same result with another sink.
     pub(crate) fn with_sink<T>(self, sink: T) -> Outcome<T> {
-        let Self { elapsed, reader, order, roots, threads, interrupted, .. } = self;
-        Outcome { sink, elapsed, reader, order, roots, threads, interrupted }
+        let Self { elapsed, reader, reader_reason, order, roots, threads, interrupted, .. } = self;
+        Outcome { sink, elapsed, reader, reader_reason, order, roots, threads, interrupted }
     }
 
     /// Separates the sink from the rest of the result.
     pub fn split(self) -> (S, Outcome<()>) {
-        let Self { sink, elapsed, reader, order, roots, threads, interrupted } = self;
-        (sink, Outcome { sink: (), elapsed, reader, order, roots, threads, interrupted })
+        let Self { sink, elapsed, reader, reader_reason, order, roots, threads, interrupted } =
+            self;
+        let sinkless = Outcome {
+            sink: (),
+            elapsed,
+            reader,
+            reader_reason,
+            order,
+            roots,
+            threads,
+            interrupted,
+        };
+        (sink, sinkless)
     }
 }
 
@@ -51,12 +64,27 @@ impl ScanPlan {
     /// # Errors
     /// An error that prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        self.run_with(make, || self.system_reader())
+        let readers = self.system_readers();
+        let mut outcome = self.run_with(make, || readers.reader())?;
+        if let Some(reason) = readers.fallback_reason() {
+            outcome.reader = ReaderKind::best();
+            outcome.reader_reason = Some(reason);
+        }
+        Ok(outcome)
     }
 
     /// Returns a reader of this plan's kind, to be wrapped for [`ScanPlan::run_with`].
     pub fn system_reader(&self) -> SystemReader {
-        SystemReader::new(self.reader, self.reader_settings)
+        self.system_readers().reader()
+    }
+
+    /// Returns what makes the readers of one run: they share the volumes that they read.
+    pub(crate) fn system_readers(&self) -> SystemReaders {
+        let readers = SystemReaders::new(self.reader, self.reader_settings);
+        match ReaderKind::VOLUMES.contains(&self.reader) {
+            true => readers.volumes(Some(self.threads.busy()), self.auto_reader),
+            false => readers,
+        }
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.
@@ -75,6 +103,7 @@ impl ScanPlan {
             roots,
             elapsed: start.elapsed(),
             reader: self.reader,
+            reader_reason: self.reader_reason.clone(),
             order: self.order,
             threads,
             interrupted: self.cancel.is_cancelled(),

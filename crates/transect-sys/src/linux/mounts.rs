@@ -1,4 +1,4 @@
-//! The mount table, from `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`).
+//! The mount table, from `/proc/thread-self/mountinfo` (`proc_pid_mountinfo(5)`).
 
 use std::ffi::OsString;
 use std::io;
@@ -29,7 +29,8 @@ pub struct Mount {
 /// # Errors
 /// `/proc` is not mounted or not readable.
 pub fn mounts() -> io::Result<Vec<Mount>> {
-    Ok(parse_mountinfo(&std::fs::read("/proc/self/mountinfo")?))
+    // A thread may have a root directory of its own.
+    Ok(parse_mountinfo(&std::fs::read("/proc/thread-self/mountinfo")?))
 }
 
 /// Returns the mount that a canonical path is on; `None` if the mount table cannot be read.

@@ -6,16 +6,30 @@
 //!
 //! A volume is read when its root is opened. From then on the reader answers from memory, and
 //! the walk above it is the same as for every other reader.
+//!
+//! If the root is a directory of a mounted volume, some directories are read as every other reader does it:
+//! those that changed meanwhile, and where something else is mounted. See `mounted/mod.rs`.
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(clippy::infallible_destructuring_match, reason = "on Linux there are other places")
+)]
+
+mod contents;
+mod disk;
 mod error;
 mod ext4;
 mod index;
+#[cfg(target_os = "linux")]
+mod mounted;
+mod open_volume;
+mod partitions;
+mod shared;
 mod source;
 mod threads;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,76 +37,106 @@ use std::sync::Arc;
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
+#[cfg(target_os = "linux")]
+use crate::linux::GetdentsReader;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::registry::ReaderKind;
+use crate::settings::ReaderSettings;
 use crate::volume::Volume;
 
+pub use disk::{partitions_in, reader_of};
 use error::{invalid, same_error};
-use index::{Position, VolumeIndex};
+use index::Position;
+#[cfg(target_os = "linux")]
+use mounted::Live;
+use open_volume::{OpenVolume, Place, TableDirectory};
+pub(crate) use shared::OpenVolumes;
+use threads::Effort;
+
+/// What reading the tables of a volume would show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Probe {
+    /// The reader for the volume.
+    pub reader: ReaderKind,
+    /// The path stands for all of the volume, not for a directory in it.
+    pub is_whole: bool,
+}
+
+/// Checks whether the tables of a volume can be read, without reading them: of the image, device or
+/// partition at a path, or of the mounted volume that a directory is on.
+///
+/// # Errors
+/// Why not: there is no volume with ext4, ext3 or ext2; its device cannot be read; this process may not
+/// list every directory of it; or this system is not Linux, and the path is that of a directory.
+pub fn probe(path: &Path) -> io::Result<Probe> {
+    #[cfg(target_os = "linux")]
+    if path.is_dir() {
+        return Ok(Probe { reader: ReaderKind::Ext4, is_whole: mounted::probe(path)? });
+    }
+    match reader_of(path) {
+        Some(reader) => Ok(Probe { reader, is_whole: true }),
+        None => {
+            let text = "it is not an image or a device with ext4, ext3 or ext2";
+            Err(io::Error::new(io::ErrorKind::Unsupported, text))
+        }
+    }
+}
 
 /// A directory of a volume.
 #[derive(Debug)]
-pub struct VolumeHandle {
-    index: Arc<VolumeIndex>,
-    directory: u32,
-}
+pub struct VolumeHandle(Place);
 
-/// Reads volumes with ext4, ext3 or ext2: images and devices.
-#[derive(Debug, Default)]
+/// Reads volumes with ext4, ext3 or ext2: images and devices, and on Linux directories of mounted volumes.
+#[derive(Debug)]
 pub struct VolumeReader {
+    volumes: OpenVolumes,
     /// The volume read last, so that it is read once for its attributes and its entries.
-    last: Option<(PathBuf, Arc<VolumeIndex>)>,
+    last: Option<(PathBuf, Arc<OpenVolume>)>,
     /// The directory that is being listed, and how far.
     at: Position,
+    /// Reads what the tables do not have.
+    #[cfg(target_os = "linux")]
+    live: Live,
 }
 
 impl VolumeReader {
-    /// Returns a reader.
-    pub fn new() -> Self {
-        Self::default()
+    /// Returns a reader that shares volumes with others of the same walk.
+    pub(crate) fn new(volumes: OpenVolumes, settings: ReaderSettings) -> Self {
+        #[cfg(not(target_os = "linux"))]
+        let _ = settings;
+        Self {
+            volumes,
+            last: None,
+            at: Position::default(),
+            #[cfg(target_os = "linux")]
+            live: Live::new(settings),
+        }
     }
 
-    fn open_volume(&mut self, path: &Path) -> Result<Arc<VolumeIndex>, Fault> {
-        if let Some((last, index)) = &self.last
+    fn open_image(&mut self, path: &Path) -> Result<Arc<OpenVolume>, Fault> {
+        if let Some((last, volume)) = &self.last
             && last == path
         {
-            return Ok(Arc::clone(index));
+            return Ok(Arc::clone(volume));
         }
-        let index = Arc::new(read_volume(path).map_err(Fault::Failed)?);
-        self.last = Some((path.to_owned(), Arc::clone(&index)));
-        Ok(index)
+        let read = |effort| Ok(OpenVolume::image(disk::read(path, effort)?));
+        let volume = self.volumes.get(path, read).map_err(Fault::Failed)?;
+        self.last = Some((path.to_owned(), Arc::clone(&volume)));
+        Ok(volume)
     }
 
-    fn handle(&mut self, index: Arc<VolumeIndex>, directory: u32) -> VolumeHandle {
-        self.at = index.begin(directory);
-        VolumeHandle { index, directory }
+    /// Begins to list a directory.
+    fn begin(&mut self, place: Place) -> VolumeHandle {
+        match &place {
+            Place::Table(TableDirectory { volume, directory }) => {
+                self.at = volume.index.begin(*directory);
+            }
+            #[cfg(target_os = "linux")]
+            Place::Live(_) => {}
+        }
+        VolumeHandle(place)
     }
-}
-
-/// Returns the reader for the volume in a regular file or a device; `None` if there is none, or it cannot
-/// be read.
-pub fn reader_of(path: &Path) -> Option<ReaderKind> {
-    let found = path.metadata().ok()?.file_type();
-    #[cfg(unix)]
-    let is_device = std::os::unix::fs::FileTypeExt::is_block_device(&found);
-    #[cfg(not(unix))]
-    let is_device = false;
-    // Nothing else is opened: a pipe would wait for its writer.
-    (found.is_file() || is_device)
-        .then(|| File::open(path).ok())
-        .flatten()
-        .filter(ext4::is_likely)
-        .map(|_| ReaderKind::Ext4)
-}
-
-/// Reads the tables of the volume in a file.
-fn read_volume(path: &Path) -> io::Result<VolumeIndex> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        let text = "it is a directory; this reader reads images and devices";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
-    }
-    ext4::read(&file, std::thread::available_parallelism().map_or(1, usize::from).min(16))
 }
 
 /// Reads a volume in memory and lists all of it; returns the number of entries. For fuzzing.
@@ -100,7 +144,7 @@ fn read_volume(path: &Path) -> io::Result<VolumeIndex> {
 /// # Errors
 /// The volume cannot be read.
 pub fn count_entries(bytes: &[u8]) -> io::Result<usize> {
-    let index = ext4::read(bytes, 1)?;
+    let index = disk::read_volume(bytes, Effort { threads: 1, all_times: true })?;
     let root = index.directory(ext4::ROOT).ok_or(io::ErrorKind::InvalidData)?;
     let (mut left, mut count) = (vec![root], 0);
     while let Some(directory) = left.pop() {
@@ -117,53 +161,121 @@ pub fn count_entries(bytes: &[u8]) -> io::Result<usize> {
 impl Reader for VolumeReader {
     type Handle = VolumeHandle;
 
-    fn stat_root(&mut self, path: &Path, _: FieldMask, _: bool) -> Result<Attributes, Fault> {
-        self.open_volume(path)?.attributes(ext4::ROOT).map_err(Fault::Failed)
+    fn prepare(&mut self, want: &Want) {
+        self.volumes.prepare(want);
     }
 
-    fn open_root(&mut self, path: &Path, _: bool) -> Result<VolumeHandle, Fault> {
-        let index = self.open_volume(path)?;
-        let root = index.directory(ext4::ROOT).ok_or_else(no_directory)?;
-        Ok(self.handle(index, root))
+    fn stat_root(
+        &mut self,
+        path: &Path,
+        want: FieldMask,
+        follow: bool,
+    ) -> Result<Attributes, Fault> {
+        #[cfg(target_os = "linux")]
+        if path.is_dir() {
+            return self.live.reader.stat_root(path, want, follow);
+        }
+        let _ = (want, follow);
+        let volume = self.open_image(path)?;
+        volume.index.attributes(ext4::ROOT).map_err(Fault::Failed)
+    }
+
+    fn open_root(&mut self, path: &Path, follow: bool) -> Result<VolumeHandle, Fault> {
+        #[cfg(target_os = "linux")]
+        if path.is_dir() {
+            let place = self.live.open_root(&self.volumes, path, follow)?;
+            self.last = place.volume().map(|volume| (path.to_owned(), Arc::clone(volume)));
+            return Ok(self.begin(place));
+        }
+        let _ = follow;
+        let volume = self.open_image(path)?;
+        let directory = volume.index.top().ok_or_else(no_directory)?;
+        Ok(self.begin(Place::table(&volume, directory)))
     }
 
     fn open(
         &mut self,
         anchor: &VolumeHandle,
         steps: &[&OsStr],
-        _: bool,
+        follow: bool,
     ) -> Result<VolumeHandle, Fault> {
-        let step = |at: u32, name: &&OsStr| {
-            anchor.index.subdirectory(at, name.as_encoded_bytes()).ok_or_else(no_directory)
+        let from = match &anchor.0 {
+            Place::Table(from) => from,
+            #[cfg(target_os = "linux")]
+            Place::Live(anchor) => {
+                let place = self.live.open(anchor, steps, follow)?;
+                return Ok(self.begin(place));
+            }
         };
-        let directory = steps.iter().try_fold(anchor.directory, step)?;
-        Ok(self.handle(Arc::clone(&anchor.index), directory))
+        let _ = follow;
+        let place = match from.volume.step(from.directory, steps) {
+            Ok(directory) => Place::table(&from.volume, directory),
+            #[cfg(target_os = "linux")]
+            Err((at, done)) if from.volume.mounted.is_some() => {
+                self.live.open_unsure(&from.volume, at, &steps[done..])?
+            }
+            Err(_) => return Err(no_directory()),
+        };
+        Ok(self.begin(place))
     }
 
-    fn stat_open(&mut self, handle: &mut VolumeHandle, _: FieldMask) -> Result<Attributes, Fault> {
-        let inode = handle.index.inode_of(handle.directory);
-        handle.index.attributes(inode).map_err(Fault::Failed)
+    fn stat_open(
+        &mut self,
+        handle: &mut VolumeHandle,
+        want: FieldMask,
+    ) -> Result<Attributes, Fault> {
+        let _ = want;
+        match &mut handle.0 {
+            Place::Table(TableDirectory { volume, directory }) => {
+                let inode = volume.index.inode_of(*directory);
+                volume.index.attributes(inode).map_err(Fault::Failed)
+            }
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => self.live.reader.stat_open(&mut live.handle, want),
+        }
     }
 
     fn stat(
         &mut self,
         anchor: &VolumeHandle,
         steps: &[&OsStr],
-        _: FieldMask,
-        _: bool,
+        want: FieldMask,
+        follow: bool,
     ) -> Result<Attributes, Fault> {
-        let index = &anchor.index;
-        let Some((last, above)) = steps.split_last() else {
-            return index.attributes(index.inode_of(anchor.directory)).map_err(Fault::Failed);
-        };
-        let step = |at: u32, name: &&OsStr| {
-            index.subdirectory(at, name.as_encoded_bytes()).ok_or(Fault::Vanished)
-        };
-        let mut at = index.begin(above.iter().try_fold(anchor.directory, step)?);
-        while let Some((name, inode)) = index.next(&mut at) {
-            if name == last.as_encoded_bytes() {
-                return index.attributes(inode).map_err(Fault::Failed);
+        let _ = (want, follow);
+        let TableDirectory { volume, directory } = match &anchor.0 {
+            Place::Table(from) => from,
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => {
+                return self.live.reader.stat(&live.handle, steps, want, follow);
             }
+        };
+        let index = &volume.index;
+        let Some((last, above)) =
+            steps.split_last().filter(|(last, _)| last.as_encoded_bytes() != b".")
+        else {
+            return index.attributes(index.inode_of(*directory)).map_err(Fault::Failed);
+        };
+        if let Ok(at) = volume.step(*directory, above)
+            && !volume.is_doubtful(at)
+        {
+            let mut position = index.begin(at);
+            while let Some((name, inode)) = index.next(&mut position) {
+                if name == last.as_encoded_bytes() {
+                    #[cfg(target_os = "linux")]
+                    if volume.mounted.is_some()
+                        && volume.attributes_or_unknown(inode).file_type() == FileType::Unknown
+                    {
+                        break;
+                    }
+                    return index.attributes(inode).map_err(Fault::Failed);
+                }
+            }
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(mounted) = &volume.mounted {
+            let names = mounted::names_to(index, *directory, steps);
+            return self.live.reader.stat(&mounted.root, &names, want, follow);
         }
         Err(Fault::Vanished)
     }
@@ -172,28 +284,38 @@ impl Reader for VolumeReader {
         &mut self,
         handle: &VolumeHandle,
         batch: &mut Batch,
-        _: &Want,
+        want: &Want,
     ) -> Result<ListStatus, Fault> {
+        let _ = want;
+        let TableDirectory { volume, directory } = match &handle.0 {
+            Place::Table(from) => from,
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => return self.live.reader.list(&live.handle, batch, want),
+        };
         batch.clear();
-        let index = &handle.index;
         while batch.has_room() {
-            let Some((name, inode)) = index.next(&mut self.at) else {
-                return match index.error(handle.directory) {
+            let Some((name, inode)) = volume.index.next(&mut self.at) else {
+                return match volume.index.error(*directory) {
                     None => Ok(ListStatus::End),
                     Some(error) => Err(Fault::Failed(same_error(error))),
                 };
             };
-            let attributes = index.attributes(inode).unwrap_or_else(|_| {
-                let mut unknown = Attributes::default();
-                unknown.set_inode(inode.into());
-                unknown
-            });
-            batch.push(&name_of(name), attributes);
+            batch.push(&name_of(name), volume.attributes_or_unknown(inode));
         }
         Ok(ListStatus::More)
     }
 
-    fn fill(&mut self, handle: &VolumeHandle, batch: &mut Batch, _: &Want) {
+    fn fill(&mut self, handle: &VolumeHandle, batch: &mut Batch, want: &Want) {
+        let _ = want;
+        let table = match &handle.0 {
+            Place::Table(from) => from,
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => return self.live.reader.fill(&live.handle, batch, want),
+        };
+        #[cfg(target_os = "linux")]
+        if table.volume.mounted.is_some() {
+            return self.live.fill(table, batch, want);
+        }
         for at in 0..batch.entries.len() {
             let Entry { verdict, attributes, .. } = &mut batch.entries[at];
             if attributes.file_type() != FileType::Unknown {
@@ -203,18 +325,28 @@ impl Reader for VolumeReader {
                 *verdict = Verdict::Drop;
             }
             let inode = attributes.inode().map_or(0, |inode| inode as u32);
-            if let Err(error) = handle.index.attributes(inode) {
+            if let Err(error) = table.volume.index.attributes(inode) {
                 batch.set_fault(at, Fault::Failed(error));
             }
         }
     }
 
     fn volume(handle: &VolumeHandle) -> Volume {
-        Volume { device: Some(handle.index.device()), ..Volume::default() }
+        match &handle.0 {
+            Place::Table(TableDirectory { volume, .. }) => {
+                Volume { device: Some(volume.index.device()), ..Volume::default() }
+            }
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => GetdentsReader::volume(&live.handle),
+        }
     }
 
-    fn may_be_mount_point(_: &VolumeHandle) -> bool {
-        false
+    fn may_be_mount_point(handle: &VolumeHandle) -> bool {
+        match &handle.0 {
+            Place::Table(_) => false,
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => GetdentsReader::may_be_mount_point(&live.handle),
+        }
     }
 }
 

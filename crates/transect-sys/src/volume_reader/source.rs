@@ -1,4 +1,37 @@
-//! Numbers in the bytes of a volume.
+//! The bytes of a volume, and numbers in them.
+
+use std::io;
+
+use crate::read_at::ReadAt;
+
+/// Consecutive bytes of another source: a partition of a disk. All reads stay within it.
+#[derive(Debug)]
+pub(super) struct Window<'a, S: ?Sized> {
+    source: &'a S,
+    begin: u64,
+    length: u64,
+}
+
+impl<'a, S: ReadAt + ?Sized> Window<'a, S> {
+    pub(super) fn new(source: &'a S, begin: u64, length: u64) -> Self {
+        Self { source, begin, length }
+    }
+}
+
+impl<S: ReadAt + ?Sized> ReadAt for Window<'_, S> {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.length)
+    }
+
+    fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(block.len() as u64);
+        if end.is_none_or(|end| end > self.length) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let begin = self.begin.checked_add(offset).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.source.read_exact_at(begin, block)
+    }
+}
 
 /// Little-endian numbers at fixed offsets of a record. Beyond its end, there are zeros.
 #[derive(Clone, Copy)]
@@ -15,6 +48,10 @@ impl Fields<'_> {
 
     pub(super) fn u32(self, at: usize) -> u32 {
         self.array(at).map_or(0, u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(self, at: usize) -> u64 {
+        self.array(at).map_or(0, u64::from_le_bytes)
     }
 
     /// Returns a number whose halves are apart.

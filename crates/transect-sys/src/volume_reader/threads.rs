@@ -1,5 +1,13 @@
 //! Work on several threads.
 
+/// What reading a volume may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    pub(super) threads: usize,
+    /// Keep also times of access, of creation, and of changes of attributes.
+    pub(super) all_times: bool,
+}
+
 /// Runs the same work on so many threads, and returns all results.
 pub(super) fn on_threads<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {

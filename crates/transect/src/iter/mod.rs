@@ -80,8 +80,8 @@ impl ScanPlan {
     /// # Ok::<(), transect::Error>(())
     /// ```
     pub fn walk(&self) -> Walk {
-        let plan = self.clone();
-        self.walk_with(move || plan.system_reader())
+        let readers = self.system_readers();
+        self.walk_with(move || readers.reader())
     }
 
     /// Returns an iterator that uses readers made by `reader`, such as the fake reader of tests.

@@ -48,6 +48,7 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
             // later.
             want.opened |= FieldMask::DEVICE;
         }
+        reader.prepare(&want);
         Self {
             plan: plan.clone(),
             want,

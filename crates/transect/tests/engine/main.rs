@@ -15,6 +15,8 @@ mod limits;
 mod links;
 mod matrix;
 #[cfg(target_os = "linux")]
+mod mounted_volumes;
+#[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
 mod ncdu;

@@ -2,7 +2,7 @@
 //! privileges; without them the tests print that they are skipped.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -16,10 +16,10 @@ use transect_testkit::{Mount, TempDir, loudly_skip, trees};
 use crate::support::{THREADS, scan};
 
 /// Everything that identifies an entry: by its path below the root, all attributes as text.
-type Entries = BTreeMap<Vec<u8>, String>;
+pub(crate) type Entries = BTreeMap<Vec<u8>, String>;
 
 /// Returns the entries and the number of errors.
-fn entries(options: ScanOptions, root: &Path) -> (Entries, u64) {
+pub(crate) fn entries(options: ScanOptions, root: &Path) -> (Entries, u64) {
     let mut walk = options.plan().unwrap().walk().want(FieldMask::all());
     let mut all = Entries::new();
     for entry in &mut walk {
@@ -49,7 +49,7 @@ fn entries(options: ScanOptions, root: &Path) -> (Entries, u64) {
 }
 
 /// Creates what has ever been read wrong: names, times, links, holes, large and changed directories.
-fn populate(root: &Path) {
+pub(crate) fn populate(root: &Path) {
     let at = |name: &str| root.join(name);
     for number in 0..60 {
         let directory = at(&format!("group {}/of {number}", number % 7));
@@ -95,7 +95,7 @@ fn populate(root: &Path) {
     std::fs::rename(at("group 4/of 4"), at("group 5/was of 4")).unwrap();
 }
 
-fn run(command: &[&str], path: impl AsRef<Path>) {
+pub(crate) fn run(command: &[&str], path: impl AsRef<Path>) {
     let status = Command::new(command[0]).args(&command[1..]).arg(path.as_ref()).status();
     assert!(status.unwrap().success(), "{command:?}");
 }
@@ -124,7 +124,7 @@ fn compare(test: &str, options: &[&str]) {
     }
 }
 
-fn assert_same(found: &Entries, expected: &Entries, test: &str) {
+pub(crate) fn assert_same(found: &Entries, expected: &Entries, test: &str) {
     for (path, expected) in expected {
         let shown = String::from_utf8_lossy(path);
         assert_eq!(found.get(path), Some(expected), "{test}: {shown}");
@@ -272,6 +272,64 @@ fn ext4_hostile_images_no_panic_and_an_end() {
     assert!(failed > 100 && read > 100, "{failed} failed, {read} were read");
 }
 
+/// A volume that was not unmounted: what the kernel shows after it has applied the journal.
+#[test]
+fn ext4_journal_not_applied_same_as_after_mount() {
+    let test = "ext4_journal_not_applied_same_as_after_mount";
+    for options in [
+        &["-b", "1024", "-J", "size=4"][..],
+        &["-O", "^metadata_csum,^64bit", "-b", "4096"],
+        &["-O", "^64bit", "-b", "2048"],
+    ] {
+        let temp = TempDir::new();
+        let (image, at) = (temp.join("image"), temp.join("mounted"));
+        let mount = match Mount::ext4(&image, options, &at) {
+            Ok(mount) => mount,
+            Err(reason) => return loudly_skip(test, reason),
+        };
+        populate(&at);
+        run(&["sync", "-f"], &at);
+        // Now blocks of directories are used for others, and names, sizes and links change.
+        fs::remove_dir_all(at.join("many")).unwrap();
+        fs::rename(at.join("group 2"), at.join("moved")).unwrap();
+        for number in 0..300 {
+            fs::create_dir(at.join(format!("new {number}"))).unwrap();
+            fs::write(at.join(format!("new {number}/file")), vec![b'x'; number]).unwrap();
+        }
+        // Only the journal has this.
+        let file = File::create(at.join("last")).unwrap();
+        file.set_len(12_345).unwrap();
+        file.sync_all().unwrap();
+        let copy = temp.join("copy");
+        fs::copy(&image, &copy).unwrap();
+        drop(mount);
+
+        let bytes = fs::read(&copy).unwrap();
+        let incompat = u32::from_le_bytes(*bytes[1024 + 0x60..].first_chunk().unwrap());
+        assert!(incompat & 4 != 0, "{options:?}: it needs recovery");
+        let (found, errors) = entries(scan(&copy).reader(ReaderKind::Ext4), &copy);
+        assert_eq!(errors, 0, "{options:?}");
+        assert!(found.contains_key(&b"last"[..]) && found.contains_key(&b"new 299/file"[..]));
+        let again = temp.join("again");
+        let _mount = Mount::new(&["-o", "loop", copy.to_str().unwrap()], &again).unwrap();
+        let (expected, _) = entries(scan(&again), &again);
+        assert_same(&found, &expected, test);
+
+        // Wrong bytes in the journal: an error or entries, and always an end.
+        let Some(journal) = bytes.windows(8).position(|it| it == b"\xC0\x3B\x39\x98\0\0\0\x04")
+        else {
+            panic!("{options:?}: no journal")
+        };
+        let mut bytes = bytes;
+        for number in 0_usize..150 {
+            let at = journal + 12 + number * 37 % 90 + (number % 3) * 1024;
+            let before = std::mem::replace(&mut bytes[at], number as u8);
+            let _ = count_entries(&bytes);
+            bytes[at] = before;
+        }
+    }
+}
+
 #[test]
 fn ext4_errors_say_what_is_wrong() {
     let temp = TempDir::new();
@@ -299,9 +357,9 @@ fn ext4_errors_say_what_is_wrong() {
     let none = message(&|bytes| bytes.fill(7));
     assert!(none.contains("no ext2, ext3 or ext4"), "{none}");
 
-    let directory = scan(&tree).reader(ReaderKind::Ext4);
-    let refused = directory.plan().unwrap().walk().next().unwrap().unwrap_err().to_string();
-    assert!(refused.contains("it is a directory"), "{refused}");
+    let process = scan("/proc").reader(ReaderKind::Ext4);
+    let refused = process.plan().unwrap().walk().find_map(Result::err).unwrap().to_string();
+    assert!(refused.contains("it is not on a volume with ext4, ext3 or ext2"), "{refused}");
     let follow = scan(&image).reader(ReaderKind::Ext4).follow(true).plan().unwrap_err();
     assert!(follow.to_string().contains("does not read the targets of links"), "{follow}");
 }

@@ -5,7 +5,7 @@
 
 use crate::attributes::FileType;
 
-use super::super::index::{InodeRecord, Role};
+use super::super::index::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
 use super::checksum::crc32c;
 use super::superblock::{Superblock, incompat, ro_compat};
@@ -85,6 +85,13 @@ impl<'a> Inode<'a> {
         crc32c(crc, &self.bytes[0x84..]) == high << 16 | u32::from(low)
     }
 
+    /// Returns a number that differs after the file changed: from all fields but the time of last access
+    /// and the checksum.
+    pub(super) fn stamp(self) -> u32 {
+        let crc = crc32c(crc32c(!0, &self.bytes[..0x8]), &self.bytes[0xC..0x7C]);
+        crc32c(crc, self.bytes.get(0x84..0x8C).unwrap_or(&[]))
+    }
+
     /// Returns whether one of the fields that came later is in use.
     fn has_field(self, at: usize, length: usize) -> bool {
         let extra = usize::from(self.fields().u16(OLD_LENGTH));
@@ -102,7 +109,7 @@ impl<'a> Inode<'a> {
         }
     }
 
-    fn allocated(self, superblock: &Superblock) -> u64 {
+    fn allocated(self, superblock: &Superblock) -> Sectors {
         let fields = self.fields();
         let mut sectors = u64::from(fields.u32(0x1C));
         if superblock.has_ro_compat(ro_compat::HUGE_FILE) {
@@ -116,7 +123,7 @@ impl<'a> Inode<'a> {
         if is_file && self.flags() & flag::INLINE_DATA != 0 {
             sectors = sectors.saturating_add(self.size(superblock).div_ceil(512));
         }
-        sectors.saturating_mul(512)
+        Sectors::new(sectors)
     }
 
     /// Returns a time in nanoseconds since 1970 UTC. The field that came later has two more bits of
@@ -134,18 +141,29 @@ impl<'a> Inode<'a> {
     /// Returns the attributes, except for the number of a directory.
     pub(super) fn record(self, superblock: &Superblock) -> InodeRecord {
         let fields = self.fields();
-        InodeRecord {
-            size: self.size(superblock),
-            allocated: self.allocated(superblock),
-            mtime: self.time(0x10, 0x88),
-            ctime: self.time(0xC, 0x84),
+        let mut record = InodeRecord::default();
+        record.size = self.size(superblock);
+        record.allocated = self.allocated(superblock);
+        record.mtime = self.time(0x10, 0x88);
+        record.uid = u32::from(fields.u16(0x2)) | u32::from(fields.u16(0x78)) << 16;
+        record.gid = u32::from(fields.u16(0x18)) | u32::from(fields.u16(0x7A)) << 16;
+        record.mode = fields.u16(0);
+        record.nlink = fields.u16(0x1A);
+        record.set_role(Role::Entry);
+        record
+    }
+
+    /// Returns the time of the last change.
+    pub(super) fn ctime(self) -> i64 {
+        self.time(0xC, 0x84)
+    }
+
+    /// Returns all times but that of the content.
+    pub(super) fn times(self) -> Times {
+        Times {
+            ctime: self.ctime(),
             atime: self.time(0x8, 0x8C),
             btime: if self.has_field(0x90, 4) { self.time(0x90, 0x94) } else { i64::MIN },
-            uid: u32::from(fields.u16(0x2)) | u32::from(fields.u16(0x78)) << 16,
-            gid: u32::from(fields.u16(0x18)) | u32::from(fields.u16(0x7A)) << 16,
-            role: Role::Entry,
-            mode: fields.u16(0),
-            nlink: fields.u16(0x1A),
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
-use super::super::index::{InodeGroup, InodeRecord, Role};
-use super::super::threads::on_threads;
+use super::super::index::{InodeGroup, InodeRecord, Role, Times};
+use super::super::threads::{Effort, on_threads};
 use super::checksum::crc32c;
 use super::content::{Content, Run};
 use super::groups::Group;
@@ -20,6 +20,7 @@ const MAX_READ: usize = 1 << 20;
 const MAX_GAP: usize = 16;
 
 /// A directory, before its entries are read.
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "for mounted volumes"))]
 pub(super) struct Found {
     pub(super) inode: u32,
     pub(super) seed: u32,
@@ -28,6 +29,12 @@ pub(super) struct Found {
     pub(super) inline: Vec<u8>,
     pub(super) runs: Vec<Run>,
     pub(super) error: Option<io::Error>,
+    /// The block with its inode.
+    pub(super) block: u64,
+    /// See [`Inode::stamp`].
+    pub(super) stamp: u32,
+    /// It changed since reading began.
+    pub(super) is_recent: bool,
 }
 
 /// The inodes of a group. Directories are numbered within it.
@@ -37,12 +44,13 @@ pub(super) struct GroupTable {
     pub(super) directories: Vec<Found>,
 }
 
-/// Reads the inodes of all groups.
+/// Reads the inodes of all groups. What changed `since` a time, in nanoseconds since 1970 UTC, is marked.
 pub(super) fn read<S: ReadAt + ?Sized>(
     source: &S,
     superblock: &Superblock,
     groups: Vec<io::Result<Group>>,
-    threads: usize,
+    since: Option<i64>,
+    effort: Effort,
 ) -> Vec<GroupTable> {
     let mut tables: Vec<GroupTable> = Vec::with_capacity(groups.len());
     tables.resize_with(groups.len(), GroupTable::default);
@@ -53,7 +61,9 @@ pub(super) fn read<S: ReadAt + ?Sized>(
             Err(error) => tables[number].inodes.error = Some(error),
         }
     }
-    let reader = Reader { source, superblock, blocks_left: AtomicU64::new(superblock.blocks) };
+    let blocks_left = AtomicU64::new(superblock.blocks);
+    let all_times = effort.all_times;
+    let reader = Reader { source, superblock, since, all_times, blocks_left };
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -62,7 +72,7 @@ pub(super) fn read<S: ReadAt + ?Sized>(
         }
         done
     };
-    let done = on_threads(threads, work);
+    let done = on_threads(effort.threads, work);
     for (number, table) in done.into_iter().flatten() {
         tables[number as usize] = table;
     }
@@ -72,6 +82,8 @@ pub(super) fn read<S: ReadAt + ?Sized>(
 struct Reader<'a, S: ?Sized> {
     source: &'a S,
     superblock: &'a Superblock,
+    since: Option<i64>,
+    all_times: bool,
     /// Each block belongs to one directory, so all of them have no more than there are.
     blocks_left: AtomicU64,
 }
@@ -107,6 +119,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             }
         }
         table.inodes.records.shrink_to_fit();
+        table.inodes.times.shrink_to_fit();
         table
     }
 
@@ -138,18 +151,28 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         if !inode.is_used() {
             return;
         }
-        let mut record = if inode.checksum_is_right(superblock) {
-            inode.record(superblock)
-        } else {
-            InodeRecord { role: Role::Damaged, ..InodeRecord::default() }
-        };
-        if record.role == Role::Entry && inode.is_directory() {
-            record.role = Role::Directory(table.directories.len() as u32);
-            table.directories.push(self.directory(number, inode));
+        let mut record = InodeRecord::default();
+        record.set_role(Role::Damaged);
+        if inode.checksum_is_right(superblock) {
+            record = inode.record(superblock);
+            let is_recent = self.since.is_some_and(|since| may_be_since(inode.ctime(), since));
+            if inode.is_directory() {
+                record.set_role(Role::Directory(table.directories.len() as u32));
+                let per_block = (superblock.block_size / superblock.inode_size) as usize;
+                let block = group.table + (at / per_block) as u64;
+                let found = self.directory(number, inode);
+                table.directories.push(Found { block, is_recent, ..found });
+            } else if is_recent {
+                record.set_role(Role::Changed);
+            }
         }
-        let records = &mut table.inodes.records;
+        let InodeGroup { records, times, .. } = &mut table.inodes;
         records.resize_with(at, InodeRecord::default);
         records.push(record);
+        if self.all_times {
+            times.resize_with(at, Times::default);
+            times.push(inode.times());
+        }
     }
 
     fn directory(&self, number: u32, inode: Inode<'_>) -> Found {
@@ -160,6 +183,9 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             inline: Vec::new(),
             runs: Vec::new(),
             error: None,
+            block: 0,
+            stamp: inode.stamp(),
+            is_recent: false,
         };
         if inode.flags() & flag::INLINE_DATA != 0 {
             // The first four bytes are the number of the directory above.
@@ -180,6 +206,12 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         }
         found
     }
+}
+
+/// Returns whether something changed at or after `since`. Small inodes store whole seconds.
+fn may_be_since(ctime: i64, since: i64) -> bool {
+    let latest = if ctime % 1_000_000_000 == 0 { 999_999_999 } else { 0 };
+    ctime.saturating_add(latest) >= since
 }
 
 /// Returns the next blocks to read at once: those with an inode in use, and short gaps between them.
@@ -204,6 +236,16 @@ fn next_run(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn may_be_since_whole_seconds_last_to_their_end() {
+        let second = 1_000_000_000;
+        assert!(may_be_since(7 * second + 5, 7 * second + 5));
+        assert!(!may_be_since(7 * second + 4, 7 * second + 5));
+        assert!(may_be_since(7 * second, 7 * second + 5));
+        assert!(!may_be_since(6 * second, 7 * second));
+        assert!(may_be_since(i64::MAX, 7 * second));
+    }
 
     #[test]
     fn next_run_bridges_short_gaps_only() {

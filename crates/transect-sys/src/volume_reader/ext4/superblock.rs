@@ -36,6 +36,7 @@ pub(super) mod ro_compat {
     pub(in super::super) const METADATA_CHECKSUM: u32 = 0x400;
 }
 
+const COMPAT_HAS_JOURNAL: u32 = 0x4;
 const COMPAT_SPARSE_SUPER2: u32 = 0x200;
 
 /// The incompatible features that this reader supports, by the names that `mke2fs` uses.
@@ -72,6 +73,10 @@ pub(super) struct Superblock {
     pub(super) first_meta_group: u32,
     pub(super) groups: u32,
     pub(super) backups: Option<[u32; 2]>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "for mounted volumes"))]
+    pub(super) has_journal: bool,
+    /// The inode of the journal; 0 if it is on another device.
+    pub(super) journal_inode: u32,
     pub(super) incompat: u32,
     pub(super) ro_compat: u32,
     /// The beginning of every checksum.
@@ -139,6 +144,8 @@ impl Superblock {
             groups: 0,
             backups: (fields.u32(0x5C) & COMPAT_SPARSE_SUPER2 != 0)
                 .then(|| [fields.u32(0x24C), fields.u32(0x250)]),
+            journal_inode: fields.u32(0xE0),
+            has_journal: fields.u32(0x5C) & COMPAT_HAS_JOURNAL != 0,
             incompat,
             ro_compat,
             seed: match incompat & incompat::CHECKSUM_SEED {

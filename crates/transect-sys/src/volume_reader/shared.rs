@@ -1,0 +1,87 @@
+//! The volumes of one walk, read once for all of its readers.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::attributes::FieldMask;
+use crate::reader::Want;
+
+use super::open_volume::OpenVolume;
+use super::threads::Effort;
+
+/// The most threads that read tables by default: more gain nothing.
+const MAX_THREADS: usize = 16;
+
+/// The volumes of one walk. Its readers share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenVolumes(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// How many threads read tables; by default one per core.
+    threads: Option<usize>,
+    /// Walk directories whose volume cannot be read.
+    falls_back: bool,
+    /// The walk requests no times but that of the content.
+    no_times: AtomicBool,
+    /// By the path of the root.
+    open: Mutex<HashMap<PathBuf, Weak<OpenVolume>>>,
+    /// Why a directory is walked.
+    fallback_reason: Mutex<Option<String>>,
+}
+
+impl OpenVolumes {
+    pub(crate) fn new(threads: Option<usize>, falls_back: bool) -> Self {
+        Self(Arc::new(Shared { threads, falls_back, ..Shared::default() }))
+    }
+
+    /// Records the fields that the walk requests, before anything is read.
+    pub(super) fn prepare(&self, want: &Want) {
+        let all = want.entries | want.opportunistic | want.directories | want.opened;
+        let times = FieldMask::TIMES - FieldMask::MTIME;
+        self.0.no_times.store(!all.intersects(times), Ordering::Relaxed);
+    }
+
+    /// Returns the volume of a root. `read` is called unless another reader has it.
+    pub(super) fn get(
+        &self,
+        path: &Path,
+        read: impl FnOnce(Effort) -> io::Result<OpenVolume>,
+    ) -> io::Result<Arc<OpenVolume>> {
+        // Others wait meanwhile.
+        let mut open = lock(&self.0.open);
+        if let Some(volume) = open.get(path).and_then(Weak::upgrade) {
+            return Ok(volume);
+        }
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.0.threads.unwrap_or_else(cores).clamp(1, MAX_THREADS);
+        let all_times = !self.0.no_times.load(Ordering::Relaxed);
+        let volume = Arc::new(read(Effort { threads, all_times })?);
+        open.insert(path.to_owned(), Arc::downgrade(&volume));
+        Ok(volume)
+    }
+
+    /// Records that the directory of a root is walked for this reason. Returns false if it must not be.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only mounted volumes can be walked instead")
+    )]
+    pub(super) fn fall_back(&self, reason: &io::Error) -> bool {
+        if self.0.falls_back {
+            lock(&self.0.fallback_reason).get_or_insert_with(|| reason.to_string());
+        }
+        self.0.falls_back
+    }
+
+    /// Returns why directories were walked although their volumes were to be read.
+    pub(crate) fn fallback_reason(&self) -> Option<String> {
+        lock(&self.0.fallback_reason).clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
