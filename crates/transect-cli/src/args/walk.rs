@@ -8,7 +8,7 @@ use transect::{
     Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind, ScanOptions,
     StatOrder, Totals,
 };
-use transect_sys::volume_reader::reader_of;
+use transect_sys::volume_reader::{partitions_in, reader_of};
 use transect_text::nearest::nearest;
 use transect_text::size;
 
@@ -22,15 +22,18 @@ pub(crate) struct WalkArgs {
     /// Start here [default: the current directory]
     ///
     /// Nested paths are counted once. The image of a volume with ext4 is read as a tree if it is the only
-    /// path.
+    /// path, and so is its partition N if the path ends with #N.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Read directories with this system interface; `transect doctor` lists those that work here
+    ///
+    /// `walk` is the best of them; `volume` reads the tables of the volume instead, of an image, a device
+    /// or a mounted file system (root only); `auto` does so where it is faster.
     #[arg(long, value_name = "READER", value_parser = reader_parser(),
           help_heading = TUNING, hide_short_help = true)]
-    pub(crate) reader: Option<ReaderKind>,
+    pub(crate) reader: Option<ReaderArg>,
     /// Read directories with a buffer of SIZE bytes, 4K to 4M [default: 64K]
     #[arg(long, value_name = "SIZE", value_parser = size::parse,
           help_heading = TUNING, hide_short_help = true)]
@@ -52,6 +55,40 @@ pub(crate) struct WalkArgs {
     /// under this heading implies it
     #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) no_profile: bool,
+}
+
+/// How directories are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReaderArg {
+    /// The reader of the volume where that is faster, else a walk.
+    Auto,
+    /// The best reader of directories.
+    Walk,
+    /// The reader of the volume.
+    Volume,
+    /// This one.
+    Kind(ReaderKind),
+}
+
+impl ReaderArg {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Walk => "walk",
+            Self::Volume => "volume",
+            Self::Kind(kind) => kind.as_str(),
+        }
+    }
+
+    /// Sets the reader of a walk.
+    fn apply(self, options: &mut ScanOptions) {
+        match self {
+            Self::Auto => options.auto_reader = true,
+            Self::Walk => options.reader = Some(ReaderKind::best()),
+            Self::Volume => options.reader = ReaderKind::VOLUMES.first().copied(),
+            Self::Kind(kind) => options.reader = Some(kind),
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -248,12 +285,14 @@ impl FilterArgs {
 
 /// Returns the reader for a path, if that is the image of a volume.
 pub(crate) fn image_reader(path: &Path) -> Option<ReaderKind> {
-    path.is_file().then(|| reader_of(path)).flatten()
+    // A partition of an image (`disk.img#2`) does not exist as a file.
+    (path.is_file() || !path.exists()).then(|| reader_of(path)).flatten()
 }
 
-fn reader_parser() -> impl TypedValueParser<Value = ReaderKind> {
-    const READERS: &[&[ReaderKind]] = &[ReaderKind::ALL, ReaderKind::VOLUMES];
-    one_of(READERS.concat().leak(), ReaderKind::as_str)
+fn reader_parser() -> impl TypedValueParser<Value = ReaderArg> {
+    let kinds = ReaderKind::ALL.iter().chain(ReaderKind::VOLUMES).copied().map(ReaderArg::Kind);
+    let all = [ReaderArg::Auto, ReaderArg::Walk, ReaderArg::Volume].into_iter().chain(kinds);
+    one_of(all.collect::<Vec<_>>().leak(), ReaderArg::as_str)
 }
 
 fn order_parser() -> impl TypedValueParser<Value = Order> {
@@ -287,7 +326,10 @@ impl WalkArgs {
     /// Returns the options of the walk.
     pub(crate) fn options(&self) -> ScanOptions {
         let mut options = self.filter.options(self.roots());
-        options.reader = self.reader.or_else(|| self.image_reader());
+        match self.reader {
+            Some(reader) => reader.apply(&mut options),
+            None => options.reader = self.image_reader(),
+        }
         options.buffer_size = self.buffer_size;
         options.stat_order = self.stat_order;
         options.order = self.order.unwrap_or_default();
@@ -347,6 +389,7 @@ impl WalkArgs {
             && let Some(word) = path.to_str()
             && !word.contains(std::path::is_separator)
             && path.symlink_metadata().is_err()
+            && image_reader(path).is_none()
         {
             output::hint(&format!(
                 "'{word}' is not a command either; `transect --help` lists them"
@@ -354,16 +397,26 @@ impl WalkArgs {
         }
     }
 
-    /// Prints a hint if the only path is a link to a directory: it counts as a link, as for du.
-    pub(crate) fn hint_root_is_link(&self, outcome: &Outcome<Totals>) {
+    /// Prints a hint if the only path is a link to a directory, which counts as a link, as for du; or the
+    /// image of a disk, which counts as a file.
+    pub(crate) fn hint_root_is_no_directory(&self, outcome: &Outcome<Totals>) {
         let totals = &outcome.sink;
-        if let [path] = self.paths.as_slice()
-            && totals.symlinks == 1
-            && totals.entries() == 1
-            && path.is_dir()
+        let [path] = self.paths.as_slice() else { return };
+        if totals.entries() != 1 {
+            return;
+        }
+        let shown = path.display();
+        if totals.symlinks == 1 && path.is_dir() {
+            output::hint(&format!(
+                "'{shown}' is a symbolic link; use '{shown}/' to read its target"
+            ));
+        } else if totals.files == 1
+            && let Some(partition) = partitions_in(path).first()
         {
-            let path = path.display();
-            output::hint(&format!("'{path}' is a symbolic link; use '{path}/' to read its target"));
+            let partition = partition.display();
+            output::hint(&format!(
+                "'{shown}' has partitions; '{partition}' is one that can be read"
+            ));
         }
     }
 }

@@ -78,6 +78,6 @@ fn show(
         summary::write(&mut text, &roots, &outcome, &shown)?;
     }
     output::print(text)?;
-    args.walk.hint_root_is_link(&outcome);
+    args.walk.hint_root_is_no_directory(&outcome);
     Ok(end)
 }

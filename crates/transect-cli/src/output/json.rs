@@ -83,6 +83,8 @@ pub(crate) struct Scan<'a> {
     skipped: BTreeMap<&'static str, u64>,
     elapsed_ns: u64,
     reader: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reader_reason: Option<&'a str>,
     order: &'static str,
     threads: usize,
     profile: Option<ProfileUsed<'a>>,
@@ -331,6 +333,7 @@ impl<'a> Scan<'a> {
             skipped: diagnostics.skipped.iter().map(|(reason, n)| (reason.as_str(), *n)).collect(),
             elapsed_ns: u64::try_from(outcome.elapsed.as_nanos()).unwrap_or(u64::MAX),
             reader: outcome.reader.as_str(),
+            reader_reason: outcome.reader_reason.as_deref(),
             order: outcome.order.as_str(),
             threads: outcome.threads,
             profile: profile.map(ProfileUsed::of),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anstyle::Style;
-use transect::{LargestEntry, Outcome, RankBy, SizeTotals, Totals, WalkProfile};
+use transect::{LargestEntry, Outcome, RankBy, ReaderKind, SizeTotals, Totals, WalkProfile};
 use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
@@ -56,6 +56,13 @@ pub(crate) fn write(
     }
     write_left_out(out, totals)?;
     write_state(out, outcome)?;
+    if let Some(reason) = &outcome.reader_reason {
+        let how = match ReaderKind::VOLUMES.contains(&outcome.reader) {
+            true => "tables of the volume read",
+            false => "directories walked",
+        };
+        line(out, "reader", &format!("{how}: {}", quote::for_terminal(reason.as_ref())))?;
+    }
     if let Some(inherited) = inherited {
         let text = inherited.text(outcome.sink.directories);
         let style = if inherited.entries > 0 { WARN } else { Style::new() };

@@ -92,3 +92,112 @@ fn image_damaged_or_of_another_kind_refused() {
     let rules = env.transect(["list", "--reader", "ext4", "--gitignore", "disk.img"]).exits(2);
     assert!(rules.stderr_text().contains("it does not read .gitignore files"));
 }
+
+/// Makes the disk `disk.img` with an MBR: swap space, and the volume in `volume.img`.
+fn make_disk(env: &TestEnv) {
+    const SECTOR: usize = 512;
+    let volume = std::fs::read(env.path("volume.img")).unwrap();
+    let begin = [(0x82, 64, 64), (0x83, 2048, volume.len() / SECTOR)];
+    let mut disk = vec![0; 2048 * SECTOR + volume.len()];
+    for (slot, (kind, first, count)) in begin.into_iter().enumerate() {
+        let entry = &mut disk[446 + slot * 16..][..16];
+        entry[4] = kind;
+        entry[8..12].copy_from_slice(&(first as u32).to_le_bytes());
+        entry[12..16].copy_from_slice(&(count as u32).to_le_bytes());
+    }
+    disk[510..512].copy_from_slice(&[0x55, 0xAA]);
+    disk[64 * SECTOR + 4086..][..10].copy_from_slice(b"SWAPSPACE2");
+    disk[2048 * SECTOR..].copy_from_slice(&volume);
+    std::fs::write(env.path("disk.img"), disk).unwrap();
+}
+
+#[test]
+fn partition_of_image_read_as_a_tree() {
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    if !make_image(&env, "partition_of_image_read_as_a_tree") {
+        return;
+    }
+    std::fs::rename(env.path("disk.img"), env.path("volume.img")).unwrap();
+    make_disk(&env);
+    let whole = env.transect(["scan", "--json", "volume.img"]).exits(0).json();
+    for arguments in
+        [&["scan", "--json", "disk.img#2"][..], &["--json", "--reader", "auto", "disk.img#2"]]
+    {
+        let found = env.transect(arguments).exits(0).quiet().json();
+        for key in ["files", "directories", "symlinks", "others", "disk_usage", "reader"] {
+            assert_eq!(found[key], whole[key], "{arguments:?} {key}");
+        }
+    }
+    // The disk itself is a file, unless it is to be read.
+    let file = env.transect(["disk.img"]).exits(0);
+    assert!(
+        file.stderr_text()
+            .contains("'disk.img' has partitions; 'disk.img#2' is one that can be read"),
+        "{}",
+        file.stderr_text()
+    );
+    let message = |path: &str| env.transect(["--reader", "volume", path]).exits(2).stderr_text();
+    assert_eq!(
+        message("disk.img"),
+        "transect: cannot access 'disk.img': it has partitions: #1 (swap space), #2 (ext4, ext3 or \
+         ext2); append one to the path\n"
+    );
+    assert_eq!(
+        message("disk.img#7"),
+        "transect: cannot access 'disk.img#7': there is no partition 7, but #1 (swap space), #2 (ext4, \
+         ext3 or ext2)\n"
+    );
+    assert_eq!(
+        message("disk.img#1"),
+        "transect: cannot access 'disk.img#1': it holds swap space; only ext4, ext3 and ext2 are \
+         supported\n"
+    );
+    assert!(message("volume.img#1").contains("it has no partitions"));
+    // A file with such a name is that file.
+    std::fs::write(env.path("disk.img#1"), "text").unwrap();
+    assert_eq!(env.transect(["--json", "disk.img#1"]).exits(0).json()["files"], 1);
+    // A truncated disk.
+    let disk = std::fs::File::options().write(true).open(env.path("disk.img")).unwrap();
+    disk.set_len(10 << 20).unwrap();
+    assert!(message("disk.img#2").contains("partition 2 lies outside it"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn mounted_volume_reader_shown() {
+    let env = TestEnv::new();
+    let mount = match transect_testkit::Mount::ext4(&env.path("image"), &[], &env.path("mounted")) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("mounted_volume_reader_shown", reason),
+    };
+    std::fs::create_dir(mount.path().join("directory")).unwrap();
+    std::fs::write(mount.path().join("directory/file"), "content").unwrap();
+    let scan = |reader: &str, path: &str| {
+        env.transect(["--json", "--reader", reader, path]).exits(0).quiet().json()
+    };
+    let walked = scan("walk", "mounted");
+    assert_eq!((&walked["files"], &walked["reader_reason"]), (&1.into(), &serde_json::Value::Null));
+    for reader in ["volume", "ext4", "auto"] {
+        let tables = scan(reader, "mounted");
+        assert_eq!(tables["reader"], "ext4");
+        for key in ["files", "directories", "apparent_size", "allocated_size", "errors", "disk"] {
+            assert_eq!(tables[key], walked[key], "{reader} {key}");
+        }
+    }
+    assert_eq!(scan("auto", "mounted")["reader_reason"], "everything on the volume is wanted");
+    let part = scan("auto", "mounted/directory");
+    assert_eq!(part["reader"], walked["reader"]);
+    assert_eq!(part["reader_reason"], "only a part of the volume is wanted");
+    let text = env.transect(["--reader", "auto", "mounted/directory"]).exits(0).stdout_text();
+    assert!(text.contains("directories walked: only a part of the volume is wanted"), "{text}");
+
+    let doctor = env.transect(["doctor", "--json", "mounted"]).exits(0).json();
+    assert_eq!(doctor["volume"]["reader"], "ext4");
+    assert_eq!(
+        (&doctor["volume"]["is_whole"], &doctor["volume"]["why_not"]),
+        (&true.into(), &serde_json::Value::Null)
+    );
+    let doctor = env.transect(["doctor", "mounted/directory"]).exits(0).stdout_text();
+    assert!(doctor.contains("can be read with --reader ext4; --reader auto walks"), "{doctor}");
+}

@@ -38,6 +38,7 @@ struct Report {
     path: String,
     file_system: Option<FileSystem>,
     disk: Option<DiskObject>,
+    volume: VolumeRow,
     readers: Vec<ReaderRow>,
     reader: &'static str,
     orders: Vec<OrderRow>,
@@ -79,6 +80,15 @@ struct ReaderRow {
     about: &'static str,
 }
 
+/// Whether the tables of the volume can be read, in place of a walk.
+#[derive(Serialize)]
+struct VolumeRow {
+    reader: Option<&'static str>,
+    /// The path stands for all of the volume, not for a directory in it.
+    is_whole: Option<bool>,
+    why_not: Option<String>,
+}
+
 #[derive(Serialize)]
 struct OrderRow {
     name: &'static str,
@@ -115,6 +125,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
         disk: DiskSpace::of_roots(&[path.to_owned()]).map(DiskObject::from),
+        volume: volume_row(path),
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),
         orders: Order::ALL
@@ -138,6 +149,17 @@ fn row(reader: ReaderKind) -> ReaderRow {
     }
 }
 
+fn volume_row(path: &Path) -> VolumeRow {
+    match transect_sys::volume_reader::probe(path) {
+        Ok(found) => VolumeRow {
+            reader: Some(found.reader.as_str()),
+            is_whole: Some(found.is_whole),
+            why_not: None,
+        },
+        Err(error) => VolumeRow { reader: None, is_whole: None, why_not: Some(error.to_string()) },
+    }
+}
+
 fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     writeln!(out, "{BOLD}transect {}{BOLD:#} on {}", report.version, report.system)?;
     writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "cores", report.cores)?;
@@ -155,6 +177,7 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     if let Some(disk) = &report.disk {
         writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "disk", disk::space(&disk.space()))?;
     }
+    write_volume(out, &report.volume)?;
     write_readers(out, report)?;
     writeln!(out, "\n{BOLD}orders{BOLD:#}")?;
     let width = column(report.orders.iter().map(|order| order.name));
@@ -169,6 +192,22 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         Some(leftovers) => leftovers::write(out, leftovers),
         None => Ok(()),
     }
+}
+
+fn write_volume(out: &mut impl Write, volume: &VolumeRow) -> std::io::Result<()> {
+    let text = match (volume.reader, &volume.why_not) {
+        (Some(reader), _) => {
+            let auto = match volume.is_whole {
+                Some(true) => "; --reader auto does so",
+                _ => "; --reader auto walks, as this is a part of the volume",
+            };
+            format!("can be read with --reader {reader}{auto}")
+        }
+        (None, Some(why_not)) => format!("cannot be read: {why_not}"),
+        (None, None) => return Ok(()),
+    };
+    let text = quote::for_terminal(text.as_ref());
+    writeln!(out, "  {DIM}{:<12}{DIM:#}{text}", "tables")
 }
 
 /// Writes the available readers, one per line, then the others grouped by the reason: most belong to

@@ -25,6 +25,8 @@ pub(super) struct Object {
     vanished: u64,
     elapsed_ns: u64,
     reader: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reader_reason: Option<String>,
     order: Option<&'static str>,
     threads: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,6 +97,7 @@ impl Object {
             vanished: table.diagnostics().vanished,
             elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
             reader: outcome.map(|outcome| outcome.reader.as_str()),
+            reader_reason: outcome.and_then(|outcome| outcome.reader_reason.clone()),
             order: outcome.map(|outcome| outcome.order.as_str()),
             threads: outcome.map(|outcome| outcome.threads),
             entries,
