@@ -19,7 +19,7 @@ fn kept_tree() -> TestEnv {
     env.text("tree/\u{c4}pfel.txt", "apples");
     env.text(OsStr::from_bytes(b"tree/not \xff UTF-8"), "text");
     env.text("tree/two\nlines", "text");
-    std::os::unix::fs::symlink("main.rs", env.path("tree/src/main.link")).unwrap();
+    std::os::unix::fs::symlink("main.rs", env.path("tree/src/main.link")).expect("a new link");
     let _ = env.transect(["keep", "tree"]).exits(0).quiet();
     let _ = env.transect(["snapshot", "--all-times", "tree", "-o", "a.parquet"]).exits(0).quiet();
     env
@@ -39,7 +39,7 @@ fn paths(env: &TestEnv, args: &[&str]) -> Vec<String> {
         .filter(|path| !path.is_empty())
         .map(|path| {
             let path = std::path::Path::new(OsStr::from_bytes(path));
-            path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()
+            path.strip_prefix(&root).expect("a path in the tree").to_string_lossy().into_owned()
         })
         .collect();
     let _ = output.exits(i32::from(paths.is_empty()));

@@ -77,11 +77,11 @@ fn search(words: &[&[u8]]) -> Search {
 /// Checks a search for names that contain all words, with and without case.
 fn assert_finds_all(snapshot: &Snapshot<Vec<u8>>, all: &[Entry], words: &[&[u8]]) -> usize {
     let has = |name: &[u8], words: &[&[u8]]| words.iter().all(|word| contains(name, word));
-    let by_case = found(snapshot, &search(words)).unwrap();
+    let by_case = found(snapshot, &search(words)).expect("a snapshot");
     assert_eq!(by_case, selected(all, |it| has(name_of(&it.0), words)), "{words:?}");
     let lower: Vec<Vec<u8>> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
     let lower: Vec<&[u8]> = lower.iter().map(Vec::as_slice).collect();
-    let any_case = found(snapshot, &search(words).ignore_case(true)).unwrap();
+    let any_case = found(snapshot, &search(words).ignore_case(true)).expect("a snapshot");
     let test = |it: &Entry| has(&name_of(&it.0).to_ascii_lowercase(), &lower);
     assert_eq!(any_case, selected(all, test), "{words:?}");
     by_case.len()
@@ -266,7 +266,7 @@ proptest! {
         bytes[at] = byte;
         if let Ok(snapshot) = Snapshot::new(bytes) {
             let all = snapshot.find(&search(&[word.as_bytes()]), &Cancel::new(), |_| ControlFlow::Continue(()));
-            prop_assert!(all.is_err() || all.unwrap() <= u64::from(table.len()));
+            prop_assert!(all.is_err() || all.unwrap() <= table.len());
         }
     }
 }
