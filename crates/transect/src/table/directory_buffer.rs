@@ -29,7 +29,8 @@ impl DirectoryBuffer {
         for entry in batch.entries() {
             let attributes = &entry.attributes;
             let directory = attributes.file_type() == FileType::Directory;
-            if entry.verdict == Verdict::DescendOnly && !directory {
+            // Readers may have dropped files that a filter only descends into.
+            if matches!(entry.verdict, Verdict::DescendOnly | Verdict::Drop) && !directory {
                 continue;
             }
             self.push(columns, batch.name(entry), attributes, follow);

@@ -2,8 +2,10 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
+use transect::table::Table;
 use transect::{
-    Conditions, Error, FaultKind, FileType, Filters, Operation, Order, ScanOptions, SkipReason,
+    Conditions, Error, FaultKind, FieldMask, FileType, Filters, Operation, Order, ScanOptions,
+    SkipReason,
 };
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
@@ -510,6 +512,28 @@ fn min_depth_entries_above_not_listed() {
     }
     let exactly_two = list(temp.path(), |options| options.max_depth(2).filters(min_depth(2)));
     assert_eq!(exactly_two, ["build/out.rs", "src/build", "src/deep", "src/one.rs", "src/two.c"]);
+}
+
+/// A table once held the files that a reader drops after the query, because only directories are
+/// passed through.
+#[test]
+fn min_depth_files_above_not_in_table() {
+    let temp = sources();
+    for reader in readers() {
+        for least in 0..5 {
+            let options = scan(temp.path()).reader(reader).filters(min_depth(least));
+            let table = Table::read_with(options.clone(), FieldMask::empty()).unwrap();
+            let files = table.iter().filter(|&row| table.file_type(row) == FileType::File);
+            let mut in_table: Vec<_> = files.map(|row| table.path(row)).collect();
+            let walk = options.plan().unwrap().walk().map(Result::unwrap);
+            let mut walked: Vec<_> =
+                walk.filter(|entry| entry.is_file()).map(|entry| entry.path()).collect();
+            in_table.sort();
+            walked.sort();
+            assert_eq!(in_table, walked, "{} {least}", reader.as_str());
+            assert_eq!(table.grand_total().files as usize, walked.len());
+        }
+    }
 }
 
 fn depth_of(path: &str) -> u32 {
