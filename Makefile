@@ -26,7 +26,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows test quick torture check ci fuzz bench install install-c completions clean need-cargo need-programs
+.PHONY: help build dist static windows c c-windows python test quick torture check ci fuzz bench install install-c completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ c: need-cargo ## Build the library for C and C++, with header and pkg-config fil
 
 c-windows: need-cargo ## Build it for Windows: target/c-windows
 	@CARGO='$(CARGO)' tools/c-library windows
+
+# pip installs the build backend, maturin, apart from everything else.
+python: need-cargo ## Build the package for Python: target/python, a wheel
+	@python3 -m venv '$(TARGET)/python/venv'
+	'$(TARGET)/python/venv/bin/python3' -m pip wheel --disable-pip-version-check --no-deps --wheel-dir '$(TARGET)/python' ./python
+	ls '$(TARGET)/python/'*.whl
 
 # Runs the tests for Linux, some of which run transect.exe under Wine, and beside them the tests for
 # Windows, whose output comes last. Where Windows cannot be prepared, its tests are skipped as one.

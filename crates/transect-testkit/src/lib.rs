@@ -10,6 +10,7 @@
 //! * `Browser`: a page in a real browser.
 //! * `faults`: faults in the system calls of a program.
 //! * `WindowsProgram`: a program for Windows, run under Wine.
+//! * [`python_with_packages()`]: a Python that reads what we write.
 //! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: run and skip tests, and
 //!   wait.
 
@@ -24,6 +25,7 @@ pub mod faults;
 mod mount;
 pub mod oracle;
 mod own_process;
+mod python;
 #[cfg(windows)]
 mod shell;
 mod skip;
@@ -41,6 +43,7 @@ pub use descriptors::{limit_descriptors, raise_descriptor_limit};
 #[cfg(target_os = "linux")]
 pub use mount::Mount;
 pub use own_process::{in_own_process, rerun};
+pub use python::python_with_packages;
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;

@@ -7,14 +7,13 @@ use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use transect_testkit::wait_until;
+use transect_testkit::{python_with_packages, wait_until};
 
 use crate::harness::{Output, Running, TestEnv};
-use crate::snapshot::readers_of_parquet;
 
 /// Makes `bin` the only directory for programs, with a Python that has DuckDB; reports a skip if there is none.
 fn with_duckdb(env: &TestEnv, test: &str) -> Option<()> {
-    let python = readers_of_parquet(test)?;
+    let python = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR")))?;
     env.mkdir("bin");
     env.text("bin/python3", &format!("#!/bin/sh\nexec '{}/python3' \"$@\"\n", python.display()));
     env.chmod(&env.path("bin/python3"), 0o755);

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
-use transect_testkit::Mount;
+use transect_testkit::{Mount, python_with_packages};
 
 use crate::harness::{TestEnv, skip};
 use crate::tree;
@@ -322,28 +321,6 @@ fn snapshot_full_device_keeps_the_old_file() {
     }
 }
 
-/// Returns the directory of a Python that has duckdb, polars and pyarrow, as the registry has them; without
-/// a network, reports a skip. It is made once, and stays for later runs.
-pub(crate) fn readers_of_parquet(test: &str) -> Option<PathBuf> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let whole = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parquet-readers");
-    if !whole.join("bin/python3").exists() {
-        let env = TestEnv::new();
-        let names = COUNTS.map(|(name, _)| name).join(" ");
-        let part = whole.with_extension(std::process::id().to_string());
-        let (whole, part) = (whole.display(), part.display());
-        let install = format!(
-            "python3 -m venv '{part}' && '{part}/bin/python3' -m pip install --quiet \
-             --disable-pip-version-check {names} && mv -T '{part}' '{whole}' || {{ rm -rf '{part}'; false; }}"
-        );
-        if env.sh(&install).code != Some(0) {
-            return skip(test, "pip cannot install duckdb, polars and pyarrow");
-        }
-    }
-    Some(whole.join("bin"))
-}
-
 /// What the programs below print: rows, files, bytes of files, and the sum of the totals of the root.
 const COUNTS: [(&str, &str); 3] = [
     (
@@ -386,7 +363,8 @@ fn snapshot_read_by_duckdb_polars_and_pyarrow() {
     fs::write(env.path("tree").join(not_utf8), "text").unwrap();
     tree::many_files(&env, &env.path("tree/many"), 9000, "name");
     store(&env, "tree", "tree.parquet");
-    let Some(python) = readers_of_parquet(test) else { return };
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let Some(python) = python_with_packages(test, target) else { return };
     let mut answers: Vec<(&str, String)> = Vec::new();
     for (name, script) in COUNTS {
         env.text("ask.py", script);

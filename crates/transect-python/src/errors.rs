@@ -1,0 +1,111 @@
+//! Errors: exceptions for what the caller named, data for what lies inside a tree.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyOSError, PyOverflowError, PyRuntimeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use transect::{Diagnostics, Error, ScanError};
+
+use crate::paths::decode;
+
+create_exception!(
+    transect,
+    PartialResultWarning,
+    PyUserWarning,
+    "Part of a tree could not be read, so the result is too small.\n\n\
+     To get an exception instead: warnings.simplefilter(\"error\", transect.PartialResultWarning)."
+);
+
+/// An error inside a tree, as data. Not an exception.
+#[pyclass(frozen, module = "transect")]
+#[derive(Debug)]
+pub(crate) struct ErrorInfo {
+    path: PathBuf,
+    /// The operation that failed: `open_directory`, `read_directory`, `stat` or `read_rules`.
+    #[pyo3(get)]
+    operation: &'static str,
+    /// The kind of the error, such as `denied`.
+    #[pyo3(get)]
+    kind: &'static str,
+    /// The error number of the system, as in the module `errno`, or `None`.
+    #[pyo3(get)]
+    errno: Option<i32>,
+    /// The error in one sentence.
+    #[pyo3(get)]
+    message: String,
+}
+
+impl ErrorInfo {
+    pub(crate) fn new(error: &ScanError) -> Self {
+        Self {
+            path: error.path().to_owned(),
+            operation: error.operation().as_str(),
+            kind: error.kind().as_str(),
+            errno: error.io_error().raw_os_error(),
+            message: error.to_string(),
+        }
+    }
+}
+
+#[pymethods]
+impl ErrorInfo {
+    /// The path of the operation.
+    #[getter]
+    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        decode(py, &self.path)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<transect.ErrorInfo: {}>", self.message)
+    }
+}
+
+/// Returns the exception for an error that prevents a walk.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::Root(error) => root_exception(py, error),
+        Error::ThreadStart(source) => os_exception(py, source, None),
+        Error::NoRoots | Error::InvalidPattern(..) | Error::InvalidDepths { .. } => {
+            PyValueError::new_err(error.to_string())
+        }
+        Error::TooManyEntries => PyOverflowError::new_err(error.to_string()),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+/// Returns the exception for a root that cannot be read: `FileNotFoundError`, `PermissionError` or
+/// another subclass of `OSError`, with the path.
+pub(crate) fn root_exception(py: Python<'_>, error: &ScanError) -> PyErr {
+    os_exception(py, error.io_error(), Some(error.path()))
+}
+
+fn os_exception(py: Python<'_>, error: &io::Error, path: Option<&Path>) -> PyErr {
+    let message = transect::reason(error);
+    let Some(number) = error.raw_os_error() else { return PyOSError::new_err(message) };
+    // The class returns an object of the subclass for this number.
+    let path = path.map(|path| decode(py, path));
+    match py.get_type::<PyOSError>().call1((number, message, path)) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failed) => failed,
+    }
+}
+
+/// Returns the exception for the first root that could not be read.
+pub(crate) fn failed_root(py: Python<'_>, diagnostics: &Diagnostics) -> PyResult<()> {
+    let errors = &diagnostics.kept_errors;
+    match errors.iter().find(|error| diagnostics.failed_roots > 0 && error.depth() == 0) {
+        Some(error) => Err(root_exception(py, error)),
+        None => Ok(()),
+    }
+}
+
+/// Warns that a result is partial.
+pub(crate) fn warn_partial(py: Python<'_>, errors: u64) -> PyResult<()> {
+    let errors = transect_text::units::counted(errors, "error", "errors");
+    let message = format!("{errors}: the result is partial; the attribute `errors` lists them");
+    let message = std::ffi::CString::new(message).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<PartialResultWarning>(), &message, 1)
+}

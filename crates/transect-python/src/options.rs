@@ -1,0 +1,80 @@
+//! The keyword arguments of walks, the same for every function that walks.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use transect::{Conditions, FileType, Filters, ScanOptions};
+
+use crate::paths::parse_paths;
+
+/// Returns the options of a walk of `paths`. A keyword with the value `None` has its default.
+///
+/// # Errors
+/// `TypeError` for an unknown keyword or a value of another type, `ValueError` for an unknown name of a
+/// file type.
+pub(crate) fn parse_options(
+    paths: &Bound<'_, PyAny>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<ScanOptions> {
+    let mut options = ScanOptions::new(parse_paths(paths)?);
+    let mut filters = Filters::new();
+    let mut conditions = Conditions::new();
+    let (mut globs, mut excluded) = (Vec::new(), Vec::new());
+    for (keyword, value) in keywords.into_iter().flatten() {
+        let or_false = || Ok::<bool, PyErr>(value.extract::<Option<bool>>()?.unwrap_or(false));
+        match keyword.cast::<PyString>()?.to_str()? {
+            "glob" => globs = texts(&value)?,
+            "exclude" => excluded = texts(&value)?,
+            "extensions" => filters.extensions = texts(&value)?,
+            "regex" => filters.regexes = texts(&value)?,
+            "types" => filters.types = file_types(&texts(&value)?)?,
+            "ignore_case" => filters.ignore_case = or_false()?,
+            "hidden" => filters.exclude_hidden = value.extract::<Option<bool>>()? == Some(false),
+            "gitignore" => filters.gitignore = or_false()?,
+            "min_depth" => filters.min_depth = value.extract::<Option<u32>>()?.unwrap_or(0),
+            "max_depth" => options.max_depth = value.extract()?,
+            "min_size" => conditions.min_size = value.extract()?,
+            "max_size" => conditions.max_size = value.extract()?,
+            "follow" => options.follow = or_false()?,
+            "one_file_system" => options.one_file_system = or_false()?,
+            "pseudo_file_systems" => options.pseudo_file_systems = or_false()?,
+            "threads" => options.threads = threads(&value)?,
+            unknown => {
+                let message = format!("unexpected keyword argument '{unknown}'");
+                return Err(PyTypeError::new_err(message));
+            }
+        }
+    }
+    // The last match decides, so an exclusion wins over an inclusion.
+    globs.extend(excluded.into_iter().map(|glob| format!("!{glob}")));
+    Ok(options.filters(filters.globs(globs).conditions(conditions)))
+}
+
+/// Returns one text, or those of an iterable.
+fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_none() {
+        return Ok(Vec::new());
+    }
+    if value.is_instance_of::<PyString>() {
+        return Ok(vec![value.extract()?]);
+    }
+    value.try_iter()?.map(|text| text?.extract()).collect()
+}
+
+fn file_types(names: &[String]) -> PyResult<Vec<FileType>> {
+    let find = |name: &String| {
+        let found = FileType::ALL.into_iter().find(|file_type| file_type.as_str() == name);
+        found.ok_or_else(|| {
+            let all = FileType::ALL.map(FileType::as_str).join(", ");
+            PyValueError::new_err(format!("there is no file type '{name}'; types: {all}"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn threads(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    match value.extract()? {
+        Some(0) => Err(PyValueError::new_err("threads must be at least 1")),
+        threads => Ok(threads),
+    }
+}
