@@ -17,13 +17,16 @@ mod list;
 mod mapping;
 mod name;
 mod open;
+mod overlapped;
 mod path;
+mod pipe;
 mod query_attributes;
 pub(crate) mod residency;
 mod sparse;
 pub mod standby;
 mod status;
 pub mod system;
+mod user;
 mod watch;
 
 pub use bare::{BareDirectory, BareEntry};
@@ -32,7 +35,9 @@ pub use find::{FindCall, FindHandle, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
 pub use mapping::Mapping;
+pub use pipe::{Pipe, PipeListener};
 pub use sparse::{make_sparse, next_allocated_range, zero_range};
+pub use user::UserId;
 pub use watch::Watcher;
 
 pub(crate) use find::{listed_type, stored_name};

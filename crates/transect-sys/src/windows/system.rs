@@ -213,7 +213,7 @@ pub(crate) fn disk_space(directory: &Path) -> io::Result<[u64; 3]> {
 }
 
 /// Converts a string to UTF-16 with a NUL.
-fn wide(text: &OsStr) -> io::Result<Vec<u16>> {
+pub(super) fn wide(text: &OsStr) -> io::Result<Vec<u16>> {
     let mut wide: Vec<u16> = text.encode_wide().collect();
     if wide.contains(&0) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path holds a NUL"));
