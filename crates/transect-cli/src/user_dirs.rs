@@ -79,9 +79,12 @@ pub(crate) fn data_path(part: &str) -> Result<PathBuf, CliError> {
 
 /// Returns the default socket of the service. On a system without a runtime directory, it is below
 /// the temporary directory; server and client check each other's user.
-pub(crate) fn service_socket() -> PathBuf {
+///
+/// # Errors
+/// The user of this process cannot be determined.
+pub(crate) fn service_socket() -> Result<PathBuf, CliError> {
     let runtime = absolute("XDG_RUNTIME_DIR");
-    transect_service::default_socket_dir(runtime, std::env::temp_dir()).join("cache.sock")
+    Ok(transect_service::default_socket(runtime, std::env::temp_dir())?)
 }
 
 impl UserDir {

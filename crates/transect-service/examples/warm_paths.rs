@@ -28,7 +28,7 @@ mod linux {
 
     use transect::{Cancel, FieldMask};
     use transect_cache::{CacheOptions, Level};
-    use transect_service::{Client, ServeOptions, Server, create_private_dir};
+    use transect_service::{Client, ServeOptions, Server, create_socket_dir};
     use transect_sys::file::query_attributes;
 
     const WANT: FieldMask = FieldMask::SIZE.union(FieldMask::MTIME).union(FieldMask::MODE);
@@ -42,8 +42,8 @@ mod linux {
         println!("{} paths", paths.len());
 
         let folder = std::env::temp_dir().join(format!("transect-warm-{}", std::process::id()));
-        create_private_dir(&folder)?;
         let socket = folder.join("socket");
+        create_socket_dir(&socket)?;
         let mut rows = Vec::new();
         for level in [Level::Frozen, Level::Watched] {
             let server = Server::bind(&socket, CacheOptions::new(level))?;

@@ -3,16 +3,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 use transect::FieldMask;
 use transect_cache::{LookupError, LookupResult, by_directory};
 
-use crate::endpoint::{is_own_user, peer_credentials};
 use crate::error::Error;
 use crate::protocol::{
     AttributeQuery, ByteReader, ErrorReply, Frame, FrameReader, Kind, MAX_ANSWER_BYTES,
@@ -20,6 +15,7 @@ use crate::protocol::{
     ResolvedName, ServerInfo, VERSION, WireLayout, take_attributes, take_exists, take_resolved,
     take_stats,
 };
+use crate::transport::Stream;
 
 /// Paths in one frame: enough to be worth a wake-up, few enough that the answers fit into a socket
 /// buffer.
@@ -34,7 +30,7 @@ const WINDOW: usize = 4;
 /// A connection to a service.
 #[derive(Debug)]
 pub struct Client {
-    stream: UnixStream,
+    stream: Stream,
     server_info: ServerInfo,
     reader: FrameReader,
     outbox: Vec<u8>,
@@ -48,15 +44,7 @@ impl Client {
     /// # Errors
     /// No service answers, it belongs to another user, or it does not support this version.
     pub fn connect(socket: &Path) -> Result<Self, Error> {
-        let stream = UnixStream::connect(socket)
-            .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
-        // Before anything is sent: in a folder that any user can write to, the socket may be
-        // another user's.
-        let (_, user) = peer_credentials(&stream)?;
-        if !is_own_user(user) {
-            return Err(Error::OtherUser { socket: socket.to_owned(), user });
-        }
-        stream.set_nonblocking(true)?;
+        let stream = Stream::connect(socket)?;
         let server_info = ServerInfo {
             version: 0,
             process: 0,
@@ -228,10 +216,12 @@ impl Client {
     fn receive(&mut self, kind: Kind) -> Result<&[u8], Error> {
         while !self.reader.is_ready()? {
             self.write()?;
-            match self.reader.fill(&mut self.stream) {
+            match self.reader.fill(&mut &self.stream) {
                 Ok(0) => return Err(Error::Disconnected),
                 Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait()?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.stream.wait(!self.outbox.is_empty())?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
@@ -245,7 +235,7 @@ impl Client {
 
     fn write(&mut self) -> Result<(), Error> {
         while self.sent < self.outbox.len() {
-            match self.stream.write(&self.outbox[self.sent..]) {
+            match (&self.stream).write(&self.outbox[self.sent..]) {
                 Ok(written) => self.sent += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -260,16 +250,6 @@ impl Client {
         self.outbox.clear();
         self.sent = 0;
         Ok(())
-    }
-
-    /// Waits until the socket can be read, or written if requests are left.
-    fn wait(&self) -> io::Result<()> {
-        let mut events = PollFlags::IN;
-        events.set(PollFlags::OUT, !self.outbox.is_empty());
-        match poll(&mut [PollFd::new(&self.stream, events)], None) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(errno) => Err(errno.into()),
-        }
     }
 }
 
@@ -307,7 +287,7 @@ fn take_names<P: AsRef<Path>>(names: &[P]) -> Vec<&[u8]> {
 }
 
 fn bytes_of<P: AsRef<Path> + ?Sized>(path: &P) -> &[u8] {
-    path.as_ref().as_os_str().as_bytes()
+    path.as_ref().as_os_str().as_encoded_bytes()
 }
 
 fn parse_empty(payload: &[u8]) -> Result<(), ProtocolError> {

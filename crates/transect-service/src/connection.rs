@@ -1,10 +1,7 @@
 //! The service's side of a connection: answers requests in their order until the client
 //! disconnects.
 
-use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use transect_cache::{AttributeCache, LookupError};
@@ -12,8 +9,9 @@ use transect_cache::{AttributeCache, LookupError};
 use crate::protocol::{
     ErrorCode, ErrorReply, FrameReader, Kind, MAX_REQUEST_BYTES, PathList, ProtocolError, Request,
     ResolvedName, ServerInfo, VERSION, WireLayout, append_attributes, append_exists, append_frame,
-    append_resolved, append_stats,
+    append_resolved, append_stats, path_from_bytes,
 };
+use crate::transport::Stream;
 
 /// What a connection requires of the service.
 pub(crate) trait ConnectionContext: Sync {
@@ -62,7 +60,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
     }
 
     /// Answers until the connection ends.
-    pub(crate) fn run(mut self, stream: &UnixStream) -> Disconnect {
+    pub(crate) fn run(mut self, stream: &Stream) -> Disconnect {
         match self.answer_all(stream) {
             Ok(None) => Disconnect::Orderly,
             Ok(Some(reply)) => {
@@ -76,7 +74,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
         }
     }
 
-    fn answer_all(&mut self, stream: &UnixStream) -> io::Result<Option<ErrorReply>> {
+    fn answer_all(&mut self, stream: &Stream) -> io::Result<Option<ErrorReply>> {
         loop {
             match self.reader.is_ready() {
                 Ok(true) => {
@@ -114,7 +112,9 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
         let cache = service.cache();
         let kind = request.kind().answer();
         let paths: Vec<&Path> = match request.kind() {
-            Kind::Attributes | Kind::Exists | Kind::Resolve => paths.iter().map(path_of).collect(),
+            Kind::Attributes | Kind::Exists | Kind::Resolve => {
+                paths.iter().map(path_from_bytes).collect()
+            }
             _ => Vec::new(),
         };
         match request {
@@ -157,7 +157,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
                 append_frame(out, kind, |_| {});
             }
             Request::Invalidate(path) => {
-                cache.invalidate(path_of(path)).map_err(failed)?;
+                cache.invalidate(path_from_bytes(path)).map_err(failed)?;
                 append_frame(out, kind, |_| {});
             }
             Request::Freeze => {
@@ -188,14 +188,10 @@ fn resolve<'a>(
     let search = cache.search_dirs(directories);
     names.iter().map(move |name| {
         let search = search.as_ref().map_err(|error| *error)?;
-        let found = revalidation.resolve(path_of(name), search)?;
+        let found = revalidation.resolve(path_from_bytes(name), search)?;
         Ok(found
             .map(|found| ResolvedName { index: found.index as u32, attributes: found.attributes }))
     })
-}
-
-fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
 }
 
 fn failed(why: impl std::fmt::Display) -> ErrorReply {

@@ -25,6 +25,10 @@ pub enum Error {
     },
     /// The path is something other than a socket.
     NotASocket(PathBuf),
+    /// The path is not the name of a pipe (Windows).
+    NotAPipe(PathBuf),
+    /// The user of this process cannot be determined (Windows).
+    NoUser(io::Error),
     /// A folder for sockets cannot be created, belongs to another user, or is open to others.
     NotPrivate(io::Error),
     /// The lock of a socket belongs to another user.
@@ -39,8 +43,8 @@ pub enum Error {
     OtherUser {
         /// The socket.
         socket: PathBuf,
-        /// The id of that user.
-        user: u32,
+        /// The id of that user: a number, or a security identifier (Windows).
+        user: String,
     },
     /// The service replied with an error.
     Remote(ErrorReply),
@@ -55,13 +59,20 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported => f.write_str("so far there is a service on Linux only"),
+            Self::Unsupported => f.write_str("so far there is a service on Linux and Windows only"),
             Self::Cache(error) => error.fmt(f),
             Self::AlreadyRunning { socket, process } => {
                 write!(f, "a service answers at '{}' already", socket.display())?;
                 process.map_or(Ok(()), |process| write!(f, ": process {process}"))
             }
             Self::NotASocket(path) => write!(f, "'{}' is not a socket", path.display()),
+            Self::NotAPipe(path) => {
+                let path = path.display();
+                write!(f, r"'{path}' is not the name of a pipe; use one like \\.\pipe\NAME")
+            }
+            Self::NoUser(error) => {
+                write!(f, "cannot determine the user of this process: {}", reason(error))
+            }
             Self::NotPrivate(error) => f.write_str(&reason(error)),
             Self::LockOfOtherUser(path) => {
                 write!(f, "'{}' belongs to another user", path.display())

@@ -1,11 +1,11 @@
 //! The open connections, and which of them is closed to make room for another.
 
 use std::collections::HashMap;
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use crate::transport::Stream;
 
 /// How long a client may leave a frame unfinished, or an answer unread, when another client needs
 /// the place.
@@ -17,7 +17,7 @@ const NEVER: u64 = u64::MAX;
 /// A connection as all threads see it.
 #[derive(Debug)]
 pub(crate) struct OpenConnection {
-    pub(crate) stream: UnixStream,
+    pub(crate) stream: Stream,
     began: Instant,
     /// A whole request has arrived.
     has_asked: AtomicBool,
@@ -27,7 +27,7 @@ pub(crate) struct OpenConnection {
 }
 
 impl OpenConnection {
-    fn new(stream: UnixStream) -> Self {
+    fn new(stream: Stream) -> Self {
         let (has_asked, waiting_since) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { stream, began: Instant::now(), has_asked, waiting_since }
     }
@@ -69,7 +69,7 @@ impl OpenConnections {
         self.all().len()
     }
 
-    pub(crate) fn add(&self, number: u64, stream: UnixStream) -> Arc<OpenConnection> {
+    pub(crate) fn add(&self, number: u64, stream: Stream) -> Arc<OpenConnection> {
         let open = Arc::new(OpenConnection::new(stream));
         self.all().insert(number, Arc::clone(&open));
         open
@@ -89,15 +89,14 @@ impl OpenConnections {
         });
         let Some((_, _, number)) = replaceable.min() else { return false };
         // Its thread reads the end of the stream, and ends.
-        all.remove(&number).is_some_and(|open| open.stream.shutdown(Shutdown::Both).is_ok())
+        let Some(open) = all.remove(&number) else { return false };
+        open.stream.close();
+        true
     }
 
     /// Closes all connections.
     pub(crate) fn close_all(&self) {
-        for open in self.all().values() {
-            // It may be closed already.
-            let _ = open.stream.shutdown(Shutdown::Both);
-        }
+        self.all().values().for_each(|open| open.stream.close());
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<OpenConnection>>> {
@@ -108,10 +107,11 @@ impl OpenConnections {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::pair;
 
     #[test]
     fn connection_without_request_replaceable_at_once_others_after_timeout() {
-        let (one, _other) = UnixStream::pair().unwrap();
+        let (one, _other) = pair();
         let open = OpenConnection::new(one);
         let now = || Instant::now() + Duration::from_millis(1);
         assert!(open.replaceable_since(now()).is_some());
@@ -134,7 +134,7 @@ mod tests {
         let connections = OpenConnections::default();
         let mut others = Vec::new();
         let mut add = |number| {
-            let (one, other) = UnixStream::pair().unwrap();
+            let (one, other) = pair();
             others.push(other);
             std::thread::sleep(Duration::from_millis(2));
             connections.add(number, one)

@@ -1,37 +1,30 @@
 //! The server: accepts connections, each on its own thread, until it is stopped.
 
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use transect::Cancel;
 use transect_cache::{AttributeCache, CacheCounts, CacheOptions};
 
 use crate::CACHED_FIELDS;
 use crate::connection::{Connection, ConnectionContext, Disconnect};
-use crate::endpoint::{Endpoint, is_own_user, peer_credentials};
 use crate::error::Error;
 use crate::open_connections::{OpenConnection, OpenConnections};
 use crate::protocol::{ErrorCode, ErrorReply, ServerInfo, VERSION};
 use crate::serving::{Event, ServeOptions, StopReason};
+use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
 
-/// The longest wait at the socket. A signal ends the wait at once; this is for one that arrives
-/// just before it begins.
+/// The longest wait at the socket before looking whether the service was cancelled. On Unix, a signal
+/// ends the wait at once, unless it arrives just before it begins.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The delay after a failure for lack of descriptors or threads.
-const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// A cache that answers on a socket.
 #[derive(Debug)]
 pub struct Server {
-    endpoint: Endpoint,
+    listener: Listener,
     cache: AttributeCache,
     roots: Vec<Vec<u8>>,
     began: Instant,
@@ -60,10 +53,11 @@ impl Server {
         (options.want, options.base) = (CACHED_FIELDS, None);
         // A service lives so long that watching pays from the first question.
         options.costs = options.costs.watch(0).watcher(0);
-        let roots = options.roots.iter().map(|root| root.as_os_str().as_bytes().to_vec()).collect();
+        let roots = options.roots.iter();
+        let roots = roots.map(|root| root.as_os_str().as_encoded_bytes().to_vec()).collect();
         let cache = options.open().map_err(Error::Cache)?;
         Ok(Self {
-            endpoint: Endpoint::bind(socket)?,
+            listener: Listener::bind(socket)?,
             cache,
             roots,
             began: Instant::now(),
@@ -114,15 +108,15 @@ impl Server {
             if left == Some(Duration::ZERO) {
                 return Ok(StopReason::Idle);
             }
-            if !self.wait(left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))? {
+            if !self.listener.wait(left.unwrap_or(POLL_INTERVAL).min(POLL_INTERVAL))? {
                 continue;
             }
-            match self.endpoint.listener.accept() {
-                Ok((stream, _)) => {
+            match self.listener.accept() {
+                Ok(Some(stream)) => {
                     number += 1;
                     self.handle_connection(scope, stream, number, max, on_event);
                 }
-                Err(error) if is_transient(&error) => {}
+                Ok(None) => {}
                 // No descriptors: a client that keeps the service waiting gives one back.
                 Err(_) if self.open.close_one() => {}
                 Err(error) => {
@@ -133,37 +127,20 @@ impl Server {
         }
     }
 
-    /// Waits for a connection, at most for `longest`. Returns whether there may be one.
-    fn wait(&self, longest: Duration) -> io::Result<bool> {
-        let longest = Timespec {
-            tv_sec: longest.as_secs().cast_signed(),
-            tv_nsec: longest.subsec_nanos().into(),
-        };
-        match poll(&mut [PollFd::new(&self.endpoint.listener, PollFlags::IN)], Some(&longest)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(Errno::INTR) => Ok(false),
-            Err(Errno::NOMEM) => {
-                std::thread::sleep(RETRY_DELAY);
-                Ok(false)
-            }
-            Err(errno) => Err(errno.into()),
-        }
-    }
-
     /// Answers a client on a new thread, or rejects it.
     fn handle_connection<'s>(
         &'s self,
         scope: &'s Scope<'s, '_>,
-        stream: UnixStream,
+        stream: Stream,
         number: u64,
         max: usize,
         on_event: &'s (impl Fn(Event) + Sync),
     ) {
-        let (process, user) = match peer_credentials(&stream) {
+        let Peer { process, other_user } = match stream.peer() {
             Ok(peer) => peer,
             Err(error) => return on_event(Event::Failed { why: transect::reason(&error) }),
         };
-        if !is_own_user(user) {
+        if let Some(user) = other_user {
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
             reject(&stream, ErrorCode::Denied, "it answers its own user only");
             return on_event(Event::Refused { user });
@@ -292,17 +269,9 @@ impl ConnectionContext for ServedConnection<'_> {
     }
 }
 
-/// Returns whether there was no connection after all, or it is closed already.
-fn is_transient(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
-    )
-}
-
-/// Sends an error and closes the connection. So few bytes fit into the socket buffer even if the
-/// client does not read.
-fn reject(mut stream: &UnixStream, code: ErrorCode, why: &str) {
+/// Sends an error and closes the connection. So few bytes fit into the buffer even if the client
+/// does not read.
+fn reject(mut stream: &Stream, code: ErrorCode, why: &str) {
     let mut out = Vec::new();
     ErrorReply::new(code, why).append(&mut out);
     let _ = stream.write_all(&out);

@@ -47,10 +47,10 @@ pub enum StopReason {
 pub enum Event {
     /// A client connected.
     Connected {
-        /// Its process id.
+        /// Its process id; 0 if the system does not report it, because the client is gone already.
         process: u32,
     },
-    /// A client of another user was rejected.
+    /// A client of another user was rejected. On Windows, the system rejects it without an event.
     Refused {
         /// The id of that user.
         user: u32,

@@ -55,7 +55,8 @@ pub(crate) struct AttributesArgs {
           help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Query the service of `transect serve --cache`, at its default socket or at SOCKET
+    /// Query the service of `transect serve --cache`, at its default socket or at SOCKET (on Windows, a
+    /// pipe)
     #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
     pub(crate) service: Option<Option<PathBuf>>,
     /// Make the service process all earlier changes first, if it watches for changes

@@ -17,6 +17,9 @@ docs/SERVICE.md documents the protocol; `transect attributes --service` is a cli
 Levels: watched (the system reports changes), checked (each request checks the listing and queries \
 attributes anew), frozen (nothing changes until a program thaws it), verified (nothing is kept).
 
+Default socket: transect/cache.sock in $XDG_RUNTIME_DIR, or in a private folder of the user below the \
+temporary directory; on Windows, the pipe \\\\.\\pipe\\transect-ID with the id of the user (its SID).
+
 Examples:
   Serve a cache until Ctrl-C:
     transect serve --cache
@@ -36,8 +39,7 @@ pub(crate) struct ServeArgs {
     /// Serve attributes of files from a cache
     #[arg(long, required = true)]
     pub(crate) cache: bool,
-    /// Listen at SOCKET [default: transect/cache.sock in $XDG_RUNTIME_DIR, or in a private folder
-    /// of the user below the temporary directory]
+    /// Listen at SOCKET, on Windows a pipe such as \\.\pipe\NAME [default: see below]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
     /// Keep answers this fresh; see below

@@ -95,7 +95,7 @@ pub(crate) enum ServiceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SocketArgs {
-    /// Ask the service at SOCKET [default: that of `transect serve --cache`]
+    /// Ask the service at SOCKET, on Windows a pipe [default: that of `transect serve --cache`]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) socket: Option<PathBuf>,
 }

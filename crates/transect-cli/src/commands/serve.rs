@@ -1,7 +1,7 @@
 //! `transect serve`: a cache of attributes for several programs.
 
 use transect_cache::CacheOptions;
-use transect_service::{Event, ServeOptions, Server, StopReason, create_private_dir};
+use transect_service::{Event, ServeOptions, Server, StopReason, create_socket_dir};
 
 use crate::args::ServeArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -15,8 +15,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let socket = match &args.socket {
         Some(socket) => socket.clone(),
         None => {
-            let socket = user_dirs::service_socket();
-            socket.parent().map_or(Ok(()), create_private_dir)?;
+            let socket = user_dirs::service_socket()?;
+            create_socket_dir(&socket)?;
             socket
         }
     };

@@ -28,7 +28,10 @@ pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
 
 /// Connects to the service at a socket, by default to the user's own.
 pub(crate) fn connect(socket: Option<&Path>) -> Result<Client, CliError> {
-    let socket = socket.map_or_else(user_dirs::service_socket, Path::to_owned);
+    let socket = match socket {
+        Some(socket) => Cow::Borrowed(socket),
+        None => Cow::Owned(user_dirs::service_socket()?),
+    };
     Ok(Client::connect(&socket).inspect_err(|error| {
         if matches!(error, Error::NotRunning(..)) {
             output::hint("start one with `transect serve --cache`");

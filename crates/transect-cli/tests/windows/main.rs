@@ -7,6 +7,8 @@
 #![cfg(windows)]
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
+mod service;
+
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Read, Write};
@@ -522,7 +524,7 @@ fn lab_state_cold_refused_with_reason_where_it_cannot_be_made() {
 }
 
 #[test]
-fn attributes_many_paths_shown_service_rejected() {
+fn attributes_many_paths_shown() {
     let env = TestEnv::with_tree();
     fs::write(env.dir.join("list"), "tree\\plain\r\ntree\\missing\r\ntree/sub")
         .expect("a new file");
@@ -533,8 +535,4 @@ fn attributes_many_paths_shown_service_rejected() {
     assert_eq!((&lines[0]["type"], &lines[0]["size"]), (&"file".into(), &10.into()));
     assert_eq!(lines[1]["error"]["kind"], "not_found");
     assert_eq!((&lines[2]["path"], &lines[2]["type"]), (&"tree/sub".into(), &"directory".into()));
-    for args in [&["attributes", "--service", "tree"][..], &["serve", "--cache"]] {
-        let refused = env.transect(args).exits(2);
-        assert_eq!(refused.stderr, "transect: so far there is a service on Linux only\n");
-    }
 }

@@ -6,9 +6,9 @@ use transect_cache::{LookupError, LookupResult};
 use super::{ByteReader, ProtocolError, WireLayout};
 
 const FOUND: u8 = 0;
-/// The name does not exist (`ENOENT`).
+/// The name does not exist (`ENOENT`, `ERROR_FILE_NOT_FOUND`).
 const MISSING: u8 = 1;
-/// Access is denied (`EACCES`).
+/// Access is denied (`EACCES`, `ERROR_ACCESS_DENIED`).
 const DENIED: u8 = 2;
 /// Another error of the system: its number follows.
 const REFUSED: u8 = 3;
@@ -16,13 +16,14 @@ const REFUSED: u8 = 3;
 const INVALID: u8 = 4;
 /// The path is outside the roots of the service.
 const OUTSIDE: u8 = 5;
-/// The path does not begin with `/`.
+/// The path is relative.
 const RELATIVE: u8 = 6;
 /// An error without a number.
 const FAILED: u8 = 7;
 
+/// The system's numbers of these two errors.
 const ENOENT: i32 = 2;
-const EACCES: i32 = 13;
+const EACCES: i32 = if cfg!(windows) { 5 } else { 13 };
 
 /// The directory that contains a name, and the attributes found there.
 #[derive(Clone, Copy, Debug)]

@@ -73,10 +73,21 @@ impl<'a> ByteReader<'a> {
     }
 }
 
-/// Appends a string, truncated to the longest path.
+/// Returns what to send for a string. Where systems accept no path of the limit's length, a longer one
+/// is truncated. Windows may accept longer ones, so there a path is sent that no system accepts.
+#[inline]
+pub(super) fn limited(string: &[u8]) -> &[u8] {
+    match string.len() {
+        0..=MAX_PATH_BYTES => string,
+        _ if cfg!(windows) => b"\0",
+        _ => &string[..MAX_PATH_BYTES],
+    }
+}
+
+/// Appends a string that is at most as long as a path; a longer one as [`limited`] says.
 #[inline]
 pub(super) fn append_string(out: &mut Vec<u8>, string: &[u8]) {
-    let string = &string[..string.len().min(MAX_PATH_BYTES)];
+    let string = limited(string);
     out.extend_from_slice(&(string.len() as u16).to_le_bytes());
     out.extend_from_slice(string);
 }

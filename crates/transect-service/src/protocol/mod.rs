@@ -19,7 +19,7 @@ pub use frame::{Frame, FrameReader, append_frame};
 pub use message::{
     AttributeQuery, ErrorCode, ErrorReply, Request, ServerInfo, append_stats, take_stats,
 };
-pub use paths::{PathList, PathsEncoder};
+pub use paths::{PathList, PathsEncoder, path_from_bytes};
 pub use record::WireLayout;
 
 /// The protocol version. There is no other yet.
@@ -37,10 +37,10 @@ pub const MAX_ANSWER_BYTES: usize = 512 << 10;
 /// The most paths or names in a request.
 pub const MAX_PATHS: usize = 4 << 10;
 
-/// The longest path. Linux accepts half of that, so a truncated path fails with the same error as
-/// the whole. Without a limit, a frame with one long directory and many names in it would grow a
-/// thousandfold when parsed.
-pub const MAX_PATH_BYTES: usize = 8 << 10;
+/// The longest path in bytes. Linux accepts half of 8 KiB, so a truncated path fails with the same
+/// error as the whole; Windows accepts 32,767 units of UTF-16. Without a limit, a frame with one long
+/// directory and many names in it would grow a thousandfold when parsed.
+pub const MAX_PATH_BYTES: usize = if cfg!(windows) { 32 << 10 } else { 8 << 10 };
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,26 @@
 //! Encodes paths in few bytes: every directory once, and the names in it.
 
 use std::ops::Range;
+use std::path::Path;
 
-use super::bytes::append_string;
+use super::bytes::{append_string, limited};
 use super::{ByteReader, MAX_PATH_BYTES, MAX_PATHS, ProtocolError};
 
 /// The length that stands for no directory: the names are whole paths without a separator.
 const NO_DIRECTORY: u16 = u16::MAX;
+
+/// The separator of a directory and a name in it. On Windows a path may contain `/`, too; it stays
+/// in the directory or in the name, so that each path is decoded unchanged.
+const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
+
+/// Returns the path with these bytes. Where paths are not bytes (Windows), bytes that are not UTF-8
+/// become a path that no system accepts.
+pub fn path_from_bytes(bytes: &[u8]) -> &Path {
+    #[cfg(unix)]
+    return Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    Path::new(std::str::from_utf8(bytes).unwrap_or("\0"))
+}
 
 /// Paths in one buffer that is reused.
 #[derive(Debug, Default)]
@@ -77,7 +91,7 @@ impl PathList {
                 }
                 if let Some(directory) = directory {
                     self.bytes.extend_from_slice(directory);
-                    self.bytes.push(b'/');
+                    self.bytes.push(SEPARATOR);
                 }
                 self.bytes.extend_from_slice(name);
                 self.ends.push(self.bytes.len());
@@ -104,11 +118,12 @@ impl<'a> PathsEncoder<'a> {
         Self { out, directory: None, names_at: 0, names: 0 }
     }
 
-    /// Appends a path, truncated to the longest one: no system accepts the beginning either.
+    /// Appends a path. One that is too long is truncated (no system accepts the beginning either), or
+    /// on Windows becomes a path that no system accepts.
     #[inline]
     pub fn push(&mut self, path: &[u8]) {
-        let path = &path[..path.len().min(MAX_PATH_BYTES)];
-        let (directory, name) = match memchr::memrchr(b'/', path) {
+        let path = limited(path);
+        let (directory, name) = match memchr::memrchr(SEPARATOR, path) {
             Some(at) => (Some(&path[..at]), &path[at + 1..]),
             None => (None, path),
         };
@@ -156,6 +171,11 @@ mod tests {
 
     use super::*;
 
+    /// Returns a path with the system's separators.
+    fn native(path: &str) -> Vec<u8> {
+        path.replace('/', std::path::MAIN_SEPARATOR_STR).into_bytes()
+    }
+
     fn encode(paths: &[Vec<u8>]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut encoder = PathsEncoder::new(&mut out);
@@ -172,17 +192,20 @@ mod tests {
 
     #[test]
     fn encoder_consecutive_paths_share_directory() {
-        let paths = ["/a/b/x", "/a/b/y", "/a/b/", "/z", "/"].map(|path| path.as_bytes().to_vec());
+        let paths = ["/a/b/x", "/a/b/y", "/a/b/", "/z", "/"].map(native);
         let bytes = encode(&paths);
         assert_eq!(bytes.len(), (2 + 4 + 4) + (3 + 3 + 2) + (2 + 4) + (3 + 2));
         assert_eq!(decode(&bytes).unwrap(), paths);
     }
 
     #[test]
-    fn encoder_long_path_truncated() {
-        let long = [b"/".to_vec(), vec![b'x'; 70_000]].concat();
-        let decoded = decode(&encode(&[long])).unwrap();
-        assert_eq!(decoded[0].len(), MAX_PATH_BYTES);
+    fn encoder_long_path_truncated_or_made_invalid() {
+        let path = |length| [native("/"), vec![b'x'; length - 1]].concat();
+        let sent = |length| decode(&encode(&[path(length)])).unwrap();
+        assert_eq!(sent(MAX_PATH_BYTES), [path(MAX_PATH_BYTES)]);
+        let limited = if cfg!(windows) { b"\0".to_vec() } else { path(MAX_PATH_BYTES) };
+        assert_eq!(sent(MAX_PATH_BYTES + 1), sent(70_000));
+        assert_eq!(sent(70_000), [limited]);
         // A long path in two parts is refused, too.
         let mut bytes = (MAX_PATH_BYTES as u16).to_le_bytes().to_vec();
         bytes.resize(2 + MAX_PATH_BYTES, b'x');
@@ -226,7 +249,8 @@ mod tests {
         fn paths_round_trip(
             paths in prop::collection::vec(
                 prop_oneof![
-                    "(/[a-c]{0,2}){0,3}".prop_map(String::into_bytes),
+                    "([/\\\\][a-c]{0,2}){0,3}".prop_map(String::into_bytes),
+                    "(/[a-c]{0,2}){0,3}".prop_map(|path| native(&path)),
                     "[a-c]{0,2}".prop_map(String::into_bytes),
                     prop::collection::vec(any::<u8>(), 0..9),
                 ],

@@ -1,10 +1,11 @@
-//! A service and its clients in one process, connected by a socket.
+//! A service and its clients in one process, connected by a socket or, on Windows, by a pipe.
 
-#![cfg(target_os = "linux")]
+#![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
 mod answers;
 mod bad_clients;
 mod levels;
+mod raw;
 mod shutdown;
 mod support;

@@ -25,7 +25,7 @@ impl Served {
     }
 
     pub(crate) fn with(options: CacheOptions, serve: ServeOptions, temp: TempDir) -> Self {
-        let server = Arc::new(Server::bind(&temp.join("socket"), options).unwrap());
+        let server = Arc::new(Server::bind(&socket_for(&temp), options).unwrap());
         let (end, events) = (Cancel::new(), Arc::default());
         let running = {
             let (server, end, events) = (Arc::clone(&server), end.clone(), Arc::clone(&events));
@@ -38,11 +38,24 @@ impl Served {
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
-        self.temp.join("socket")
+        socket_for(&self.temp)
     }
 
     pub(crate) fn client(&self) -> Client {
         Client::connect(&self.socket()).unwrap()
+    }
+
+    /// Asserts that the service answers a new client.
+    #[track_caller]
+    pub(crate) fn assert_answers(&self) {
+        self.assert_answers_to(&mut self.client());
+    }
+
+    /// Asserts that the service answers a client.
+    #[track_caller]
+    pub(crate) fn assert_answers_to(&self, client: &mut Client) {
+        let answers = client.attributes(&[self.temp.path()], CACHED_FIELDS, false).unwrap();
+        assert!(answers[0].is_ok(), "{answers:?}");
     }
 
     /// Waits for an event, which another thread reports.
@@ -65,6 +78,15 @@ impl Drop for Served {
                 ended.unwrap().unwrap();
             }
         }
+    }
+}
+
+/// Returns a socket in a directory, or a pipe with the name of the directory.
+pub(crate) fn socket_for(temp: &TempDir) -> PathBuf {
+    if cfg!(windows) {
+        Path::new(r"\\.\pipe\").join(temp.path().file_name().unwrap())
+    } else {
+        temp.join("socket")
     }
 }
 

@@ -124,15 +124,3 @@ impl<'a> Input<'a> {
 fn unreadable(name: &Path, error: &io::Error) -> CliError {
     CliError::Usage(format!("cannot read '{}': {}", name.display(), transect::reason(error)))
 }
-
-/// Returns bytes as a path.
-#[cfg(unix)]
-pub(super) fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
-}
-
-/// Returns bytes as a path. Bytes that are not UTF-8 become a path that no system accepts.
-#[cfg(not(unix))]
-pub(super) fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(std::str::from_utf8(bytes).unwrap_or("\0"))
-}

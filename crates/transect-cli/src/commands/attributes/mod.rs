@@ -7,7 +7,7 @@ mod source;
 use std::io::Write;
 
 use transect::FieldMask;
-use transect_service::protocol::PathList;
+use transect_service::protocol::{PathList, path_from_bytes};
 
 use crate::args::AttributesArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
     let mut list = PathList::default();
     let mut end = ExitStatus::Complete;
     while input.next(&mut list)? {
-        let paths: Vec<_> = list.iter().map(input::path_of).collect();
+        let paths: Vec<_> = list.iter().map(path_from_bytes).collect();
         let answers = source.query(&paths, want, args.follow)?;
         for (path, answer) in list.iter().zip(&answers) {
             if answer.is_err_and(|refusal| !refusal.is_missing()) {

@@ -1,53 +1,64 @@
-//! The socket of a service: accessible to its user only, and replaced if it is left over from a
+//! Unix domain sockets: accessible to their user only, and replaced if they are left over from a
 //! killed service.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsFd;
+use std::net::Shutdown;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use transect::{FieldMask, FileId, FileType};
 use transect_sys::file::{attributes_of, query_attributes};
 use transect_sys::private_dir::{self, OtherUsers};
 
+use super::{Peer, RETRY_DELAY};
 use crate::error::Error;
 
-/// Returns the folder of a user's services: in the folder for sockets and the like
-/// (`XDG_RUNTIME_DIR`), or else one with the user's id in the folder for temporary files.
-pub fn default_socket_dir(runtime: Option<PathBuf>, temporary: PathBuf) -> PathBuf {
-    runtime.map_or_else(
-        || temporary.join(format!("transect-{}", geteuid().as_raw())),
-        |runtime| runtime.join("transect"),
-    )
-}
-
-/// Creates a folder that no other user can access. If it exists, verifies that it is one: where any
-/// user can write, another may have created it first.
+/// Returns the socket of a user's service: in the folder for sockets and the like
+/// (`XDG_RUNTIME_DIR`), or else in one with the user's id in the folder for temporary files. On
+/// Windows, a pipe whose name contains the user's id.
 ///
 /// # Errors
-/// It cannot be created; or what exists is not a directory, belongs to another user, or is open to
-/// others.
-pub fn create_private_dir(path: &Path) -> Result<(), Error> {
-    private_dir::create(path, OtherUsers::NoAccess)
+/// None on Linux. On Windows, the user cannot be determined.
+pub fn default_socket(runtime: Option<PathBuf>, temporary: PathBuf) -> Result<PathBuf, Error> {
+    let folder = runtime.map_or_else(
+        || temporary.join(format!("transect-{}", geteuid().as_raw())),
+        |runtime| runtime.join("transect"),
+    );
+    Ok(folder.join("cache.sock"))
+}
+
+/// Creates the folder of a socket, so that no other user can access it. If it exists, verifies that:
+/// where any user can write, another may have created it first. Does nothing on Windows, where a
+/// pipe is in no folder.
+///
+/// # Errors
+/// The folder cannot be created; or what exists is not a directory, belongs to another user, or is
+/// open to others.
+pub fn create_socket_dir(socket: &Path) -> Result<(), Error> {
+    let Some(folder) = socket.parent() else { return Ok(()) };
+    private_dir::create(folder, OtherUsers::NoAccess)
         .map_err(|refused| Error::NotPrivate(refused.into()))
 }
 
 /// A socket of this process, removed when dropped.
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct Listener {
     socket: PathBuf,
     id: Option<FileId>,
-    pub(crate) listener: UnixListener,
+    listener: UnixListener,
     /// Locked as long as the process lives, however it ends. The file stays: if it were removed,
     /// two processes could hold the lock.
     _lock: File,
 }
 
-impl Endpoint {
+impl Listener {
     /// Listens at a socket, unless a live service does.
     pub(crate) fn bind(socket: &Path) -> Result<Self, Error> {
         // Checked first, so that no lock is left beside another file.
@@ -66,9 +77,35 @@ impl Endpoint {
         let id = query_attributes(socket, FieldMask::FILE_ID, false).map_err(failed)?.file_id();
         Ok(Self { socket: socket.to_owned(), id, listener, _lock: lock })
     }
+
+    /// Waits for a connection, at most for `longest`. Returns whether there may be one.
+    pub(crate) fn wait(&self, longest: Duration) -> io::Result<bool> {
+        let longest = Timespec {
+            tv_sec: longest.as_secs().cast_signed(),
+            tv_nsec: longest.subsec_nanos().into(),
+        };
+        match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&longest)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(Errno::NOMEM) => {
+                std::thread::sleep(RETRY_DELAY);
+                Ok(false)
+            }
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Accepts a connection, if there is one.
+    pub(crate) fn accept(&self) -> io::Result<Option<Stream>> {
+        match self.listener.accept() {
+            Ok((stream, _)) => Ok(Some(Stream(stream))),
+            Err(error) if is_transient(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
 }
 
-impl Drop for Endpoint {
+impl Drop for Listener {
     fn drop(&mut self) {
         // Not a socket that has replaced ours meanwhile.
         if query_attributes(&self.socket, FieldMask::FILE_ID, false)
@@ -139,15 +176,78 @@ fn is_lock(file: &File) -> io::Result<bool> {
     Ok(text.len() as u64 <= LONGEST && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Returns the process and the user at the other end.
-pub(crate) fn peer_credentials(of: impl AsFd) -> io::Result<(u32, u32)> {
-    let peer = rustix::net::sockopt::socket_peercred(of)?;
-    Ok((peer.pid.as_raw_pid().cast_unsigned(), peer.uid.as_raw()))
+/// Returns whether there was no connection after all, or it is closed already.
+fn is_transient(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
+    )
 }
 
-/// Returns whether this is the user of this process.
-pub(crate) fn is_own_user(user: u32) -> bool {
-    user == geteuid().as_raw()
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Stream(UnixStream);
+
+impl Stream {
+    /// Connects to a service of the user of this process.
+    pub(crate) fn connect(socket: &Path) -> Result<Self, Error> {
+        let stream = UnixStream::connect(socket)
+            .map(Self)
+            .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
+        // Before anything is sent: in a folder that any user can write to, the socket may be
+        // another user's.
+        if let Some(user) = stream.peer()?.other_user {
+            return Err(Error::OtherUser { socket: socket.to_owned(), user: user.to_string() });
+        }
+        stream.0.set_nonblocking(true)?;
+        Ok(stream)
+    }
+
+    /// Returns the program at the other end.
+    pub(crate) fn peer(&self) -> io::Result<Peer> {
+        let peer = rustix::net::sockopt::socket_peercred(&self.0)?;
+        let other_user = (peer.uid != geteuid()).then(|| peer.uid.as_raw());
+        Ok(Peer { process: peer.pid.as_raw_pid().cast_unsigned(), other_user })
+    }
+
+    /// Ends reads and writes of an accepted connection, now and later.
+    pub(crate) fn close(&self) {
+        // It may be closed already.
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
+
+    /// Waits until a connected stream can be read, or written if `or_write`.
+    pub(crate) fn wait(&self, or_write: bool) -> io::Result<()> {
+        let mut events = PollFlags::IN;
+        events.set(PollFlags::OUT, or_write);
+        match poll(&mut [PollFd::new(&self.0, events)], None) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        (&self.0).read(block)
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the two ends of a connection.
+#[cfg(test)]
+pub(crate) fn pair() -> (Stream, Stream) {
+    let (one, other) = UnixStream::pair().expect("a pair of sockets");
+    (Stream(one), Stream(other))
 }
 
 #[cfg(test)]
@@ -160,20 +260,21 @@ mod tests {
     }
 
     #[test]
-    fn default_socket_dir_from_environment() {
-        let usual =
-            |runtime: Option<&str>| default_socket_dir(runtime.map(Into::into), "/tmp".into());
-        assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect"));
-        let own = format!("/tmp/transect-{}", geteuid().as_raw());
+    fn default_socket_from_environment() {
+        let usual = |runtime: Option<&str>| {
+            default_socket(runtime.map(Into::into), "/tmp".into()).expect("always on Linux")
+        };
+        assert_eq!(usual(Some("/run/user/7")), Path::new("/run/user/7/transect/cache.sock"));
+        let own = format!("/tmp/transect-{}/cache.sock", geteuid().as_raw());
         assert_eq!(usual(None), Path::new(&own));
     }
 
     #[test]
-    fn private_dir_created_and_reused() {
+    fn socket_dir_created_and_reused() {
         let temp = TempDir::new();
         let folder = temp.join("own");
         for _ in 0..2 {
-            create_private_dir(&folder).unwrap();
+            create_socket_dir(&folder.join("socket")).unwrap();
         }
         assert_eq!(
             query_attributes(&folder, FieldMask::MODE, false).unwrap().mode(),
@@ -182,20 +283,21 @@ mod tests {
     }
 
     #[test]
-    fn private_dir_not_private_refused() {
+    fn socket_dir_not_private_refused() {
         let temp = TempDir::new();
-        let why = |name: &str| create_private_dir(&temp.join(name)).unwrap_err().to_string();
+        let create = |name: &str| create_socket_dir(&temp.join(name).join("socket"));
+        let why = |name: &str| create(name).unwrap_err().to_string();
         fs::create_dir(temp.join("open")).unwrap();
         fs::set_permissions(temp.join("open"), Permissions::from_mode(0o750)).unwrap();
         assert!(why("open").ends_with("open' is open to other users"));
-        create_private_dir(&temp.join("own")).unwrap();
+        create("own").unwrap();
         std::os::unix::fs::symlink("own", temp.join("link")).unwrap();
         assert!(why("link").ends_with("link' is not a directory"));
         fs::write(temp.join("file"), "").unwrap();
         assert!(why("file").ends_with("file' is not a directory"));
         assert!(why("missing/own").contains("cannot create"));
         if !geteuid().is_root() {
-            let test = "private_dir_not_private_refused";
+            let test = "socket_dir_not_private_refused";
             return transect_testkit::loudly_skip(test, "only root can give a folder away");
         }
         fs::create_dir(temp.join("foreign")).unwrap();
@@ -204,48 +306,48 @@ mod tests {
     }
 
     #[test]
-    fn endpoint_bound_once_and_removed() {
+    fn socket_bound_once_and_removed() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
-        let endpoint = Endpoint::bind(&socket).unwrap();
+        let listener = Listener::bind(&socket).unwrap();
         let mode = query_attributes(&socket, FieldMask::MODE, false).unwrap().mode().unwrap();
         assert_eq!(mode & 0o777, 0o600);
-        let running = Endpoint::bind(&socket).unwrap_err();
+        let running = Listener::bind(&socket).unwrap_err();
         let us = std::process::id();
         assert!(
             matches!(running, Error::AlreadyRunning { process: Some(process), .. } if process == us)
         );
-        drop(endpoint);
+        drop(listener);
         assert!(!exists(&socket));
-        drop(Endpoint::bind(&socket).unwrap());
+        drop(Listener::bind(&socket).unwrap());
     }
 
     #[test]
-    fn endpoint_stale_socket_replaced_other_files_kept() {
+    fn socket_left_over_replaced_other_files_kept() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
         drop(UnixListener::bind(&socket).unwrap());
         assert!(exists(&socket), "it was not removed");
-        drop(Endpoint::bind(&socket).unwrap());
+        drop(Listener::bind(&socket).unwrap());
 
         fs::write(&socket, "precious").unwrap();
-        assert!(matches!(Endpoint::bind(&socket), Err(Error::NotASocket(_))));
+        assert!(matches!(Listener::bind(&socket), Err(Error::NotASocket(_))));
         assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
 
         fs::write(temp.join("other"), "precious").unwrap();
-        assert!(matches!(Endpoint::bind(&temp.join("other")), Err(Error::NotASocket(_))));
+        assert!(matches!(Listener::bind(&temp.join("other")), Err(Error::NotASocket(_))));
         assert!(!exists(&temp.join("other.lock")));
     }
 
     #[test]
-    fn endpoint_replaced_socket_not_removed() {
+    fn socket_of_another_not_removed() {
         let temp = TempDir::new();
         let socket = temp.join("socket");
-        let endpoint = Endpoint::bind(&socket).unwrap();
+        let listener = Listener::bind(&socket).unwrap();
         // The old socket still exists, so its inode number is not reused.
         fs::rename(&socket, temp.join("old")).unwrap();
         let _other = UnixListener::bind(&socket).unwrap();
-        drop(endpoint);
+        drop(listener);
         assert!(exists(&socket));
     }
 
@@ -254,7 +356,7 @@ mod tests {
         let temp = TempDir::new();
         fs::write(temp.join("victim"), "precious").unwrap();
         std::os::unix::fs::symlink("victim", temp.join("socket.lock")).unwrap();
-        assert!(matches!(Endpoint::bind(&temp.join("socket")), Err(Error::Path("lock", ..))));
+        assert!(matches!(Listener::bind(&temp.join("socket")), Err(Error::Path("lock", ..))));
         assert_eq!(fs::read_to_string(temp.join("victim")).unwrap(), "precious");
     }
 
@@ -265,13 +367,13 @@ mod tests {
         let lock = temp.join("Cargo.lock");
         for content in ["precious", "1234567890123", "17\nprecious"] {
             fs::write(&lock, content).unwrap();
-            let refused = Endpoint::bind(&temp.join("Cargo")).unwrap_err().to_string();
+            let refused = Listener::bind(&temp.join("Cargo")).unwrap_err().to_string();
             assert!(refused.ends_with("Cargo.lock' is not the lock of a service"), "{refused}");
             assert_eq!(fs::read_to_string(&lock).unwrap(), content);
         }
         for content in ["", "17", "4194304\n"] {
             fs::write(&lock, content).unwrap();
-            drop(Endpoint::bind(&temp.join("Cargo")).unwrap());
+            drop(Listener::bind(&temp.join("Cargo")).unwrap());
         }
     }
 }

@@ -1,0 +1,38 @@
+//! Connections between programs on one machine: a socket on Linux, a named pipe on Windows.
+//!
+//! The module of each system has the same items, and all other code is the same everywhere:
+//!
+//! * `Listener::bind` listens, unless another service does; `wait` and `accept` yield connections.
+//! * `Stream::connect` connects to a service of the same user; `peer` is the program at the other
+//!   end. Reads and writes of an accepted stream wait, until `close` ends them. Those of a connected
+//!   stream return [`WouldBlock`](std::io::ErrorKind::WouldBlock); `wait` waits for both at once.
+//! * [`default_socket`], [`create_socket_dir`].
+
+use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+#[cfg(not(any(target_os = "linux", windows)))]
+#[path = "unsupported.rs"]
+mod system;
+
+#[cfg(test)]
+pub(crate) use system::pair;
+pub(crate) use system::{Listener, Stream};
+pub use system::{create_socket_dir, default_socket};
+
+/// The delay after a failure for lack of memory, descriptors or threads.
+pub(crate) const RETRY_DELAY: Duration = Duration::from_millis(100);
+
+/// The program at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// Its process id; 0 if the system does not report it.
+    pub(crate) process: u32,
+    /// Its user, if that is not the user of this process.
+    pub(crate) other_user: Option<u32>,
+}
