@@ -76,38 +76,34 @@ fn os_name(name: &[u8]) -> OsString {
 impl Metadata {
     /// Returns what the walk left out or could not read. Of many errors, only the first have paths.
     pub fn diagnostics(&self) -> Diagnostics {
-        diagnostics(self)
-    }
-}
-
-fn diagnostics(metadata: &Metadata) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new(0);
-    diagnostics.errors = metadata.errors;
-    diagnostics.vanished = metadata.vanished;
-    let listed = metadata.error_list.iter().filter_map(StoredError::to_scan_error);
-    // A file that lists more than it counts is not right.
-    diagnostics.kept_errors =
-        listed.take(usize::try_from(metadata.errors).unwrap_or(usize::MAX)).collect();
-    for operation in OPERATIONS {
-        for (kind, &count) in metadata.errors_by.get(operation.as_str()).into_iter().flatten() {
-            *diagnostics.errors_by.entry((operation, fault_kind(kind))).or_default() += count;
+        let mut diagnostics = Diagnostics::new(0);
+        diagnostics.errors = self.errors;
+        diagnostics.vanished = self.vanished;
+        let listed = self.error_list.iter().filter_map(StoredError::to_scan_error);
+        // A file that lists more than it counts is not right.
+        diagnostics.kept_errors =
+            listed.take(usize::try_from(self.errors).unwrap_or(usize::MAX)).collect();
+        for operation in OPERATIONS {
+            for (kind, &count) in self.errors_by.get(operation.as_str()).into_iter().flatten() {
+                *diagnostics.errors_by.entry((operation, fault_kind(kind))).or_default() += count;
+            }
         }
-    }
-    let skips = [
-        SkipReason::Excluded,
-        SkipReason::Gitignore,
-        SkipReason::MaxDepth,
-        SkipReason::MountBoundary,
-        SkipReason::PseudoFileSystem,
-        SkipReason::Placeholder,
-        SkipReason::OverlappingRoot,
-        SkipReason::Loop,
-        SkipReason::VisitedElsewhere,
-    ];
-    for skip in skips {
-        if let Some(&count) = metadata.skipped.get(skip.as_str()) {
-            diagnostics.skipped.insert(skip, count);
+        let skips = [
+            SkipReason::Excluded,
+            SkipReason::Gitignore,
+            SkipReason::MaxDepth,
+            SkipReason::MountBoundary,
+            SkipReason::PseudoFileSystem,
+            SkipReason::Placeholder,
+            SkipReason::OverlappingRoot,
+            SkipReason::Loop,
+            SkipReason::VisitedElsewhere,
+        ];
+        for skip in skips {
+            if let Some(&count) = self.skipped.get(skip.as_str()) {
+                diagnostics.skipped.insert(skip, count);
+            }
         }
+        diagnostics
     }
-    diagnostics
 }

@@ -118,8 +118,8 @@ pub struct Baseline {
 
 impl Baseline {
     /// Reads a snapshot for a walk from these roots, which begins at `now` (nanoseconds since 1970 UTC).
-    /// `fields` are the attributes that the walk wants of entries that are not directories: with others,
-    /// directories are listed although they did not change.
+    /// `fields` are the attributes that the walk reads of entries that are not directories. If it reads
+    /// others, directories are listed although they did not change.
     ///
     /// # Errors
     /// The snapshot cannot be read; it does not have these roots, on these file systems; it does not have

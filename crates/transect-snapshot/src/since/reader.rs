@@ -201,15 +201,14 @@ impl<R: Reader> Reader for SinceReader<R> {
             volume: anchor.volume,
         };
         let candidate = stored.filter(|&it| !follow && self.base.is_reusable(it));
-        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Names) {
-            if handle.path.as_os_str().len() <= MAX_PATH
-                && let Ok(own) = self.inner.stat_root(&handle.path, self.fields, false)
-                && self.base.is_same(number, &own)
-                && own.device() == anchor.volume.device
-            {
-                (handle.is_same, handle.own) = (true, Some(own));
-                return Ok(handle);
-            }
+        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Names)
+            && handle.path.as_os_str().len() <= MAX_PATH
+            && let Ok(own) = self.inner.stat_root(&handle.path, self.fields, false)
+            && self.base.is_same(number, &own)
+            && own.device() == anchor.volume.device
+        {
+            (handle.is_same, handle.own) = (true, Some(own));
+            return Ok(handle);
         }
         let mut real = self.open_real(anchor, steps, follow)?;
         if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Attributes) {

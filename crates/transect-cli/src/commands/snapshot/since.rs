@@ -27,7 +27,7 @@ pub(crate) struct Since {
 
 impl Since {
     /// Returns the snapshot that the arguments name, for a walk from these roots; `None` if they name none.
-    /// `fields` are the attributes that the walk wants of entries that are not directories.
+    /// `fields` are the attributes that the walk reads of entries that are not directories.
     ///
     /// # Errors
     /// There is no such snapshot, or it does not fit the walk.

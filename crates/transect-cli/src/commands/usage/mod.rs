@@ -37,7 +37,7 @@ const DEFAULT_LINES: usize = 25;
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
     #[cfg(feature = "snapshot")]
-    if let Some(end) = stored::show(args, began)? {
+    if let Some(end) = stored::show(args, &limits(args), began)? {
         return Ok(end);
     }
     let stored = match args.import_ncdu {

@@ -9,7 +9,7 @@ use transect_text::notes;
 
 use super::measure::Measure;
 use super::terminal::{self, EntryLine, Lines, Shown, Total};
-use super::tree::{self, Line, Tree};
+use super::tree::{self, Limits, Line, Tree};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
 use crate::exit::{CliError, ExitStatus};
@@ -21,7 +21,11 @@ use crate::output::{self, quote};
 /// # Errors
 /// The snapshot cannot be read, options are given that apply only to directories, or the output cannot be
 /// written.
-pub(super) fn show(args: &UsageArgs, began: Instant) -> Result<Option<ExitStatus>, CliError> {
+pub(super) fn show(
+    args: &UsageArgs,
+    limits: &Limits,
+    began: Instant,
+) -> Result<Option<ExitStatus>, CliError> {
     let is_exact = args.json || args.csv || args.export_ncdu.is_some();
     if is_exact || args.files || args.by.is_some() || args.import_ncdu.is_some() {
         return Ok(None);
@@ -33,7 +37,6 @@ pub(super) fn show(args: &UsageArgs, began: Instant) -> Result<Option<ExitStatus
         Measure::Apparent => StoredMeasure::Apparent,
         Measure::Entries => StoredMeasure::Entries,
     };
-    let limits = super::limits(args);
     let mut stored_limits = LargestLimits::new(limits.lines);
     stored_limits.depth = limits.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
     stored_limits.min_size = limits.min_size;
@@ -45,7 +48,7 @@ pub(super) fn show(args: &UsageArgs, began: Instant) -> Result<Option<ExitStatus
     let interrupted = snapshot.metadata().interrupted;
     let end = StoredTree::end_of(&diagnostics, interrupted);
     output::show_errors(&diagnostics, args.errors);
-    let lines = tree::largest(&StoredDirectories::new(&directories), &limits);
+    let lines = tree::largest(&StoredDirectories::new(&directories), limits);
     let shown = Shown {
         measure,
         lines: Lines::Tree(lines.into_iter().map(|line| entry_line(&directories, line)).collect()),
