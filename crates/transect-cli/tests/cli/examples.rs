@@ -133,10 +133,12 @@ fn prepare_for(env: &TestEnv, command: &str) {
     }
 }
 
-/// Returns a script that runs another one while a service answers.
+/// Returns a script that runs another one while a service answers. The log is emptied first: the service
+/// does that only once its process runs, and until then an earlier one seems to answer.
 fn with_service(script: &str) -> String {
     format!(
-        "\"$TRANSECT\" serve --cache 2>service.log & service=$!
+        ": >service.log
+        \"$TRANSECT\" serve --cache 2>service.log & service=$!
         until grep -q 'listening at' service.log; do kill -0 $service || exit 9; done
         ln -sf \"$XDG_RUNTIME_DIR/transect/cache.sock\" cache.sock
         ({script}); code=$?
