@@ -3,6 +3,7 @@
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::read::ReadAt;
+use crate::read::attribute_columns::for_attribute_columns;
 use crate::read::column::ColumnReader;
 use crate::read::error::{ReadError, damaged};
 use crate::read::footer::RowGroup;
@@ -11,23 +12,15 @@ use crate::schema::{Column, MAX_DIR_BYTES};
 /// Sets an attribute.
 type Set = fn(&mut Attributes, u64);
 
+/// Lists the attributes, each with its column.
+macro_rules! list {
+    ($($field:ident $column:ident $set:ident $type:ty;)*) => {
+        [$((FieldMask::$field, Column::$column, |it, value| it.$set(value as $type))),*]
+    };
+}
+
 /// The attributes, each with its column.
-const ATTRIBUTES: [(FieldMask, Column, Set); 14] = [
-    (FieldMask::SIZE, Column::Size, |it, value| it.set_size(value)),
-    (FieldMask::ALLOCATED, Column::Allocated, |it, value| it.set_allocated(value)),
-    (FieldMask::MTIME, Column::Mtime, |it, value| it.set_mtime(value as i64)),
-    (FieldMask::CTIME, Column::Ctime, |it, value| it.set_ctime(value as i64)),
-    (FieldMask::ATIME, Column::Atime, |it, value| it.set_atime(value as i64)),
-    (FieldMask::BTIME, Column::Btime, |it, value| it.set_btime(value as i64)),
-    (FieldMask::MODE, Column::Mode, |it, value| it.set_mode(value as u16)),
-    (FieldMask::UID, Column::Uid, |it, value| it.set_uid(value as u32)),
-    (FieldMask::GID, Column::Gid, |it, value| it.set_gid(value as u32)),
-    (FieldMask::NLINK, Column::Nlink, |it, value| it.set_nlink(value as u32)),
-    (FieldMask::INODE, Column::Inode, |it, value| it.set_inode(value)),
-    (FieldMask::DEVICE, Column::Device, |it, value| it.set_device(value)),
-    (FieldMask::ATTRIBUTES, Column::Attributes, |it, value| it.set_attribute_bits(value as u32)),
-    (FieldMask::REPARSE_TAG, Column::ReparseTag, |it, value| it.set_reparse_tag(value as u32)),
-];
+const ATTRIBUTES: [(FieldMask, Column, Set); 14] = for_attribute_columns!(list);
 
 /// Reads the types of rows and some of their attributes, forwards.
 pub(super) struct AttributeReader {

@@ -5,6 +5,7 @@
 //! footer: schema, groups, metadata ─► RowReader ─► columns, page by page ─► decode
 //! ```
 
+pub(crate) mod attribute_columns;
 pub(crate) mod column;
 mod column_rows;
 mod common;

@@ -8,6 +8,7 @@ use transect_sys::ReadAt;
 use crate::digest::Digest;
 use crate::schema::Column;
 
+use super::attribute_columns::for_attribute_columns;
 use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
@@ -358,22 +359,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
                 })*
             };
         }
-        set! {
-            SIZE Size set_size u64;
-            ALLOCATED Allocated set_allocated u64;
-            MTIME Mtime set_mtime i64;
-            CTIME Ctime set_ctime i64;
-            BTIME Btime set_btime i64;
-            ATIME Atime set_atime i64;
-            MODE Mode set_mode u16;
-            UID Uid set_uid u32;
-            GID Gid set_gid u32;
-            NLINK Nlink set_nlink u32;
-            INODE Inode set_inode u64;
-            DEVICE Device set_device u64;
-            ATTRIBUTES Attributes set_attribute_bits u32;
-            REPARSE_TAG ReparseTag set_reparse_tag u32;
-        }
+        for_attribute_columns!(set);
         attributes
     }
 
