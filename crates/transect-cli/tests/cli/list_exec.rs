@@ -139,8 +139,9 @@ fn exec_exit_code_reports_commands() {
 #[test]
 fn exec_of_directory_names_the_long_option() {
     let env = TestEnv::new();
-    env.mkdir("tree/sub");
-    for args in [&["list", "-x", "tree"][..], &["list", "-x", "./tree"], &["list", "-x", "/"]] {
+    // There is a program `tree`.
+    env.mkdir("a tree/sub");
+    for args in [&["list", "-x", "a tree"][..], &["list", "-x", "./a tree"], &["list", "-x", "/"]] {
         let refused = env.transect(args).exits(2);
         assert!(refused.stderr_text().contains("--one-file-system"), "{}", refused.text());
         assert!(refused.stdout.is_empty());
