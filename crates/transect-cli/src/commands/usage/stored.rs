@@ -47,7 +47,7 @@ pub(super) fn show(
     let diagnostics = snapshot.metadata().diagnostics();
     let interrupted = snapshot.metadata().interrupted;
     let end = StoredTree::end_of(&diagnostics, interrupted);
-    output::show_errors(&diagnostics, args.errors);
+    output::show_stored_errors("the snapshot", &diagnostics, args.errors);
     let lines = tree::largest(&StoredDirectories::new(&directories), limits);
     let shown = Shown {
         measure,
