@@ -5,13 +5,8 @@ PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Installed, packaged and measured: with link-time optimization.
 BINARY := $(TARGET)/dist/transect
-# Gives tests a directory of their own for temporary files. On ext4, `chattr +T` spreads its
-# subdirectories over the disk: otherwise, for every new file the kernel searches the inodes that
-# other tests have just freed, which took three quarters of the processor time of one test. All
-# users can write to it, as to /tmp, for tests that run as another user. It is not removed if a
-# killed test left files in it, which may be a mount.
-OWN_TMPDIR = TMPDIR=$$(mktemp -d "$${TMPDIR:-/tmp}/tXXXXXX"); export TMPDIR; \
-	chmod 1777 "$$TMPDIR"; chattr +T "$$TMPDIR" 2>/dev/null || :; trap 'rmdir "$$TMPDIR" 2>/dev/null || :' EXIT
+# Runs a target of this file with a directory of its own for temporary files.
+WITH_TMPDIR = tools/with-tmpdir $(MAKE) --no-print-directory
 BUILD = TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --locked
 FUZZ_SECONDS ?= 60
 TORTURE_RUNS ?= 170
@@ -26,7 +21,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows python test quick torture check ci fuzz bench install install-c completions clean need-cargo need-programs
+.PHONY: help build dist static windows c c-windows python test test-in-tmpdir quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo need-programs
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,8 +70,10 @@ python: need-cargo ## Build the package for Python: target/python, a wheel
 # that. A test may print it to its captured output (which --show-output adds to the log), to stderr
 # past the capture, or to the file $TRANSECT_SKIP_LOG.
 test: need-cargo need-programs ## Run all tests and doc tests; the last line sums them up
+	@$(WITH_TMPDIR) test-in-tmpdir
+
+test-in-tmpdir:
 	@mkdir -p '$(TARGET)'
-	$(OWN_TMPDIR)
 	log='$(abspath $(TARGET))/test.log'
 	export TRANSECT_SKIP_LOG='$(abspath $(TARGET))/test.skipped'
 	rm -f "$$log" "$$log.status"
@@ -155,8 +152,10 @@ test: need-cargo need-programs ## Run all tests and doc tests; the last line sum
 QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
 # The same features as for `make test`, so that neither rebuilds the other's crates.
 quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in about a minute
-	@$(OWN_TMPDIR)
-	tests='test --workspace --all-features --locked'
+	@$(WITH_TMPDIR) quick-in-tmpdir
+
+quick-in-tmpdir:
+	@tests='test --workspace --all-features --locked'
 	$(CARGO) $$tests --lib --bins -- --quiet
 	$(CARGO) $$tests --test engine --test cli -- --quiet $(QUICK)
 
@@ -210,7 +209,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/pack tools/c-library .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/with-tmpdir tools/pack tools/c-library .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/public-api
 	tools/pack
@@ -233,6 +232,14 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 	$(CARGO) fuzz --version >/dev/null 2>&1 || { echo 'cargo-fuzz is missing: cargo install cargo-fuzz --locked' >&2; exit 1; }
 	for target in fuzz/fuzz_targets/*.rs; do
 		name=$$(basename "$$target" .rs)
+		if [ "$$name" = volume ] && command -v mkntfs >/dev/null; then
+			mkdir -p fuzz/corpus/volume
+			for clusters in 512 4096; do
+				image=fuzz/corpus/volume/ntfs-$$clusters.img
+				truncate -s 1100K "$$image"
+				mkntfs -F -Q -q -c "$$clusters" "$$image" 2>/dev/null
+			done
+		fi
 		echo "fuzzing $$name for $(FUZZ_SECONDS) s"
 		$(CARGO) +nightly fuzz run "$$name" -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
 	done
@@ -275,7 +282,7 @@ need-cargo:
 need-programs:
 	@PATH="$$PATH:/usr/sbin:/sbin"
 	missing=
-	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
+	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g ntfs-3g:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
 		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
 	done
