@@ -114,10 +114,17 @@ impl Batch {
     /// Appends an entry and returns it. Copies the name; for readers that do not share the kernel's
     /// buffer.
     pub fn push(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+        assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none(), "BUG: a name holds a NUL");
+        self.push_checked(name, attributes)
+    }
+
+    /// Appends an entry whose name was checked before: it holds no NUL.
+    #[inline]
+    pub(crate) fn push_checked(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+        debug_assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none());
         if self.entries.is_empty() {
             self.bytes.clear();
         }
-        assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none(), "BUG: a name holds a NUL");
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(name.as_encoded_bytes());
         let end = self.bytes.len() as u32;
@@ -168,7 +175,8 @@ impl Batch {
         let name = &bytes[name.start as usize..=name.end as usize];
         debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
         // SAFETY: the range is that of an entry of this batch (the one caller passes both from the
-        // same batch). Entries come from `push`, which refuses a NUL within a name and appends one,
+        // same batch). Entries come from `push`, which refuses a NUL within a name and appends one, from
+        // `push_checked`, whose callers refused it when they read the name,
         // or from the listing, whose parser ends a name at its first NUL.
         unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
     }

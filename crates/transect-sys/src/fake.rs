@@ -340,6 +340,10 @@ impl Reader for FakeReader {
         }
     }
 
+    fn shares_queries(_: &FakeHandle) -> bool {
+        true
+    }
+
     fn volume(handle: &FakeHandle) -> Volume {
         handle.volume
     }

@@ -31,6 +31,8 @@
 //! | `file-attributes-ex` | Windows | `FindFirstFile` | `GetFileAttributesEx` by path |
 //! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
 //! | `ext4` | all (feature `volumes`) | the inode tables of a volume, and its directories' blocks | part of the tables |
+//! | `btrfs` | Linux (feature `volumes`) | the tree of a mounted subvolume | part of the tree |
+//! | `ntfs` | all (feature `volumes`) | the file table of a volume | part of the table |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
 
 mod attributes;

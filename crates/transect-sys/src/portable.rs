@@ -182,6 +182,10 @@ impl Reader for PortableReader {
         }
     }
 
+    fn shares_queries(_: &PathHandle) -> bool {
+        true
+    }
+
     fn volume(handle: &PathHandle) -> Volume {
         handle.volume
     }

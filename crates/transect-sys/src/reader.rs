@@ -165,7 +165,17 @@ pub trait Reader: Send + 'static {
     /// Queries the wanted fields that the listing did not contain. Failures are stored in the
     /// batch: see
     /// [`Batch::drain_faults`].
+    ///
+    /// The batch may come from another reader of the walk if [`Reader::shares_queries`] allows it.
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want);
+
+    /// Returns whether [`Reader::fill`] takes entries of this directory on any thread, also those that
+    /// another reader of the walk listed, while that reader continues the listing. Then idle threads
+    /// help with a large directory.
+    fn shares_queries(handle: &Self::Handle) -> bool {
+        let _ = handle;
+        false
+    }
 
     /// Returns the volume of an open directory, as [`Reader::stat_open`] found it. Before that call
     /// it is the volume of the parent, and unknown for a root.

@@ -32,6 +32,12 @@ pub enum ReaderKind {
     /// Every system: the inode tables of an image or device with ext4, ext3 or ext2.
     #[cfg(feature = "volumes")]
     Ext4,
+    /// Linux: the tree of a mounted subvolume of Btrfs.
+    #[cfg(feature = "volumes")]
+    Btrfs,
+    /// Every system: the file table of an image or device with NTFS.
+    #[cfg(feature = "volumes")]
+    Ntfs,
 }
 
 const ONLY_LINUX: &str = "only on Linux";
@@ -57,6 +63,10 @@ impl ReaderKind {
     pub const VOLUMES: &'static [Self] = &[
         #[cfg(feature = "volumes")]
         Self::Ext4,
+        #[cfg(feature = "volumes")]
+        Self::Btrfs,
+        #[cfg(feature = "volumes")]
+        Self::Ntfs,
     ];
 
     /// Returns the name that users type.
@@ -75,6 +85,10 @@ impl ReaderKind {
             Self::Portable => "portable",
             #[cfg(feature = "volumes")]
             Self::Ext4 => "ext4",
+            #[cfg(feature = "volumes")]
+            Self::Btrfs => "btrfs",
+            #[cfg(feature = "volumes")]
+            Self::Ntfs => "ntfs",
         }
     }
 
@@ -94,6 +108,10 @@ impl ReaderKind {
             Self::Portable => "std::fs::read_dir, then symlink_metadata by path",
             #[cfg(feature = "volumes")]
             Self::Ext4 => "inode tables of an image or device with ext4, ext3 or ext2",
+            #[cfg(feature = "volumes")]
+            Self::Btrfs => "tree of a mounted subvolume of Btrfs",
+            #[cfg(feature = "volumes")]
+            Self::Ntfs => "file table of an image or device with NTFS",
         }
     }
 
@@ -119,6 +137,8 @@ impl ReaderKind {
                 Some("this kernel or sandbox refuses statx")
             }
             Self::GetdentsStatx | Self::GetdentsFstatat | Self::Portable => None,
+            #[cfg(feature = "volumes")]
+            Self::Btrfs => (!cfg!(target_os = "linux")).then_some(ONLY_LINUX),
             kind if Self::VOLUMES.contains(&kind) => None,
             _ => (!cfg!(windows)).then_some(ONLY_WINDOWS),
         }

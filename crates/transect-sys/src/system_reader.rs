@@ -130,7 +130,9 @@ impl SystemReader {
                 AnyReader::Find(FindReader::new(FindCall::AttributesEx))
             }
             #[cfg(feature = "volumes")]
-            ReaderKind::Ext4 => volume_reader(OpenVolumes::default(), settings),
+            kind if ReaderKind::VOLUMES.contains(&kind) => {
+                volume_reader(kind, OpenVolumes::default(), settings)
+            }
             _ => {
                 let _ = settings;
                 AnyReader::Portable(PortableReader::new())
@@ -150,8 +152,8 @@ impl SystemReader {
 }
 
 #[cfg(feature = "volumes")]
-fn volume_reader(volumes: OpenVolumes, settings: ReaderSettings) -> AnyReader {
-    AnyReader::Volume(Box::new(VolumeReader::new(volumes, settings)))
+fn volume_reader(kind: ReaderKind, volumes: OpenVolumes, settings: ReaderSettings) -> AnyReader {
+    AnyReader::Volume(Box::new(VolumeReader::new(kind, volumes, settings)))
 }
 
 /// Makes the readers of one walk. They share the volumes that they read.
@@ -174,14 +176,15 @@ impl SystemReaders {
         }
     }
 
-    /// Sets how volumes are read: on how many threads (by default one per core, at most 16), and whether
-    /// a directory is walked if the volume that it is on cannot be read. Otherwise that is an error.
-    pub fn volumes(self, threads: Option<usize>, falls_back: bool) -> Self {
+    /// Sets how volumes are read: on how many threads (by default one per core, at most 16), whether a
+    /// directory is walked if the volume that it is on cannot be read (otherwise that is an error), and whether the
+    /// walk stays on the file systems of its roots.
+    pub fn volumes(self, threads: Option<usize>, falls_back: bool, one_file_system: bool) -> Self {
         #[cfg(feature = "volumes")]
-        return Self { volumes: OpenVolumes::new(threads, falls_back), ..self };
+        return Self { volumes: OpenVolumes::new(threads, falls_back, one_file_system), ..self };
         #[cfg(not(feature = "volumes"))]
         {
-            let _ = (threads, falls_back);
+            let _ = (threads, falls_back, one_file_system);
             self
         }
     }
@@ -190,9 +193,20 @@ impl SystemReaders {
     pub fn reader(&self) -> SystemReader {
         match self.kind {
             #[cfg(feature = "volumes")]
-            ReaderKind::Ext4 => SystemReader(volume_reader(self.volumes.clone(), self.settings)),
+            kind if ReaderKind::VOLUMES.contains(&kind) => {
+                SystemReader(volume_reader(kind, self.volumes.clone(), self.settings))
+            }
             kind => SystemReader::new(kind, self.settings),
         }
+    }
+
+    /// Returns the reader for the volume that was read first: a reader of volumes reads all kinds. `None` if it is
+    /// that of these readers.
+    pub fn volume_kind(&self) -> Option<ReaderKind> {
+        #[cfg(feature = "volumes")]
+        return self.volumes.reader();
+        #[cfg(not(feature = "volumes"))]
+        None
     }
 
     /// Returns why a directory was walked although its volume was to be read; `None` if none was.
@@ -311,6 +325,21 @@ impl Reader for SystemReader {
     #[inline]
     fn fill(&mut self, handle: &SystemHandle, batch: &mut Batch, want: &Want) {
         with_handle!(self, &handle.0, (reader, handle) => reader.fill(handle, batch, want));
+    }
+
+    #[inline]
+    fn shares_queries(handle: &SystemHandle) -> bool {
+        match &handle.0 {
+            #[cfg(target_os = "linux")]
+            AnyHandle::Getdents(handle) => GetdentsReader::shares_queries(handle),
+            #[cfg(windows)]
+            AnyHandle::Handle(handle) => HandleReader::shares_queries(handle),
+            #[cfg(windows)]
+            AnyHandle::Find(handle) => FindReader::shares_queries(handle),
+            AnyHandle::Portable(handle) => PortableReader::shares_queries(handle),
+            #[cfg(feature = "volumes")]
+            AnyHandle::Volume(handle) => VolumeReader::shares_queries(handle),
+        }
     }
 
     #[inline]

@@ -23,6 +23,8 @@ mod descriptors;
 pub mod faults;
 #[cfg(target_os = "linux")]
 mod mount;
+#[cfg(target_os = "linux")]
+mod ntfs;
 pub mod oracle;
 mod own_process;
 mod python;
@@ -42,6 +44,8 @@ pub use counts::Counts;
 pub use descriptors::{limit_descriptors, raise_descriptor_limit};
 #[cfg(target_os = "linux")]
 pub use mount::Mount;
+#[cfg(target_os = "linux")]
+pub use ntfs::{NtfsMount, set_xattr};
 pub use own_process::{in_own_process, rerun};
 pub use python::python_with_packages;
 #[cfg(windows)]

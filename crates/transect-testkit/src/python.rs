@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::loudly_skip;
 
 /// The packages, in the versions that the registry has when the folder is made.
-const PACKAGES: [&str; 6] = ["duckdb", "mypy", "pandas", "polars", "pyarrow", "pytest"];
+const PACKAGES: [&str; 8] =
+    ["basedpyright", "duckdb", "maturin", "mypy", "pandas", "polars", "pyarrow", "pytest"];
 
-/// Returns the folder with the programs of a Python that has duckdb, mypy, pandas, polars, pyarrow and
-/// pytest; without a network, reports a skip of `test`. It is made once below `folder`, which is
+/// Returns the folder with the programs of a Python that has `PACKAGES`; without a network, reports a
+/// skip of `test`. It is made once below `folder`, which is
 /// `CARGO_TARGET_TMPDIR` of the test, and stays for later runs.
 pub fn python_with_packages(test: &str, folder: &Path) -> Option<PathBuf> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

@@ -75,7 +75,7 @@ impl ScanOptions {
     }
 
     /// Sets whether to read the tables of a volume instead of walking where that is faster: if the only
-    /// root is all of a volume with ext4, ext3 or ext2, and this process may read its device. In case of
+    /// root is all of a volume with ext4, ext3, ext2 or NTFS, and this process may read its device. In case of
     /// doubt the root is walked; [`Outcome::reader_reason`](crate::Outcome::reader_reason) tells why.
     pub fn auto_reader(mut self, auto: bool) -> Self {
         self.auto_reader = auto;

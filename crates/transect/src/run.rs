@@ -66,6 +66,7 @@ impl ScanPlan {
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
         let readers = self.system_readers();
         let mut outcome = self.run_with(make, || readers.reader())?;
+        outcome.reader = readers.volume_kind().unwrap_or(outcome.reader);
         if let Some(reason) = readers.fallback_reason() {
             outcome.reader = ReaderKind::best();
             outcome.reader_reason = Some(reason);
@@ -82,7 +83,9 @@ impl ScanPlan {
     pub(crate) fn system_readers(&self) -> SystemReaders {
         let readers = SystemReaders::new(self.reader, self.reader_settings);
         match ReaderKind::VOLUMES.contains(&self.reader) {
-            true => readers.volumes(Some(self.threads.busy()), self.auto_reader),
+            true => {
+                readers.volumes(Some(self.threads.busy()), self.auto_reader, self.one_file_system)
+            }
             false => readers,
         }
     }

@@ -1,5 +1,7 @@
 //! Linux: `getdents64` and `statx` relative to directory handles, memory mappings and `io_uring`.
 
+#[cfg(feature = "volumes")]
+mod btrfs;
 mod covered;
 mod deleted_files;
 mod dir_handle;
@@ -18,6 +20,8 @@ mod stat;
 mod volume;
 mod watch;
 
+#[cfg(feature = "volumes")]
+pub(crate) use btrfs::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
 pub use covered::UncoveredMount;
 pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;

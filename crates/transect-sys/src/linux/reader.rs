@@ -231,6 +231,10 @@ impl Reader for GetdentsReader {
         }
     }
 
+    fn shares_queries(_: &ListingHandle) -> bool {
+        true
+    }
+
     fn volume(handle: &ListingHandle) -> Volume {
         handle.volume
     }

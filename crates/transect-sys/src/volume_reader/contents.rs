@@ -23,7 +23,6 @@ const KNOWN: &[Magic] = &[
     magic(1024, b"LABELONE", LVM),
     magic(1536, b"LABELONE", LVM),
     magic(3, b"-FVE-FS-", "an encrypted volume (BitLocker)"),
-    magic(3, b"NTFS    ", "NTFS"),
     magic(3, b"EXFAT   ", "exFAT"),
     magic(82, b"FAT32   ", "FAT"),
     magic(54, b"FAT16   ", "FAT"),

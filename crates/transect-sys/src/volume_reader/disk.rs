@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::name::name_from_bytes;
@@ -11,10 +12,11 @@ use crate::registry::ReaderKind;
 
 use super::error::invalid;
 use super::index::VolumeIndex;
+use super::ntfs::change_journal::{JournalChange, JournalCounts};
 use super::partitions::Partition;
 use super::source::Window;
 use super::threads::Effort;
-use super::{contents, ext4, partitions};
+use super::{contents, ext4, ntfs, partitions};
 
 /// The most partitions that an error names.
 const MAX_NAMED: usize = 16;
@@ -23,18 +25,39 @@ const MAX_NAMED: usize = 16;
 /// `None` if there is none, or it cannot be read. A path to a partition is always one of a volume: why it
 /// cannot be read is an error of its reader.
 pub fn reader_of(path: &Path) -> Option<ReaderKind> {
-    if split(path).is_some() {
-        return Some(ReaderKind::Ext4);
+    if let Some((disk, number)) = split(path) {
+        let reader = open_likely(&disk).and_then(|disk| {
+            let found = partitions::read(&disk).ok()?;
+            likely_reader(&window(&disk, found.iter().find(|it| it.number == number)?).ok()?)
+        });
+        return Some(reader.unwrap_or(ReaderKind::Ext4));
     }
-    let file = open_likely(path)?;
-    ext4::is_likely(&file).then_some(ReaderKind::Ext4)
+    likely_reader(&open_likely(path)?)
+}
+
+/// Returns the reader for what a volume seems to hold.
+fn likely_reader<S: ReadAt + ?Sized>(volume: &S) -> Option<ReaderKind> {
+    if ext4::is_likely(volume) {
+        Some(ReaderKind::Ext4)
+    } else {
+        ntfs::is_likely(volume).then_some(ReaderKind::Ntfs)
+    }
+}
+
+/// Returns what a reader reads.
+fn held_for(reader: ReaderKind) -> &'static str {
+    match reader {
+        ReaderKind::Ntfs => "NTFS",
+        _ => "ext4, ext3 or ext2",
+    }
 }
 
 /// Returns the partitions in a regular file that can be read, as paths; none if it cannot be read itself.
 pub fn partitions_in(path: &Path) -> Vec<PathBuf> {
     let Some(disk) = open_likely(path) else { return Vec::new() };
     let found = partitions::read(&disk).unwrap_or_default();
-    let is_readable = |it: &&Partition| window(&disk, it).is_ok_and(|it| ext4::is_likely(&it));
+    let is_readable =
+        |it: &&Partition| window(&disk, it).is_ok_and(|it| likely_reader(&it).is_some());
     found.iter().filter(is_readable).map(|it| path_of(path, it.number)).collect()
 }
 
@@ -51,18 +74,54 @@ fn is_disk(metadata: &Metadata) -> bool {
     metadata.is_file() || is_device
 }
 
-/// Reads the tables of the volume at a path.
+/// Reads the change journal of the NTFS volume in an image, on a device or in a partition of one, from its
+/// oldest record on. Paths are those that directories have now; of those that are gone, the last ones. Ends
+/// early if `show` returns [`ControlFlow::Break`].
 ///
 /// # Errors
-/// There is no volume, or it cannot be read; the system's error.
-pub(super) fn read(path: &Path, effort: Effort) -> io::Result<VolumeIndex> {
+/// There is no such volume or no journal on it, or it cannot be read; the system's error.
+pub fn read_journal(
+    path: &Path,
+    mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
+) -> io::Result<JournalCounts> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(16);
+    let effort = Effort { threads, all_times: false };
+    with_volume(path, ReaderKind::Ntfs, |volume| {
+        check_holds(volume, Some(ReaderKind::Ntfs))?;
+        ntfs::change_journal::read(volume, effort, &mut show)
+    })
+}
+
+/// Reads the tables of the volume at a path, which this reader is for.
+///
+/// # Errors
+/// There is no such volume, or it cannot be read; the system's error.
+pub(super) fn read(path: &Path, reader: ReaderKind, effort: Effort) -> io::Result<VolumeIndex> {
+    with_volume(path, reader, |volume| read_volume(volume, Some(reader), effort))
+}
+
+/// Opens the volume at a path, which this reader is for.
+fn with_volume<T>(
+    path: &Path,
+    reader: ReaderKind,
+    mut read: impl FnMut(&dyn ReadAt) -> io::Result<T>,
+) -> io::Result<T> {
     let Some((disk, number)) = split(path) else {
         if path.is_dir() {
-            let text =
-                "it is a directory; this reader reads images and devices, and directories on Linux";
+            let text = match reader {
+                ReaderKind::Ntfs => "it is a directory; this reader reads images and devices",
+                _ => {
+                    "it is a directory; this reader reads images and devices, and directories on Linux"
+                }
+            };
             return Err(unsupported(text.to_owned()));
         }
-        return read_volume(&File::open(path)?, effort);
+        let volume = File::open(path)?;
+        #[cfg(target_os = "linux")]
+        if likely_reader(&volume) == Some(ReaderKind::Ntfs) {
+            refuse_mounted(&volume)?;
+        }
+        return read(&volume);
     };
     let disk = File::open(disk)?;
     let found = partitions::read(&disk)?;
@@ -72,17 +131,40 @@ pub(super) fn read(path: &Path, effort: Effort) -> io::Result<VolumeIndex> {
             false => format!("there is no partition {number}, but {}", described(&disk, &found)),
         }));
     };
-    read_volume(&window(&disk, partition)?, effort)
+    read(&window(&disk, partition)?)
 }
 
-/// Reads the tables of a volume.
+/// Reads the tables of a volume, with this reader or, without one, with that for what it holds.
 pub(super) fn read_volume<S: ReadAt + ?Sized>(
     volume: &S,
+    reader: Option<ReaderKind>,
     effort: Effort,
 ) -> io::Result<VolumeIndex> {
-    if !ext4::is_likely(volume) {
+    let found = check_holds(volume, reader)?;
+    match found.or(reader) {
+        Some(ReaderKind::Ntfs) => ntfs::read(volume, effort),
+        _ => ext4::read(volume, effort),
+    }
+}
+
+/// Returns the reader for what a volume holds, if that is known.
+///
+/// # Errors
+/// It holds something else, or something for another reader than this one.
+fn check_holds<S: ReadAt + ?Sized>(
+    volume: &S,
+    reader: Option<ReaderKind>,
+) -> io::Result<Option<ReaderKind>> {
+    let found = likely_reader(volume);
+    if let (Some(found), Some(reader)) = (found, reader)
+        && found != reader
+    {
+        let text = format!("it holds {}, not {}", held_for(found), held_for(reader));
+        return Err(unsupported(text));
+    }
+    if found.is_none() {
         if let Some(name) = contents::name_of(volume) {
-            let text = format!("it holds {name}; only ext4, ext3 and ext2 are supported");
+            let text = format!("it holds {name}; only ext4, ext3, ext2 and NTFS are supported");
             return Err(unsupported(text));
         }
         let found = partitions::read(volume)?;
@@ -91,7 +173,32 @@ pub(super) fn read_volume<S: ReadAt + ?Sized>(
             return Err(unsupported(format!("it has partitions: {all}; append one to the path")));
         }
     }
-    ext4::read(volume, effort)
+    Ok(found)
+}
+
+/// Refuses an image or device that is mounted: drivers of NTFS keep tables in memory that are not written yet.
+#[cfg(target_os = "linux")]
+fn refuse_mounted(volume: &File) -> io::Result<()> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let own = volume.metadata()?;
+    let is_it = |source: Metadata| match own.file_type().is_block_device() {
+        true => source.file_type().is_block_device() && source.rdev() == own.rdev(),
+        false => (source.dev(), source.ino()) == (own.dev(), own.ino()),
+    };
+    let is_written = |mount: &crate::linux::Mount| {
+        let source = Path::new(&mount.source);
+        mount.options.split(',').any(|option| option == "rw")
+            && source.is_absolute()
+            && source.metadata().is_ok_and(is_it)
+    };
+    // Without a mount table, nothing is known.
+    match crate::linux::mounts().unwrap_or_default().into_iter().find(is_written) {
+        None => Ok(()),
+        Some(mount) => Err(unsupported(format!(
+            "it is mounted on '{}'; unmount it, or walk that directory",
+            mount.point.display()
+        ))),
+    }
 }
 
 fn window<'a, S: ReadAt + ?Sized>(disk: &'a S, partition: &Partition) -> io::Result<Window<'a, S>> {
@@ -107,8 +214,10 @@ fn described<S: ReadAt + ?Sized>(disk: &S, found: &[Partition]) -> String {
     let one = |it: &Partition| {
         let holds = match window(disk, it) {
             Err(_) => "outside the disk",
-            Ok(volume) if ext4::is_likely(&volume) => "ext4, ext3 or ext2",
-            Ok(volume) => contents::name_of(&volume).unwrap_or("unknown"),
+            Ok(volume) => match likely_reader(&volume) {
+                Some(reader) => held_for(reader),
+                None => contents::name_of(&volume).unwrap_or("unknown"),
+            },
         };
         format!("#{} ({holds})", it.number)
     };

@@ -3,11 +3,11 @@
 //! A file system keeps attributes in one table and names in directories. The readers of both add
 //! what they find, in any order and on several threads; [`VolumeIndex`] answers as directories do.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
 
-use super::error::same_error;
+use super::error::{invalid, same_error};
+use super::prefetch::prefetch;
+use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
 use crate::attributes::{Attributes, FieldMask, FileType};
 
 /// What a record of the table of attributes stands for.
@@ -30,13 +30,13 @@ pub(super) enum Role {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InodeRecord {
     pub(super) size: u64,
-    /// Nanoseconds since 1970 UTC.
+    /// Nanoseconds since 1970 UTC; `i64::MIN` if it is not stored.
     pub(super) mtime: i64,
     pub(super) allocated: Sectors,
     pub(super) mode: u16,
     pub(super) nlink: u16,
-    pub(super) uid: u32,
-    pub(super) gid: u32,
+    /// Owner and group, or attributes of Windows and the tag of a reparse point: [`About::fields`] says which.
+    pub(super) more: [u32; 2],
     role: RoleNumber,
 }
 
@@ -78,25 +78,24 @@ impl Sectors {
         Self([sectors as u16, (sectors >> 16) as u16, (sectors >> 32) as u16])
     }
 
-    fn bytes(self) -> u64 {
+    pub(super) fn bytes(self) -> u64 {
         let [low, middle, high] = self.0.map(u64::from);
         (low | middle << 16 | high << 32) * 512
     }
 }
 
-/// The times of one file that few walks want, in nanoseconds since 1970 UTC.
+/// The times of one file that few walks want, in nanoseconds since 1970 UTC; `i64::MIN` if one is not stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
     pub(super) ctime: i64,
     pub(super) atime: i64,
-    /// `i64::MIN` if it is not stored.
     pub(super) btime: i64,
 }
 
 /// The names of some directories, in the order in which they were read.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// For each name its inode number (four bytes), its length (one byte), and the name.
+    /// For each name its inode number (four bytes), its length (two bytes), and the name.
     bytes: Vec<u8>,
     segments: Vec<Segment>,
     /// Entries that may be directories: the directory that they are in, and their offset.
@@ -116,7 +115,7 @@ struct Segment {
 }
 
 /// The bytes before a name.
-const BEFORE_NAME: usize = 5;
+const BEFORE_NAME: usize = 6;
 
 impl Names {
     /// Begins the entries of a directory at this place.
@@ -125,16 +124,65 @@ impl Names {
         self.segments.push(Segment { first, directory, logical, part: 0, count: 0 });
     }
 
-    /// Adds an entry to the directory begun last. A name has 1 to 255 bytes.
+    /// Adds an entry to the directory begun last. A name has 1 to 65,535 bytes, and no NUL.
     pub(super) fn push(&mut self, name: &[u8], inode: u32, may_be_directory: bool) {
+        let append = |out: &mut Vec<u8>| {
+            out.extend_from_slice(name);
+            Ok::<_, std::convert::Infallible>(())
+        };
+        let Ok(()) = self.push_with(inode, may_be_directory, append);
+    }
+
+    /// Adds an entry as [`Self::push`] does; `append` appends its name.
+    ///
+    /// # Errors
+    /// The error of `append`; then no entry is added.
+    pub(super) fn push_with<E>(
+        &mut self,
+        inode: u32,
+        may_be_directory: bool,
+        append: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(&inode.to_le_bytes());
+        self.bytes.extend_from_slice(&[0; BEFORE_NAME - 4]);
+        if let Err(error) = append(&mut self.bytes) {
+            self.bytes.truncate(begin);
+            return Err(error);
+        }
+        let length = (self.bytes.len() - begin - BEFORE_NAME) as u16;
+        self.bytes[begin + 4..begin + BEFORE_NAME].copy_from_slice(&length.to_le_bytes());
         let segment = self.segments.last_mut().expect("BUG: a directory was begun");
         segment.count += 1;
         if may_be_directory {
-            self.subdirectories.push((segment.directory, self.bytes.len() as u64));
+            self.subdirectories.push((segment.directory, begin as u64));
         }
-        self.bytes.extend_from_slice(&inode.to_le_bytes());
-        self.bytes.push(name.len() as u8);
-        self.bytes.extend_from_slice(name);
+        Ok(())
+    }
+
+    /// Gives all entries the numbers that are known only after everything was read: adds `first_directory` to
+    /// those of directories, and replaces that of each name's inode by the next one.
+    #[cfg(target_os = "linux")]
+    pub(super) fn renumber(&mut self, first_directory: u32, inodes: impl IntoIterator<Item = u32>) {
+        self.segments.iter_mut().for_each(|it| it.directory += first_directory);
+        self.subdirectories.iter_mut().for_each(|(directory, _)| *directory += first_directory);
+        let (mut rest, mut inodes) = (self.bytes.as_mut_slice(), inodes.into_iter());
+        while let Some((before, names)) = rest.split_first_chunk_mut::<BEFORE_NAME>()
+            && let Some(inode) = inodes.next()
+        {
+            before[..4].copy_from_slice(&inode.to_le_bytes());
+            rest = &mut names[usize::from(u16::from_le_bytes([before[4], before[5]]))..];
+        }
+    }
+
+    /// Replaces the numbers of all directories: that at each number, or [`NO_DIRECTORY`] to drop the entries.
+    pub(super) fn renumber_directories(&mut self, numbers: &[u32]) {
+        let renumber = |directory: &mut u32| {
+            *directory = numbers[*directory as usize];
+            *directory != NO_DIRECTORY
+        };
+        self.segments.retain_mut(|segment| renumber(&mut segment.directory));
+        self.subdirectories.retain_mut(|(directory, _)| renumber(directory));
     }
 
     /// Returns the name at an offset, and its inode number.
@@ -142,7 +190,7 @@ impl Names {
     fn entry(&self, offset: u64) -> (&[u8], u32) {
         let (before, rest) = self.bytes[offset as usize..].split_at(BEFORE_NAME);
         let inode = u32::from_le_bytes([before[0], before[1], before[2], before[3]]);
-        (&rest[..usize::from(before[4])], inode)
+        (&rest[..usize::from(u16::from_le_bytes([before[4], before[5]]))], inode)
     }
 }
 
@@ -165,25 +213,55 @@ pub(super) struct Directory {
     pub(super) error: Option<io::Error>,
 }
 
+/// What the files of a volume have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
+    /// The number of the file system.
+    pub(super) device: u64,
+    /// The inode of the top directory.
+    pub(super) root: u32,
+    /// The number of the first inode.
+    pub(super) first_inode: u32,
+    pub(super) inodes_per_group: u32,
+    /// The attributes in the records, besides those in [`Times`].
+    pub(super) fields: FieldMask,
+    /// What the file system calls an inode.
+    pub(super) inode: &'static str,
+}
+
+/// What the inode of a Unix file system holds besides times.
+pub(super) const UNIX_FIELDS: FieldMask = FieldMask::SIZE
+    .union(FieldMask::ALLOCATED)
+    .union(FieldMask::MTIME)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::MODE)
+    .union(FieldMask::NLINK)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID);
+
 /// All that was read of a volume.
 #[derive(Debug)]
 pub(super) struct VolumeIndex {
-    device: u64,
+    about: About,
     groups: Vec<InodeGroup>,
-    inodes_per_group: u32,
+    /// Where records are not at the places of their inode numbers: these, in ascending order.
+    inode_numbers: Vec<u64>,
     directories: Vec<Directory>,
     parts: Vec<Names>,
     /// By directory.
     segments: Vec<Segment>,
     /// For each directory, its first segment; one more at the end.
     first_segment: Vec<u32>,
-    /// By the hash of parent and name: the directory found last. Others with the same hash follow.
-    by_name: HashMap<u64, u32>,
+    subdirectories: Subdirectories,
     /// The directory that the walk begins at.
     top: Option<u32>,
-    /// For each directory, which name leads to it.
-    entered_by: Vec<EnteredBy>,
-    hasher: RandomState,
+}
+
+/// Returns the record of an inode number, if it is one of these, in ascending order: its place, counted from 1.
+#[cfg(target_os = "linux")]
+pub(super) fn record_of(inode_numbers: &[u64], inode_number: u64) -> Option<u32> {
+    let at = inode_numbers.partition_point(|&it| it < inode_number);
+    inode_numbers.get(at).filter(|&&it| it == inode_number).map(|_| at as u32 + 1)
 }
 
 /// A place among the entries of a directory.
@@ -195,29 +273,16 @@ pub(super) struct Position {
     offset: u64,
 }
 
-/// The only name that leads to a directory.
-#[derive(Clone, Copy, Debug)]
-struct EnteredBy {
-    offset: u64,
-    part: u32,
-    /// [`NONE`] for the top, and for directories without a name.
-    parent: u32,
-    /// The next directory whose hash is the same.
-    next: u32,
-}
-
-/// No directory.
-const NONE: u32 = u32::MAX;
+/// Stands for no directory.
+pub(super) const NO_DIRECTORY: u32 = u32::MAX;
 
 impl VolumeIndex {
-    /// Joins what was read. `root` is the inode of the top directory.
+    /// Joins what was read.
     pub(super) fn new(
-        device: u64,
-        inodes_per_group: u32,
+        about: About,
         groups: Vec<InodeGroup>,
         directories: Vec<Directory>,
         mut parts: Vec<Names>,
-        root: u32,
     ) -> Self {
         let mut segments = Vec::with_capacity(parts.iter().map(|part| part.segments.len()).sum());
         for (number, part) in parts.iter_mut().enumerate() {
@@ -231,43 +296,74 @@ impl VolumeIndex {
             first_segment[at] += first_segment[at - 1];
         }
         let mut index = Self {
-            device,
+            about,
             groups,
-            inodes_per_group,
+            inode_numbers: Vec::new(),
             directories,
             parts,
             segments,
             first_segment,
-            by_name: HashMap::new(),
+            subdirectories: Subdirectories::default(),
             top: None,
-            entered_by: Vec::new(),
-            hasher: RandomState::new(),
         };
-        index.find_subdirectories(root);
+        index.top = index.directory(index.about.root);
+        index.subdirectories = index.find_subdirectories();
         index
     }
 
-    /// Records which names lead to which directories. A directory that a second name leads to, or
+    /// Returns which names lead to which directories. A directory that a second name leads to, or
     /// the top, is entered by its first name only: so there is no loop, whatever a volume claims.
-    fn find_subdirectories(&mut self, root: u32) {
-        let no_name = EnteredBy { offset: 0, part: 0, parent: NONE, next: NONE };
-        self.entered_by = vec![no_name; self.directories.len()];
-        self.by_name.reserve(self.directories.len());
-        self.top = self.directory(root);
+    fn find_subdirectories(&mut self) -> Subdirectories {
+        let mut is_entered = vec![false; self.directories.len()];
+        self.top.into_iter().for_each(|top| is_entered[top as usize] = true);
+        let mut found = Vec::with_capacity(self.directories.len());
         for part in 0..self.parts.len() {
             for (parent, offset) in std::mem::take(&mut self.parts[part].subdirectories) {
                 let (name, inode) = self.parts[part].entry(offset);
                 let Role::Directory(directory) = self.role(inode) else { continue };
-                let is_entered = self.entered_by[directory as usize].parent != NONE;
-                if is_entered || Some(directory) == self.top {
-                    continue;
+                if !std::mem::replace(&mut is_entered[directory as usize], true) {
+                    let (prefix, part) = (name_prefix(name), part as u32);
+                    found.push((parent, Subdirectory { prefix, offset, part, directory }));
                 }
-                let hash = self.hasher.hash_one((parent, name));
-                let next = self.by_name.insert(hash, directory).unwrap_or(NONE);
-                self.entered_by[directory as usize] =
-                    EnteredBy { offset, part: part as u32, parent, next };
             }
         }
+        Subdirectories::new(self.directories.len(), &found, |it| self.name_of(it))
+    }
+
+    /// Sets which inode numbers the records have, in ascending order: instead of 1, 2 and so on.
+    #[cfg(target_os = "linux")]
+    pub(super) fn with_inode_numbers(self, inode_numbers: Vec<u64>) -> Self {
+        Self { inode_numbers, ..self }
+    }
+
+    /// Returns the inode number of a record.
+    pub(super) fn inode_number(&self, inode: u32) -> u64 {
+        match self.inode_numbers.is_empty() {
+            true => inode.into(),
+            false => inode
+                .checked_sub(1)
+                .map_or(0, |at| self.inode_numbers.get(at as usize).copied().unwrap_or(0)),
+        }
+    }
+
+    /// Returns the directory with this inode number of the file system.
+    #[cfg(target_os = "linux")]
+    pub(super) fn find_directory(&self, inode_number: u64) -> Option<u32> {
+        let inode = match self.inode_numbers.is_empty() {
+            true => u32::try_from(inode_number).ok()?,
+            false => record_of(&self.inode_numbers, inode_number)?,
+        };
+        self.directory(inode)
+    }
+
+    /// Marks a file with this inode number of the file system: only the system knows its attributes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn set_changed(&mut self, inode_number: u64) {
+        let Some(inode) = record_of(&self.inode_numbers, inode_number) else { return };
+        let (number, per_group) = (inode as usize - 1, self.about.inodes_per_group as usize);
+        let group = self.groups.get_mut(number / per_group);
+        let record = group.and_then(|group| group.records.get_mut(number % per_group));
+        record.into_iter().for_each(|record| record.set_role(Role::Changed));
     }
 
     /// Returns the directory with this inode number.
@@ -280,37 +376,35 @@ impl VolumeIndex {
 
     /// Returns the subdirectory with this name.
     pub(super) fn subdirectory(&self, parent: u32, name: &[u8]) -> Option<u32> {
-        let mut at = self.by_name.get(&self.hasher.hash_one((parent, name))).copied()?;
-        while at != NONE {
-            if self.entered_by[at as usize].parent == parent && self.name_of(at) == name {
-                return Some(at);
-            }
-            at = self.entered_by[at as usize].next;
-        }
-        None
+        let (all, prefix) = (self.subdirectories.of(parent), name_prefix(name));
+        let order =
+            |it: &Subdirectory| it.prefix.cmp(&prefix).then_with(|| self.name_of(it).cmp(name));
+        all.binary_search_by(order).ok().map(|at| all[at].directory)
     }
 
-    /// Returns the name that leads to a directory.
-    fn name_of(&self, directory: u32) -> &[u8] {
-        let by = &self.entered_by[directory as usize];
-        self.parts[by.part as usize].entry(by.offset).0
+    fn name_of(&self, subdirectory: &Subdirectory) -> &[u8] {
+        self.parts[subdirectory.part as usize].entry(subdirectory.offset).0
     }
 
     /// Returns the names that lead from the top to a directory; `None` if it is not below the top.
-    #[cfg(target_os = "linux")]
     pub(super) fn steps_to(&self, directory: u32) -> Option<Vec<&[u8]>> {
         let (mut at, mut steps) = (directory, Vec::new());
         while Some(at) != self.top {
-            let parent = self.entered_by[at as usize].parent;
+            let (parent, leading) = self.subdirectories.leading_to(at)?;
             // A loop of directories apart from the top has no end.
-            if parent == NONE || steps.len() > self.directories.len() {
+            if steps.len() > self.directories.len() {
                 return None;
             }
-            steps.push(self.name_of(at));
+            steps.push(self.name_of(leading));
             at = parent;
         }
         steps.reverse();
         Some(steps)
+    }
+
+    /// Returns the inode of the top directory, whether it can be read or not.
+    pub(super) fn root(&self) -> u32 {
+        self.about.root
     }
 
     /// Returns the directory that the walk begins at.
@@ -330,14 +424,36 @@ impl VolumeIndex {
 
     /// Returns the number of the file system.
     pub(super) fn device(&self) -> u64 {
-        self.device
+        self.about.device
     }
 
     /// Returns the place before the first entry of a directory.
     pub(super) fn begin(&self, directory: u32) -> Position {
         let at = directory as usize;
         let (segment, end) = (self.first_segment[at] as usize, self.first_segment[at + 1] as usize);
+        if let Some(first) = self.segments[..end].get(segment) {
+            prefetch(&self.parts[first.part as usize].bytes[first.first as usize..]);
+        }
+        prefetch(self.subdirectories.of(directory));
         Position { segment, end, row: 0, offset: 0 }
+    }
+
+    /// Has the processor fetch what [`Self::begin`] needs of a directory.
+    #[inline]
+    pub(super) fn prefetch_directory(&self, directory: u32) {
+        let first = self.first_segment[directory as usize] as usize;
+        self.segments.get(first).into_iter().for_each(prefetch);
+        prefetch(&self.directories[directory as usize]);
+    }
+
+    /// Has the processor fetch the record of a file.
+    #[inline]
+    pub(super) fn prefetch(&self, inode: u32) {
+        if let Some((group, at)) = self.find(inode)
+            && let Some(record) = group.records.get(at)
+        {
+            prefetch(record);
+        }
     }
 
     /// Returns the next entry, name and inode number, and goes past it.
@@ -370,9 +486,9 @@ impl VolumeIndex {
 
     /// Returns the group of an inode, and its place in it.
     fn find(&self, inode: u32) -> Option<(&InodeGroup, usize)> {
-        let number = inode.checked_sub(1)?;
-        let group = self.groups.get((number / self.inodes_per_group) as usize)?;
-        Some((group, (number % self.inodes_per_group) as usize))
+        let number = inode.checked_sub(self.about.first_inode)?;
+        let group = self.groups.get((number / self.about.inodes_per_group) as usize)?;
+        Some((group, (number % self.about.inodes_per_group) as usize))
     }
 
     /// Returns the attributes of a file.
@@ -385,14 +501,8 @@ impl VolumeIndex {
         let record = record.unwrap_or_default();
         match record.role() {
             Role::Free => Err(self.why_missing(inode)),
-            Role::Damaged => {
-                let text = format!("inode {inode} is damaged: its checksum is wrong");
-                Err(io::Error::new(io::ErrorKind::InvalidData, text))
-            }
-            Role::Changed => {
-                let text = format!("inode {inode} changed while it was read");
-                Err(io::Error::new(io::ErrorKind::InvalidData, text))
-            }
+            Role::Damaged => Err(self.wrong(inode, "is damaged: its checksum is wrong")),
+            Role::Changed => Err(self.wrong(inode, "changed while it was read")),
             Role::Entry | Role::Directory(_) => {
                 let times = found.and_then(|(group, at)| group.times.get(at)).copied();
                 Ok(self.known(inode, &record, times))
@@ -400,47 +510,56 @@ impl VolumeIndex {
         }
     }
 
+    /// Returns the attributes and the role of a file whose record can be trusted.
+    #[inline]
+    pub(super) fn trusted(&self, inode: u32) -> Option<(Attributes, Role)> {
+        let (group, at) = self.find(inode)?;
+        let record = group.records.get(at)?;
+        let role = record.role();
+        let is_trusted = matches!(role, Role::Entry | Role::Directory(_));
+        is_trusted.then(|| (self.known(inode, record, group.times.get(at).copied()), role))
+    }
+
+    #[inline]
     fn known(&self, inode: u32, record: &InodeRecord, times: Option<Times>) -> Attributes {
-        let mut known = FieldMask::SIZE
-            | FieldMask::ALLOCATED
-            | FieldMask::MTIME
-            | FieldMask::FILE_ID
-            | FieldMask::MODE
-            | FieldMask::NLINK
-            | FieldMask::UID
-            | FieldMask::GID;
-        known.set(FieldMask::CTIME | FieldMask::ATIME, times.is_some());
-        known.set(FieldMask::BTIME, times.is_some_and(|times| times.btime != i64::MIN));
+        let mut known = self.about.fields;
+        known.set(FieldMask::MTIME, record.mtime != i64::MIN);
+        let mut set = |field: FieldMask, time: fn(Times) -> i64| {
+            known.set(field, times.is_some_and(|times| time(times) != i64::MIN));
+        };
+        set(FieldMask::CTIME, |times| times.ctime);
+        set(FieldMask::ATIME, |times| times.atime);
+        set(FieldMask::BTIME, |times| times.btime);
         let times = times.unwrap_or_default();
+        let [owner_or_attributes, group_or_tag] = record.more;
         Attributes {
             known,
             file_type: FileType::from_mode(record.mode.into()),
             mode: record.mode,
             nlink: record.nlink.into(),
-            uid: record.uid,
-            gid: record.gid,
+            uid: owner_or_attributes,
+            gid: group_or_tag,
             size: record.size,
             allocated: record.allocated.bytes(),
-            inode: inode.into(),
-            device: self.device,
+            inode: self.inode_number(inode),
+            device: self.about.device,
             mtime: record.mtime,
             ctime: times.ctime,
             atime: times.atime,
             btime: times.btime,
-            attribute_bits: 0,
-            reparse_tag: 0,
+            attribute_bits: owner_or_attributes,
+            reparse_tag: group_or_tag,
         }
     }
 
     fn why_missing(&self, inode: u32) -> io::Error {
-        let number = inode.checked_sub(1).map(|number| number / self.inodes_per_group);
-        let group = number.and_then(|number| self.groups.get(number as usize));
-        match group.and_then(|group| group.error.as_ref()) {
+        match self.find(inode).and_then(|(group, _)| group.error.as_ref()) {
             Some(error) => same_error(error),
-            None => {
-                let text = format!("inode {inode} is not in use");
-                io::Error::new(io::ErrorKind::InvalidData, text)
-            }
+            None => self.wrong(inode, "is not in use"),
         }
+    }
+
+    fn wrong(&self, inode: u32, what: &str) -> io::Error {
+        invalid(format!("{} {} {what}", self.about.inode, self.inode_number(inode)))
     }
 }

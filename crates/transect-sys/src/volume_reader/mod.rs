@@ -15,6 +15,8 @@
     expect(clippy::infallible_destructuring_match, reason = "on Linux there are other places")
 )]
 
+#[cfg(target_os = "linux")]
+mod btrfs;
 mod contents;
 mod disk;
 mod error;
@@ -22,10 +24,13 @@ mod ext4;
 mod index;
 #[cfg(target_os = "linux")]
 mod mounted;
+mod ntfs;
 mod open_volume;
 mod partitions;
+mod prefetch;
 mod shared;
 mod source;
+mod subdirectories;
 mod threads;
 
 use std::borrow::Cow;
@@ -44,11 +49,14 @@ use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::Volume;
 
-pub use disk::{partitions_in, reader_of};
+pub use disk::{partitions_in, read_journal, reader_of};
 use error::{invalid, same_error};
-use index::Position;
+use index::{Position, VolumeIndex};
 #[cfg(target_os = "linux")]
 use mounted::Live;
+#[cfg(target_os = "linux")]
+pub use mounted::{BtrfsChanges, btrfs_changes, btrfs_generation};
+pub use ntfs::change_journal::{JournalChange, JournalCounts, reasons};
 use open_volume::{OpenVolume, Place, TableDirectory};
 pub(crate) use shared::OpenVolumes;
 use threads::Effort;
@@ -67,17 +75,18 @@ pub struct Probe {
 /// partition at a path, or of the mounted volume that a directory is on.
 ///
 /// # Errors
-/// Why not: there is no volume with ext4, ext3 or ext2; its device cannot be read; this process may not
-/// list every directory of it; or this system is not Linux, and the path is that of a directory.
+/// Why not: there is no volume with ext4, ext3, ext2, NTFS or (mounted) Btrfs; its device cannot be read; this process
+/// may not list every directory of it; or this system is not Linux, and the path is that of a directory.
 pub fn probe(path: &Path) -> io::Result<Probe> {
     #[cfg(target_os = "linux")]
     if path.is_dir() {
-        return Ok(Probe { reader: ReaderKind::Ext4, is_whole: mounted::probe(path)? });
+        let (reader, is_whole) = mounted::probe(path)?;
+        return Ok(Probe { reader, is_whole });
     }
     match reader_of(path) {
         Some(reader) => Ok(Probe { reader, is_whole: true }),
         None => {
-            let text = "it is not an image or a device with ext4, ext3 or ext2";
+            let text = "it is not an image or a device with ext4, ext3, ext2 or NTFS";
             Err(io::Error::new(io::ErrorKind::Unsupported, text))
         }
     }
@@ -87,30 +96,36 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
 #[derive(Debug)]
 pub struct VolumeHandle(Place);
 
-/// Reads volumes with ext4, ext3 or ext2: images and devices, and on Linux directories of mounted volumes.
+/// Reads volumes with one kind of file system: images and devices, and on Linux directories of mounted volumes with
+/// ext4, ext3, ext2 or Btrfs.
 #[derive(Debug)]
 pub struct VolumeReader {
+    kind: ReaderKind,
     volumes: OpenVolumes,
     /// The volume read last, so that it is read once for its attributes and its entries.
     last: Option<(PathBuf, Arc<OpenVolume>)>,
     /// The directory that is being listed, and how far.
     at: Position,
+    /// The inodes of the entries listed last.
+    listed: Vec<u32>,
     /// Reads what the tables do not have.
     #[cfg(target_os = "linux")]
     live: Live,
 }
 
 impl VolumeReader {
-    /// Returns a reader that shares volumes with others of the same walk.
-    pub(crate) fn new(volumes: OpenVolumes, settings: ReaderSettings) -> Self {
+    /// Returns a reader of this kind that shares volumes with others of the same walk.
+    pub(crate) fn new(kind: ReaderKind, volumes: OpenVolumes, settings: ReaderSettings) -> Self {
         #[cfg(not(target_os = "linux"))]
         let _ = settings;
         Self {
+            #[cfg(target_os = "linux")]
+            live: Live::new(volumes.clone(), settings),
+            kind,
             volumes,
             last: None,
             at: Position::default(),
-            #[cfg(target_os = "linux")]
-            live: Live::new(settings),
+            listed: Vec::new(),
         }
     }
 
@@ -120,10 +135,17 @@ impl VolumeReader {
         {
             return Ok(Arc::clone(volume));
         }
-        let read = |effort| Ok(OpenVolume::image(disk::read(path, effort)?));
+        let kind = self.kind;
+        let read = |effort| Ok(OpenVolume::image(disk::read(path, kind, effort)?));
         let volume = self.volumes.get(path, read).map_err(Fault::Failed)?;
         self.last = Some((path.to_owned(), Arc::clone(&volume)));
         Ok(volume)
+    }
+
+    /// Returns whether it reads directories of mounted volumes, too.
+    #[cfg(target_os = "linux")]
+    fn reads_mounted(&self) -> bool {
+        self.kind != ReaderKind::Ntfs
     }
 
     /// Begins to list a directory.
@@ -144,8 +166,21 @@ impl VolumeReader {
 /// # Errors
 /// The volume cannot be read.
 pub fn count_entries(bytes: &[u8]) -> io::Result<usize> {
-    let index = disk::read_volume(bytes, Effort { threads: 1, all_times: true })?;
-    let root = index.directory(ext4::ROOT).ok_or(io::ErrorKind::InvalidData)?;
+    count_in(&disk::read_volume(bytes, None, Effort { threads: 1, all_times: true })?)
+}
+
+/// Reads items as a tree search of Btrfs returns them, and lists the tree; returns the number of entries. For
+/// fuzzing.
+///
+/// # Errors
+/// There is no top directory.
+#[cfg(target_os = "linux")]
+pub fn count_btrfs_entries(items: &[u8]) -> io::Result<usize> {
+    count_in(&btrfs::read_items(items)?)
+}
+
+fn count_in(index: &VolumeIndex) -> io::Result<usize> {
+    let root = index.top().ok_or(io::ErrorKind::InvalidData)?;
     let (mut left, mut count) = (vec![root], 0);
     while let Some(directory) = left.pop() {
         let mut at = index.begin(directory);
@@ -172,18 +207,18 @@ impl Reader for VolumeReader {
         follow: bool,
     ) -> Result<Attributes, Fault> {
         #[cfg(target_os = "linux")]
-        if path.is_dir() {
+        if self.reads_mounted() && path.is_dir() {
             return self.live.reader.stat_root(path, want, follow);
         }
         let _ = (want, follow);
         let volume = self.open_image(path)?;
-        volume.index.attributes(ext4::ROOT).map_err(Fault::Failed)
+        volume.index.attributes(volume.index.root()).map_err(Fault::Failed)
     }
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<VolumeHandle, Fault> {
         #[cfg(target_os = "linux")]
-        if path.is_dir() {
-            let place = self.live.open_root(&self.volumes, path, follow)?;
+        if self.reads_mounted() && path.is_dir() {
+            let place = self.live.open_root(path, follow)?;
             self.last = place.volume().map(|volume| (path.to_owned(), Arc::clone(volume)));
             return Ok(self.begin(place));
         }
@@ -293,16 +328,26 @@ impl Reader for VolumeReader {
             Place::Live(live) => return self.live.reader.list(&live.handle, batch, want),
         };
         batch.clear();
-        while batch.has_room() {
-            let Some((name, inode)) = volume.index.next(&mut self.at) else {
-                return match volume.index.error(*directory) {
-                    None => Ok(ListStatus::End),
-                    Some(error) => Err(Fault::Failed(same_error(error))),
-                };
-            };
-            batch.push(&name_of(name), volume.attributes_or_unknown(inode));
+        self.listed.clear();
+        let mut status = ListStatus::More;
+        while batch.has_room() && status == ListStatus::More {
+            match volume.index.next(&mut self.at) {
+                Some((name, inode)) => {
+                    volume.index.prefetch(inode);
+                    self.listed.push(inode);
+                    batch.push_checked(&name_of(name), Attributes::default());
+                }
+                None => status = ListStatus::End,
+            }
         }
-        Ok(ListStatus::More)
+        // Records of consecutive names can be far apart: by now, all of them are on their way.
+        for (entry, &inode) in batch.entries.iter_mut().zip(&self.listed) {
+            entry.attributes = volume.attributes_or_unknown(inode);
+        }
+        match volume.index.error(*directory) {
+            Some(error) if status == ListStatus::End => Err(Fault::Failed(same_error(error))),
+            _ => Ok(status),
+        }
     }
 
     fn fill(&mut self, handle: &VolumeHandle, batch: &mut Batch, want: &Want) {
@@ -328,6 +373,14 @@ impl Reader for VolumeReader {
             if let Err(error) = table.volume.index.attributes(inode) {
                 batch.set_fault(at, Fault::Failed(error));
             }
+        }
+    }
+
+    fn shares_queries(handle: &VolumeHandle) -> bool {
+        match &handle.0 {
+            Place::Table(_) => false,
+            #[cfg(target_os = "linux")]
+            Place::Live(live) => GetdentsReader::shares_queries(&live.handle),
         }
     }
 

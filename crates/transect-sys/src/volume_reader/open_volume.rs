@@ -7,11 +7,11 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::attributes::{Attributes, FileType};
+use crate::attributes::Attributes;
 #[cfg(target_os = "linux")]
 use crate::linux::ListingHandle;
 
-use super::index::VolumeIndex;
+use super::index::{Role, VolumeIndex};
 
 /// A volume that was read.
 #[derive(Debug)]
@@ -91,6 +91,14 @@ impl OpenVolume {
         }
     }
 
+    /// Returns a volume that the kernel has mounted. `root` is the directory that the walk begins at; for each directory in
+    /// the tables, `doubtful` says whether they may not have what it holds now.
+    #[cfg(target_os = "linux")]
+    pub(super) fn mounted(index: VolumeIndex, root: ListingHandle, doubtful: Vec<bool>) -> Self {
+        let doubtful = doubtful.into_iter().map(AtomicBool::new).collect();
+        Self { index, mounted: Some(MountedVolume { root, doubtful }) }
+    }
+
     /// Returns whether the tables may not have what a directory holds now.
     pub(super) fn is_doubtful(&self, directory: u32) -> bool {
         #[cfg(target_os = "linux")]
@@ -106,16 +114,27 @@ impl OpenVolume {
     }
 
     /// Returns the attributes of a file; unknown ones, except for its number, if the tables may not have them.
+    #[inline]
     pub(super) fn attributes_or_unknown(&self, inode: u32) -> Attributes {
-        let is_right = |found: &Attributes| {
-            found.file_type() != FileType::Directory
-                || self.index.directory(inode).is_none_or(|directory| !self.is_doubtful(directory))
-        };
-        self.index.attributes(inode).ok().filter(is_right).unwrap_or_else(|| {
+        self.certain_attributes(inode).unwrap_or_else(|| {
             let mut unknown = Attributes::default();
-            unknown.set_inode(inode.into());
+            unknown.set_inode(self.index.inode_number(inode));
             unknown
         })
+    }
+
+    /// Returns the attributes of a file, if the tables are sure to have them.
+    #[inline]
+    fn certain_attributes(&self, inode: u32) -> Option<Attributes> {
+        let (attributes, role) = self.index.trusted(inode)?;
+        if let Role::Directory(number) = role {
+            if self.is_doubtful(number) {
+                return None;
+            }
+            // A walk opens it soon.
+            self.index.prefetch_directory(number);
+        }
+        Some(attributes)
     }
 
     /// Goes from a directory through names. If the tables may be wrong about one, returns the directory

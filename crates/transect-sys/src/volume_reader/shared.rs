@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use crate::attributes::FieldMask;
 use crate::reader::Want;
+use crate::registry::ReaderKind;
 
 use super::open_volume::OpenVolume;
 use super::threads::Effort;
@@ -25,17 +26,21 @@ struct Shared {
     threads: Option<usize>,
     /// Walk directories whose volume cannot be read.
     falls_back: bool,
+    /// The walk stays on the volumes of its roots.
+    one_file_system: bool,
     /// The walk requests no times but that of the content.
     no_times: AtomicBool,
     /// By the path of the root.
     open: Mutex<HashMap<PathBuf, Weak<OpenVolume>>>,
+    /// The reader for the first volume that was read.
+    reader: OnceLock<ReaderKind>,
     /// Why a directory is walked.
     fallback_reason: Mutex<Option<String>>,
 }
 
 impl OpenVolumes {
-    pub(crate) fn new(threads: Option<usize>, falls_back: bool) -> Self {
-        Self(Arc::new(Shared { threads, falls_back, ..Shared::default() }))
+    pub(crate) fn new(threads: Option<usize>, falls_back: bool, one_file_system: bool) -> Self {
+        Self(Arc::new(Shared { threads, falls_back, one_file_system, ..Shared::default() }))
     }
 
     /// Records the fields that the walk requests, before anything is read.
@@ -56,12 +61,36 @@ impl OpenVolumes {
         if let Some(volume) = open.get(path).and_then(Weak::upgrade) {
             return Ok(volume);
         }
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.0.threads.unwrap_or_else(cores).clamp(1, MAX_THREADS);
-        let all_times = !self.0.no_times.load(Ordering::Relaxed);
-        let volume = Arc::new(read(Effort { threads, all_times })?);
+        let volume = Arc::new(read(self.effort())?);
         open.insert(path.to_owned(), Arc::downgrade(&volume));
         Ok(volume)
+    }
+
+    /// Returns what reading one volume may take.
+    pub(super) fn effort(&self) -> Effort {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.0.threads.unwrap_or_else(cores).clamp(1, MAX_THREADS);
+        Effort { threads, all_times: !self.0.no_times.load(Ordering::Relaxed) }
+    }
+
+    /// Returns whether the walk stays on the volumes of its roots.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only mounted volumes have others below them")
+    )]
+    pub(super) fn one_file_system(&self) -> bool {
+        self.0.one_file_system
+    }
+
+    /// Records which reader the volume of a root needs.
+    #[cfg(target_os = "linux")]
+    pub(super) fn note_reader(&self, reader: ReaderKind) {
+        let _ = self.0.reader.set(reader);
+    }
+
+    /// Returns the reader for the first volume that was read.
+    pub(crate) fn reader(&self) -> Option<ReaderKind> {
+        self.0.reader.get().copied()
     }
 
     /// Records that the directory of a root is walked for this reason. Returns false if it must not be.

@@ -33,6 +33,30 @@ impl<S: ReadAt + ?Sized> ReadAt for Window<'_, S> {
     }
 }
 
+/// Memory for one read after the other.
+#[derive(Debug, Default)]
+pub(super) struct Buffer(Vec<u8>);
+
+impl Buffer {
+    /// Reads this many bytes at an offset.
+    ///
+    /// # Errors
+    /// Those of [`ReadAt::read_exact_at`].
+    pub(super) fn read(
+        &mut self,
+        source: &(impl ReadAt + ?Sized),
+        offset: u64,
+        length: usize,
+    ) -> io::Result<&[u8]> {
+        if self.0.len() < length {
+            self.0.resize(length, 0);
+        }
+        let bytes = &mut self.0[..length];
+        source.read_exact_at(offset, bytes)?;
+        Ok(bytes)
+    }
+}
+
 /// Little-endian numbers at fixed offsets of a record. Beyond its end, there are zeros.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);

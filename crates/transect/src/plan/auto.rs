@@ -1,8 +1,9 @@
 //! The choice between walking and reading the tables of a volume.
 //!
 //! The time to read the tables depends on all that is on the volume, that of a walk on what is wanted of
-//! it. Tables are faster if more than 5 to 9 % of the volume is wanted. How much is below a directory is
-//! known only of the top directory, where it is everything.
+//! it. Tables are faster if more than 5 to 9 % of the volume is wanted (ext4), or warm two thirds (Btrfs, where each
+//! subvolume is a volume). How much is below a directory is known only of the top directory, where it is
+//! everything.
 
 use std::path::{Path, PathBuf};
 

@@ -72,15 +72,23 @@ macro_rules! columns {
                 })*
             }
 
-            /// Appends a row of another chunk.
-            pub(super) fn push_row(&mut self, columns: FieldMask, from: &Self, row: usize) {
-                self.names.push(from.name(row));
-                self.push_known(columns, from.known(columns, row));
-                self.types.push(from.types[row]);
-                self.size.push(from.size.get(row));
-                self.allocated.push(from.allocated.get(row));
+            /// Appends rows of another chunk, column by column.
+            pub(super) fn push_rows(
+                &mut self,
+                columns: FieldMask,
+                from: &Self,
+                rows: impl ExactSizeIterator<Item = usize> + Clone,
+            ) {
+                rows.clone().for_each(|row| self.names.push(from.name(row)));
+                if !self.known.is_empty() || !from.known.is_empty() {
+                    self.known.resize(self.len(), columns);
+                    self.known.extend(rows.clone().map(|row| from.known(columns, row)));
+                }
+                self.types.extend(rows.clone().map(|row| from.types[row]));
+                rows.clone().for_each(|row| self.size.push(from.size.get(row)));
+                rows.clone().for_each(|row| self.allocated.push(from.allocated.get(row)));
                 $(if columns.contains(FieldMask::$flag) {
-                    self.$get.push(from.$get[row]);
+                    self.$get.extend(rows.clone().map(|row| from.$get[row]));
                 })*
             }
 
@@ -236,8 +244,22 @@ impl Rows {
 
     /// Appends a row of a chunk with the same columns.
     pub(super) fn push_row(&mut self, from: &Chunk, row: usize) {
+        self.push_rows(from, std::iter::once(row));
+    }
+
+    /// Appends rows of a chunk with the same columns.
+    pub(super) fn push_rows(
+        &mut self,
+        from: &Chunk,
+        mut rows: impl ExactSizeIterator<Item = usize> + Clone,
+    ) {
         let columns = self.columns;
-        self.with_room().push_row(columns, from, row);
+        while rows.len() > 0 {
+            let chunk = self.with_room();
+            let room = CHUNK - chunk.len();
+            chunk.push_rows(columns, from, rows.clone().take(room));
+            rows.nth(room.min(rows.len()) - 1);
+        }
     }
 
     fn with_room(&mut self) -> &mut Chunk {

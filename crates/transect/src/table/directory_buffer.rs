@@ -89,9 +89,7 @@ impl DirectoryBuffer {
             let name = |index: u32| buffered.name(index as usize).as_encoded_bytes();
             a.cmp(&b).then_with(|| name(a_index).cmp(name(b_index)))
         });
-        for &(_, index) in sort_keys.iter() {
-            rows.push_row(buffered, index as usize);
-        }
+        rows.push_rows(buffered, sort_keys.iter().map(|&(_, index)| index as usize));
         if !self.links.is_empty() {
             let mut row_of = vec![0; sort_keys.len()];
             for (row, &(_, index)) in (first.0..).zip(sort_keys.iter()) {

@@ -15,14 +15,10 @@ use super::directories::{Directories, Directory, EnteredDirectory, UnreadReason}
 use super::rank_bitmap::RankBitmap;
 use super::row::Row;
 
-/// Sorts directories by number. There is one for each number, so each swap puts one into place.
+/// Sorts directories by number. Those of each thread are in order already: a stable sort merges such runs,
+/// one after the other through memory.
 pub(super) fn sort_by_number(entered: &mut [EnteredDirectory]) {
-    for index in 0..entered.len() {
-        while entered[index].number as usize != index {
-            let target = entered[index].number as usize;
-            entered.swap(index, target);
-        }
-    }
+    entered.sort_by_key(|entered| entered.number);
 }
 
 /// Finds the row of each directory among the entries of its parent, and copies the own attributes
@@ -73,17 +69,13 @@ pub(super) fn sort_by_row(
         let known = (parent != Directory::TOP).then(|| index_of(&rows, &entered, parent));
         entered[number].directory.parent = known.flatten().unwrap_or(Directory::TOP);
     }
-    let top = entered.swap_remove(0).directory;
-    let mut all: Vec<Directory> = entered.into_iter().map(|entered| entered.directory).collect();
-    for index in 0..all.len() {
-        loop {
-            let target = rows.rank(all[index].row) as usize;
-            if target == index {
-                break;
-            }
-            all.swap(index, target);
-        }
+    // Swapping them into place would wait for memory at each step.
+    let top = entered[0].directory;
+    let mut all = vec![top; entered.len() - 1];
+    for EnteredDirectory { directory, .. } in &entered[1..] {
+        all[rows.rank(directory.row) as usize] = *directory;
     }
+    drop(entered);
     Directories::new(top, all, rows, unread)
 }
 

@@ -28,7 +28,7 @@ fn mounted(test: &str, temp: &TempDir, options: &[&str]) -> Option<Mount> {
 }
 
 /// Waits until the kernel gives later times than it gave so far.
-fn let_clock_go_on() {
+pub(crate) fn let_clock_go_on() {
     let begin = SystemTime::now();
     wait_until("the clock", || {
         begin.elapsed().is_ok_and(|elapsed| elapsed > Duration::from_millis(50))
@@ -36,7 +36,11 @@ fn let_clock_go_on() {
 }
 
 /// Compares the tables with a walk from the same root, with these options.
-fn compare(test: &str, root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Entries {
+pub(crate) fn compare(
+    test: &str,
+    root: &Path,
+    options: impl Fn(ScanOptions) -> ScanOptions,
+) -> Entries {
     // Listing changes times of access, once.
     entries(options(scan(root)), root);
     let (expected, errors) = entries(options(scan(root)), root);
@@ -121,7 +125,11 @@ fn mounted_volume_changing_untouched_entries_right() {
     let test = "mounted_volume_changing_untouched_entries_right";
     let temp = TempDir::new();
     let Some(mount) = mounted(test, &temp, &[]) else { return };
-    let at = mount.path();
+    check_while_changing(test, mount.path());
+}
+
+/// Compares the tables with a walk while a part of the volume changes, and afterwards.
+pub(crate) fn check_while_changing(test: &str, at: &Path) {
     let churn = at.join("churn");
     fs::create_dir(&churn).unwrap();
     // The inodes of deleted files are used again for others.
@@ -199,7 +207,7 @@ fn mounted_volume_chosen_where_it_pays() {
         ("only a part of the volume is wanted", scan(at.join("group 0"))),
         ("only a part of the volume is wanted", scan(at).max_depth(3)),
         ("there are several roots", ScanOptions::new([at, temp.path()])),
-        ("it is not on a volume with ext4, ext3 or ext2", scan("/proc/self/fdinfo")),
+        ("it is not on a volume with ext4, ext3, ext2 or Btrfs", scan("/proc/self/fdinfo")),
         ("a setting of the walk is given", scan(at).buffer_size(1 << 20)),
     ] {
         let (reader, reason, _) = choose(options);

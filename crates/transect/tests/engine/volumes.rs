@@ -359,7 +359,7 @@ fn ext4_errors_say_what_is_wrong() {
 
     let process = scan("/proc").reader(ReaderKind::Ext4);
     let refused = process.plan().unwrap().walk().find_map(Result::err).unwrap().to_string();
-    assert!(refused.contains("it is not on a volume with ext4, ext3 or ext2"), "{refused}");
+    assert!(refused.contains("it is not on a volume with ext4, ext3, ext2 or Btrfs"), "{refused}");
     let follow = scan(&image).reader(ReaderKind::Ext4).follow(true).plan().unwrap_err();
     assert!(follow.to_string().contains("does not read the targets of links"), "{follow}");
 }

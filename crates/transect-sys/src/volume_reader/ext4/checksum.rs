@@ -3,9 +3,32 @@
 //! Source: Linux, `fs/ext4/` (`ext4_chksum`, `ext4_group_desc_csum`) and
 //! `Documentation/filesystems/ext4/checksums.rst`.
 
+/// From this length on, the crate calculates the checksums of three parts at once. For less, it takes four
+/// times as many instructions.
+#[cfg(any(target_arch = "x86_64", test))]
+const LONG: usize = 768;
+
 /// Continues a CRC32C as the kernel does: without inverting it at the beginning and the end.
+#[inline]
 pub(super) fn crc32c(seed: u32, bytes: &[u8]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if bytes.len() < LONG && is_x86_feature_detected!("sse4.2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { short_crc32c(seed, bytes) };
+    }
     !crc32c::crc32c_append(!seed, bytes)
+}
+
+/// The same with little around the instruction that does it, so that a processor begins with the next inode
+/// before this one is done.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn short_crc32c(seed: u32, bytes: &[u8]) -> u32 {
+    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
+    let (words, rest) = bytes.as_chunks();
+    let add = |crc, word: &[u8; 8]| _mm_crc32_u64(crc, u64::from_le_bytes(*word));
+    let crc = words.iter().fold(seed.into(), add) as u32;
+    rest.iter().fold(crc, |crc, &byte| _mm_crc32_u8(crc, byte))
 }
 
 /// Continues a CRC16 (polynomial 0x8005, reflected), which protects group descriptors where there is
@@ -26,5 +49,17 @@ mod tests {
         // CRC-32/ISCSI is inverted at the end, CRC-16/ARC begins with 0.
         assert_eq!(!crc32c(!0, b"123456789"), 0xE306_9283);
         assert_eq!(crc16(0, b"123456789"), 0xBB3D);
+    }
+
+    #[test]
+    fn crc32c_same_for_all_lengths_and_places() {
+        let bytes: Vec<u8> = (0..2 * LONG).map(|at| (at * at / 7) as u8).collect();
+        for begin in 0..9 {
+            for end in (begin..40).chain(LONG - 9..LONG + 9) {
+                let bytes = &bytes[begin..end];
+                let slowly = bytes.iter().fold(7, |crc, &byte| crc32c(crc, &[byte]));
+                assert_eq!(crc32c(7, bytes), slowly, "{begin}..{end}");
+            }
+        }
     }
 }

@@ -7,13 +7,14 @@ use crate::read_at::ReadAt;
 
 use super::super::error::same_error;
 use super::super::index::Names;
+use super::super::source::Buffer;
 use super::super::threads::on_threads;
 use super::directory::Records;
 use super::inode_tables::Found;
 use super::superblock::Superblock;
 
 /// The most bytes read at once.
-const MAX_READ: u64 = 1 << 20;
+const MAX_READ: u64 = 1 << 19;
 /// So many other blocks are read along rather than skipped.
 const MAX_GAP: u64 = 8;
 /// Runs that a thread takes at once.
@@ -61,11 +62,11 @@ pub(super) fn read<S: ReadAt + ?Sized>(
     let reader = Reader { source, superblock, directories };
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut part = Part::default();
+        let (mut part, mut buffer) = (Part::default(), Buffer::default());
         loop {
             let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
             let Some(rest) = runs.get(begin..).filter(|rest| !rest.is_empty()) else { break };
-            reader.read_runs(&rest[..rest.len().min(TAKEN)], &mut part);
+            reader.read_runs(&rest[..rest.len().min(TAKEN)], &mut buffer, &mut part);
         }
         part
     };
@@ -106,9 +107,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         part
     }
 
-    fn read_runs(&self, mut runs: &[DirectoryRun], part: &mut Part) {
+    fn read_runs(&self, mut runs: &[DirectoryRun], buffer: &mut Buffer, part: &mut Part) {
         let max = MAX_READ / u64::from(self.superblock.block_size);
-        let mut bytes = Vec::new();
         while let Some(first) = runs.first() {
             let mut end = first.end();
             let mut count = 1;
@@ -125,7 +125,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             let mut begin = first.physical;
             while begin < end {
                 let blocks = (end - begin).min(max);
-                self.read_blocks(begin, blocks, together, &mut bytes, part);
+                self.read_blocks(begin, blocks, together, buffer, part);
                 begin += blocks;
             }
         }
@@ -137,22 +137,24 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         begin: u64,
         blocks: u64,
         runs: &[DirectoryRun],
-        bytes: &mut Vec<u8>,
+        buffer: &mut Buffer,
         part: &mut Part,
     ) {
         let size = self.superblock.block_size as usize;
-        bytes.resize(blocks as usize * size, 0);
-        let read = self.source.read_exact_at(begin * size as u64, bytes);
+        let read = buffer.read(self.source, begin * size as u64, blocks as usize * size);
         for run in runs {
             let from = run.physical.max(begin);
             let to = run.end().min(begin + blocks);
             if from >= to {
                 continue;
             }
-            if let Err(error) = &read {
-                part.errors.push((run.directory, same_error(error)));
-                continue;
-            }
+            let bytes = match &read {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    part.errors.push((run.directory, same_error(error)));
+                    continue;
+                }
+            };
             let own = &bytes[(from - begin) as usize * size..(to - begin) as usize * size];
             part.names.begin(run.directory, run.logical + (from - run.physical) as u32);
             let records = self.records(run.directory);

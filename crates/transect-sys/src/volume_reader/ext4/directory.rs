@@ -76,7 +76,7 @@ impl Records<'_> {
             let may_be_directory = matches!(file_type, TYPE_DIRECTORY | TYPE_UNKNOWN);
             if self.encrypted {
                 names.push(encoded(name).as_bytes(), inode, may_be_directory);
-            } else if name.is_empty() || name.iter().any(|byte| matches!(byte, 0 | b'/')) {
+            } else if name.is_empty() || memchr::memchr2(0, b'/', name).is_some() {
                 return Err(damaged());
             } else {
                 names.push(name, inode, may_be_directory);

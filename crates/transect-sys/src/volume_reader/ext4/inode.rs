@@ -38,6 +38,10 @@ impl<'a> Inode<'a> {
         Self { number, bytes }
     }
 
+    pub(super) fn number(self) -> u32 {
+        self.number
+    }
+
     fn fields(self) -> Fields<'a> {
         Fields(self.bytes)
     }
@@ -62,27 +66,26 @@ impl<'a> Inode<'a> {
 
     /// Returns the beginning of the checksums of its other metadata.
     pub(super) fn seed(self, superblock: &Superblock) -> u32 {
-        let crc = crc32c(superblock.seed, &self.number.to_le_bytes());
-        crc32c(crc, &self.bytes[0x64..0x68]) // its generation
+        let (number, generation) = (self.number, self.fields().u32(0x64));
+        let both = u64::from(number) | u64::from(generation) << 32;
+        crc32c(superblock.seed, &both.to_le_bytes())
     }
 
     pub(super) fn checksum_is_right(self, superblock: &Superblock) -> bool {
         if !superblock.has_checksums() {
             return true;
         }
-        let crc = self.seed(superblock);
-        let crc = crc32c(crc32c(crc, &self.bytes[..0x7C]), &[0, 0]);
-        let mut crc = crc32c(crc, &self.bytes[0x7E..OLD_LENGTH]);
-        let low = self.fields().u16(0x7C);
-        if self.bytes.len() == OLD_LENGTH {
-            return crc as u16 == low;
-        }
-        if !self.has_field(0x82, 2) {
-            return crc32c(crc, &self.bytes[OLD_LENGTH..]) as u16 == low;
-        }
-        crc = crc32c(crc32c(crc, &self.bytes[OLD_LENGTH..0x82]), &[0, 0]);
-        let high = u32::from(self.fields().u16(0x82));
-        crc32c(crc, &self.bytes[0x84..]) == high << 16 | u32::from(low)
+        // It covers its own two halves as zeros.
+        let fields = self.fields();
+        let (low, high) = (fields.u16(0x7C), u32::from(fields.u16(0x82)));
+        let around_low = fields.u64(0x78) & !(0xFFFF << 32);
+        let crc = crc32c(self.seed(superblock), &self.bytes[..0x78]);
+        let crc = crc32c(crc, &around_low.to_le_bytes());
+        let Some(rest) = self.bytes.get(0x88..) else { return crc as u16 == low };
+        let has_high = self.has_field(0x82, 2);
+        let around_high = fields.u64(0x80) & if has_high { !(0xFFFF << 16) } else { !0 };
+        let crc = crc32c(crc32c(crc, &around_high.to_le_bytes()), rest);
+        if has_high { crc == high << 16 | u32::from(low) } else { crc as u16 == low }
     }
 
     /// Returns a number that differs after the file changed: from all fields but the time of last access
@@ -145,8 +148,10 @@ impl<'a> Inode<'a> {
         record.size = self.size(superblock);
         record.allocated = self.allocated(superblock);
         record.mtime = self.time(0x10, 0x88);
-        record.uid = u32::from(fields.u16(0x2)) | u32::from(fields.u16(0x78)) << 16;
-        record.gid = u32::from(fields.u16(0x18)) | u32::from(fields.u16(0x7A)) << 16;
+        let half = |low: usize, high: usize| {
+            u32::from(fields.u16(low)) | u32::from(fields.u16(high)) << 16
+        };
+        record.more = [half(0x2, 0x78), half(0x18, 0x7A)];
         record.mode = fields.u16(0);
         record.nlink = fields.u16(0x1A);
         record.set_role(Role::Entry);

@@ -7,6 +7,7 @@ use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::super::index::{InodeGroup, InodeRecord, Role, Times};
+use super::super::source::Buffer;
 use super::super::threads::{Effort, on_threads};
 use super::checksum::crc32c;
 use super::content::{Content, Run};
@@ -15,7 +16,7 @@ use super::inode::{Inode, flag};
 use super::superblock::Superblock;
 
 /// The most bytes read at once.
-const MAX_READ: usize = 1 << 20;
+const MAX_READ: usize = 1 << 19;
 /// So many blocks without an inode in use are read along rather than skipped.
 const MAX_GAP: usize = 16;
 
@@ -66,9 +67,9 @@ pub(super) fn read<S: ReadAt + ?Sized>(
     let reader = Reader { source, superblock, since, all_times, blocks_left };
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut done = Vec::new();
+        let (mut done, mut buffer) = (Vec::new(), Buffer::default());
         while let Some(group) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((group.number, reader.read_group(group)));
+            done.push((group.number, reader.read_group(group, &mut buffer)));
         }
         done
     };
@@ -89,7 +90,7 @@ struct Reader<'a, S: ?Sized> {
 }
 
 impl<S: ReadAt + ?Sized> Reader<'_, S> {
-    fn read_group(&self, group: &Group) -> GroupTable {
+    fn read_group(&self, group: &Group, buffer: &mut Buffer) -> GroupTable {
         let mut table = GroupTable::default();
         if group.used == 0 {
             return table;
@@ -102,20 +103,32 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         };
         let blocks = (group.used as usize).div_ceil(per_block);
         let has_used = |block: usize| (block * per_block..(block + 1) * per_block).any(is_used);
-        let mut bytes = Vec::new();
-        let mut next = 0;
+        let records = (0..group.used as usize).rfind(|&at| is_used(at)).map_or(0, |last| last + 1);
+        table.inodes.records.reserve_exact(records);
+        if self.all_times {
+            table.inodes.times.reserve_exact(records);
+        }
+        let (mut next, mut are_right) = (0, Vec::new());
         while let Some(run) = next_run(next..blocks, self.max_blocks(), has_used) {
             next = run.end;
-            bytes.resize(run.len() * self.superblock.block_size as usize, 0);
+            let length = run.len() * self.superblock.block_size as usize;
             let offset = (group.table + run.start as u64) * u64::from(self.superblock.block_size);
-            if let Err(error) = self.source.read_exact_at(offset, &mut bytes) {
-                table.inodes.error.get_or_insert(error);
-                continue;
-            }
+            let bytes = match buffer.read(self.source, offset, length) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    table.inodes.error.get_or_insert(error);
+                    continue;
+                }
+            };
+            let first = group.number * self.superblock.inodes_per_group + 1;
             let inodes = bytes.chunks_exact(self.superblock.inode_size as usize);
-            for (at, inode) in (run.start * per_block..).zip(inodes).filter(|&(at, _)| is_used(at))
-            {
-                self.add(group, at, inode, &mut table);
+            let inodes = (run.start * per_block..).zip(inodes).filter(|&(at, _)| is_used(at));
+            let inodes = inodes.map(|(at, bytes)| (at, Inode::new(first + at as u32, bytes)));
+            // In a loop that does nothing else, the processor calculates several checksums at once.
+            are_right.clear();
+            are_right.extend(inodes.clone().map(|(_, it)| it.checksum_is_right(self.superblock)));
+            for ((at, inode), &is_right) in inodes.zip(&are_right) {
+                self.add(group, at, inode, is_right, &mut table);
             }
         }
         table.inodes.records.shrink_to_fit();
@@ -144,23 +157,29 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         Some(bits)
     }
 
-    fn add(&self, group: &Group, at: usize, bytes: &[u8], table: &mut GroupTable) {
+    /// Adds the inode at a place in its group.
+    fn add(
+        &self,
+        group: &Group,
+        at: usize,
+        inode: Inode<'_>,
+        is_right: bool,
+        table: &mut GroupTable,
+    ) {
         let superblock = self.superblock;
-        let number = group.number * superblock.inodes_per_group + at as u32 + 1;
-        let inode = Inode::new(number, bytes);
         if !inode.is_used() {
             return;
         }
         let mut record = InodeRecord::default();
         record.set_role(Role::Damaged);
-        if inode.checksum_is_right(superblock) {
+        if is_right {
             record = inode.record(superblock);
             let is_recent = self.since.is_some_and(|since| may_be_since(inode.ctime(), since));
             if inode.is_directory() {
                 record.set_role(Role::Directory(table.directories.len() as u32));
                 let per_block = (superblock.block_size / superblock.inode_size) as usize;
                 let block = group.table + (at / per_block) as u64;
-                let found = self.directory(number, inode);
+                let found = self.directory(inode);
                 table.directories.push(Found { block, is_recent, ..found });
             } else if is_recent {
                 record.set_role(Role::Changed);
@@ -175,9 +194,9 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         }
     }
 
-    fn directory(&self, number: u32, inode: Inode<'_>) -> Found {
+    fn directory(&self, inode: Inode<'_>) -> Found {
         let mut found = Found {
-            inode: number,
+            inode: inode.number(),
             seed: inode.seed(self.superblock),
             encrypted: inode.flags() & flag::ENCRYPTED != 0,
             inline: Vec::new(),

@@ -27,7 +27,7 @@ use std::io;
 
 use crate::read_at::ReadAt;
 
-use super::index::{Directory, InodeGroup, Names, Role, VolumeIndex};
+use super::index::{About, Directory, InodeGroup, Names, Role, UNIX_FIELDS, VolumeIndex};
 use super::threads::Effort;
 use inode_tables::{Found, GroupTable};
 use superblock::{Superblock, incompat};
@@ -105,7 +105,14 @@ impl Tables {
     fn join(self, superblock: &Superblock, device: u64, root: u32) -> VolumeIndex {
         let directory = |it: Found| Directory { inode: it.inode, error: it.error };
         let directories = self.directories.into_iter().map(directory).collect();
-        let per_group = superblock.inodes_per_group;
-        VolumeIndex::new(device, per_group, self.inodes, directories, self.names, root)
+        let about = About {
+            device,
+            root,
+            first_inode: 1,
+            inodes_per_group: superblock.inodes_per_group,
+            fields: UNIX_FIELDS,
+            inode: "inode",
+        };
+        VolumeIndex::new(about, self.inodes, directories, self.names)
     }
 }

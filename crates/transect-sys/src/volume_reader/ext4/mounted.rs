@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::read_at::ReadAt;
 
 use super::super::index::VolumeIndex;
+use super::super::source::Buffer;
 use super::super::threads::{Effort, on_threads};
 use super::inode::Inode;
 use super::inode_tables::Found;
@@ -110,12 +111,12 @@ fn changed<S: ReadAt + ?Sized>(
     order.sort_unstable_by_key(|&number| directories[number as usize].block);
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut found = Vec::new();
+        let (mut found, mut buffer) = (Vec::new(), Buffer::default());
         loop {
             let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
             let Some(rest) = order.get(begin..).filter(|rest| !rest.is_empty()) else { break };
             let taken = &rest[..rest.len().min(TAKEN)];
-            find_changed(source, superblock, directories, taken, &mut found);
+            find_changed(source, superblock, directories, taken, &mut buffer, &mut found);
         }
         found
     };
@@ -134,12 +135,12 @@ fn find_changed<S: ReadAt + ?Sized>(
     superblock: &Superblock,
     directories: &[Found],
     mut taken: &[u32],
+    buffer: &mut Buffer,
     changed: &mut Vec<u32>,
 ) {
     let (block_size, inode_size) = (superblock.block_size as usize, superblock.inode_size as usize);
     let max = MAX_READ / u64::from(superblock.block_size);
     let block = |number: u32| directories[number as usize].block;
-    let mut bytes = Vec::new();
     while let Some(&first) = taken.first() {
         let begin = block(first);
         let mut last = begin;
@@ -153,11 +154,11 @@ fn find_changed<S: ReadAt + ?Sized>(
         }
         let (now, rest) = taken.split_at(count);
         taken = rest;
-        bytes.resize((last - begin + 1) as usize * block_size, 0);
-        if source.read_exact_at(begin * block_size as u64, &mut bytes).is_err() {
+        let length = (last - begin + 1) as usize * block_size;
+        let Ok(bytes) = buffer.read(source, begin * block_size as u64, length) else {
             changed.extend(now);
             continue;
-        }
+        };
         for &number in now {
             let found = &directories[number as usize];
             let in_block = (found.inode - 1)

@@ -1,7 +1,7 @@
 //! Directories of mounted volumes, on Linux: from the tables as far as they are right, else as every other
 //! reader lists them.
 //!
-//! A directory in the tables is *doubtful* if it changed since reading began (`ext4/mounted.rs`), or if
+//! A directory in the tables is *doubtful* if it changed since reading began (`ext4/mounted.rs`, `btrfs/mod.rs`), or if
 //! something is mounted on it or on one of its entries. A doubtful directory is opened by its path, and
 //! what is below it is found in the tables again if it is still at the same place. So the result is that
 //! of a walk that began at the same time.
@@ -9,32 +9,38 @@
 //! A walk shows only what this process may see. So the tables are read only for a process that may list
 //! every directory.
 
+#[cfg(test)]
+mod btrfs_tests;
+mod changes;
 mod device;
+mod directory;
 #[cfg(test)]
 mod tests;
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::attributes::{FieldMask, FileType};
+use crate::attributes::{FieldMask, FileId, FileType};
 use crate::batch::{Batch, Entry, Verdict};
 use crate::fault::Fault;
 use crate::linux::{GetdentsReader, ListingHandle, StatCall, mounts};
 use crate::name::from_bytes;
 use crate::reader::{Reader, Want};
+use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 
-use super::ext4;
 use super::index::VolumeIndex;
-use super::open_volume::{LiveDirectory, MountedVolume, OpenVolume, Place, TableDirectory};
+use super::open_volume::{LiveDirectory, OpenVolume, Place, TableDirectory};
 use super::shared::OpenVolumes;
 use super::threads::Effort;
-use device::MountedDevice;
+use super::{btrfs, ext4};
+pub use changes::{BtrfsChanges, btrfs_changes, btrfs_generation};
+use directory::MountedDirectory;
 
 /// The kernel's times of changes lag behind the clock by up to a tick: 10 ms at most.
 const CLOCK_LAG: Duration = Duration::from_millis(20);
@@ -43,24 +49,38 @@ const CLOCK_LAG: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) reader: GetdentsReader,
+    volumes: OpenVolumes,
 }
 
-/// Checks whether the tables of the volume that a directory is on can be read, without reading them. Returns
-/// whether the directory is the top of the volume.
+/// Checks whether the tables of the volume that a directory is on can be read, without reading them. Returns the
+/// reader for them, and whether the directory is the top of the volume.
 ///
 /// # Errors
 /// Why not.
-pub(super) fn probe(directory: &Path) -> io::Result<bool> {
+pub(super) fn probe(directory: &Path) -> io::Result<(ReaderKind, bool)> {
     let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
-    let found = device::find(&mut live, directory, false)?;
-    ext4::mounted::check(&found.file)?;
-    Ok(found.inode == ext4::ROOT)
+    let found = directory::open(&mut live, directory, false)?;
+    let top = match found.reader {
+        ReaderKind::Btrfs => {
+            btrfs::check(found.root.as_fd())?;
+            btrfs::ROOT
+        }
+        _ => {
+            ext4::mounted::check(&device::open(found.id.device, &found.mount)?)?;
+            u64::from(ext4::ROOT)
+        }
+    };
+    Ok((found.reader, found.id.inode == top))
 }
 
 /// Marks directories on which something is mounted, and those that contain such an entry: the tables show
 /// what is below the mount.
-fn doubt_covered(mounted: &MountedVolume, index: &VolumeIndex) -> io::Result<()> {
-    let root = std::fs::read_link(format!("/proc/self/fd/{}", mounted.root.as_fd().as_raw_fd()))?;
+fn doubt_covered(
+    root: &ListingHandle,
+    index: &VolumeIndex,
+    doubtful: &mut [bool],
+) -> io::Result<()> {
+    let root = std::fs::read_link(format!("/proc/self/fd/{}", root.as_fd().as_raw_fd()))?;
     for mount in mounts()? {
         let Ok(below) = mount.point.strip_prefix(&root) else { continue };
         let mut at = index.top();
@@ -68,32 +88,56 @@ fn doubt_covered(mounted: &MountedVolume, index: &VolumeIndex) -> io::Result<()>
         while let (Some(directory), Some(name)) = (at, names.next()) {
             at = index.subdirectory(directory, name.as_encoded_bytes());
             if names.peek().is_none() {
-                mounted.doubt(directory);
-                at.into_iter().for_each(|covered| mounted.doubt(covered));
+                doubtful[directory as usize] = true;
+                at.into_iter().for_each(|covered| doubtful[covered as usize] = true);
             }
         }
     }
     Ok(())
 }
 
+/// Tables, and for each directory whether they may not have what it holds now.
+type Tables = (VolumeIndex, Vec<bool>);
+
 /// Reads the tables of the volume that a directory is on.
-fn read(
-    live: &mut GetdentsReader,
-    directory: &Path,
-    follow: bool,
+fn read(directory: MountedDirectory, effort: Effort) -> io::Result<OpenVolume> {
+    let MountedDirectory { root, id, mount, reader } = directory;
+    let (index, doubtful) = match reader {
+        ReaderKind::Btrfs => read_btrfs(&root, id, effort)?,
+        _ => read_ext4(&root, id, &device::open(id.device, &mount)?, effort)?,
+    };
+    Ok(OpenVolume::mounted(index, root, doubtful))
+}
+
+fn read_ext4(
+    root: &ListingHandle,
+    id: FileId,
+    device: &File,
     effort: Effort,
-) -> io::Result<OpenVolume> {
-    let MountedDevice { root, file, number, inode } = device::find(live, directory, follow)?;
+) -> io::Result<Tables> {
     let begin = SystemTime::now() - CLOCK_LAG;
     let since = begin.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let since = i64::try_from(since).unwrap_or(i64::MAX);
-    let settle = || Ok(rustix::io::retry_on_intr(|| rustix::fs::syncfs(root.as_fd()))?);
-    let about = ext4::mounted::Mounted { since, device: number, root: inode, settle: &settle };
-    let (index, changed) = ext4::mounted::read(&file, effort, &about)?;
-    let doubtful = changed.into_iter().map(AtomicBool::new).collect();
-    let mounted = MountedVolume { root, doubtful };
-    doubt_covered(&mounted, &index)?;
-    Ok(OpenVolume { index, mounted: Some(mounted) })
+    let inode = u32::try_from(id.inode).map_err(|_| io::ErrorKind::InvalidData)?;
+    let settle = || settle(root);
+    let about = ext4::mounted::Mounted { since, device: id.device, root: inode, settle: &settle };
+    let (index, mut doubtful) = ext4::mounted::read(device, effort, &about)?;
+    doubt_covered(root, &index, &mut doubtful)?;
+    Ok((index, doubtful))
+}
+
+fn read_btrfs(root: &ListingHandle, id: FileId, effort: Effort) -> io::Result<Tables> {
+    let settle = || settle(root);
+    let (directory, FileId { device, inode }) = (root.as_fd(), id);
+    let about = btrfs::Mounted { directory, device, root: inode, settle: &settle };
+    let (index, mut doubtful) = btrfs::read(&about, effort)?;
+    doubt_covered(root, &index, &mut doubtful)?;
+    Ok((index, doubtful))
+}
+
+/// Waits until the file system of a directory is written.
+fn settle(directory: &ListingHandle) -> io::Result<()> {
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::syncfs(directory.as_fd()))?)
 }
 
 /// Returns the names that lead from the root to what is `steps` below a directory of the tables.
@@ -116,19 +160,19 @@ fn path_of(names: &[&OsStr]) -> PathBuf {
 }
 
 impl Live {
-    pub(super) fn new(settings: ReaderSettings) -> Self {
-        Self { reader: GetdentsReader::new(StatCall::Statx, settings) }
+    pub(super) fn new(volumes: OpenVolumes, settings: ReaderSettings) -> Self {
+        Self { reader: GetdentsReader::new(StatCall::Statx, settings), volumes }
     }
 
     /// Opens a directory of a mounted volume as a root.
-    pub(super) fn open_root(
-        &mut self,
-        volumes: &OpenVolumes,
-        path: &Path,
-        follow: bool,
-    ) -> Result<Place, Fault> {
-        let reader = &mut self.reader;
-        let volume = match volumes.get(path, |effort| read(reader, path, follow, effort)) {
+    pub(super) fn open_root(&mut self, path: &Path, follow: bool) -> Result<Place, Fault> {
+        let Self { reader, volumes } = self;
+        let read = |effort| {
+            let directory = directory::open(reader, path, follow)?;
+            volumes.note_reader(directory.reader);
+            read(directory, effort)
+        };
+        let volume = match volumes.get(path, read) {
             Ok(volume) => volume,
             Err(error) if volumes.fall_back(&error) => {
                 let handle = self.reader.open_root(path, follow)?;
@@ -136,13 +180,7 @@ impl Live {
             }
             Err(error) => return Err(Fault::Failed(error)),
         };
-        match volume.index.top().filter(|&top| !volume.is_doubtful(top)) {
-            Some(top) => Ok(Place::table(&volume, top)),
-            None => {
-                let handle = self.reader.open_root(path, follow)?;
-                self.place(Some(&volume), handle, PathBuf::new())
-            }
-        }
+        self.top(&volume, |reader| reader.open_root(path, follow))
     }
 
     /// Opens what is below an open directory.
@@ -179,9 +217,8 @@ impl Live {
         let Some(volume) = volume else { return Ok(live(None, handle, path)) };
         let found = self.reader.stat_open(&mut handle, FieldMask::FILE_ID)?;
         if found.device() != Some(volume.index.device()) {
-            return Ok(live(None, handle, path));
+            return self.other_volume(handle, found.file_id());
         }
-        let inode = found.inode().and_then(|inode| u32::try_from(inode).ok());
         let is_same = |directory: &u32| {
             let steps = volume.index.steps_to(*directory);
             !volume.is_doubtful(*directory)
@@ -189,9 +226,43 @@ impl Live {
                     steps.into_iter().eq(path.iter().map(OsStr::as_encoded_bytes))
                 })
         };
-        match inode.and_then(|inode| volume.index.directory(inode)).filter(is_same) {
+        let inode = found.inode();
+        match inode.and_then(|inode| volume.index.find_directory(inode)).filter(is_same) {
             Some(directory) => Ok(Place::table(volume, directory)),
             None => Ok(live(Some(Arc::clone(volume)), handle, path)),
+        }
+    }
+
+    /// Opens a directory on another volume than that of its parent. The top of a subvolume of Btrfs is on the same
+    /// mount, and in tables of its own. What is mounted is listed in the usual way, and so is a subvolume that
+    /// cannot be read.
+    fn other_volume(&mut self, handle: ListingHandle, id: Option<FileId>) -> Result<Place, Fault> {
+        let is_subvolume =
+            |id: &FileId| id.inode == btrfs::ROOT && !GetdentsReader::may_be_mount_point(&handle);
+        let id = id.filter(|id| is_subvolume(id) && !self.volumes.one_file_system());
+        let tables = id.and_then(|id| read_btrfs(&handle, id, self.volumes.effort()).ok());
+        let Some((index, doubtful)) = tables else {
+            return Ok(live(None, handle, PathBuf::new()));
+        };
+        let volume = Arc::new(OpenVolume::mounted(index, handle, doubtful));
+        self.top(&volume, |reader| match &volume.mounted {
+            Some(mounted) => reader.open(&mounted.root, &[OsStr::new(".")], false),
+            None => Err(Fault::Vanished),
+        })
+    }
+
+    /// Returns the directory that a volume was read for, which `open` opens if the tables may not have it.
+    fn top(
+        &mut self,
+        volume: &Arc<OpenVolume>,
+        open: impl FnOnce(&mut GetdentsReader) -> Result<ListingHandle, Fault>,
+    ) -> Result<Place, Fault> {
+        match volume.index.top().filter(|&top| !volume.is_doubtful(top)) {
+            Some(top) => Ok(Place::table(volume, top)),
+            None => {
+                let handle = open(&mut self.reader)?;
+                self.place(Some(volume), handle, PathBuf::new())
+            }
         }
     }
 

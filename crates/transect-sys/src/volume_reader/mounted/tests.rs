@@ -21,26 +21,30 @@ fn let_clock_go_on() {
 }
 
 /// A reader and its root.
-fn open(path: &Path) -> (Live, Place) {
-    let mut live = Live::new(ReaderSettings::default());
-    let root = live.open_root(&OpenVolumes::default(), path, false).unwrap();
+pub(super) fn open(path: &Path) -> (Live, Place) {
+    let mut live = Live::new(OpenVolumes::default(), ReaderSettings::default());
+    let root = live.open_root(path, false).unwrap();
     (live, root)
 }
 
-/// Returns whether the directory at these steps is in the tables.
-fn is_in_tables(path: &Path, steps: &[&str]) -> bool {
-    let (mut live, root) = open(path);
+/// Opens the directory at these steps.
+pub(super) fn open_below(live: &mut Live, from: &Place, steps: &[&str]) -> Place {
     let steps: Vec<&OsStr> = steps.iter().map(OsStr::new).collect();
-    let found = match &root {
+    match from {
         Place::Table(TableDirectory { volume, directory }) => {
             match volume.step(*directory, &steps) {
                 Ok(directory) => Place::table(volume, directory),
                 Err((at, done)) => live.open_unsure(volume, at, &steps[done..]).unwrap(),
             }
         }
-        Place::Live(root) => live.open(root, &steps, false).unwrap(),
-    };
-    matches!(found, Place::Table(_))
+        Place::Live(from) => live.open(from, &steps, false).unwrap(),
+    }
+}
+
+/// Returns whether the directory at these steps is in the tables.
+fn is_in_tables(path: &Path, steps: &[&str]) -> bool {
+    let (mut live, root) = open(path);
+    matches!(open_below(&mut live, &root, steps), Place::Table(_))
 }
 
 fn mounted(test: &str, temp: &TempDir) -> Option<Mount> {
@@ -100,7 +104,8 @@ fn mounted_changes_since_beginning_doubtful() {
     let Some(mount) = mounted("mounted_changes_since_beginning_doubtful", &temp) else { return };
     let at = mount.path();
     let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
-    let MountedDevice { root, file, number, inode } = device::find(&mut live, at, false).unwrap();
+    let found = directory::open(&mut live, at, false).unwrap();
+    let file = device::open(found.id.device, &found.mount).unwrap();
     // The paths of doubtful directories, and whether the file's attributes are in the tables.
     let doubtful = |since: i64, change: &dyn Fn()| {
         // Two changes within a tick have the same time.
@@ -111,10 +116,11 @@ fn mounted_changes_since_beginning_doubtful() {
             if calls.replace(calls.get() + 1) == 1 {
                 change();
             }
-            Ok(rustix::fs::syncfs(root.as_fd())?)
+            Ok(rustix::fs::syncfs(found.root.as_fd())?)
         };
         let effort = Effort { threads: 2, all_times: false };
-        let about = ext4::mounted::Mounted { since, device: number, root: inode, settle: &settle };
+        let (device, root) = (found.id.device, found.id.inode as u32);
+        let about = ext4::mounted::Mounted { since, device, root, settle: &settle };
         let (index, changed) = ext4::mounted::read(&file, effort, &about).unwrap();
         let path = |at: u32| path_of(&names_to(&index, at, &[]));
         let found = (0..).zip(changed).filter(|(_, changed)| *changed).map(|(at, _)| path(at));
@@ -145,9 +151,8 @@ fn mounted_names_and_attributes_of_changed_files_queried() {
     fs::write(at.join("a/file"), "old").unwrap();
     fs::write(at.join("a/gone"), "old").unwrap();
     let_clock_go_on();
-    let volumes = OpenVolumes::default();
-    let mut live = Live::new(ReaderSettings::default());
-    let root = live.open_root(&volumes, at, false).unwrap();
+    let mut live = Live::new(OpenVolumes::default(), ReaderSettings::default());
+    let root = live.open_root(at, false).unwrap();
     let Place::Table(TableDirectory { volume, directory }) = &root else { panic!("in the tables") };
     let a = volume.step(*directory, &[OsStr::new("a")]).unwrap();
     // As if both had changed since.
@@ -215,11 +220,11 @@ fn mounted_other_file_systems_and_volumes_without_journal_refused() {
     );
 }
 
-/// Gives up all capabilities of this thread (`capset(2)`).
-fn drop_capabilities() {
+/// Gives up all capabilities of this thread but these of the first 32 (`capset(2)`).
+pub(super) fn drop_capabilities(kept: u32) {
     const VERSION_3: u32 = 0x2008_0522;
     let header = [VERSION_3, 0];
-    let data = [0_u32; 6];
+    let data = [kept, kept, 0, 0, 0, 0];
     // SAFETY: both point to as many bytes as the kernel reads: a version and a thread (0 is this one), and
     // three masks in two halves.
     let answer = unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), data.as_ptr()) };
@@ -232,10 +237,10 @@ fn mounted_refused_without_privilege_to_list_everything() {
     let temp = TempDir::new();
     let Some(mount) = mounted(test, &temp) else { return };
     let path = mount.path().to_owned();
-    assert!(probe(&path).unwrap());
+    assert_eq!(probe(&path).unwrap(), (ReaderKind::Ext4, true));
     // Capabilities belong to a thread.
     let refused = std::thread::spawn(move || {
-        drop_capabilities();
+        drop_capabilities(0);
         probe(&path).unwrap_err()
     });
     let refused = refused.join().unwrap();

@@ -1,0 +1,253 @@
+//! The change journal: which files changed, when and why, with paths from the file table.
+//!
+//! A record has a name, and a reference to its directory. The directory's path is what it is now. If it is
+//! gone, the journal itself has its name and where it was, unless that is too long ago.
+
+use std::collections::HashMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use crate::attributes::FileType;
+use crate::name::name_from_bytes;
+use crate::read_at::ReadAt;
+
+use super::super::index::VolumeIndex;
+use super::super::threads::Effort;
+use super::boot_sector::BootSector;
+use super::change_record::{ChangeRecord, Found, PAGE, Records};
+use super::facts::append_name;
+use super::file_table::FileTable;
+use super::join::{Sequences, join};
+use super::record::{Damaged, Reference, bit, kind};
+use super::records;
+use super::stream::{Stream, Wanted};
+
+/// The record of the directory `$Extend`.
+const EXTEND: u32 = 11;
+const JOURNAL_NAME: &[u8] = b"$UsnJrnl";
+/// `$J`.
+const STREAM_NAME: &[u8; 4] = b"$\0J\0";
+/// The most directories that are gone above one another.
+const MAX_GONE: usize = 4096;
+/// The bytes read at once.
+const PIECE: u64 = 1 << 20;
+
+/// A record of a change journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalChange {
+    /// The place in the journal (update sequence number).
+    pub usn: i64,
+    /// Nanoseconds since 1970 UTC; `None` if it is not stored.
+    pub time: Option<i64>,
+    /// The path below the top of the volume, `None` if the directory is not known any more.
+    pub path: Option<PathBuf>,
+    /// The last part of the path.
+    pub name: PathBuf,
+    /// What happened, as `USN_REASON_*`. See [`reasons`].
+    pub reasons: u32,
+    /// The type of the entry.
+    pub file_type: FileType,
+    /// The number of the file's record in the file table.
+    pub inode: u64,
+}
+
+/// The numbers of records in a change journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalCounts {
+    /// Records that were shown.
+    pub changes: u64,
+    /// Records that belong to others and have no names (version 4).
+    pub nameless: u64,
+    /// Pages with a damaged record; what follows on such a page is not known.
+    pub damaged: u64,
+}
+
+/// Words for the bits of `USN_REASON_*`.
+const REASONS: &[(u32, &str)] = &[
+    (0x100, "created"),
+    (0x200, "deleted"),
+    (0x1000, "renamed from"),
+    (0x2000, "renamed to"),
+    (0x1, "content overwritten"),
+    (0x2, "content extended"),
+    (0x4, "content truncated"),
+    (0x10, "stream overwritten"),
+    (0x20, "stream extended"),
+    (0x40, "stream truncated"),
+    (0x20_0000, "stream added or removed"),
+    (0x1_0000, "hard link added or removed"),
+    (0x8000, "attributes or times changed"),
+    (0x800, "permissions changed"),
+    (0x400, "extended attributes changed"),
+    (0x10_0000, "reparse point changed"),
+    (0x8_0000, "object id changed"),
+    (0x2_0000, "compression changed"),
+    (0x4_0000, "encryption changed"),
+    (0x80_0000, "integrity changed"),
+    (0x4000, "indexing changed"),
+    (0x40_0000, "changed in a transaction"),
+    (0x8000_0000, "closed"),
+];
+
+/// Returns words for the bits of `USN_REASON_*`; bits without a word are left out.
+pub fn reasons(bits: u32) -> impl Iterator<Item = &'static str> {
+    REASONS.iter().filter(move |(bit, _)| bits & bit != 0).map(|&(_, word)| word)
+}
+
+/// Reads the change journal of a volume. Ends early if `show` wants it.
+///
+/// # Errors
+/// It has none, or the file table or the journal is not found; the system's error.
+pub(in super::super) fn read<S: ReadAt + ?Sized>(
+    source: &S,
+    effort: Effort,
+    mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
+) -> io::Result<JournalCounts> {
+    let boot = BootSector::read(source)?;
+    let table = FileTable::find(source, &boot)?;
+    let parts = records::read(source, &table, boot.record_size, effort);
+    let (index, sequences) = join(source, &boot, parts);
+    let none = || io::Error::new(io::ErrorKind::Unsupported, "it has no change journal");
+    let record = journal_record(&index).ok_or_else(none)?;
+    let wanted =
+        Wanted { boot: &boot, what: "change journal", kind: kind::DATA, name: STREAM_NAME };
+    let journal = table.find_in(source, record, &wanted)?.ok_or_else(none)?;
+    if !journal.runs.is_small() {
+        return Err(wanted.damaged());
+    }
+    let mut paths = Paths { index: &index, sequences: &sequences, gone: HashMap::new() };
+    each_record(source, &journal, |found| {
+        if let Ok(Found::Change(change)) = found {
+            paths.note(&change);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut counts = JournalCounts::default();
+    each_record(source, &journal, |found| {
+        let change = found.and_then(|found| match found {
+            Found::Change(change) => paths.complete(&change).map(Some),
+            Found::Nameless => Ok(None),
+        });
+        match change {
+            Ok(Some(change)) => {
+                counts.changes += 1;
+                return show(change);
+            }
+            Ok(None) => counts.nameless += 1,
+            Err(_) => counts.damaged += 1,
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(counts)
+}
+
+/// Returns the record of the file with the journal.
+fn journal_record(index: &VolumeIndex) -> Option<u32> {
+    let mut at = index.begin(index.directory(EXTEND)?);
+    std::iter::from_fn(|| index.next(&mut at))
+        .find_map(|(name, record)| (name == JOURNAL_NAME).then_some(record))
+}
+
+/// Calls `each` for the records of a journal. Its beginning is a hole: old records are dropped there.
+fn each_record<S: ReadAt + ?Sized>(
+    source: &S,
+    journal: &Stream,
+    mut each: impl FnMut(Result<Found<'_>, Damaged>) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let end = journal.initialized.min(journal.size).min(journal.runs.bytes());
+    let mut bytes = Vec::new();
+    let mut done = 0;
+    for stored in journal.runs.stored() {
+        // Clusters may be smaller than pages.
+        let page = PAGE as u64;
+        let mut at = (stored.start / page * page).max(done);
+        let stored_end = stored.end.next_multiple_of(page).min(end);
+        while at < stored_end {
+            let length = (stored_end - at).min(PIECE);
+            bytes.resize(length as usize, 0);
+            journal.runs.read(source, at, &mut bytes)?;
+            for found in bytes.chunks(PAGE).flat_map(Records::new) {
+                if each(found).is_break() {
+                    return Ok(());
+                }
+            }
+            at += length;
+        }
+        done = done.max(at);
+    }
+    Ok(())
+}
+
+/// Finds the paths of directories.
+struct Paths<'a> {
+    index: &'a VolumeIndex,
+    sequences: &'a Sequences,
+    /// Directories that do not exist any more: the last name of each, and the directory it was in.
+    gone: HashMap<u64, (Vec<u8>, u64)>,
+}
+
+impl Paths<'_> {
+    /// Records the name of a directory that is gone.
+    fn note(&mut self, change: &ChangeRecord<'_>) {
+        let mut name = Vec::new();
+        if change.attributes & bit::DIRECTORY != 0
+            && self.directory(change.file).is_none()
+            && append_name(change.name, &mut name).is_ok()
+        {
+            self.gone.insert(change.file, (name, change.directory));
+        }
+    }
+
+    /// Returns the number of a directory that still exists.
+    fn directory(&self, reference: u64) -> Option<u32> {
+        let reference = Reference::new(reference);
+        let record = u32::try_from(reference.record).ok()?;
+        self.index.directory(record).filter(|_| self.sequences.is_current(record, reference))
+    }
+
+    fn complete(&self, change: &ChangeRecord<'_>) -> Result<JournalChange, Damaged> {
+        let mut name = Vec::new();
+        append_name(change.name, &mut name)?;
+        let path = self.path_of(change.directory).map(|mut path| {
+            path.extend_from_slice(&name);
+            name_from_bytes(path).into()
+        });
+        let is_directory = change.attributes & bit::DIRECTORY != 0;
+        Ok(JournalChange {
+            usn: change.usn,
+            time: change.time,
+            path,
+            name: name_from_bytes(name).into(),
+            reasons: change.reasons,
+            // The record has no tag, which tells links from other reparse points.
+            file_type: match (is_directory, change.attributes & bit::REPARSE_POINT != 0) {
+                (_, true) => FileType::Unknown,
+                (true, false) => FileType::Directory,
+                (false, false) => FileType::File,
+            },
+            inode: Reference::new(change.file).record,
+        })
+    }
+
+    /// Returns the path of a directory below the top, with a slash at the end unless it is empty.
+    fn path_of(&self, directory: u64) -> Option<Vec<u8>> {
+        let (mut at, mut gone) = (directory, Vec::new());
+        let existing = loop {
+            if let Some(directory) = self.directory(at) {
+                break directory;
+            }
+            let (name, above) = self.gone.get(&at).filter(|_| gone.len() < MAX_GONE)?;
+            gone.push(name.as_slice());
+            at = *above;
+        };
+        let mut path = Vec::new();
+        for name in self.index.steps_to(existing)?.into_iter().chain(gone.into_iter().rev()) {
+            path.extend_from_slice(name);
+            path.push(b'/');
+        }
+        Some(path)
+    }
+}

@@ -1,0 +1,48 @@
+//! NTFS: the file table (`$MFT`), which has the attributes and the names of all files.
+//!
+//! ```text
+//! boot_sector ─► file_table ─► records ─► join ─► VolumeIndex
+//!                 (stream)     (record, facts, special)     └► change_journal
+//! ```
+//!
+//! The table is read in the order in which it lies on the volume. A name knows its directory, so that the
+//! indexes of directories are not needed. Every number of a volume is checked before it is used, as
+//! anybody can make an image.
+//!
+//! Shown is what a walk of the mounted volume shows: one entry for each hard link, none for names that
+//! exist only for DOS, nothing of the file system's own files, and sizes of the content without a name.
+
+mod boot_sector;
+pub(super) mod change_journal;
+mod change_record;
+mod facts;
+mod file_table;
+mod join;
+mod record;
+mod records;
+mod runs;
+mod special;
+mod stream;
+
+use std::io;
+
+use crate::read_at::ReadAt;
+
+use super::index::VolumeIndex;
+use super::threads::Effort;
+use boot_sector::BootSector;
+pub(super) use boot_sector::is_likely;
+use file_table::FileTable;
+
+/// Reads the file table of a volume that does not change.
+///
+/// # Errors
+/// It is no such volume, or it is damaged so far that the table is not found. Later errors are those of the
+/// top directory, as it is not known where damaged records belong.
+pub(super) fn read<S: ReadAt + ?Sized>(source: &S, effort: Effort) -> io::Result<VolumeIndex> {
+    let boot = BootSector::read(source)?;
+    let table = FileTable::find(source, &boot)?;
+    let parts = records::read(source, &table, boot.record_size, effort);
+    let (index, _) = join::join(source, &boot, parts);
+    Ok(index)
+}

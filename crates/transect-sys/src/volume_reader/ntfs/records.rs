@@ -1,0 +1,233 @@
+//! Reads all records of the file table, several pieces of it at once.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::read_at::ReadAt;
+
+use super::super::index::{InodeGroup, InodeRecord, Names, Role, Times};
+use super::super::threads::{Effort, on_threads};
+use super::facts::{Facts, FileName};
+use super::file_table::FileTable;
+use super::record::{Attribute, Damaged, Record, Reference, Sizes};
+use super::special::{self, Content, Special};
+
+/// The bytes of a piece.
+const PIECE: u32 = 1 << 20;
+/// Records before this one are those of the file system itself: they are not in any listing, except for
+/// the top directory, which is in its own.
+pub(super) const FIRST_USER: u32 = 16;
+
+/// The records of a piece of the table. Directories have no numbers yet.
+#[derive(Default)]
+pub(super) struct Piece {
+    pub(super) inodes: InodeGroup,
+    /// How often each record was in use.
+    pub(super) sequences: Vec<u16>,
+}
+
+/// What a record says of the file of another one.
+pub(super) struct Extension {
+    pub(super) base: Reference,
+    pub(super) names: u16,
+    pub(super) data: Option<Sizes>,
+    pub(super) index: Option<Sizes>,
+    pub(super) special: Option<Special>,
+}
+
+/// Content that says what a file is, outside its record.
+pub(super) struct Outside {
+    pub(super) record: Reference,
+    pub(super) content: Content,
+    pub(super) size: u64,
+    pub(super) run_list: Vec<u8>,
+}
+
+/// Names that lie beside each other and are in the same directory.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) directory: Reference,
+    /// The file that an extension record with them belongs to.
+    pub(super) base: Option<Reference>,
+}
+
+/// What one thread found.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) pieces: Vec<(u32, Piece)>,
+    /// The directory of a segment is the number of its run.
+    pub(super) names: Names,
+    pub(super) runs: Vec<Run>,
+    pub(super) extensions: Vec<Extension>,
+    pub(super) outside: Vec<Outside>,
+    pub(super) damaged: u64,
+}
+
+/// Returns how many records are in a piece.
+pub(super) fn per_piece(record_size: u32) -> u32 {
+    PIECE / record_size
+}
+
+/// Reads all records. What cannot be read is an error of its piece.
+pub(super) fn read<S: ReadAt + ?Sized>(
+    source: &S,
+    table: &FileTable,
+    record_size: u32,
+    effort: Effort,
+) -> Vec<Part> {
+    let next = AtomicU32::new(0);
+    let pieces = table.records.div_ceil(per_piece(record_size));
+    let work = || {
+        let mut part = Part::default();
+        let mut bytes = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= pieces {
+                return part;
+            }
+            let first = number * per_piece(record_size);
+            let count = per_piece(record_size).min(table.records - first);
+            bytes.resize((count * record_size) as usize, 0);
+            let piece = match table.read(source, first, &mut bytes) {
+                Ok(()) => part.read_piece(first, &mut bytes, record_size, effort.all_times),
+                Err(error) => Piece {
+                    inodes: InodeGroup { error: Some(error), ..InodeGroup::default() },
+                    sequences: Vec::new(),
+                },
+            };
+            part.pieces.push((number, piece));
+        }
+    };
+    on_threads(effort.threads, work)
+}
+
+impl Part {
+    fn read_piece(
+        &mut self,
+        first: u32,
+        bytes: &mut [u8],
+        record_size: u32,
+        all_times: bool,
+    ) -> Piece {
+        let mut piece = Piece::default();
+        // Names of another piece are not beside these.
+        let mut run = None;
+        for (at, record) in bytes.chunks_exact_mut(record_size as usize).enumerate() {
+            let number = first + at as u32;
+            match Record::restore(record) {
+                Ok(None) => {}
+                Ok(Some(record)) => self.add(number, at, record, &mut piece, &mut run, all_times),
+                Err(Damaged) => {
+                    self.damaged += 1;
+                    let mut damaged = InodeRecord::default();
+                    damaged.set_role(Role::Damaged);
+                    piece.set(at, damaged, 0);
+                }
+            }
+        }
+        piece.inodes.records.shrink_to_fit();
+        piece.inodes.times.shrink_to_fit();
+        piece
+    }
+
+    fn add(
+        &mut self,
+        number: u32,
+        at: usize,
+        record: Record<'_>,
+        piece: &mut Piece,
+        run: &mut Option<Run>,
+        all_times: bool,
+    ) {
+        let base = record.base();
+        let is_directory = record.is_directory();
+        let inode = base.map_or(number.into(), |base| base.record);
+        let mut facts = Facts::default();
+        let read = facts.read(record, |name| match u32::try_from(inode) {
+            Ok(inode) if inode >= FIRST_USER => {
+                // That an extension belongs to a directory is not known here.
+                let may_be_directory = is_directory || base.is_some();
+                self.add_name(name, number, inode, base, may_be_directory, run)
+            }
+            _ => Ok(()),
+        });
+        self.damaged += u64::from(read.is_err());
+        if let Some(base) = base {
+            self.add_extension(base, &facts);
+            return;
+        }
+        let mut inode_record = facts.inode_record(is_directory);
+        let place = Reference::of(number, record.sequence());
+        for (content, attribute) in facts.contents() {
+            if content.matters(&inode_record)
+                && let Some(special) = self.special(place, content, attribute)
+            {
+                special::apply(special, &mut inode_record);
+            }
+        }
+        piece.set(at, inode_record, record.sequence());
+        if all_times {
+            piece.inodes.times.resize_with(at, Times::default);
+            piece.inodes.times.push(facts.times());
+        }
+    }
+
+    fn add_extension(&mut self, base: Reference, facts: &Facts<'_>) {
+        let mut special = None;
+        for (content, attribute) in facts.contents() {
+            special = special.or(self.special(base, content, attribute));
+        }
+        let (data, index) = (facts.sizes(false), facts.sizes(true));
+        if facts.names > 0 || data.is_some() || index.is_some() || special.is_some() {
+            let names = facts.names;
+            self.extensions.push(Extension { base, names, data, index, special });
+        }
+    }
+
+    /// Returns what content means, or records where it is.
+    fn special(
+        &mut self,
+        record: Reference,
+        content: Content,
+        attribute: Attribute<'_>,
+    ) -> Option<Special> {
+        let size = attribute.sizes().size;
+        if !content.may_have(size) {
+            return None;
+        }
+        if let Some(list) = attribute.run_list() {
+            self.outside.push(Outside { record, content, size, run_list: list.to_owned() });
+            return None;
+        }
+        content.in_record(attribute)
+    }
+
+    fn add_name(
+        &mut self,
+        name: FileName<'_>,
+        record: u32,
+        inode: u32,
+        base: Option<Reference>,
+        may_be_directory: bool,
+        run: &mut Option<Run>,
+    ) -> Result<(), Damaged> {
+        let directory = name.directory();
+        let is_same = |run: &Run| run.directory == directory && run.base == base;
+        if !run.as_ref().is_some_and(is_same) {
+            let new = Run { directory, base };
+            self.names.begin(self.runs.len() as u32, record);
+            self.runs.push(new);
+            *run = Some(new);
+        }
+        self.names.push_with(inode, may_be_directory, |out| name.append_to(out))
+    }
+}
+
+impl Piece {
+    /// Sets the record at this place, which is behind all others.
+    fn set(&mut self, at: usize, record: InodeRecord, sequence: u16) {
+        self.inodes.records.resize_with(at, InodeRecord::default);
+        self.inodes.records.push(record);
+        self.sequences.resize(at, 0);
+        self.sequences.push(sequence);
+    }
+}
