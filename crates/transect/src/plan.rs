@@ -4,6 +4,7 @@
 
 mod auto;
 
+use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct ScanPlan {
 pub(crate) struct ThreadLimits {
     busy: Option<usize>,
     waiting: Option<usize>,
+    /// Whether the number of threads was given, instead of limits.
+    requested: bool,
     /// The maximum that the descriptor limit allows.
     max: usize,
 }
@@ -128,23 +131,31 @@ impl ThreadLimits {
         Self {
             busy: requested.or(options.busy_threads),
             waiting: requested.or(options.waiting_threads),
+            requested: requested.is_some(),
             max: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
         }
     }
 
+    /// Returns whether the number of threads was given. Otherwise, walks start them when they pay.
+    pub(crate) fn are_requested(self) -> bool {
+        self.requested
+    }
+
     /// Returns the number of threads to use while directories come from memory.
+    pub(crate) fn busy(self) -> usize {
+        self.limits().0
+    }
+
+    /// Returns the numbers of threads to use while directories come from memory, and while they wait
+    /// for a device: the second is at least the first.
     ///
     /// Called only when a walk needs a second thread: counting the available cores of a container
     /// takes twenty system calls, more than a small directory.
-    pub(crate) fn busy(self) -> usize {
-        self.busy.unwrap_or_else(|| cores().min(MAX_DEFAULT_THREADS)).clamp(1, self.max)
-    }
-
-    /// Returns the number of threads to use while directories wait for a device: at least
-    /// [`Self::busy`].
-    pub(crate) fn waiting(self) -> usize {
-        let default = || cores().clamp(DEFAULT_WAITING_THREADS, MAX_DEFAULT_THREADS);
-        self.waiting.unwrap_or_else(default).max(self.busy()).min(self.max)
+    pub(crate) fn limits(self) -> (usize, usize) {
+        let cores = LazyCell::new(cores);
+        let busy = self.busy.unwrap_or_else(|| cores.min(MAX_DEFAULT_THREADS)).clamp(1, self.max);
+        let waiting = || cores.clamp(DEFAULT_WAITING_THREADS, MAX_DEFAULT_THREADS);
+        (busy, self.waiting.unwrap_or_else(waiting).max(busy).min(self.max))
     }
 
     /// Returns the maximum number of descriptors that the threads use at once.
@@ -206,7 +217,7 @@ mod tests {
 
     fn threads(options: ScanOptions) -> (usize, usize) {
         let plan = options.plan().expect("options that can be");
-        (plan.threads.busy(), plan.threads.waiting())
+        plan.threads.limits()
     }
 
     #[test]

@@ -62,6 +62,8 @@ const fn row(
 /// All rows that are not methods, by number.
 #[rustfmt::skip]
 pub const ROWS: &[ContractRow] = &[
+    row("A11", "the USN journal", Kept, "transect changes --journal: of images and devices with NTFS; a log of changes beside the walk, not a tree"),
+    row("A12", "direct reading of NTFS records", Kept, "--reader ntfs: images, devices and partitions, all of a volume at once; live Windows is on the roadmap"),
     row("A28", "the first parse of an IDE, 10 to 15 times faster", Kept, "lab run attributes: includes and compile-database, the cache frozen"),
     row("A38", "one core is saturated", Kept, "cores used in every table: CPU time of a run over its time; --counters: over time"),
     row("A40", "directories skipped, files kept", Kept, "the work counts both apart"),

@@ -1,5 +1,7 @@
 //! Conditions on attributes: size, time, owner.
 
+use std::str::FromStr;
+
 use transect_sys::{Attributes, FieldMask, FileType};
 
 /// Conditions on attributes. An unknown attribute meets none.
@@ -45,6 +47,23 @@ impl ModeCondition {
             Self::All(bits) => mode & bits == bits,
             Self::Any(bits) => bits == 0 || mode & bits != 0,
         }
+    }
+}
+
+/// Parses octal digits: exactly these bits, all of them after `-`, at least one of them after `/`.
+impl FromStr for ModeCondition {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (condition, digits): (fn(u16) -> Self, _) = match text.split_at_checked(1) {
+            Some(("-", digits)) => (Self::All, digits),
+            Some(("/", digits)) => (Self::Any, digits),
+            _ => (Self::Exactly, text),
+        };
+        let bits = u16::from_str_radix(digits, 8)
+            .ok()
+            .filter(|bits| *bits <= 0o7777 && digits.bytes().all(|digit| digit.is_ascii_digit()));
+        bits.map(condition).ok_or("not an octal number up to 7777")
     }
 }
 
@@ -151,6 +170,16 @@ mod tests {
         attributes.set_size(size);
         attributes.set_mtime(mtime);
         attributes
+    }
+
+    #[test]
+    fn mode_condition_has_the_forms_of_find() {
+        assert_eq!("0644".parse(), Ok(ModeCondition::Exactly(0o644)));
+        assert_eq!("-4000".parse(), Ok(ModeCondition::All(0o4000)));
+        assert_eq!("/22".parse(), Ok(ModeCondition::Any(0o22)));
+        for text in ["", "-", "/", "8", "u+x", "--1", "-+1", "10000"] {
+            assert!(text.parse::<ModeCondition>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -76,9 +76,8 @@ impl SortKey {
         }
     }
 
-    /// Returns a number that sorts smallest first; `None` for keys without one, or if it is
-    /// unknown.
-    fn sort_value(self, of: &Attributes) -> Option<i128> {
+    /// Returns a number that sorts smallest first; `None` for a key of text, or if the attribute is unknown.
+    pub fn sort_value(self, of: &Attributes) -> Option<i128> {
         let largest_first = |number: u64| -i128::from(number);
         let newest_first = |time: i64| -i128::from(time);
         match self {

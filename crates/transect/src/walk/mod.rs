@@ -8,6 +8,9 @@
 //!             └──► the directories found: more tasks ──────────────┘
 //! ```
 //!
+//! While threads have nothing to do, [`helpers`] lets them query the entries of a large directory that
+//! another one lists.
+//!
 //! [`stepped`] begins a walk on the caller's thread, one batch at a time, for iterators.
 //!
 //! [`stored`] delivers a tree that was read before.
@@ -17,13 +20,16 @@
 //! that a directory yields. All orders produce the same result.
 
 mod budget;
+mod device_wait;
 mod futures;
+mod helpers;
 mod mounts;
 mod recursive;
 mod roots;
 mod sequential;
 mod shared;
 mod shared_queue;
+mod spare_work;
 mod stealing;
 mod stepped;
 mod stored;

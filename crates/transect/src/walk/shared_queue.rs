@@ -1,4 +1,5 @@
-//! One queue shared by all threads, under one lock.
+//! One queue shared by all threads, under one lock. A thread that finds it empty helps another one with
+//! a large directory ([`helpers`](super::helpers)).
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,17 +8,22 @@ use std::thread::Builder;
 use transect_sys::Reader;
 
 use crate::sink::Sink;
+use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::shared::WalkShared;
 use crate::walk::task::{Task, Tasks};
 use crate::walk::worker::Worker;
 
-struct TaskQueue<T> {
-    state: Mutex<QueueState<T>>,
+struct TaskQueue<H, T> {
+    state: Mutex<QueueState<H, T>>,
     changed: Condvar,
+    batches: PendingBatches<H>,
+    threads: usize,
 }
 
-struct QueueState<T> {
-    tasks: VecDeque<T>,
+struct QueueState<H, T> {
+    tasks: VecDeque<Task<H, T>>,
+    /// The number of threads that have nothing to do, or have not begun.
+    idle: usize,
     /// Tasks that wait or are in progress. At zero the walk is finished.
     pending: usize,
     /// A thread panicked: all others stop.
@@ -31,11 +37,14 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    let state = QueueState { pending: tasks.len(), tasks: tasks.into(), aborted: false };
-    let queue = &TaskQueue { state: Mutex::new(state), changed: Condvar::new() };
+    let threads = shared.plan.threads.busy();
+    let state =
+        QueueState { pending: tasks.len(), tasks: tasks.into(), idle: threads, aborted: false };
+    let (changed, batches) = (Condvar::new(), PendingBatches::default());
+    let queue = &TaskQueue { state: Mutex::new(state), changed, batches, threads };
     std::thread::scope(|scope| {
         // The walk continues if a thread fails to start: the first one always works.
-        let others: Vec<_> = (1..shared.plan.threads.busy())
+        let others: Vec<_> = (1..threads)
             .map_while(|id| Builder::new().spawn_scoped(scope, move || queue.work(spawn(id))).ok())
             .collect();
         let threads = 1 + others.len();
@@ -47,23 +56,40 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     })
 }
 
-impl<H, T> TaskQueue<Task<H, T>> {
+/// What a thread does next.
+enum Work<H, T> {
+    Visit(Task<H, T>),
+    Help(PendingBatch<H>),
+}
+
+impl<H, T> TaskQueue<H, T> {
     fn work<R: Reader<Handle = H>, S: Sink<Tag = T>>(&self, mut worker: Worker<'_, R, S>) -> S {
         let _end = EndOnPanic(self);
         let mut children = Vec::new();
-        while let Some(task) = self.next() {
-            worker.visit(task, &mut children);
-            self.done(&mut children);
+        while let Some(work) = self.next() {
+            match work {
+                Work::Visit(task) => {
+                    worker.visit_with(self, task, &mut children);
+                    self.done(&mut children);
+                }
+                Work::Help(batch) => {
+                    worker.help(batch);
+                    self.lock().idle += 1;
+                }
+            }
         }
         worker.into_sink()
     }
 
-    /// Removes and returns the next task; waits while tasks in progress may still yield some.
-    fn next(&self) -> Option<Task<H, T>> {
+    /// Removes and returns the next task, or a batch if there is none; waits while tasks in progress
+    /// may still yield some.
+    fn next(&self) -> Option<Work<H, T>> {
         let mut state = self.lock();
         loop {
-            if let Some(task) = state.tasks.pop_front() {
-                return Some(task);
+            let task = state.tasks.pop_front().map(Work::Visit);
+            if let Some(work) = task.or_else(|| self.batches.take().map(Work::Help)) {
+                state.idle -= 1;
+                return Some(work);
             }
             if state.pending == 0 || state.aborted {
                 return None;
@@ -75,6 +101,7 @@ impl<H, T> TaskQueue<Task<H, T>> {
     /// Finishes one task, and adds those that it yielded.
     fn done(&self, children: &mut Vec<Task<H, T>>) {
         let mut state = self.lock();
+        state.idle += 1;
         if state.aborted {
             return children.clear();
         }
@@ -86,16 +113,36 @@ impl<H, T> TaskQueue<Task<H, T>> {
     }
 }
 
-impl<T> TaskQueue<T> {
-    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
+impl<H, T> Helpers<H> for TaskQueue<H, T> {
+    fn are_free(&self) -> bool {
+        self.lock().idle > 0
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn pending(&self) -> &PendingBatches<H> {
+        &self.batches
+    }
+
+    fn call(&self, _: bool) {
+        // A thread that has found no batch waits once the lock is free.
+        let _state = self.lock();
+        self.changed.notify_one();
+    }
+}
+
+impl<H, T> TaskQueue<H, T> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<H, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Ends the walk on all threads when a sink panics: the others would wait forever.
-struct EndOnPanic<'a, T>(&'a TaskQueue<T>);
+struct EndOnPanic<'a, H, T>(&'a TaskQueue<H, T>);
 
-impl<T> Drop for EndOnPanic<'_, T> {
+impl<H, T> Drop for EndOnPanic<'_, H, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mut state = self.0.lock();

@@ -17,35 +17,34 @@
 //! (Dekker). The pusher then takes the gate's lock, which the sleeper holds until it waits: no
 //! wake-up is lost, and no thread polls.
 //!
-//! **Growth.** The walk starts on the caller's thread. While a thread has tasks to spare and no
-//! thread sleeps, another one is started: up to the number of cores while directories come from
-//! memory, beyond it only while they wait for a device. So a tree of ten files starts no thread, a
-//! warm tree as many as can work, and a cold tree as many as the device can serve. A single slow
-//! directory does not prove waiting: the scheduler may have taken the core away. That happens once
-//! in hundreds of directories, though, and a device makes nearly all of them slow, so
-//! [`SLOW_OF_EIGHT`] of a thread's last eight directories must have been slow.
+//! **Growth.** The walk starts on the caller's thread, which gets a second one when many directories
+//! wait, or more and more, or when several have waited for long ([`SpareWork`]). From then on, while a thread has tasks to spare and no thread sleeps,
+//! another one is started: up to the number of cores while directories come from memory, beyond it
+//! only while they wait for a device. So a tree of ten files starts no thread, a warm tree as many as
+//! can work, and a cold tree as many as the device can serve. A single slow directory does not prove
+//! waiting: the scheduler may have taken the core away. That happens once in hundreds of directories,
+//! though, and a device makes nearly all of them slow, so several of a thread's last eight directories
+//! must have been slow ([`DeviceWait`]).
+//!
+//! **Large directories.** A thread that finds no task helps another one with a large directory
+//! ([`helpers`](super::helpers)) before it sleeps. Batches that wait for it are looked for and
+//! announced as tasks are.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
 use crate::sink::Sink;
+use crate::walk::device_wait::DeviceWait;
+use crate::walk::helpers::{Helpers, PendingBatches};
 use crate::walk::shared::WalkShared;
+use crate::walk::spare_work::SpareWork;
 use crate::walk::task::{Task, Tasks};
-use crate::walk::worker::Worker;
-
-/// A directory that takes longer than this, plus [`SLOW_ENTRY`] per entry, has waited for a device.
-/// Warm, a directory takes 5 µs and 2 µs per entry (peers-scan: the floor); the fastest devices
-/// take some 60 µs per request.
-const SLOW_DIRECTORY: Duration = Duration::from_micros(60);
-const SLOW_ENTRY: Duration = Duration::from_micros(8);
-
-/// How many of its last eight directories must be slow before a thread counts as waiting.
-const SLOW_OF_EIGHT: u32 = 3;
+use crate::walk::worker::{Reading, Worker};
 
 struct Pool<'p, R: Reader, S: Sink, F> {
     spawn: &'p F,
@@ -57,6 +56,8 @@ struct Pool<'p, R: Reader, S: Sink, F> {
     busy: usize,
     waiting: usize,
     pending: AtomicUsize,
+    /// Batches of large directories, for threads without tasks.
+    batches: PendingBatches<R::Handle>,
     sleepers: AtomicUsize,
     gate: Mutex<()>,
     wake: Condvar,
@@ -77,14 +78,20 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
     mut tasks: Tasks<R, S>,
     spawn: &(impl Fn(usize) -> Worker<'r, R, S> + Sync),
 ) -> (Vec<S>, usize) {
-    // A single task cannot be shared: no pool is needed yet.
-    while tasks.len() < 2 {
-        match tasks.pop() {
-            Some(task) => first.visit(task, &mut tasks),
-            None => return (vec![first.into_sink()], 1),
-        };
+    let mut spare = SpareWork::new(shared.plan.threads);
+    let (mut large, mut children) = (None, Vec::new());
+    while large.is_none() && !spare.is_worth_a_thread(tasks.len()) {
+        let Some(task) = tasks.pop() else { return (vec![first.into_sink()], 1) };
+        let may_share = || shared.plan.threads.busy() > 1;
+        let began = Instant::now();
+        large = first.visit_until_shared(task, &mut children, may_share);
+        let entries = first.report_progress();
+        spare.add(entries, began.elapsed().saturating_sub(first.take_sink_wait()));
+        if large.is_none() {
+            tasks.append(&mut children);
+        }
     }
-    let (busy, waiting) = (shared.plan.threads.busy(), shared.plan.threads.waiting());
+    let (busy, waiting) = shared.plan.threads.limits();
     let mut deques: Stacks<R, S> = (0..waiting).map(|id| (id, Deque::new_lifo())).collect();
     let stealers = deques.iter().map(|(_, deque)| deque.stealer()).collect();
     deques.reverse();
@@ -96,20 +103,41 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
         started: AtomicUsize::new(1),
         busy,
         waiting,
-        pending: AtomicUsize::new(tasks.len()),
+        pending: AtomicUsize::new(tasks.len() + usize::from(large.is_some())),
+        batches: PendingBatches::default(),
         sleepers: AtomicUsize::new(0),
         gate: Mutex::new(()),
         wake: Condvar::new(),
         aborted: AtomicBool::new(false),
         sinks: Mutex::new(Vec::new()),
     };
-    tasks.into_iter().for_each(|task| local.push(task));
-    std::thread::scope(|scope| pool.work(scope, id, local, first));
+    std::thread::scope(|scope| {
+        tasks.into_iter().for_each(|task| local.push(task));
+        pool.begin(scope, (id, local), first, large.map(|large| (large, children)));
+    });
     let started = pool.started.into_inner();
     (pool.sinks.into_inner().unwrap_or_else(PoisonError::into_inner), started)
 }
 
 impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> Pool<'p, R, S, F> {
+    /// Visits the rest of a large directory, if there is one, and then tasks as the first thread.
+    fn begin<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        (id, local): (usize, Deque<TaskOf<R, S>>),
+        mut worker: Worker<'r, R, S>,
+        large: Option<(Reading<R, S>, Tasks<R, S>)>,
+    ) {
+        if let Some((large, mut children)) = large {
+            let _abort = self.abort_on_panic();
+            worker.visit_shared(&PoolHelpers { pool: self, scope }, large, &mut children);
+            worker.report_progress();
+            self.finish_task(children.len());
+            children.into_iter().for_each(|child| local.push(child));
+        }
+        self.work(scope, id, local, worker);
+    }
+
     fn work<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -117,42 +145,48 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         local: Deque<TaskOf<R, S>>,
         mut worker: Worker<'r, R, S>,
     ) {
-        let _abort = AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake };
+        let _abort = self.abort_on_panic();
+        let helpers = PoolHelpers { pool: self, scope };
         let mut children = Vec::new();
-        // One bit per directory, the last eight.
-        let mut slow_ones = 0u8;
+        let mut waits = DeviceWait::default();
         if local.len() > 1 {
             self.share_work(scope, false);
         }
-        while let Some(task) = self.next_task(id, &local) {
+        while let Some(task) = self.next_task(id, &local, &mut worker) {
             let began = Instant::now();
-            let entries = worker.visit(task, &mut children);
-            let limit = SLOW_DIRECTORY + SLOW_ENTRY * entries;
+            let entries = worker.visit_with(&helpers, task, &mut children);
             // A sink that waits for its consumer says nothing about the device.
-            let slow = began.elapsed().saturating_sub(worker.take_sink_wait()) > limit;
-            slow_ones = slow_ones << 1 | u8::from(slow);
+            waits.add(entries, began.elapsed().saturating_sub(worker.take_sink_wait()));
             self.finish_task(children.len());
             children.drain(..).for_each(|child| local.push(child));
             // This thread needs one task for itself.
             if local.len() > 1 {
-                let slow_device = slow_ones.count_ones() >= SLOW_OF_EIGHT;
-                self.share_work(scope, slow_device);
-                if slow_device {
-                    // Require new evidence for the next thread: one stall of the machine must not
-                    // start them all.
-                    slow_ones = 0;
-                }
+                self.share_work(scope, waits.take_proof());
             }
         }
         lock(&self.sinks).push(worker.into_sink());
     }
 
-    /// Returns the newest task of this thread, or the oldest of another one. Sleeps while there are
-    /// none but tasks in progress may yield some.
-    fn next_task(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
+    fn abort_on_panic(&self) -> AbortOnPanic<'_> {
+        AbortOnPanic { aborted: &self.aborted, gate: &self.gate, wake: &self.wake }
+    }
+
+    /// Returns the newest task of this thread, or the oldest of another one. While there are none,
+    /// helps with large directories. Sleeps while there is nothing to do but tasks in progress may
+    /// yield some.
+    fn next_task(
+        &self,
+        id: usize,
+        local: &Deque<TaskOf<R, S>>,
+        worker: &mut Worker<'r, R, S>,
+    ) -> Option<TaskOf<R, S>> {
         loop {
             if let Some(task) = local.pop().or_else(|| self.steal(id, local)) {
                 return Some(task);
+            }
+            if let Some(batch) = self.batches.take() {
+                worker.help(batch);
+                continue;
             }
             let mut gate = lock(&self.gate);
             self.sleepers.fetch_add(1, Ordering::SeqCst);
@@ -162,7 +196,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
                 {
                     break false;
                 }
-                if self.stealers.iter().any(|stealer| !stealer.is_empty()) {
+                if self.is_anything_left() {
                     break true;
                 }
                 gate = self.wake.wait(gate).unwrap_or_else(PoisonError::into_inner);
@@ -172,6 +206,10 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
                 return None;
             }
         }
+    }
+
+    fn is_anything_left(&self) -> bool {
+        self.batches.len() > 0 || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 
     fn steal(&self, id: usize, local: &Deque<TaskOf<R, S>>) -> Option<TaskOf<R, S>> {
@@ -217,9 +255,7 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
 
     fn wake_one(&self) {
         fence(Ordering::SeqCst);
-        if self.sleepers.load(Ordering::Relaxed) > 0
-            && self.stealers.iter().any(|stealer| !stealer.is_empty())
-        {
+        if self.sleepers.load(Ordering::Relaxed) > 0 && self.is_anything_left() {
             let _gate = lock(&self.gate);
             self.wake.notify_one();
         }
@@ -235,6 +271,36 @@ impl<'p, 'r, R: Reader, S: Sink + 'r, F: Fn(usize) -> Worker<'r, R, S> + Sync> P
         if thread.is_ok() {
             self.started.fetch_add(1, Ordering::Relaxed);
         }
+    }
+}
+
+/// The other threads of a pool.
+struct PoolHelpers<'scope, 'env, 'p, R: Reader, S: Sink, F> {
+    pool: &'scope Pool<'p, R, S, F>,
+    scope: &'scope Scope<'scope, 'env>,
+}
+
+impl<'scope, 'r, R, S, F> Helpers<R::Handle> for PoolHelpers<'scope, '_, '_, R, S, F>
+where
+    R: Reader,
+    S: Sink + 'r,
+    F: Fn(usize) -> Worker<'r, R, S> + Sync,
+{
+    fn are_free(&self) -> bool {
+        let Pool { sleepers, started, busy, .. } = self.pool;
+        sleepers.load(Ordering::Relaxed) > 0 || started.load(Ordering::Relaxed) < *busy
+    }
+
+    fn threads(&self) -> usize {
+        self.pool.started.load(Ordering::Relaxed).max(self.pool.busy)
+    }
+
+    fn pending(&self) -> &PendingBatches<R::Handle> {
+        &self.pool.batches
+    }
+
+    fn call(&self, slow_device: bool) {
+        self.pool.share_work(self.scope, slow_device);
     }
 }
 

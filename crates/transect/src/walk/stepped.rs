@@ -109,7 +109,7 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
     /// between directories.
     pub(crate) fn can_use_threads(&self) -> bool {
         let plan = &self.shared.plan;
-        self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.waiting() > 1
+        self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.limits().1 > 1
     }
 
     /// Prepares for many directories.

@@ -1,6 +1,7 @@
 //! One worker reads one directory: enter, list, judge, fill, deliver.
 
 mod enter;
+mod large;
 mod links;
 mod missing;
 mod probe;
@@ -133,6 +134,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     }
 
     /// Enters a directory. Returns `None`, and finishes it, if it is not to be read.
+    ///
+    /// Always inline, as the steps below: they are called in two or three places, and as separate
+    /// functions they took 150 instructions more a directory (callgrind).
+    #[inline(always)]
     pub(super) fn begin(&mut self, task: TaskOf<R, S>) -> Option<Reading<R, S>> {
         let entered = if self.shared.is_stopped() { None } else { self.enter(&task) };
         let Some(EnteredDir { dir, handle }) = entered else {
@@ -164,32 +169,74 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         reading: &mut Reading<R, S>,
         children: &mut Tasks<R, S>,
     ) -> ListStatus {
-        let Reading { dir, handle, links, .. } = reading;
-        let listing = match self.reader.list(handle, &mut self.batch, &self.shared.want) {
-            Ok(listing) => listing,
+        match self.list(&reading.dir, &reading.handle) {
+            Some(listing) => self.read_listed(reading, listing, children),
+            None => ListStatus::End,
+        }
+    }
+
+    /// Lists the next entries of a directory; `None` after an error.
+    #[inline(always)]
+    fn list(&mut self, dir: &DirOf<S>, handle: &R::Handle) -> Option<ListStatus> {
+        match self.reader.list(handle, &mut self.batch, &self.shared.want) {
+            Ok(listing) => Some(listing),
             Err(Fault::Vanished) => {
                 self.report_unlistable(dir);
-                return ListStatus::End;
+                None
             }
             Err(Fault::Failed(error)) => {
                 let depth = dir.entry_depth() - 1;
                 self.error(dir, Operation::ReadDirectory, dir.path(), depth, error);
-                return ListStatus::End;
+                None
             }
-        };
+        }
+    }
+
+    /// Queries and delivers the listed entries. Returns `End` if the walk was stopped.
+    #[inline(always)]
+    fn read_listed(
+        &mut self,
+        reading: &mut Reading<R, S>,
+        listing: ListStatus,
+        children: &mut Tasks<R, S>,
+    ) -> ListStatus {
+        let Reading { dir, handle, links, .. } = reading;
+        let is_judged = self.prepare(dir, handle, listing);
+        self.reader.fill(handle, &mut self.batch, &self.shared.want);
+        self.complete(dir, handle, is_judged, children, links);
+        if self.shared.is_stopped() { ListStatus::End } else { listing }
+    }
+
+    /// Judges the listed entries by name and type. Returns false, and leaves it to
+    /// [`Self::complete`], if their attributes must be queried first.
+    #[inline(always)]
+    fn prepare(&mut self, dir: &DirOf<S>, handle: &R::Handle, listing: ListStatus) -> bool {
         self.load_ignore_rules(dir, listing);
-        if self.must_ask_first() {
-            self.fill(dir, handle);
+        let is_judged = !self.must_ask_first();
+        if is_judged {
             self.judge(dir, handle);
-        } else {
+        }
+        is_judged
+    }
+
+    /// Delivers the entries whose attributes were queried, and collects the directories among them.
+    #[inline(always)]
+    fn complete(
+        &mut self,
+        dir: &DirOf<S>,
+        handle: &R::Handle,
+        is_judged: bool,
+        children: &mut Tasks<R, S>,
+        links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
+    ) {
+        self.report_faults(dir);
+        if !is_judged {
             self.judge(dir, handle);
-            self.fill(dir, handle);
         }
         self.judge_attributes();
         self.judge_contents(dir, Some(handle));
         self.deliver(dir);
         self.collect(dir, children, links);
-        if self.shared.is_stopped() { ListStatus::End } else { listing }
     }
 
     /// Finishes a directory that was read, except for `children`, the directories in it.
@@ -306,9 +353,8 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         });
     }
 
-    /// Queries the wanted attributes, reports failures, and removes entries that are gone.
-    fn fill(&mut self, dir: &DirOf<S>, handle: &R::Handle) {
-        self.reader.fill(handle, &mut self.batch, &self.shared.want);
+    /// Reports queries that failed, and removes entries that are gone.
+    fn report_faults(&mut self, dir: &DirOf<S>) {
         let Self { shared, sink, batch, counts, .. } = self;
         batch.drain_faults(|name, file_type, fault| match fault {
             Fault::Vanished => dir.note_missing(name, file_type),

@@ -2,6 +2,8 @@
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 
+#[cfg(target_os = "linux")]
+mod btrfs_volumes;
 mod callbacks;
 #[cfg(target_os = "linux")]
 mod churn;
@@ -9,6 +11,7 @@ mod faults;
 mod filters;
 mod interruptions;
 mod iterator;
+mod large;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
@@ -20,6 +23,8 @@ mod mounted_volumes;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod ncdu;
+#[cfg(target_os = "linux")]
+mod ntfs_volumes;
 mod partial_table;
 mod properties;
 mod support;

@@ -85,8 +85,6 @@ const ABSENT: &[(&str, &str, &str, &str)] = &[
         "C++",
         "MFC is not free, and a wrapper of FindFirstFile: find-first-file",
     ),
-    ("usn-journal", "A11", "C", "a log of changes, no tree: the roadmap has it for `watch`"),
-    ("ntfs-file-table", "A12", "C", "needs a whole NTFS volume: the roadmap has volume readers"),
     ("windirstat", "A24", "C++", "a program with a window on Windows: its walk is find-first-file"),
     (
         "altwindirstat",

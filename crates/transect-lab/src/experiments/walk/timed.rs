@@ -137,6 +137,10 @@ impl<R: Reader> Reader for Timed<R> {
         self.attributes(|reader| reader.fill(handle, batch, want));
     }
 
+    fn shares_queries(handle: &R::Handle) -> bool {
+        R::shares_queries(handle)
+    }
+
     fn volume(handle: &R::Handle) -> Volume {
         R::volume(handle)
     }
