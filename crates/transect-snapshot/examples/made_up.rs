@@ -1,8 +1,9 @@
 //! Writes snapshots of a made-up tree, to measure with: two million entries in 200,000 directories with
-//! random names, sizes and times; the same with 2,000 changes anywhere, and with 2,000 in one place.
+//! random names, sizes and times; the same with 2,000 changes anywhere, and with 2,000 in one place: files of
+//! another size, and a third each of these, of new files and of files that are gone.
 //!
 //! `cargo run --release -p transect-snapshot --example made_up DIRECTORY` writes `a.parquet`,
-//! `spread.parquet` and `clustered.parquet`.
+//! `spread.parquet`, `clustered.parquet`, `spread-names.parquet` and `clustered-names.parquet`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,6 +16,16 @@ use transect_snapshot::{Metadata, write};
 const DIRECTORIES: u64 = 200_000;
 const FILES_EACH: u64 = 9;
 const CHANGES: u64 = 2000;
+
+/// What happens to a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    Size,
+    /// A new file is beside it.
+    Addition,
+    Removal,
+}
 
 /// Returns a number that looks random and depends only on the seed (SplitMix64).
 fn random(seed: u64) -> u64 {
@@ -49,7 +60,7 @@ fn attributes(file_type: FileType, entry: u64, is_changed: bool) -> Attributes {
 }
 
 /// Makes the tree: directories in directories of sixteen, files in all.
-fn table(is_changed: &impl Fn(u64) -> bool) -> Table {
+fn table(change: &dyn Fn(u64) -> Change) -> Table {
     let columns = FieldMask::MTIME
         | FieldMask::MODE
         | FieldMask::UID
@@ -75,9 +86,15 @@ fn table(is_changed: &impl Fn(u64) -> bool) -> Table {
         };
         importer.enter(OsStr::new(&own), &attributes(FileType::Directory, entry, false));
         for file in entry + 1..=entry + FILES_EACH {
-            let own = format!("{}-{file}", name(file));
-            let of = attributes(FileType::File, file, is_changed(file));
-            importer.add_entry(OsStr::new(&own), &of);
+            let (own, change) = (format!("{}-{file}", name(file)), change(file));
+            if change != Change::Removal {
+                let of = attributes(FileType::File, file, change == Change::Size);
+                importer.add_entry(OsStr::new(&own), &of);
+            }
+            if change == Change::Addition {
+                let of = attributes(FileType::File, file + DIRECTORIES * (FILES_EACH + 1), false);
+                importer.add_entry(OsStr::new(&format!("{own}-new")), &of);
+            }
         }
         waiting.push(Step::Leave);
         let first = directory * 16 + 1;
@@ -92,17 +109,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let last = total - CHANGES * 10 / 9;
     let is_spread = |file: u64| random(file ^ 7) % total < CHANGES * 10 / 9;
     let is_clustered = |file: u64| file > last;
-    let tables = [
-        ("a", table(&|_| false)),
-        ("spread", table(&is_spread)),
-        ("clustered", table(&is_clustered)),
+    let size = |is_changed: bool| if is_changed { Change::Size } else { Change::Nothing };
+    let names = |is_changed: bool, file: u64| match random(file ^ 8) % 3 {
+        _ if !is_changed => Change::Nothing,
+        0 => Change::Size,
+        1 => Change::Addition,
+        _ => Change::Removal,
+    };
+    let tables: [(&str, &dyn Fn(u64) -> Change); 5] = [
+        ("a", &|_| Change::Nothing),
+        ("spread", &|file| size(is_spread(file))),
+        ("clustered", &|file| size(is_clustered(file))),
+        ("spread-names", &|file| names(is_spread(file), file)),
+        ("clustered-names", &|file| names(is_clustered(file), file)),
     ];
-    for (name, table) in &tables {
+    for (name, change) in tables {
+        let table = table(change);
         let mut metadata = Metadata::default();
         metadata.complete = true;
         metadata.set_fields(table.columns());
         let mut file = File::create(directory.join(name).with_extension("parquet"))?;
-        write(table, &metadata, &Cancel::new(), &mut file)?;
+        write(&table, &metadata, &Cancel::new(), &mut file)?;
     }
     Ok(())
 }

@@ -20,6 +20,10 @@ pub const COMPARED: FieldMask = FieldMask::SIZE
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
 
+/// The bytes of an entry between its name and its digest: type, known attributes, three numbers of 8 bytes and six
+/// of 4.
+const FIXED_BYTES: usize = 1 + 2 + 3 * 8 + 6 * 4;
+
 /// The digest of a directory that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct DirectoryDigest {
@@ -41,11 +45,10 @@ impl DirectoryDigest {
     /// Adds an entry; a directory with its own digest.
     pub(crate) fn add(&mut self, name: &[u8], attributes: &Attributes, digest: Option<&Digest>) {
         let known = attributes.known() & COMPARED;
-        let record = &mut self.pending;
-        record.extend_from_slice(&(name.len() as u32).to_le_bytes());
-        record.extend_from_slice(name);
-        record.push(attributes.file_type() as u8);
-        record.extend_from_slice(&known.bits().to_le_bytes());
+        // One copy into the record takes a fraction of the time of one for each number.
+        let mut fixed = [0; FIXED_BYTES];
+        fixed[0] = attributes.file_type() as u8;
+        fixed[1..3].copy_from_slice(&known.bits().to_le_bytes());
         let wide = [
             attributes.size().unwrap_or(0),
             attributes.allocated().unwrap_or(0),
@@ -59,8 +62,17 @@ impl DirectoryDigest {
             attributes.attribute_bits().unwrap_or(0),
             attributes.reparse_tag().unwrap_or(0),
         ];
-        wide.iter().for_each(|value| record.extend_from_slice(&value.to_le_bytes()));
-        narrow.iter().for_each(|value| record.extend_from_slice(&value.to_le_bytes()));
+        let (of_wide, of_narrow) = fixed[3..].split_at_mut(8 * wide.len());
+        for (bytes, value) in of_wide.as_chunks_mut().0.iter_mut().zip(wide) {
+            *bytes = value.to_le_bytes();
+        }
+        for (bytes, value) in of_narrow.as_chunks_mut().0.iter_mut().zip(narrow) {
+            *bytes = u32::to_le_bytes(value);
+        }
+        let record = &mut self.pending;
+        record.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        record.extend_from_slice(name);
+        record.extend_from_slice(&fixed);
         if let Some(digest) = digest {
             record.extend_from_slice(digest);
         }

@@ -13,6 +13,7 @@ mod byte_values;
 mod diff;
 mod digest;
 mod find;
+mod linked_blocks;
 mod metadata;
 mod name_index;
 mod read;

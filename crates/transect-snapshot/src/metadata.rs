@@ -1,9 +1,11 @@
 //! What a snapshot says about itself: the key-value metadata of the file.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use transect::{Diagnostics, FieldMask};
+use transect::table::Table;
+use transect::{Diagnostics, FieldMask, Outcome};
 
 use crate::stored_error::{self, StoredError};
 
@@ -126,6 +128,30 @@ const FIELDS: &[(FieldMask, &str)] = &[
 ];
 
 impl Metadata {
+    /// Returns what a table and the outcome of its walk tell. What only the caller knows is empty: the
+    /// machine, the options, the scope, the time when the walk began and ended.
+    pub fn of_walk(table: &Table, outcome: &Outcome<()>) -> Self {
+        let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
+        let mut metadata = Self {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect(),
+            reader: Some(outcome.reader.as_str().to_owned()),
+            interrupted: outcome.interrupted,
+            complete: table.diagnostics().is_complete() && !outcome.interrupted,
+            ..Self::default()
+        };
+        for (row, path) in table.roots().zip(&roots) {
+            let device = table.attributes(row).device();
+            let identity = transect_sys::host::file_system_identity(path);
+            if let Some((device, identity)) = device.zip(identity) {
+                metadata.file_systems.push(FileSystem::new(device, identity));
+            }
+        }
+        metadata.set_fields(table.columns());
+        metadata.set_diagnostics(table.diagnostics());
+        metadata
+    }
+
     /// Copies what a walk left out or could not read.
     pub fn set_diagnostics(&mut self, diagnostics: &Diagnostics) {
         self.errors = diagnostics.errors;

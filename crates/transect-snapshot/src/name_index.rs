@@ -100,16 +100,11 @@ pub(crate) fn slice_of(gram: u32) -> u32 {
     mixed ^ (mixed >> 16)
 }
 
-/// Calls `each` with the grams of a name, without the case of ASCII letters.
+/// Returns the grams of a name whose ASCII letters are in lower case.
 #[inline]
-pub(crate) fn grams(name: &[u8], mut each: impl FnMut(u32)) {
-    let mut gram = 0;
-    for (index, byte) in name.iter().enumerate() {
-        gram = gram >> 8 | u32::from(byte.to_ascii_lowercase()) << 24;
-        if index + 1 >= GRAM_BYTES {
-            each(gram);
-        }
-    }
+pub(crate) fn grams(name: &[u8]) -> impl Iterator<Item = u32> {
+    let gram = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("BUG: four bytes"));
+    name.windows(GRAM_BYTES).map(gram)
 }
 
 #[cfg(test)]
@@ -117,9 +112,7 @@ mod tests {
     use super::*;
 
     fn all(name: &str) -> Vec<u32> {
-        let mut all = Vec::new();
-        grams(name.as_bytes(), |gram| all.push(gram));
-        all
+        grams(&name.as_bytes().to_ascii_lowercase()).collect()
     }
 
     #[test]

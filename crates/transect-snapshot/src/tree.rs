@@ -25,14 +25,16 @@ pub trait Tree {
     /// Returns a reader of an entry, and of everything below it.
     fn rows_of(&self, at: Self::Position) -> Self::Rows<'_>;
 
+    /// Makes a reader one of another entry, and of everything below it.
+    fn restart<'t>(&'t self, rows: &mut Self::Rows<'t>, at: Self::Position) {
+        *rows = self.rows_of(at);
+    }
+
     /// Returns the number of roots, as far as it matters: 0, 1 or more.
     ///
     /// # Errors
     /// The tree cannot be read.
     fn roots(&self) -> Result<usize, ReadError>;
-
-    /// Returns the attributes that are stored.
-    fn fields(&self) -> FieldMask;
 
     /// Returns the file systems of the roots.
     fn file_systems(&self) -> &[FileSystem];
@@ -151,6 +153,10 @@ impl<S: ReadAt> Tree for Snapshot<S> {
         Self::rows_of(self, row, rows)
     }
 
+    fn restart<'t>(&'t self, rows: &mut RowReader<'t, S>, (row, count): (u64, u64)) {
+        rows.restart(row, row.saturating_add(count).min(self.len()));
+    }
+
     fn roots(&self) -> Result<usize, ReadError> {
         let mut rows = Self::rows(self);
         let mut roots = 0;
@@ -160,10 +166,6 @@ impl<S: ReadAt> Tree for Snapshot<S> {
             more = rows.advance_past()?;
         }
         Ok(roots)
-    }
-
-    fn fields(&self) -> FieldMask {
-        self.metadata().fields()
     }
 
     fn file_systems(&self) -> &[FileSystem] {
@@ -275,10 +277,6 @@ impl Tree for LiveTree {
 
     fn roots(&self) -> Result<usize, ReadError> {
         Ok(self.table.roots().len().min(2))
-    }
-
-    fn fields(&self) -> FieldMask {
-        self.table.columns()
     }
 
     fn file_systems(&self) -> &[FileSystem] {

@@ -45,6 +45,13 @@ pub(super) struct Lone<P> {
     pub(super) moved_entries: u64,
 }
 
+impl<P> Lone<P> {
+    /// Returns whether there may be entries below it.
+    pub(super) fn is_directory(&self) -> bool {
+        self.facts.totals.is_some()
+    }
+}
+
 /// A directory that both trees have, on the way to the current entries.
 #[derive(Debug, Default)]
 struct Level {

@@ -16,7 +16,6 @@ mod compare;
 mod merge;
 mod moves;
 
-use crate::digest::COMPARED;
 use crate::read::ReadError;
 use crate::tree::{Tree, device_map};
 
@@ -33,9 +32,8 @@ use moves::MoveFinder;
 pub fn diff<A: Tree, B: Tree>(a: &A, b: &B, options: &DiffOptions) -> Result<Diff, ReadError> {
     // Trees of one root each are compared whatever the roots are called.
     let pairs_roots = a.roots()? == 1 && b.roots()? == 1;
-    // Digests cover the same attributes only if the same ones are stored.
-    let uses_digests = !options.verify && a.fields() & COMPARED == b.fields() & COMPARED;
-    let mut merger = Merger::new(*options, uses_digests);
+    // Digests cover which attributes are known, so those of trees with other attributes differ.
+    let mut merger = Merger::new(*options, !options.verify);
     merger.merge(a.rows(), b.rows(), Pair::Whole { pairs_roots })?;
     let devices = device_map(a.file_systems(), b.file_systems());
     let finder = MoveFinder::new(a, b, devices);

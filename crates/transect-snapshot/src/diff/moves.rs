@@ -115,8 +115,19 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
         merger: &mut Merger<A::Position, B::Position>,
     ) -> Result<Moves<A, B>, ReadError> {
         let mut candidates: HashMap<FileId, Candidate<B::Position>> = HashMap::new();
+        let mut offer = |at, attributes: &Attributes, digest| {
+            if let Some(id) = attributes.file_id() {
+                let identity = Identity::of(attributes, digest);
+                candidates.entry(id).or_insert(Candidate { at, identity });
+            }
+        };
+        let mut reader = None;
         for lone in &merger.added {
-            let mut rows = self.b.rows_of(lone.at);
+            if !lone.is_directory() {
+                offer(lone.at, &lone.facts.attributes, None);
+                continue;
+            }
+            let rows = below(self.b, &mut reader, lone.at);
             let mut more = rows.advance()?;
             while more {
                 let at = rows.position();
@@ -124,17 +135,23 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
                     more = rows.advance_past()?;
                     continue;
                 }
-                let attributes = rows.attributes_of(IDENTITY);
-                if let Some(id) = attributes.file_id() {
-                    let identity = Identity::of(&attributes, rows.digest());
-                    candidates.entry(id).or_insert(Candidate { at, identity });
-                }
+                offer(at, &rows.attributes_of(IDENTITY), rows.digest());
                 more = rows.advance()?;
             }
         }
         let mut moves = Vec::new();
+        let mut reader = None;
         for lone in &merger.removed {
-            let mut rows = self.a.rows_of(lone.at);
+            if !lone.is_directory() {
+                if let Some(target) = self.take(&lone.facts.attributes, None, &mut candidates) {
+                    merger.moved.0.insert(lone.at);
+                    merger.moved.1.insert(target);
+                    let (from, before) = (lone.path.clone(), lone.facts.clone());
+                    moves.push(Move { from, before, a: lone.at, b: target });
+                }
+                continue;
+            }
+            let rows = below(self.a, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
             let mut more = rows.advance()?;
             while more {
@@ -153,7 +170,7 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
                 merger.moved.0.insert(at);
                 merger.moved.1.insert(target);
                 let from = path.path().to_vec();
-                moves.push(Move { from, before: Facts::of(&rows), a: at, b: target });
+                moves.push(Move { from, before: Facts::of(rows), a: at, b: target });
                 more = rows.advance_past()?;
             }
         }
@@ -183,30 +200,38 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
     ) -> Result<(), ReadError> {
         let mut directories = Vec::new();
         let mut changes = Vec::new();
+        let mut add = |found: Move<A::Position, B::Position>, after: Facts, to: &[u8]| {
+            let fields = changed_fields(&found.before.attributes, &after.attributes);
+            if after.attributes.file_type() == FileType::Directory {
+                directories.push((found.a, found.b, found.from.clone(), to.to_vec()));
+            }
+            changes.push(Change {
+                from: Some(found.from),
+                before: Some(found.before),
+                after: Some(after),
+                fields,
+                ..Change::new(ChangeKind::Renamed, to.to_vec())
+            });
+        };
+        let mut reader = None;
         for lone in &merger.added {
             if moves.is_empty() {
                 break;
             }
-            let mut rows = self.b.rows_of(lone.at);
+            if !lone.is_directory() {
+                if let Some(found) = moves.remove(&lone.at) {
+                    add(found, lone.facts.clone(), &lone.path);
+                }
+                continue;
+            }
+            let rows = below(self.b, &mut reader, lone.at);
             let mut path = PathTracker::new(&lone.path);
             let mut more = rows.advance()?;
             while more {
                 path.enter(rows.depth(), rows.name());
                 // Below a directory that moved, other entries may have moved in.
                 if let Some(found) = moves.remove(&rows.position()) {
-                    let after = Facts::of(&rows);
-                    let to = path.path().to_vec();
-                    let fields = changed_fields(&found.before.attributes, &after.attributes);
-                    if after.attributes.file_type() == FileType::Directory {
-                        directories.push((found.a, found.b, found.from.clone(), to.clone()));
-                    }
-                    changes.push(Change {
-                        from: Some(found.from),
-                        before: Some(found.before),
-                        after: Some(after),
-                        fields,
-                        ..Change::new(ChangeKind::Renamed, to)
-                    });
+                    add(found, Facts::of(rows), path.path());
                 }
                 more = rows.advance()?;
             }
@@ -225,27 +250,42 @@ impl<'t, A: Tree, B: Tree> MoveFinder<'t, A, B> {
         let (moved_a, moved_b) = &merger.moved;
         merger.removed.retain(|lone| !moved_a.contains(&lone.at));
         merger.added.retain(|lone| !moved_b.contains(&lone.at));
+        let mut reader = None;
         for lone in &mut merger.removed {
-            count_moved(self.a, lone, |at| moved_a.contains(at))?;
+            count_moved(self.a, &mut reader, lone, |at| moved_a.contains(at))?;
         }
+        let mut reader = None;
         for lone in &mut merger.added {
-            count_moved(self.b, lone, |at| moved_b.contains(at))?;
+            count_moved(self.b, &mut reader, lone, |at| moved_b.contains(at))?;
         }
         Ok(())
     }
 }
 
+/// Returns a reader of an entry and everything below it: the same one each time, where there is one.
+fn below<'r, 't, T: Tree>(
+    tree: &'t T,
+    reader: &'r mut Option<T::Rows<'t>>,
+    at: T::Position,
+) -> &'r mut T::Rows<'t> {
+    if let Some(rows) = reader {
+        tree.restart(rows, at);
+    }
+    reader.get_or_insert_with(|| tree.rows_of(at))
+}
+
 /// Counts the entries below one that have moved.
-fn count_moved<T: Tree>(
-    tree: &T,
+fn count_moved<'t, T: Tree>(
+    tree: &'t T,
+    reader: &mut Option<T::Rows<'t>>,
     lone: &mut Lone<T::Position>,
     is_moved: impl Fn(&T::Position) -> bool,
 ) -> Result<(), ReadError> {
     lone.moved_entries = 0;
-    if lone.facts.totals.is_none() {
+    if !lone.is_directory() {
         return Ok(());
     }
-    let mut rows = tree.rows_of(lone.at);
+    let rows = below(tree, reader, lone.at);
     let mut more = rows.advance()?;
     while more {
         if is_moved(&rows.position()) {

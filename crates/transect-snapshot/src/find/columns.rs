@@ -3,29 +3,16 @@
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::read::ReadAt;
-use crate::read::attribute_columns::for_attribute_columns;
+use crate::read::attribute_columns::{ATTRIBUTES, SetAttribute};
 use crate::read::column::ColumnReader;
 use crate::read::error::{ReadError, damaged};
 use crate::read::footer::RowGroup;
 use crate::schema::{Column, MAX_DIR_BYTES};
 
-/// Sets an attribute.
-type Set = fn(&mut Attributes, u64);
-
-/// Lists the attributes, each with its column.
-macro_rules! list {
-    ($($field:ident $column:ident $set:ident $type:ty;)*) => {
-        [$((FieldMask::$field, Column::$column, |it, value| it.$set(value as $type))),*]
-    };
-}
-
-/// The attributes, each with its column.
-const ATTRIBUTES: [(FieldMask, Column, Set); 14] = for_attribute_columns!(list);
-
 /// Reads the types of rows and some of their attributes, forwards.
 pub(super) struct AttributeReader {
     types: ColumnReader,
-    columns: Vec<(ColumnReader, Column, Set)>,
+    columns: Vec<(ColumnReader, Column, SetAttribute)>,
 }
 
 impl AttributeReader {

@@ -44,7 +44,7 @@ pub(super) fn blocks_with<'w>(
     words: impl Iterator<Item = &'w [u8]>,
 ) -> Result<Option<Blocks>, ReadError> {
     let mut wanted = Vec::new();
-    words.for_each(|word| grams(word, |gram| wanted.push(slice_of(gram))));
+    words.for_each(|word| wanted.extend(grams(&word.to_ascii_lowercase()).map(slice_of)));
     let Some((offset, end)) = place.filter(|_| !wanted.is_empty()) else { return Ok(None) };
     if end - offset < HEADER_BYTES as u64 {
         return Ok(None);

@@ -1,5 +1,9 @@
 //! Which column has which attribute: one list for all readers.
 
+use transect::{Attributes, FieldMask};
+
+use crate::schema::Column;
+
 /// Calls a macro with a line for each attribute: its field, its column, the method that sets it, and the
 /// type of its value.
 macro_rules! for_attribute_columns {
@@ -24,3 +28,16 @@ macro_rules! for_attribute_columns {
 }
 
 pub(crate) use for_attribute_columns;
+
+/// Sets an attribute.
+pub(crate) type SetAttribute = fn(&mut Attributes, u64);
+
+/// Lists the attributes, each with its column.
+macro_rules! list {
+    ($($field:ident $column:ident $set:ident $type:ty;)*) => {
+        [$((FieldMask::$field, Column::$column, |it, value| it.$set(value as $type))),*]
+    };
+}
+
+/// The attributes, each with its column.
+pub(crate) const ATTRIBUTES: [(FieldMask, Column, SetAttribute); 14] = for_attribute_columns!(list);

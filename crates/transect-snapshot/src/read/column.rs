@@ -1,5 +1,7 @@
 //! Reads a column page by page.
 
+mod compare;
+
 use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
 
@@ -117,7 +119,7 @@ impl ColumnReader {
     }
 
     /// Finds the page that has this row, which is not before the current page. Nothing is decompressed.
-    fn locate(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
+    pub(super) fn locate(&mut self, row: u64, source: &impl ReadAt) -> Result<(), ReadError> {
         while row >= self.after {
             if self.after >= self.group_end || self.next >= self.end {
                 return damaged("a column ends too early");
@@ -163,62 +165,6 @@ impl ColumnReader {
         self.read_values(&page.header)?;
         self.is_decoded = true;
         Ok(())
-    }
-
-    /// Returns whether the pages of two rows have the same bytes, and the rows are at the same place in
-    /// them; and how many rows both pages have from there on. Nothing is decompressed.
-    pub(super) fn compare_page(
-        &mut self,
-        (row, source): (u64, &impl ReadAt),
-        other: &mut Self,
-        (other_row, other_source): (u64, &impl ReadAt),
-    ) -> Result<(bool, u64), ReadError> {
-        self.locate(row, source)?;
-        other.locate(other_row, other_source)?;
-        let rows = (self.after - row).min(other.after - other_row);
-        let (Page { header: a, begin }, Page { header: b, begin: other_begin }) =
-            (self.current, other.current);
-        let facts = |header: &PageHeader| {
-            let PageHeader { size, compressed, values, encoding, level_encoding, .. } = *header;
-            (size, compressed, values, encoding, level_encoding)
-        };
-        if row - self.first != other_row - other.first
-            || facts(&a) != facts(&b)
-            || self.codec != other.codec
-        {
-            return Ok((false, rows));
-        }
-        let is_same = self.window.get(source, begin, a.compressed, self.end)?
-            == other.window.get(other_source, other_begin, b.compressed, other.end)?;
-        let has_dictionary = matches!(a.encoding, 2 | 8);
-        let is_same = is_same
-            && (!has_dictionary || self.has_same_dictionary(source, other, other_source)?);
-        Ok((is_same, rows))
-    }
-
-    fn has_same_dictionary(
-        &mut self,
-        source: &impl ReadAt,
-        other: &Self,
-        other_source: &impl ReadAt,
-    ) -> Result<bool, ReadError> {
-        let (a, b) = match (self.dictionary_page, other.dictionary_page) {
-            (Some(a), Some(b)) => (a, b),
-            (None, None) => return Ok(true),
-            _ => return Ok(false),
-        };
-        // All pages of a row group have the same one.
-        let places = (a.begin, b.begin);
-        if let Some((compared, is_same)) = self.compared_dictionaries
-            && compared == places
-        {
-            return Ok(is_same);
-        }
-        let is_same = a.header.compressed == b.header.compressed
-            && a.header.size == b.header.size
-            && a.bytes(source)? == b.bytes(other_source)?;
-        self.compared_dictionaries = Some((places, is_same));
-        Ok(is_same)
     }
 
     /// Returns the number of a row in the current page; `None` if it is null.

@@ -9,7 +9,7 @@ use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
 
 /// Reads one column forwards.
-pub(super) struct ColumnRows<'s, S> {
+pub(crate) struct ColumnRows<'s, S> {
     source: &'s S,
     groups: &'s [RowGroup],
     column: Column,
@@ -19,15 +19,26 @@ pub(super) struct ColumnRows<'s, S> {
 }
 
 /// The numbers of some rows.
-pub(super) struct Numbers<'r> {
+pub(crate) struct Numbers<'r> {
     pub(super) first_row: u64,
     /// One for each row; 0 if it is null.
-    pub(super) values: &'r [u64],
+    pub(crate) values: &'r [u64],
     /// For each row, whether it has a value; empty if all have.
     defined: &'r [bool],
 }
 
 impl<'r> Numbers<'r> {
+    /// Calls `each` with the items of the rows that have a value.
+    pub(crate) fn defined_rows<T>(&self, items: impl Iterator<Item = T>, each: impl FnMut(T)) {
+        let items = items.take(self.values.len());
+        match self.defined {
+            [] => items.for_each(each),
+            defined => {
+                items.zip(defined).filter(|(_, it)| **it).map(|(item, _)| item).for_each(each)
+            }
+        }
+    }
+
     /// Iterates over the rows; `None` is null.
     pub(super) fn rows(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'r> {
         let defined = self.defined.iter().copied().chain(std::iter::repeat(true));
@@ -51,13 +62,26 @@ impl<'s, S: ReadAt> ColumnRows<'s, S> {
     }
 
     /// Returns the numbers from a row to the end of its page. The row is not before the current page.
-    pub(super) fn numbers_from(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
+    pub(crate) fn numbers_from(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
         self.number(row)?;
         let (values, defined) = self.reader.numbers_from(row);
         Ok(Numbers { first_row: row, values, defined })
     }
 
+    /// Returns the first row behind the page of a row, which is not before the current page. Nothing is
+    /// decompressed.
+    pub(super) fn page_end(&mut self, row: u64) -> Result<u64, ReadError> {
+        self.enter_group(row)?;
+        self.reader.locate(row, self.source)?;
+        Ok(self.reader.page_end())
+    }
+
     fn go_to(&mut self, row: u64) -> Result<(), ReadError> {
+        self.enter_group(row)?;
+        self.reader.advance_to(row, self.source)
+    }
+
+    fn enter_group(&mut self, row: u64) -> Result<(), ReadError> {
         if row >= self.group_end {
             let behind = self.groups.partition_point(|group| group.first_row + group.rows <= row);
             let Some(group) = self.groups.get(behind) else {
@@ -66,6 +90,6 @@ impl<'s, S: ReadAt> ColumnRows<'s, S> {
             self.reader.begin(&group.columns[self.column as usize], group.first_row, group.rows);
             self.group_end = group.first_row + group.rows;
         }
-        self.reader.advance_to(row, self.source)
+        Ok(())
     }
 }

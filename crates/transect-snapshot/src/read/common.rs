@@ -2,24 +2,34 @@
 //! differs: pages of the same bytes are neither decompressed nor compared row by row.
 //!
 //! ```text
-//! names, depths, types and numbers of entries: the same bytes in both pages?
-//!   no  ─► row by row
-//!   yes ─► attributes: the columns whose pages differ are compared as a whole
-//!            rows that differ, and directories ─► visited
-//!            all others                        ─► skipped
+//! names, depths and types: the same bytes in both pages?
+//!   yes ─► the rows of the page are common
+//!   no  ─► both are decompressed: as many rows are common as have the same values
+//! of common rows: the columns whose pages differ are compared as a whole
+//!   rows that differ, and the directories that hold them ─► visited
+//!   all others                                            ─► skipped
 //! ```
+//!
+//! Behind an added or removed entry, the rows of both are at other places of their pages, and common again.
 
-use transect::{FieldMask, FileType};
+use transect::FieldMask;
+use transect::FileType;
 use transect_sys::ReadAt;
 
 use crate::schema::Column;
 
+use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::rows::{RowReader, position};
 
-/// The columns that make a tree of the rows.
-const STRUCTURE: [Column; 5] =
-    [Column::Name, Column::NameRaw, Column::Depth, Column::Type, Column::Entries];
+/// Fewer rows up to one that is not common are read one by one: comparing all columns costs as much.
+const MIN_ROWS: u64 = 16;
+
+/// The columns that make a tree of the rows, without the numbers of entries.
+const STRUCTURE: [Column; 4] = [Column::Name, Column::NameRaw, Column::Depth, Column::Type];
+
+/// What a diff compares of directories, besides attributes.
+const OF_DIRECTORIES: [Column; 2] = [Column::TotalAllocated, Column::Unread];
 
 /// The columns of attributes.
 const ATTRIBUTES: [(Column, FieldMask); 14] = [
@@ -44,15 +54,17 @@ const ATTRIBUTES: [(Column, FieldMask); 14] = [
 pub struct CommonRows {
     /// The attributes that make rows differ.
     compared: FieldMask,
-    /// The attributes whose pages are the same.
+    /// The attributes whose pages have the same bytes.
     same: FieldMask,
-    /// The first row behind the compared pages, in the first reader.
+    /// The first row behind the common ones, in the first reader.
     end: u64,
     /// The row of the second reader, less that of the first (wrapping).
     distance: u64,
+    /// Directories have the same numbers of entries.
+    has_same_entries: bool,
     /// The rows before `end` that are visited, in reverse order.
     visited: Vec<u64>,
-    /// Pages are not compared before this row.
+    /// Nothing is compared before this row.
     retry: u64,
 }
 
@@ -61,7 +73,8 @@ impl CommonRows {
     /// one of these attributes.
     pub(crate) fn new(compared: FieldMask) -> Self {
         let same = FieldMask::empty();
-        Self { compared, same, end: 0, distance: 0, visited: Vec::new(), retry: 0 }
+        let (end, distance, retry) = (0, 0, 0);
+        Self { compared, same, end, distance, has_same_entries: false, visited: Vec::new(), retry }
     }
 
     /// Returns the attributes that are equal in the current rows of both readers, which have the same name.
@@ -79,64 +92,86 @@ impl CommonRows {
         self.visited.last().copied()
     }
 
-    /// Compares the pages of two rows. Returns whether they have the same entries.
+    /// Compares the rows from these on, as far as they are in their pages. Returns whether the first ones
+    /// are common.
     fn compare<S: ReadAt, T: ReadAt>(
         &mut self,
         (a, row_a): (&mut RowReader<'_, S>, u64),
         (b, row_b): (&mut RowReader<'_, T>, u64),
     ) -> Result<bool, ReadError> {
         self.same = FieldMask::empty();
-        if row_a < self.retry || a.base != b.base {
+        // Roots are visited.
+        let root_end = a.open.first().copied().unwrap_or(0);
+        if row_a < self.retry || row_a >= root_end || a.base != b.base {
             return Ok(false);
         }
         a.enter_group(row_a)?;
         b.enter_group(row_b)?;
-        let mut rows = u64::MAX;
+        let mut rows = root_end - row_a;
         for column in STRUCTURE {
             let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
             rows = rows.min(in_both);
-            if !is_same {
-                self.retry = row_a + rows;
+            if is_same {
+                continue;
+            }
+            let (of_a, of_b) = a.pages_of((column, row_a), (&mut *b, row_b))?;
+            let common = of_a.common_rows(row_a, (of_b, row_b), rows);
+            if common < rows.min(MIN_ROWS) {
+                self.retry = row_a + MIN_ROWS;
                 return Ok(false);
             }
+            rows = common;
         }
         let mut differing = Vec::new();
         for (column, field) in ATTRIBUTES {
             let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
-            rows = rows.min(in_both);
             if is_same {
                 self.same |= field;
             } else if self.compared.contains(field) {
                 differing.push(column);
             }
+            rows = rows.min(in_both);
+        }
+        for column in OF_DIRECTORIES.into_iter().chain([Column::Entries]) {
+            let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
+            if !is_same {
+                differing.push(column);
+            }
+            rows = rows.min(in_both);
+            self.has_same_entries = is_same;
         }
         // A page has at most the rows of a group, which are limited.
         let mut is_visited = vec![false; rows as usize];
-        let (types, _) = a.numbers_from(Column::Type, row_a)?;
-        for (is_visited, &file_type) in is_visited.iter_mut().zip(types) {
-            *is_visited = file_type == FileType::Directory as u64;
-        }
         for column in differing {
-            let (values_a, defined_a) = a.numbers_from(column, row_a)?;
-            let (values_b, defined_b) = b.numbers_from(column, row_b)?;
-            for ((is_visited, a), b) in is_visited.iter_mut().zip(values_a).zip(values_b) {
-                *is_visited |= a != b;
-            }
-            // Only values that both have are compared, but 0 may stand for null.
-            if !defined_a.is_empty() || !defined_b.is_empty() {
-                let is_null = |defined: &[bool], row: usize| defined.get(row) == Some(&false);
-                for (row, is_visited) in is_visited.iter_mut().enumerate() {
-                    *is_visited |= is_null(defined_a, row) != is_null(defined_b, row);
-                }
-            }
+            let (of_a, of_b) = a.pages_of((column, row_a), (&mut *b, row_b))?;
+            of_a.mark_differing(row_a, (of_b, row_b), &mut is_visited);
         }
         self.end = row_a + rows;
         self.distance = row_b.wrapping_sub(row_a);
-        let rows = is_visited.into_iter().enumerate().rev();
-        let visited = rows.filter_map(|(at, is_it)| is_it.then_some(row_a + at as u64));
-        self.visited.clear();
-        self.visited.extend(visited);
+        self.visit(a, row_a, &is_visited)?;
         Ok(true)
+    }
+
+    /// Sets the rows that are visited: those that are marked, and the directories that hold them or reach
+    /// behind the common rows.
+    fn visit<S: ReadAt>(
+        &mut self,
+        a: &mut RowReader<'_, S>,
+        first: u64,
+        is_marked: &[bool],
+    ) -> Result<(), ReadError> {
+        let entries = a.numbers_from(Column::Entries, first)?;
+        self.visited.clear();
+        for (index, (&is_marked, &entries)) in is_marked.iter().zip(entries).enumerate().rev() {
+            let row = first + index as u64;
+            // Only directories have a number of entries.
+            let end = row.saturating_add(entries);
+            let holds_visited = || self.visited.last().is_some_and(|&visited| visited < end);
+            if is_marked || entries > 0 && (end > self.end || holds_visited()) {
+                self.visited.push(row);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -155,7 +190,7 @@ pub(crate) fn advance_both<S: ReadAt, T: ReadAt>(
         }
         if let Some(row) = common.next(row_a) {
             let has_a = a.skip_to(row)?;
-            b.follow(a, row.wrapping_add(common.distance))?;
+            b.follow(a, row.wrapping_add(common.distance), common.has_same_entries)?;
             return Ok((has_a, true));
         }
         row_b += common.end - row_a;
@@ -176,17 +211,33 @@ impl<S: ReadAt> RowReader<'_, S> {
         own.compare_page((row, self.source), others, (other_row, other.source))
     }
 
-    /// Returns the numbers of a column from a row to the end of its page, and whether each row has one; that
-    /// is empty if all have.
-    fn numbers_from(&mut self, column: Column, row: u64) -> Result<(&[u64], &[bool]), ReadError> {
-        let column = self.columns[position(column)].get_mut();
-        column.advance_to(row, self.source)?;
-        Ok(column.numbers_from(row))
+    /// Decompresses the pages of a row in both files.
+    fn pages_of<'r, T: ReadAt>(
+        &'r mut self,
+        (column, row): (Column, u64),
+        (other, other_row): (&'r mut RowReader<'_, T>, u64),
+    ) -> Result<(&'r ColumnReader, &'r ColumnReader), ReadError> {
+        let of = position(column);
+        let (own, others) = (self.columns[of].get_mut(), other.columns[of].get_mut());
+        own.advance_to(row, self.source)?;
+        others.advance_to(other_row, other.source)?;
+        Ok((own, others))
     }
 
-    /// Goes to a later row that has the same name, depth, type and number of entries as the current row of
-    /// another reader.
-    fn follow<T: ReadAt>(&mut self, other: &RowReader<'_, T>, row: u64) -> Result<(), ReadError> {
+    /// Returns the numbers of a column from a row to the end of its page; 0 for null.
+    fn numbers_from(&mut self, column: Column, row: u64) -> Result<&[u64], ReadError> {
+        let column = self.columns[position(column)].get_mut();
+        column.advance_to(row, self.source)?;
+        Ok(column.numbers_from(row).0)
+    }
+
+    /// Goes to a later row that has the same name, depth and type as the current row of another reader.
+    fn follow<T: ReadAt>(
+        &mut self,
+        other: &RowReader<'_, T>,
+        row: u64,
+        has_same_entries: bool,
+    ) -> Result<(), ReadError> {
         self.check_columns()?;
         (self.row, self.depth, self.file_type) = (row, other.depth, other.file_type);
         let level = self.depth.wrapping_sub(self.base) as usize;
@@ -198,7 +249,8 @@ impl<S: ReadAt> RowReader<'_, S> {
         self.names.push(other.name());
         if self.file_type == FileType::Directory {
             let limit = self.open.last().copied().unwrap_or(self.end);
-            match row.checked_add(other.entries()) {
+            let entries = if has_same_entries { other.entries() } else { self.entries() };
+            match row.checked_add(entries) {
                 Some(end) if end <= limit => self.open.push(end),
                 _ => return damaged("a directory has another number of entries"),
             }

@@ -2,8 +2,11 @@
 //!
 //! Source: `parquet.thrift` and `README.md` of apache/parquet-format.
 
+use std::ops::Range;
+
 use transect_sys::ReadAt;
 
+use crate::linked_blocks::{self, LINKED_KEY};
 use crate::metadata::{METADATA_KEY, Metadata, VERSION_KEY};
 use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, VERSION};
@@ -35,6 +38,8 @@ pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) codec: Codec,
+    /// Where the bounds of its pages are, as the file claims: offset and end, in front of the description.
+    pub(super) bounds: Option<(u64, u64)>,
 }
 
 /// A row group.
@@ -54,6 +59,8 @@ pub(crate) struct Footer {
     pub(super) metadata: Metadata,
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
+    /// The rows among which are all files that may have several names; unknown in files of earlier versions.
+    pub(super) linked: Option<Vec<Range<u64>>>,
 }
 
 /// A column as the file describes it.
@@ -79,7 +86,7 @@ impl SchemaElement {
 }
 
 /// A row group as the file describes it: for each column the codec, the size, and the offsets of its
-/// dictionary and its data.
+/// dictionary, its data and the bounds of its pages.
 #[derive(Default)]
 struct RawGroup {
     rows: u64,
@@ -93,6 +100,8 @@ struct RawColumn {
     size: u64,
     data: u64,
     dictionary: Option<u64>,
+    bounds: Option<u64>,
+    bounds_length: u64,
 }
 
 /// Reads the description of a file.
@@ -124,7 +133,7 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
     let mut schema: Vec<SchemaElement> = Vec::new();
     let mut groups: Vec<RawGroup> = Vec::new();
     let mut rows = 0;
-    let (mut version, mut metadata, mut name_index) = (None, None, None);
+    let (mut version, mut metadata, mut name_index, mut linked) = (None, None, None, None);
     Thrift::new(bytes).fields(|thrift, id, _| {
         match id {
             2 => thrift.structs(|thrift| {
@@ -148,6 +157,8 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
                     metadata = Some(value);
                 } else if key == INDEX_KEY.as_bytes() {
                     name_index = place(value).filter(|&(_, index_end)| index_end <= end);
+                } else if key == LINKED_KEY.as_bytes() {
+                    linked = Some(value);
                 }
                 Ok(())
             })?,
@@ -162,7 +173,9 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
         Some(Err(error)) => return damaged(format!("its metadata are not valid: {error}")),
         None => return damaged("it has no metadata"),
     };
-    Ok(Footer { rows, groups: check_groups(groups, rows, end)?, metadata, name_index })
+    let groups = check_groups(groups, rows, end)?;
+    let linked = linked.and_then(|text| linked_blocks::parse(text, rows));
+    Ok(Footer { rows, groups, metadata, name_index, linked })
 }
 
 /// Parses the place of an index, as offset and end; `None` for anything else.
@@ -228,9 +241,11 @@ fn check_column(column: &RawColumn, rows: u64, end: u64) -> Result<ColumnChunk, 
     // Some writers store 0 for a column without dictionary.
     let dictionary = column.dictionary.filter(|&offset| offset > 0);
     let begin = dictionary.map_or(column.data, |dictionary| dictionary.min(column.data));
+    let bounds = column.bounds.and_then(|at| Some((at, at.checked_add(column.bounds_length)?)));
+    let bounds = bounds.filter(|&(_, bounds_end)| bounds_end <= end);
     match begin.checked_add(column.size) {
         Some(chunk_end) if column.values == rows && chunk_end <= end => {
-            Ok(ColumnChunk { begin, end: chunk_end, codec })
+            Ok(ColumnChunk { begin, end: chunk_end, codec, bounds })
         }
         _ => damaged("a column lies outside of the file"),
     }
@@ -292,6 +307,8 @@ fn column_chunk(thrift: &mut Thrift<'_>) -> Result<RawColumn, ReadError> {
                 }
                 Ok(true)
             })?,
+            6 => column.bounds = Some(thrift.size()?),
+            7 => column.bounds_length = thrift.size()?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -7,7 +7,7 @@
 
 pub(crate) mod attribute_columns;
 pub(crate) mod column;
-mod column_rows;
+pub(crate) mod column_rows;
 mod common;
 pub(crate) mod decode;
 pub(crate) mod error;
@@ -15,6 +15,7 @@ pub(crate) mod footer;
 mod import;
 mod largest;
 mod page;
+mod page_bounds;
 pub(crate) mod rows;
 pub(crate) mod thrift;
 mod values;
@@ -26,6 +27,7 @@ use std::path::Path;
 use transect::FileType;
 
 use crate::metadata::Metadata;
+use crate::schema::Column;
 
 pub use error::ReadError;
 pub use largest::{LargeDirectory, LargestDirectories, LargestLimits, StoredMeasure};
@@ -34,6 +36,7 @@ pub use transect_sys::ReadAt;
 
 pub(crate) use common::{CommonRows, advance_both};
 
+use column_rows::ColumnRows;
 use footer::Footer;
 
 /// A snapshot that is open for reading.
@@ -97,5 +100,10 @@ impl<S: ReadAt> Snapshot<S> {
     pub fn rows_of(&self, first: u64, rows: u64) -> RowReader<'_, S> {
         let end = first.saturating_add(rows).min(self.footer.rows);
         RowReader::new(&self.source, &self.footer.groups, first, end)
+    }
+
+    /// Returns a reader of one column.
+    pub(crate) fn column(&self, column: Column) -> ColumnRows<'_, S> {
+        ColumnRows::new(&self.source, &self.footer.groups, column)
     }
 }

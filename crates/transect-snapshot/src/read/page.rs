@@ -30,8 +30,9 @@ impl Window {
         let length = length.min(end.saturating_sub(offset));
         let have = self.begin + self.bytes.len() as u64;
         if offset < self.begin || offset + length > have {
-            // A description comes with the beginning of its page.
-            let read = length.max(8 * HEADER_BYTES).min(end.saturating_sub(offset));
+            // A description comes with the beginning of its page, and with the page before it.
+            let read =
+                (length + HEADER_BYTES).max(8 * HEADER_BYTES).min(end.saturating_sub(offset));
             self.bytes.resize(read as usize, 0);
             self.begin = offset;
             source.read_exact_at(offset, &mut self.bytes)?;

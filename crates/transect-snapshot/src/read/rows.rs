@@ -159,6 +159,17 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         }
     }
 
+    /// Begins again with other rows. What was decompressed of their pages is used again.
+    pub(crate) fn restart(&mut self, first: u64, end: u64) {
+        // Columns are read forwards.
+        if self.columns.iter_mut().any(|column| column.get_mut().page_begin() > first) {
+            self.group = usize::MAX;
+        }
+        (self.row, self.end, self.boundary, self.started) = (first, end, first, false);
+        self.names.truncate(0);
+        self.open.clear();
+    }
+
     /// Reads the next row, and returns whether there is one.
     ///
     /// # Errors

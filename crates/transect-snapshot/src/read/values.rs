@@ -65,19 +65,18 @@ impl Values {
 
 /// Moves each value to the next place that is `defined`.
 fn spread<T: Copy + Default>(values: &mut Vec<T>, defined: &[bool]) {
-    let mut from = values.len();
-    values.resize(defined.len(), T::default());
-    for (row, &is_defined) in defined.iter().enumerate().rev() {
-        if is_defined {
-            from -= 1;
-            values[row] = values[from];
-            if from != row {
-                values[from] = T::default();
-            }
-        } else if row >= from {
-            values[row] = T::default();
-        }
+    let stored = std::mem::take(values);
+    if stored.is_empty() {
+        values.resize(defined.len(), T::default());
+        return;
     }
+    // Without branches: few rows are defined, and no pattern predicts which.
+    let (mut next, last) = (0, stored.len() - 1);
+    values.extend(defined.iter().map(|&is_defined| {
+        let value = stored[next.min(last)];
+        next += usize::from(is_defined);
+        if is_defined { value } else { T::default() }
+    }));
 }
 
 /// Decodes `count` values, one after the other.

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::metadata::{FileSystem, Inherited};
-use crate::read::{ReadAt, ReadError, Snapshot};
+use crate::read::{ReadAt, ReadError, RowReader, Snapshot};
 
 use super::SinceLevel;
+use super::stored_attributes::StoredAttributes;
 
 /// A directory whose times are this close to the begin of the walk, in nanoseconds, may have changed after it was
 /// listed without a change of its times: the coarsest clock of a file system (FAT) has ticks of two seconds.
@@ -78,27 +79,49 @@ impl From<ReadError> for BaselineError {
     }
 }
 
+/// What shows that a directory did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Proof {
+    /// The current number of its device.
+    device: u64,
+    inode: u64,
+    mtime: i64,
+    ctime: i64,
+}
+
+impl Proof {
+    fn of(attributes: &Attributes) -> Option<Self> {
+        Some(Self {
+            device: attributes.device()?,
+            inode: attributes.inode()?,
+            mtime: attributes.mtime()?,
+            ctime: attributes.ctime()?,
+        })
+    }
+}
+
 /// A directory of the snapshot.
 #[derive(Debug)]
 struct Directory {
     row: u32,
+    /// What it was when it was listed; `None` if it cannot be reused.
+    proof: Option<Proof>,
     /// Those directly in it, as positions in [`Baseline::sorted`].
     children: Range<u32>,
     parent: u32,
-    /// The device that it must be on now; `None` if it cannot be reused.
-    device: Option<u64>,
     /// What is known of all entries in it that are not directories.
     known: FieldMask,
 }
 
 /// A snapshot that helps to read its tree again.
 ///
-/// Needs about 120 bytes for each row, and the bytes of all names.
+/// Needs 15 bytes for each row, 8 more for each attribute that the walk reads, and the bytes of all names.
 #[derive(Debug)]
 pub struct Baseline {
     level: SinceLevel,
     roots: Vec<(BaselineRoot, Option<u32>)>,
-    attributes: Vec<Attributes>,
+    types: Vec<FileType>,
+    attributes: StoredAttributes,
     /// The number of rows of each entry, with those below it.
     entries: Vec<u32>,
     /// The end of each name in `names`.
@@ -144,7 +167,8 @@ impl Baseline {
         let mut base = Self {
             level,
             roots: roots.into_iter().map(|root| (root, None)).collect(),
-            attributes: Vec::with_capacity(rows),
+            types: Vec::with_capacity(rows),
+            attributes: StoredAttributes::default(),
             entries: Vec::with_capacity(rows),
             ends: Vec::with_capacity(rows),
             names: Vec::with_capacity(rows * 16),
@@ -158,7 +182,10 @@ impl Baseline {
             inherited_entries: AtomicU64::new(0),
         };
         base.read(snapshot)?;
+        // The rows are there: memory for them is not reserved for a claim.
+        base.attributes = StoredAttributes::read(snapshot, base.loaded, base.types.len())?;
         base.sort();
+        base.find_known();
         Ok(base)
     }
 
@@ -180,34 +207,36 @@ impl Baseline {
             let row = u32::try_from(rows.row()).map_err(|_| {
                 BaselineError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
             })?;
-            let is_directory = rows.file_type() == FileType::Directory;
-            let attributes = rows.attributes_of(if is_directory { PROOF } else { self.loaded });
             open.truncate(rows.depth() as usize);
-            if is_directory {
+            if rows.file_type() == FileType::Directory {
                 let number = self.directories.len() as u32;
-                let is_read = rows.unread().is_none();
-                let proof = attributes.known().contains(PROOF) && is_read;
-                let times = attributes.mtime().max(attributes.ctime()).unwrap_or(i64::MAX);
-                let is_settled = times < self.taken.saturating_sub(RACY);
-                let on = devices.iter().find(|(stored, _)| Some(*stored) == attributes.device());
-                let device = on.filter(|_| proof && is_settled).map(|(_, current)| *current);
-                let parent = open.last().copied().unwrap_or(u32::MAX);
-                let (children, known) = (0..0, FieldMask::all());
-                self.directories.push(Directory { row, children, parent, device, known });
+                self.directories.push(Directory {
+                    row,
+                    proof: self.proof(&rows, &devices),
+                    children: 0..0,
+                    parent: open.last().copied().unwrap_or(u32::MAX),
+                    known: FieldMask::all(),
+                });
                 if rows.depth() == 0 {
                     self.name_root(rows.name(), number);
                 }
                 open.push(number);
-            } else if let Some(&parent) = open.last() {
-                self.directories[parent as usize].known &= attributes.known();
-                self.reported |= attributes.known();
             }
-            self.attributes.push(attributes);
+            self.types.push(rows.file_type());
             self.entries.push(u32::try_from(rows.entries()).unwrap_or(u32::MAX));
             self.names.extend_from_slice(rows.name());
             self.ends.push(self.names.len());
         }
         Ok(())
+    }
+
+    /// Returns what shows that the current directory did not change; `devices` are pairs of stored and
+    /// current numbers.
+    fn proof<S: ReadAt>(&self, rows: &RowReader<'_, S>, devices: &[(u64, u64)]) -> Option<Proof> {
+        let stored = Proof::of(&rows.attributes_of(PROOF))?;
+        let is_settled = stored.mtime.max(stored.ctime) < self.taken.saturating_sub(RACY);
+        let (_, current) = devices.iter().find(|(device, _)| *device == stored.device)?;
+        (is_settled && rows.unread().is_none()).then_some(Proof { device: *current, ..stored })
     }
 
     fn name_root(&mut self, name: &[u8], number: u32) {
@@ -233,6 +262,22 @@ impl Baseline {
             first += behind;
         }
         self.sorted = sorted;
+    }
+
+    /// Finds what is known of the entries of each directory.
+    fn find_known(&mut self) {
+        for number in 0..self.directories.len() {
+            let rows = self.rows(number as u32);
+            let (mut row, mut known) = (rows.start, FieldMask::all());
+            while row < rows.end {
+                if self.types[row as usize] != FileType::Directory {
+                    known &= self.attributes.known(row);
+                    self.reported |= self.attributes.known(row);
+                }
+                row = self.behind(row);
+            }
+            self.directories[number].known = known;
+        }
     }
 
     /// Returns what was inherited until now.
@@ -276,20 +321,14 @@ impl Baseline {
 
     /// Returns whether a directory may be reused if it did not change.
     pub(super) fn is_reusable(&self, number: u32) -> bool {
-        self.directories[number as usize].device.is_some()
+        self.directories[number as usize].proof.is_some()
     }
 
     /// Returns whether a directory, with these attributes, is the same as in the snapshot, and has the same
     /// entries.
     pub(super) fn is_same(&self, number: u32, now: &Attributes) -> bool {
-        let directory = &self.directories[number as usize];
-        let before = &self.attributes[directory.row as usize];
-        now.known().contains(PROOF)
-            && now.file_type() == FileType::Directory
-            && directory.device == now.device()
-            && before.inode() == now.inode()
-            && before.mtime() == now.mtime()
-            && before.ctime() == now.ctime()
+        let stored = self.directories[number as usize].proof;
+        now.file_type() == FileType::Directory && stored.is_some() && Proof::of(now) == stored
     }
 
     /// Returns whether these fields of all entries in a directory that are not directories are known, or
@@ -324,8 +363,14 @@ impl Baseline {
         &self.names[begin..self.ends[row as usize]]
     }
 
-    pub(super) fn attributes(&self, row: u32) -> &Attributes {
-        &self.attributes[row as usize]
+    /// Returns the type of an entry.
+    pub(super) fn file_type(&self, row: u32) -> FileType {
+        self.types[row as usize]
+    }
+
+    /// Returns the attributes of an entry that is not a directory, as far as they are `wanted`.
+    pub(super) fn attributes(&self, row: u32, wanted: FieldMask) -> Attributes {
+        self.attributes.get(row, self.file_type(row), wanted)
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod baseline;
 mod reader;
+mod stored_attributes;
 
 pub use baseline::{Baseline, BaselineError, BaselineRoot};
 pub use reader::{SinceHandle, SinceReader};

@@ -89,19 +89,17 @@ impl<R: Reader> SinceReader<R> {
         let is_first = row == rows.start;
         let mut entries = 0;
         while row < rows.end && batch.len() < BATCH {
-            let stored = base.attributes(row);
+            let file_type = base.file_type(row);
             let name = base.name(row);
-            let is_directory = stored.file_type() == FileType::Directory;
+            let is_directory = file_type == FileType::Directory;
             let attributes = if is_directory && !want.directories.is_empty() {
                 // Only the times of directories prove that nothing changed.
                 self.inner.stat_root(&handle.path.join(&name), want.directories, false).ok()
             } else if is_directory || base.level() == SinceLevel::Attributes {
-                Some(Attributes::of_type(stored.file_type()))
+                Some(Attributes::of_type(file_type))
             } else {
-                let mut attributes = *stored;
-                attributes.retain(want.entries | want.opportunistic);
                 entries += 1;
-                Some(attributes)
+                Some(base.attributes(row, want.entries | want.opportunistic))
             };
             if let Some(attributes) = attributes {
                 batch.push(&name, attributes);

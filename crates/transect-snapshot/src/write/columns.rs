@@ -1,6 +1,7 @@
 //! Turns the rows of a page into columns.
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use transect::table::{Row, Table, UnreadReason};
@@ -18,10 +19,26 @@ pub(super) enum Values {
     /// Numbers of 8 bytes, or of 4 in their lower half.
     Numbers(Vec<u64>),
     /// Few different words.
-    Words(Vec<&'static str>),
+    Words(Vec<Word>),
     Bytes(ByteValues),
     RepeatedBytes(RepeatedBytes),
     Digests(Vec<Digest>),
+}
+
+/// A word, compared by its address first: equal ones mostly have the same.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(super) struct Word(pub(super) &'static str);
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0) || self.0 == other.0
+    }
+}
+
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
 }
 
 /// A column of a page.
@@ -76,7 +93,7 @@ impl ColumnValues {
     fn word(&mut self, row: usize, value: &'static str) {
         self.define(row);
         match &mut self.values {
-            Values::Words(values) => values.push(value),
+            Values::Words(values) => values.push(Word(value)),
             _ => unreachable!("BUG: another column gets a word"),
         }
     }
@@ -98,20 +115,26 @@ impl ColumnValues {
     }
 }
 
-/// The columns of a page, in the order of [`COLUMNS`].
-pub(super) struct PageColumns(pub(super) Vec<ColumnValues>);
+/// The rows of a page.
+pub(super) struct PageColumns {
+    /// In the order of [`COLUMNS`].
+    pub(super) all: Vec<ColumnValues>,
+    /// A file may have several names.
+    pub(super) is_linked: bool,
+}
 
 impl PageColumns {
     pub(super) fn new() -> Self {
-        Self(COLUMNS.iter().map(ColumnValues::new).collect())
+        Self { all: COLUMNS.iter().map(ColumnValues::new).collect(), is_linked: false }
     }
 
     fn clear(&mut self, rows: usize) {
-        self.0.iter_mut().zip(COLUMNS).for_each(|(column, spec)| column.clear(spec, rows));
+        self.all.iter_mut().zip(COLUMNS).for_each(|(column, spec)| column.clear(spec, rows));
+        self.is_linked = false;
     }
 
     fn of(&mut self, column: Column) -> &mut ColumnValues {
-        &mut self.0[column as usize]
+        &mut self.all[column as usize]
     }
 
     fn attributes(&mut self, row: usize, of: &Attributes) {
@@ -166,7 +189,9 @@ pub(super) fn build(
         columns.of(Column::Depth).number(index, depth.into());
         let file_type = table.file_type(row);
         columns.of(Column::Type).word(index, file_type.as_str());
-        columns.attributes(index, &table.attributes(row));
+        let attributes = table.attributes(row);
+        columns.attributes(index, &attributes);
+        columns.is_linked |= file_type != FileType::Directory && attributes.nlink() != Some(1);
         if file_type == FileType::Directory {
             let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");
             columns.of(Column::Entries).number(index, outlined.rows.into());

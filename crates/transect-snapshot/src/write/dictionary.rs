@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use crate::schema::{ColumnSpec, Physical};
 
 use super::bounds::Bounds;
-use super::columns::Values;
+use super::columns::{Values, Word};
 use super::encodings;
 use super::page::{DataPage, PLAIN, Page, PageEncoder, PageFacts, RLE_DICTIONARY};
 
@@ -35,7 +35,7 @@ pub(super) struct PageDictionary {
 #[derive(Debug)]
 enum Distinct {
     Numbers(Vec<u64>),
-    Words(Vec<&'static str>),
+    Words(Vec<Word>),
 }
 
 /// The encoded pages of a row group, with their dictionary unless all values are null.
@@ -64,7 +64,7 @@ impl PageDictionary {
     pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<Bounds> {
         match &self.values {
             Distinct::Numbers(numbers) => Bounds::of_numbers(spec, numbers),
-            Distinct::Words(words) => Bounds::of_texts(words.iter().copied()),
+            Distinct::Words(words) => Bounds::of_texts(words.iter().map(|word| word.0)),
         }
     }
 }
@@ -130,7 +130,7 @@ pub(super) fn encode(
     let mut content = Vec::new();
     let width = if spec.physical == Physical::Int32 { 4 } else { 8 };
     encodings::plain(&numbers.values, width, &mut content);
-    encodings::plain_bytes(words.values.iter().map(|word| word.as_bytes()), &mut content);
+    encodings::plain_bytes(words.values.iter().map(|word| word.0.as_bytes()), &mut content);
     let dictionary = match count {
         0 => None,
         _ => Some(encoder.dictionary(count, &content)?),

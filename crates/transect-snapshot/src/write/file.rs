@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::schema::{COLUMNS, ColumnSpec};
+use crate::linked_blocks::LINKED_KEY;
+use crate::metadata::{METADATA_KEY, VERSION_KEY};
+use crate::name_index::INDEX_KEY;
+use crate::schema::{COLUMNS, ColumnSpec, VERSION};
 
 use super::bounds::Bounds;
 use super::dictionary::DictionaryPages;
@@ -73,8 +76,8 @@ impl<'o> FileWriter<'o> {
         self.write(index)
     }
 
-    /// Ends the file; `metadata` describes the snapshot.
-    pub(super) fn finish(mut self, metadata: &str) -> io::Result<()> {
+    /// Ends the file; `metadata` describes the snapshot, `linked` which blocks have files of several names.
+    pub(super) fn finish(mut self, metadata: &str, linked: &str) -> io::Result<()> {
         let groups = std::mem::take(&mut self.groups);
         let mut indexes = Vec::with_capacity(groups.len());
         for group in &groups {
@@ -82,11 +85,22 @@ impl<'o> FileWriter<'o> {
             let places = columns.map(|(column, spec)| self.append_indexes(column, spec));
             indexes.push(places.collect::<io::Result<Vec<_>>>()?);
         }
-        let description = describe(&groups, &indexes, metadata, self.name_index);
+        let description = describe(&groups, &indexes, &self.key_values(metadata, linked));
         self.write(&description)?;
         self.write(&(description.len() as u32).to_le_bytes())?;
         self.write(MARK)?;
         self.out.flush()
+    }
+
+    fn key_values(&self, metadata: &str, linked: &str) -> Vec<(&'static str, String)> {
+        let place = |IndexPlace { offset, length }| (INDEX_KEY, format!("{offset} {length}"));
+        let pairs = [
+            Some((VERSION_KEY, VERSION.to_string())),
+            Some((METADATA_KEY, metadata.to_owned())),
+            Some((LINKED_KEY, linked.to_owned())),
+            self.name_index.map(place),
+        ];
+        pairs.into_iter().flatten().collect()
     }
 
     fn append_indexes(

@@ -2,9 +2,7 @@
 //!
 //! Source: `parquet.thrift` of apache/parquet-format.
 
-use crate::metadata::{METADATA_KEY, VERSION_KEY};
-use crate::name_index::INDEX_KEY;
-use crate::schema::{COLUMNS, ColumnSpec, Layout, Meaning, Physical, VERSION};
+use crate::schema::{COLUMNS, ColumnSpec, Layout, Meaning, Physical};
 
 use super::bounds::{Bounds, StoredBound};
 use super::page::{PLAIN, PageFacts, RLE, encoding};
@@ -160,12 +158,12 @@ impl RowGroup {
     }
 }
 
-/// Returns the description of a file (`FileMetaData`); `indexes` are those of each group.
+/// Returns the description of a file (`FileMetaData`); `indexes` are those of each group, `key_values` its
+/// metadata.
 pub(super) fn describe(
     groups: &[RowGroup],
     indexes: &[Vec<IndexPlaces>],
-    metadata: &str,
-    name_index: Option<IndexPlace>,
+    key_values: &[(&str, String)],
 ) -> Vec<u8> {
     let mut out = Vec::new();
     structure(&mut out, |fields| {
@@ -178,11 +176,7 @@ pub(super) fn describe(
         fields.list(4, STRUCT, groups_and_indexes, |out, (group, indexes)| {
             group.write(indexes, out);
         });
-        let version = VERSION.to_string();
-        let place = name_index.map(|IndexPlace { offset, length }| format!("{offset} {length}"));
-        let mut pairs = vec![(VERSION_KEY, version.as_str()), (METADATA_KEY, metadata)];
-        pairs.extend(place.as_deref().map(|place| (INDEX_KEY, place)));
-        fields.list(5, STRUCT, pairs.into_iter(), |out, (key, value)| {
+        fields.list(5, STRUCT, key_values.iter(), |out, (key, value)| {
             structure(out, |fields| {
                 fields.binary(1, key.as_bytes());
                 fields.binary(2, value.as_bytes());

@@ -25,12 +25,16 @@ use std::io::Write;
 use transect::Cancel;
 use transect::table::Table;
 
+use crate::linked_blocks::{self, LINKED_BLOCK_ROWS};
 use crate::metadata::Metadata;
+use crate::schema::PAGE_ROWS;
 
 pub use error::WriteError;
 
 use file::FileWriter;
 use outline::Outline;
+
+const _: () = assert!(PAGE_ROWS as u64 == LINKED_BLOCK_ROWS, "a block has the rows of a page");
 
 /// The maximum number of threads that encode.
 const MAX_THREADS: usize = 8;
@@ -64,13 +68,17 @@ fn write_on(
     let outline = Outline::of(table, threads);
     let mut file = FileWriter::new(out).map_err(WriteError::Output)?;
     let append = |rows, columns| file.append(rows, columns);
-    let names = parallel::encode(table, &outline, threads, cancel, append)?;
-    if let Some(bits) = names {
-        let index = name_index::encode(outline.rows.len(), bits);
+    let findings = parallel::encode(table, &outline, threads, cancel, append)?;
+    let rows = outline.rows.len();
+    let linked: Vec<bool> = findings.iter().map(|page| page.is_linked).collect();
+    let linked = linked_blocks::text(rows as u64, &linked);
+    if parallel::is_indexed(&outline) {
+        let names: Vec<Vec<u8>> = findings.into_iter().map(|page| page.names).collect();
+        let index = name_index::encode(rows, names.concat());
         file.append_name_index(&index).map_err(WriteError::Output)?;
     }
     let json = serde_json::to_string(metadata).map_err(|error| WriteError::Encode(error.into()))?;
-    file.finish(&json).map_err(WriteError::Output)
+    file.finish(&json, &linked).map_err(WriteError::Output)
 }
 
 #[cfg(test)]

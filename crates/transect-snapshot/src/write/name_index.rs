@@ -1,5 +1,6 @@
 //! Makes the index of names.
 
+use crate::byte_values::ByteValues;
 use crate::name_index::{
     BLOCK_ROWS, CHECKSUM_BYTES, IndexShape, MAX_SLICES, MIN_SLICES, checksum, grams, slice_of,
 };
@@ -15,23 +16,31 @@ const _: () = assert!(PAGE_ROWS.is_multiple_of(BLOCK_ROWS), "a block has rows of
 /// Returns the bits of the blocks of a page, one block after the other.
 pub(super) fn bits_of_page(rows: usize, columns: &PageColumns) -> Vec<u8> {
     let mut bits = vec![0; rows.div_ceil(BLOCK_ROWS) * BLOCK_BYTES];
-    let mut add = |row: usize, name: &[u8]| {
-        let block = &mut bits[row / BLOCK_ROWS * BLOCK_BYTES..][..BLOCK_BYTES];
-        grams(name, |gram| {
-            let slice = slice_of(gram) as usize % MAX_SLICES;
-            block[slice / 8] |= 1 << (slice % 8);
-        });
-    };
-    if let Values::Bytes(names) = &columns.0[Column::Name as usize].values {
-        names.iter().enumerate().for_each(|(row, name)| add(row, name));
+    if let Values::Bytes(names) = &columns.all[Column::Name as usize].values {
+        add_names(names, 0..rows, &mut bits);
     }
     // A name that is not UTF-8 is found by its bytes.
-    let raw = &columns.0[Column::NameRaw as usize];
+    let raw = &columns.all[Column::NameRaw as usize];
     if let Values::Bytes(names) = &raw.values {
         let rows = raw.defined.iter().enumerate().filter(|(_, defined)| **defined);
-        names.iter().zip(rows).for_each(|(name, (row, _))| add(row, name));
+        add_names(names, rows.map(|(row, _)| row), &mut bits);
     }
     bits
+}
+
+/// Sets the bits of names, of which these are the rows.
+fn add_names(names: &ByteValues, rows: impl Iterator<Item = usize>, bits: &mut [u8]) {
+    // All at once is faster than letter by letter.
+    let lower = ByteValues { bytes: names.bytes.to_ascii_lowercase(), ends: names.ends.clone() };
+    for (name, row) in lower.iter().zip(rows) {
+        let block = &mut bits[row / BLOCK_ROWS * BLOCK_BYTES..];
+        let block: &mut [u8; BLOCK_BYTES] =
+            block.first_chunk_mut().expect("BUG: a block is missing");
+        for gram in grams(name) {
+            let slice = slice_of(gram) as usize % MAX_SLICES;
+            block[slice / 8] |= 1 << (slice % 8);
+        }
+    }
 }
 
 /// Returns the index of `rows` rows, whose blocks have these bits.

@@ -9,8 +9,8 @@ use crate::schema::Layout;
 use super::bounds::Bounds;
 use super::thrift::{Fields, structure};
 
-/// The level of compression. Higher levels take twice the time for a few percent.
-const ZSTD_LEVEL: i32 = 3;
+/// The level of compression. Level 3 makes `/usr` 2 % smaller, for a tenth of the time of writing; -1 makes it 9 % larger.
+const ZSTD_LEVEL: i32 = 1;
 
 /// Encodings (`Encoding` in `parquet.thrift`).
 pub(super) const PLAIN: i32 = 0;

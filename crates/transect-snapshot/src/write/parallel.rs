@@ -38,13 +38,17 @@ enum Task {
 
 /// What came out of it.
 enum Done {
-    /// The columns of a page, and the bits of its names.
-    Page(usize, Vec<ColumnPage>, Vec<u8>),
-    Dictionary {
-        group: usize,
-        column: usize,
-        pages: DictionaryPages,
-    },
+    Page(usize, Vec<ColumnPage>, PageFindings),
+    Dictionary { group: usize, column: usize, pages: DictionaryPages },
+}
+
+/// What a page has, beside its columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PageFindings {
+    /// The bits of its names; none in a small snapshot, which has no index of names.
+    pub(super) names: Vec<u8>,
+    /// A file may have several names.
+    pub(super) is_linked: bool,
 }
 
 /// What a thread returns: a panic is continued by the main thread.
@@ -58,14 +62,14 @@ struct OpenGroup {
 }
 
 /// Encodes all rows on `threads` threads, and calls `append` with the number of rows and the columns of
-/// each row group. Returns the bits for the index of names, which small snapshots do not have.
+/// each row group. Returns what else was found in each page.
 pub(super) fn encode(
     table: &Table,
     outline: &Outline,
     threads: usize,
     cancel: &Cancel,
     mut append: impl FnMut(usize, Vec<DictionaryPages>) -> io::Result<()>,
-) -> Result<Option<Vec<u8>>, WriteError> {
+) -> Result<Vec<PageFindings>, WriteError> {
     let pages = outline.rows.len().div_ceil(PAGE_ROWS);
     let threads = threads.min(pages);
     let (tasks, queue) = mpsc::channel();
@@ -84,7 +88,7 @@ pub(super) fn encode(
         }
         drop(done);
         // Dropped at the return, also early: then the threads end.
-        let mut names = vec![Vec::new(); pages];
+        let mut findings = vec![PageFindings::default(); pages];
         let mut groups = Groups { tasks, outline, open: VecDeque::new(), first: 0, given: 0 };
         // Enough groups that no thread waits for the last pages of one.
         let ahead = 2 + threads.div_ceil(GROUP_PAGES);
@@ -94,7 +98,7 @@ pub(super) fn encode(
                 return Err(WriteError::Cancelled);
             }
             match results.recv().expect("BUG: the threads have ended") {
-                Ok(done) => groups.take(done.map_err(WriteError::Encode)?, &mut names),
+                Ok(done) => groups.take(done.map_err(WriteError::Encode)?, &mut findings),
                 Err(panic) => resume_unwind(panic),
             }
             while let Some((rows, columns)) = groups.pop() {
@@ -102,12 +106,12 @@ pub(super) fn encode(
                 groups.give(ahead);
             }
         }
-        Ok(is_indexed(outline).then(|| names.concat()))
+        Ok(findings)
     })
 }
 
 /// Returns whether the snapshot has an index of names. A few pages are read as fast without.
-fn is_indexed(outline: &Outline) -> bool {
+pub(super) fn is_indexed(outline: &Outline) -> bool {
     outline.rows.len() > GROUP_ROWS
 }
 
@@ -149,9 +153,10 @@ fn run(
                 true => name_index::bits_of_page(count, columns),
                 false => Vec::new(),
             };
-            let pages = COLUMNS.iter().zip(&columns.0);
+            let findings = PageFindings { names, is_linked: columns.is_linked };
+            let pages = COLUMNS.iter().zip(&columns.all);
             let pages = pages.map(|(spec, column)| encoder.encode(spec, count, column));
-            Ok(Done::Page(number, pages.collect::<io::Result<_>>()?, names))
+            Ok(Done::Page(number, pages.collect::<io::Result<_>>()?, findings))
         }
         Task::Dictionary { group, column, pages } => {
             let pages = dictionary::encode(&COLUMNS[column], pages, &mut encoder.pages)?;
@@ -192,11 +197,11 @@ impl Groups<'_> {
         self.tasks.send(task).expect("BUG: the queue is kept until the end");
     }
 
-    /// Takes what a thread has done; the bits of names are put at the place of their page.
-    fn take(&mut self, done: Done, names: &mut [Vec<u8>]) {
+    /// Takes what a thread has done; findings are put at the place of their page.
+    fn take(&mut self, done: Done, findings: &mut [PageFindings]) {
         match done {
-            Done::Page(number, columns, bits) => {
-                names[number] = bits;
+            Done::Page(number, columns, found) => {
+                findings[number] = found;
                 let group = number / GROUP_PAGES;
                 let open = &mut self.open[group - self.first];
                 open.pages[number % GROUP_PAGES] = Some(columns);

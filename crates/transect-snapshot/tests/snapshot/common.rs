@@ -112,6 +112,28 @@ fn apply(root: &mut Node, at: &(Index, Index), edit: &Edit) {
     }
 }
 
+/// Two roots on several pages: directories of both end in the same page.
+#[test]
+fn diff_of_several_roots_equals_that_of_tables() {
+    let a = vec![large_tree(), Node { name: b"/second".to_vec(), ..large_tree() }];
+    for (root, place) in [(0, 3), (0, 1502), (1, 0), (1, 2000)] {
+        let mut b = a.clone();
+        let children = &mut b[root].children;
+        children.remove(place);
+        children[place].own.mode = 0o640;
+        for options in [false, true].map(|verify| {
+            let mut options = DiffOptions::default();
+            options.verify = verify;
+            options
+        }) {
+            let by_pages = diff(&stored(&a), &stored(&b), &options).expect("two trees");
+            let by_rows = diff(&live(&a), &live(&b), &options).expect("two trees");
+            assert_eq!(by_pages.changes.len(), 2);
+            assert_eq!(format!("{by_pages:?}"), format!("{by_rows:?}"), "{root} {place}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
