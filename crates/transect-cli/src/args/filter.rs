@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
-use transect::{Conditions, FileType, ModeCondition};
+use transect::{Conditions, FileType};
 use transect_text::size;
 
 use crate::output::owner;
@@ -68,19 +68,6 @@ impl SizeFilter {
             (one, other) => one.or(other),
         };
     }
-}
-
-/// Parses a condition on permissions, as in `find -perm`.
-pub(super) fn parse_mode(text: &str) -> Result<ModeCondition, String> {
-    let (condition, digits): (fn(u16) -> ModeCondition, _) = match text.split_at_checked(1) {
-        Some(("-", digits)) => (ModeCondition::All, digits),
-        Some(("/", digits)) => (ModeCondition::Any, digits),
-        _ => (ModeCondition::Exactly, text),
-    };
-    let bits = u16::from_str_radix(digits, 8)
-        .ok()
-        .filter(|bits| *bits <= 0o7777 && digits.bytes().all(|digit| digit.is_ascii_digit()));
-    bits.map(condition).ok_or_else(|| "not an octal number up to 7777".to_owned())
 }
 
 /// Parses a time into nanoseconds since 1970 UTC: the local beginning of a day ([`day`]), an age
@@ -175,16 +162,6 @@ mod tests {
         assert_eq!(limits(&["+1K", "+2K", "-1M", "-2M"]), (Some(2048), Some(1 << 20)));
         for text in ["", "+", "-", "+-1", "much", "++1"] {
             assert!(SizeFilter::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn mode_forms_of_find() {
-        assert_eq!(parse_mode("0644"), Ok(ModeCondition::Exactly(0o644)));
-        assert_eq!(parse_mode("-4000"), Ok(ModeCondition::All(0o4000)));
-        assert_eq!(parse_mode("/22"), Ok(ModeCondition::Any(0o22)));
-        for text in ["", "-", "/", "8", "u+x", "--1", "-+1", "10000"] {
-            assert!(parse_mode(text).is_err(), "{text}");
         }
     }
 

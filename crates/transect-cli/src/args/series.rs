@@ -74,6 +74,8 @@ Examples:
     transect keep src && transect changes --since 2026-01-31 --top 5 src
   Fail in a script if anything changed:
     transect keep src && transect changes --exit-code src
+  Show the changes that Windows recorded on a volume:
+    transect changes --journal disk.img
 
 Exit codes: 0 compared; 1 something could not be read or used, or with --exit-code something changed; \
 2 wrong usage, no snapshot, or PATH could not be read at all; 130 interrupted.";
@@ -89,6 +91,12 @@ pub(crate) struct ChangesArgs {
     /// day (yesterday, "last week"). If all snapshots are newer, the oldest is used.
     #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
     pub(crate) since: Option<i64>,
+    /// Show the change journal of an NTFS volume instead: PATH is its image, device or partition
+    ///
+    /// Prints one line per record, oldest first: time, path and what happened. Needs no snapshot.
+    #[arg(long, conflicts_with_all = ["since", "rescan", "summary", "top", "ignore", "verify",
+          "one_file_system", "exit_code"])]
+    pub(crate) journal: bool,
     #[command(flatten)]
     pub(crate) rescan: RescanArgs,
     #[command(flatten)]

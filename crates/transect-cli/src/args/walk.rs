@@ -21,7 +21,7 @@ use crate::output;
 pub(crate) struct WalkArgs {
     /// Start here [default: the current directory]
     ///
-    /// Nested paths are counted once. The image of a volume with ext4 is read as a tree if it is the only
+    /// Nested paths are counted once. The image of a volume with ext4 or NTFS is read as a tree if it is the only
     /// path, and so is its partition N if the path ends with #N.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -81,11 +81,11 @@ impl ReaderArg {
     }
 
     /// Sets the reader of a walk.
-    fn apply(self, options: &mut ScanOptions) {
+    fn apply(self, options: &mut ScanOptions, roots: &[PathBuf]) {
         match self {
             Self::Auto => options.auto_reader = true,
             Self::Walk => options.reader = Some(ReaderKind::best()),
-            Self::Volume => options.reader = ReaderKind::VOLUMES.first().copied(),
+            Self::Volume => options.reader = Some(volume_reader(roots)),
             Self::Kind(kind) => options.reader = Some(kind),
         }
     }
@@ -184,7 +184,7 @@ pub(crate) struct ConditionArgs {
     ///
     /// MODE is octal: 4000 is setuid, 111 executable. --perm /22 finds what others can write.
     #[arg(long, value_name = "[-/]MODE", allow_hyphen_values = true,
-          hide_short_help = true, value_parser = filter::parse_mode)]
+          hide_short_help = true, value_parser = str::parse::<ModeCondition>)]
     pub(crate) perm: Option<ModeCondition>,
 }
 
@@ -283,6 +283,11 @@ impl FilterArgs {
     }
 }
 
+/// Returns the reader for the volumes that these paths stand for.
+fn volume_reader(paths: &[PathBuf]) -> ReaderKind {
+    paths.iter().find_map(|path| reader_of(path)).unwrap_or(ReaderKind::Ext4)
+}
+
 /// Returns the reader for a path, if that is the image of a volume.
 pub(crate) fn image_reader(path: &Path) -> Option<ReaderKind> {
     // A partition of an image (`disk.img#2`) does not exist as a file.
@@ -327,7 +332,7 @@ impl WalkArgs {
     pub(crate) fn options(&self) -> ScanOptions {
         let mut options = self.filter.options(self.roots());
         match self.reader {
-            Some(reader) => reader.apply(&mut options),
+            Some(reader) => reader.apply(&mut options, &self.roots()),
             None => options.reader = self.image_reader(),
         }
         options.buffer_size = self.buffer_size;

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 21] = [
+const PARSED_ONLY: [(&str, &str); 22] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -29,6 +29,7 @@ const PARSED_ONLY: [(&str, &str); 21] = [
     ("transect lab self-test", "takes minutes"),
     ("transect lab list", "prepares contenders, as tests of lab.rs do"),
     ("transect lab corpus create users", "creates 100,000 files"),
+    ("transect changes --journal", "needs a volume of Windows; journal.rs makes one"),
     ("transect history --host", "needs the snapshots of another machine"),
     ("transect man | man", "needs the program man"),
     ("transect man l", "needs the program man"),

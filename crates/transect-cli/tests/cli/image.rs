@@ -150,7 +150,7 @@ fn partition_of_image_read_as_a_tree() {
     );
     assert_eq!(
         message("disk.img#1"),
-        "transect: cannot access 'disk.img#1': it holds swap space; only ext4, ext3 and ext2 are \
+        "transect: cannot access 'disk.img#1': it holds swap space; only ext4, ext3, ext2 and NTFS are \
          supported\n"
     );
     assert!(message("volume.img#1").contains("it has no partitions"));
@@ -161,6 +161,51 @@ fn partition_of_image_read_as_a_tree() {
     let disk = std::fs::File::options().write(true).open(env.path("disk.img")).unwrap();
     disk.set_len(10 << 20).unwrap();
     assert!(message("disk.img#2").contains("partition 2 lies outside it"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn image_of_ntfs_read_as_a_tree() {
+    use transect_testkit::NtfsMount;
+
+    let env = TestEnv::new();
+    let (image, at) = (env.path("volume.img"), env.path("mounted"));
+    let mount =
+        NtfsMount::make(&image, 16 << 20, &[]).and_then(|()| NtfsMount::new(&image, "", &at));
+    let mount = match mount {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("image_of_ntfs_read_as_a_tree", reason),
+    };
+    for number in 0..50 {
+        let directory = at.join(format!("directory {}", number % 7));
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join(format!("file {number}")), vec![b'x'; 500 * number]).unwrap();
+    }
+    std::fs::hard_link(at.join("directory 0/file 49"), at.join("link")).unwrap();
+    let walked = env.transect(["scan", "--json", "mounted"]).exits(0).json();
+    drop(mount);
+    make_disk(&env);
+    for arguments in [
+        &["scan", "--json", "volume.img"][..],
+        &["--json", "disk.img#2"],
+        &["--json", "--reader", "volume", "volume.img"],
+        &["--json", "--reader", "auto", "disk.img#2"],
+        &["--json", "--reader", "ntfs", "volume.img"],
+    ] {
+        let found = env.transect(arguments).exits(0).quiet().json();
+        assert_eq!(found["reader"], "ntfs", "{arguments:?}");
+        for key in ["files", "directories", "symlinks", "apparent_size", "hard_links", "errors"] {
+            assert_eq!(found[key], walked[key], "{arguments:?} {key}");
+        }
+    }
+    let usage = env.transect(["usage", "--json", "volume.img"]).exits(0).quiet();
+    assert!(usage.stdout_text().contains("directory 3"), "{}", usage.stdout_text());
+    let doctor = env.transect(["doctor", "--json", "volume.img"]).exits(0).json();
+    assert_eq!(doctor["volume"]["reader"], "ntfs");
+    let other = env.transect(["--reader", "ext4", "volume.img"]).exits(2).stderr_text();
+    assert!(other.contains("'volume.img': it holds NTFS, not ext4, ext3 or ext2"), "{other}");
+    let all = env.transect(["--reader", "volume", "disk.img"]).exits(2).stderr_text();
+    assert!(all.contains("#1 (swap space), #2 (NTFS)"), "{all}");
 }
 
 #[cfg(target_os = "linux")]
@@ -200,4 +245,34 @@ fn mounted_volume_reader_shown() {
     );
     let doctor = env.transect(["doctor", "mounted/directory"]).exits(0).stdout_text();
     assert!(doctor.contains("can be read with --reader ext4; --reader auto walks"), "{doctor}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn mounted_btrfs_read_from_its_tree() {
+    let env = TestEnv::new();
+    let (image, at) = (env.path("image"), env.path("mounted"));
+    let make = ["mkfs.btrfs", "-q", "-f"];
+    let mount = match transect_testkit::Mount::image(&image, 256 << 20, &make, &at) {
+        Ok(mount) => mount,
+        Err(reason) => return loudly_skip("mounted_btrfs_read_from_its_tree", reason),
+    };
+    std::fs::create_dir(mount.path().join("directory")).unwrap();
+    std::fs::write(mount.path().join("directory/file"), "content").unwrap();
+    let scan = |reader: &str, path: &str| {
+        env.transect(["--json", "--reader", reader, path]).exits(0).quiet().json()
+    };
+    let walked = scan("walk", "mounted");
+    for reader in ["volume", "btrfs", "auto"] {
+        let tables = scan(reader, "mounted");
+        assert_eq!(tables["reader"], "btrfs");
+        for key in ["files", "directories", "apparent_size", "allocated_size", "errors", "disk"] {
+            assert_eq!(tables[key], walked[key], "{reader} {key}");
+        }
+    }
+    let doctor = env.transect(["doctor", "mounted"]).exits(0).stdout_text();
+    assert!(doctor.contains("can be read with --reader btrfs; --reader auto does so"), "{doctor}");
+    // Not an image or a device: only the kernel reads it.
+    let text = env.transect(["--reader", "btrfs", "image"]).exits(2).stderr_text();
+    assert!(text.contains("it holds Btrfs; only"), "{text}");
 }

@@ -23,6 +23,8 @@ mod hostile;
 mod image;
 mod import;
 mod interchange;
+#[cfg(target_os = "linux")]
+mod journal;
 mod lab;
 mod lab_attributes;
 mod lab_programs;

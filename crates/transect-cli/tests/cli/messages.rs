@@ -221,7 +221,7 @@ fn unknown_reader_lists_readers() {
     exit code: 2
     ----- stderr -----
     error: invalid value 'getdents-stat' for '--reader <READER>'
-      [possible values: auto, walk, volume, getdents-statx, getdents-fstatat, nt-query, by-handle, find-first-file-ex-basic-large, find-first-file-ex-standard-large, find-first-file-ex-basic, find-first-file-ex-standard, find-first-file, file-attributes-ex, portable, ext4]
+      [possible values: auto, walk, volume, getdents-statx, getdents-fstatat, nt-query, by-handle, find-first-file-ex-basic-large, find-first-file-ex-standard-large, find-first-file-ex-basic, find-first-file-ex-standard, find-first-file, file-attributes-ex, portable, ext4, btrfs, ntfs]
 
       tip: a similar value exists: 'getdents-statx'
 

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
-use transect_snapshot::{FileSystem, Metadata, Scope, WriteError};
+use transect_snapshot::{Metadata, Scope, WriteError};
 
 use crate::args::{FilterArgs, SnapshotArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -195,27 +195,12 @@ pub(crate) fn metadata(
     started: Option<i64>,
     scope: Scope,
 ) -> Metadata {
-    let mut metadata = Metadata::default();
+    let mut metadata = Metadata::of_walk(table, outcome);
     metadata.scope = Some(scope);
-    let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
-    metadata.tool_version = env!("CARGO_PKG_VERSION").to_owned();
-    metadata.roots = roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
     metadata.host = host();
-    for (row, path) in table.roots().zip(&roots) {
-        let device = table.attributes(row).device();
-        let identity = transect_sys::host::file_system_identity(path);
-        if let Some((device, identity)) = device.zip(identity) {
-            metadata.file_systems.push(FileSystem::new(device, identity));
-        }
-    }
     let options = std::env::args_os().skip(1);
     metadata.options = options.map(|option| option.to_string_lossy().into_owned()).collect();
     (metadata.started, metadata.ended) = (started, Some(now()));
-    metadata.reader = Some(outcome.reader.as_str().to_owned());
-    metadata.interrupted = outcome.interrupted;
-    metadata.complete = table.diagnostics().is_complete() && !outcome.interrupted;
-    metadata.set_fields(table.columns());
-    metadata.set_diagnostics(table.diagnostics());
     metadata
 }
 

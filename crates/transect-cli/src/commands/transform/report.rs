@@ -245,7 +245,7 @@ impl<'a> Report<'a> {
                 let first = quote::for_terminal(self.inputs[first].path.as_os_str());
                 format!("{path} is the same file as {first}")
             }
-            fate => format!("{} {path}", status(fate)),
+            fate => format!("{} {path}", fate.as_str()),
         };
         let method = done.pass.as_ref().filter(|_| self.shows_method);
         let method = method.map_or(String::new(), |passed| {
@@ -266,7 +266,7 @@ impl<'a> Report<'a> {
                     FileStatus::SameFile(first) => same_file_as = Some(&self.inputs[*first].path),
                     _ => {}
                 }
-                status(*fate)
+                fate.as_str()
             }
             Err(failed) => {
                 error = Some(failed.into());
@@ -425,19 +425,6 @@ impl<'a> Report<'a> {
 fn once(given: &mut bool, hint: &str) {
     if !std::mem::replace(given, true) {
         output::hint(hint);
-    }
-}
-
-/// Returns the name of a status, as in JSON.
-fn status(fate: FileStatus) -> &'static str {
-    match fate {
-        FileStatus::Unchanged => "same",
-        FileStatus::Changed => "changed",
-        FileStatus::WouldChange => "would_change",
-        FileStatus::Written => "written",
-        FileStatus::Inspected => "looked",
-        FileStatus::Skipped(_) => "skipped",
-        FileStatus::SameFile(_) => "same_file",
     }
 }
 

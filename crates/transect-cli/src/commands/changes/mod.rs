@@ -1,5 +1,7 @@
 //! `transect changes`: what changed since a kept snapshot.
 
+mod journal;
+
 use std::path::{Path, PathBuf};
 
 use transect::FieldMask;
@@ -14,6 +16,9 @@ use crate::output::{self, quote};
 use crate::series::{Kept, Search, Series, last_kept};
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
+    if args.journal {
+        return journal::run(args);
+    }
     let cancel = cancel_on_signal()?;
     let path = args.path.as_deref().unwrap_or(Path::new("."));
     let series = Series::of(path)?;
