@@ -52,8 +52,12 @@ def test_threads_scan_at_once(tree):
 
 
 MEMORY = """
+import os
 import sys
 import transect
+
+tree, snapshot = sys.argv[1:]
+cache = transect.AttributeCache("frozen")
 
 def memory():
     # The bytes of this process that are in memory and not shared with files.
@@ -62,37 +66,50 @@ def memory():
     return int(sizes["Anonymous"].split()[0]) * 1024
 
 def run():
-    table = transect.scan(sys.argv[1])
+    table = transect.scan(tree)
     table.to_arrow()
     table.__arrow_c_stream__()
     table.__arrow_c_schema__()
-    for entry in transect.walk(sys.argv[1]):
+    for entry in transect.walk(tree):
         entry.path
-    next(transect.walk(sys.argv[1]))
+    next(transect.walk(tree))
+    list(transect.list(tree, sort="size", limit=10))
+    cache.get_many([tree, tree + "/missing"]).to_arrow()
+    transect.diff(snapshot, table).to_arrow()
+    if runs % 10 == 0:
+        list(transect.transform("xxh3", tree))
+        transect.read_snapshot(snapshot)
+        transect.map(table)
 
-for _ in range(40):
+for runs in range(100):
     run()
 before = memory()
-for _ in range(100):
+for runs in range(1000):
     run()
-print(memory() - before)
+print(memory() - before, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")))
 """
 
 
-def test_memory_does_not_grow(tmp_path):
+def test_memory_does_not_grow_over_1000_scans(tmp_path):
     """A leak of one table, batch or list of paths in each run would exceed the bound."""
-    (tmp_path / "file").touch()
-    for directory in range(20):
-        os.mkdir(tmp_path / str(directory))
-        for name in range(100):
-            os.link(tmp_path / "file", tmp_path / str(directory) / f"{name}-{'x' * 200}")
+    tree, snapshot = tmp_path / "tree", tmp_path / "a.parquet"
+    for directory in range(2):
+        os.makedirs(tree / str(directory))
+        for name in range(50):
+            # One file, which is faster than many.
+            if not (tree / "file").exists():
+                (tree / "file").touch()
+            os.link(tree / "file", tree / str(directory) / f"{name}-{'x' * 200}")
+    transect.scan(tree).write_snapshot(snapshot)
     # With one heap, what is freed by one thread is used by the others.
     environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
-    command = [sys.executable, "-c", MEMORY, str(tmp_path)]
+    command = [sys.executable, "-c", MEMORY, str(tree), str(snapshot)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    # 2,022 paths of more than 200 bytes.
-    assert int(done.stdout) < 100 * 400_000 / 2
+    grown, descriptors, threads = map(int, done.stdout.split())
+    # 104 paths of more than 200 bytes.
+    assert grown < 1000 * 20_000 / 2
+    assert descriptors < 20 and threads < 20
 
 
 def test_import_loads_no_library():
@@ -108,3 +125,16 @@ def test_interpreter_ends_with_a_running_walk(large):
     command = [sys.executable, "-W", "error", "-c", code, str(large)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_free_threaded_python_is_refused():
+    """The extension is for builds with an interpreter lock; others cannot find it, and report why."""
+    code = (
+        "import sys, sysconfig; sys.modules['transect._native'] = None;"
+        "sysconfig.get_config_var = {'Py_GIL_DISABLED': %d}.get; import transect"
+    )
+    for disabled, message in [(1, "free-threaded"), (0, "transect._native")]:
+        done = subprocess.run([sys.executable, "-c", code % disabled], capture_output=True, text=True)
+        assert done.returncode == 1
+        last = done.stderr.splitlines()[-1]
+        assert "Error: " in last and message in last and ("free-threaded" in last) == bool(disabled)

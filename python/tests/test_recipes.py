@@ -3,11 +3,13 @@
 import os
 import re
 import shutil
+import stat
 import sys
 import warnings
 from pathlib import Path
 
 import pytest
+from conftest import expected
 
 PAGE = Path(__file__).parent.parent / "PYTHON.md"
 
@@ -22,25 +24,59 @@ def test_recipes(tree, monkeypatch, capsys):
     # `print` refuses names that are not UTF-8.
     os.unlink(os.fsdecode(b"not-\xff-utf8.txt"))
     shutil.rmtree(os.fsdecode(b"dir-\xe9"))
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 14
-    printed, names = [], {}
+    printed, names = {}, {}
+    files = sum(stat.S_ISREG(status.st_mode) for status in expected(".").values())
     with warnings.catch_warnings():
-        for block in blocks:
-            exec(block, names)
-            printed.append(capsys.readouterr().out)
+        for title, code in programs():
+            exec(code, names)
+            printed[title] = capsys.readouterr().out
             # The inventory is older than what follows.
-            if "write_parquet" in block:
+            if "write_parquet" in code:
                 Path("grown").write_bytes(b"12345")
-    [totals] = [out for block, out in zip(blocks, printed) if "table.apparent_size" in block]
-    assert int(totals.split()[0]) == names["table"].files
-    assert "./sub/large.tar.gz" in printed[2] and "gz" in printed[3]
-    assert "gz 73728 1" in printed[4] or "gz 7" in printed[4]
-    assert printed[5].endswith(" ./empty-dir\n") or " .\n" in printed[5]
-    assert "1969" in printed[6]
-    assert "./copy" in printed[7] and "./a.txt" in printed[7]
-    assert "./grown" in printed[9] and "5" in printed[9]
-    assert "root" in printed[10] or str(os.geteuid()) in printed[10]
-    assert printed[11] == "./sub/target\n"
-    assert printed[12].startswith("./report-1.csv 4 ") and printed[12].endswith("\na,b\n\n")
-    assert printed[13].splitlines()[-1] == f"{len(names['transect'].scan('.'))} 0"
+    check(printed, names, files)
+
+
+def programs():
+    """Returns the programs of the page, each with the line before it."""
+    blocks = re.findall(r"^([^\n]+)\n\n```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    titles = [title for title, _ in blocks]
+    assert len(titles) == len(set(titles)) == PAGE.read_text().count("```python\n")
+    return blocks
+
+
+def check(printed, names, files):
+    """Checks what the programs print, by words of the line before them."""
+    outputs = dict(printed)
+
+    def output(words):
+        [title] = [title for title in outputs if words in title]
+        return outputs.pop(title)
+
+    assert int(output("## Scan").split()[0]) == files
+    assert output("In a notebook, a table") == ""
+    entries = output("have the filters").splitlines()
+    assert [line.split()[0] for line in entries[-2:]] == ["a.txt", "large.tar.gz"]
+    assert "./report-1.csv" in entries[1]
+    assert output("contains the tree and works offline") == "" and Path("map.html").stat().st_size > 10_000
+    assert "added notes.txt None 4\n" in output("must be absolute")
+    cache = output("which changes it may miss")
+    assert cache.startswith("5 False\n") and "not_found" in cache
+    transformed = output("With `check=True`, nothing is changed").splitlines()
+    assert "./a.txt same 5 5" in transformed and len(transformed[-1]) == 64
+    assert "./sub/large.tar.gz" in output("largest files")
+    assert "gz" in output("in SQL")
+    assert "gz 7" in output("several names")
+    assert output("largest directories").splitlines()[0].endswith(" .")
+    assert "1969" in output("by year")
+    same = output("same content")
+    assert "./copy" in same and "./a.txt" in same
+    assert output("Parquet") == ""
+    grown = output("What grew")
+    assert "./grown" in grown and "5" in grown
+    owners = output("by owner")
+    assert "root" in owners or str(os.geteuid()) in owners
+    assert output("build can make again") == "./sub/target\n"
+    first = output("first file that matches")
+    assert first.startswith("./report-1.csv 4 ") and first.endswith("\na,b\n\n")
+    assert output("Progress").splitlines()[-1] == f"{len(names['transect'].scan('.'))} 0"
+    assert not outputs

@@ -5,34 +5,75 @@
 >>> table.disk_usage, table.complete             # doctest: +SKIP
 >>> frame = table.to_polars()                    # doctest: +SKIP
 
-``scan`` reads trees into a table for data frames, ``walk`` iterates over their entries, ``usage`` lists
-what needs the most space.
+``scan`` reads trees into a table for data frames, ``walk``, ``list`` and ``glob`` iterate over their
+entries, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
+``map`` shows a tree as a treemap, ``transform`` changes files.
 """
 
+try:
+    from . import _native  # noqa: F401
+except ImportError as _error:
+    import sysconfig
+
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ImportError(
+            "transect has no build for free-threaded Python: use one with an interpreter lock"
+        ) from _error
+    raise
+
 from ._native import (
+    AttributeCache,
+    Attributes,
+    Diff,
     Entry,
     ErrorInfo,
+    Growth,
+    Map,
+    Outcome,
     PartialResultWarning,
     Progress,
+    Rows,
     Table,
+    Transform,
     Usage,
     Walk,
     __version__,
+    diff,
+    glob,
+    read_snapshot,
     scan,
+    transform,
     usage,
     walk,
 )
 
+# By both names for type checkers, as they are not in `__all__`.
+from ._native import list as list
+from ._native import map as map
+
+# Without `list` and `map`: `from transect import *` must not replace what Python has.
 __all__ = [
+    "AttributeCache",
+    "Attributes",
+    "Diff",
     "Entry",
     "ErrorInfo",
+    "Growth",
+    "Map",
+    "Outcome",
     "PartialResultWarning",
     "Progress",
+    "Rows",
     "Table",
+    "Transform",
     "Usage",
     "Walk",
     "__version__",
+    "diff",
+    "glob",
+    "read_snapshot",
     "scan",
+    "transform",
     "usage",
     "walk",
 ]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use transect::FileType;
 use transect::table::{Children, Row, Table};
+use transect_snapshot::LiveTree;
 
 use crate::arrow::array::{Array, Field};
 use crate::arrow::interface::BatchSource;
@@ -17,7 +18,7 @@ const BATCH_ROWS: usize = 65_536;
 /// All entries of a table in tree order: a directory before its entries, which are sorted by the
 /// bytes of their names.
 pub(crate) struct TableBatches {
-    table: Arc<Table>,
+    tree: Arc<LiveTree>,
     columns: Vec<Column>,
     /// Whether the table may hold directories that no filter selected.
     filtered: bool,
@@ -36,9 +37,9 @@ struct OpenDirectory {
 }
 
 impl TableBatches {
-    pub(crate) fn new(table: Arc<Table>, columns: Vec<Column>, filtered: bool) -> Self {
-        let roots = table.roots().rev().collect();
-        Self { table, columns, filtered, roots, open: Vec::new(), path: Vec::new() }
+    pub(crate) fn new(tree: Arc<LiveTree>, columns: Vec<Column>, filtered: bool) -> Self {
+        let roots = tree.table().roots().rev().collect();
+        Self { tree, columns, filtered, roots, open: Vec::new(), path: Vec::new() }
     }
 
     /// Sets `path` to that of the next row, and returns the row with what is known about its path;
@@ -64,13 +65,13 @@ impl TableBatches {
     }
 
     fn enter(&mut self, row: Row, dir_length: usize, dir_is_utf8: bool) -> Step {
-        let name = self.table.name(row).as_encoded_bytes();
+        let name = self.tree.table().name(row).as_encoded_bytes();
         self.path.extend_from_slice(name);
         let (depth, is_utf8) = (self.open.len(), dir_is_utf8 && str::from_utf8(name).is_ok());
-        if self.table.file_type(row) == FileType::Directory {
+        if self.tree.table().file_type(row) == FileType::Directory {
             let length = self.path.len();
             let separated = name.last().is_some_and(|&byte| is_separator(byte.into()));
-            let entries = self.table.children(row);
+            let entries = self.tree.table().children(row);
             let prefix = length + usize::from(!separated);
             self.open.push(OpenDirectory { entries, length, prefix, is_utf8 });
         }
@@ -91,25 +92,33 @@ impl BatchSource for TableBatches {
     }
 
     fn metadata(&self) -> Vec<(&'static str, String)> {
-        let complete = self.table.diagnostics().is_complete();
+        let complete = self.tree.table().diagnostics().is_complete();
         vec![
             ("transect.version", env!("CARGO_PKG_VERSION").to_owned()),
             ("transect.complete", complete.to_string()),
         ]
     }
 
+    fn rows(&self) -> usize {
+        self.tree
+            .table()
+            .iter()
+            .filter(|&row| !self.filtered || is_selected(self.tree.table(), row))
+            .count()
+    }
+
     fn next_batch(&mut self) -> Option<(usize, Vec<Array>)> {
-        let room = BATCH_ROWS.min(usize::try_from(self.table.len()).unwrap_or(BATCH_ROWS));
+        let room = BATCH_ROWS.min(usize::try_from(self.tree.table().len()).unwrap_or(BATCH_ROWS));
         let builder = |column: &Column| ColumnBuilder::new(*column, room);
         let mut builders: Vec<ColumnBuilder> = self.columns.iter().map(builder).collect();
         let mut rows = 0;
         while rows < BATCH_ROWS {
             let Some(Step { row, dir_length, is_utf8, depth }) = self.step() else { break };
-            if self.filtered && !is_selected(&self.table, row) {
+            if self.filtered && !is_selected(self.tree.table(), row) {
                 continue;
             }
-            let name: &OsStr = self.table.name(row);
-            let attributes = self.table.attributes(row);
+            let name: &OsStr = self.tree.table().name(row);
+            let attributes = self.tree.table().attributes(row);
             let path_is_utf8 = is_utf8;
             let values =
                 RowValues { name, path: &self.path, dir_length, path_is_utf8, depth, attributes };

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use transect::{Attributes, FieldMask, FileType};
 
-use crate::arrow::array::{Array, BytesBuilder, Field, PlainBuilder};
+use crate::arrow::array::{Array, Builder, Field, Kind};
 
 /// An entry, as the columns need it.
 pub(crate) struct RowValues<'a> {
@@ -33,7 +33,7 @@ macro_rules! columns {
         impl Column {
             const ALL: &[Self] = &[$(Self::$id,)*];
 
-            fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$id => $name,)* }
             }
 
@@ -51,7 +51,7 @@ macro_rules! columns {
                 }
             }
 
-            fn kind(self) -> Kind {
+            pub(crate) fn kind(self) -> Kind {
                 match self { $(Self::$id => Kind::$kind,)* }
             }
 
@@ -88,16 +88,33 @@ columns! {
 impl Column {
     /// The columns of a table that was read without a choice: all but those that repeat `path` or that
     /// few programs use.
-    pub(crate) fn defaults() -> Vec<Self> {
+    fn defaults() -> Vec<Self> {
         let rare = [Self::Dir, Self::Ctime, Self::Atime, Self::Btime];
         Self::ALL.iter().copied().filter(|column| !rare.contains(column)).collect()
+    }
+
+    /// Returns the columns with these names; without names, the default ones.
+    ///
+    /// # Errors
+    /// `ValueError` if there is no such column, one is named twice, or the list is empty.
+    pub(crate) fn choose(names: Option<&[String]>) -> PyResult<Vec<Self>> {
+        match names {
+            Some([]) => Err(PyValueError::new_err("columns must not be empty")),
+            Some(names) => Self::parse(names),
+            None => Ok(Self::defaults()),
+        }
+    }
+
+    /// Returns the attributes that a table must store for these columns.
+    pub(crate) fn fields(columns: &[Self]) -> FieldMask {
+        columns.iter().fold(FieldMask::empty(), |fields, column| fields | column.needs())
     }
 
     /// Returns the columns with these names.
     ///
     /// # Errors
     /// `ValueError` if there is no such column, or one is named twice.
-    pub(crate) fn parse(names: &[String]) -> PyResult<Vec<Self>> {
+    fn parse(names: &[String]) -> PyResult<Vec<Self>> {
         let mut columns = Vec::new();
         for name in names {
             let Some(column) = Self::ALL.iter().copied().find(|column| column.name() == name)
@@ -113,29 +130,29 @@ impl Column {
         }
         Ok(columns)
     }
-}
 
-/// The type of a column in Arrow.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Text,
-    Binary,
-    U16,
-    U32,
-    U64,
-    /// Nanoseconds since 1970 UTC.
-    Time,
-}
-
-impl Kind {
-    const fn format(self) -> &'static std::ffi::CStr {
+    /// Adds the value of a column of attributes.
+    ///
+    /// # Panics
+    /// If the column contains a part of the path.
+    pub(crate) fn push(self, builder: &mut Builder, of: &Attributes) {
         match self {
-            Self::Text => c"U",
-            Self::Binary => c"Z",
-            Self::U16 => c"S",
-            Self::U32 => c"I",
-            Self::U64 => c"L",
-            Self::Time => c"tsn:UTC",
+            Self::Type => builder.bytes(Some(of.file_type().as_str().as_bytes())),
+            Self::Size => builder.number(of.size()),
+            Self::Allocated => builder.number(of.allocated()),
+            Self::Mtime => builder.signed(of.mtime()),
+            Self::Ctime => builder.signed(of.ctime()),
+            Self::Atime => builder.signed(of.atime()),
+            Self::Btime => builder.signed(of.btime()),
+            Self::Mode => builder.number(of.mode().map(u64::from)),
+            Self::Uid => builder.number(of.uid().map(u64::from)),
+            Self::Gid => builder.number(of.gid().map(u64::from)),
+            Self::Nlink => builder.number(of.nlink().map(u64::from)),
+            Self::Inode => builder.number(of.inode()),
+            Self::Device => builder.number(of.device()),
+            Self::Path | Self::Dir | Self::Name | Self::Extension | Self::Depth | Self::PathRaw => {
+                panic!("BUG: '{}' is not an attribute", self.name())
+            }
         }
     }
 }
@@ -143,90 +160,51 @@ impl Kind {
 /// Builds one column of one batch.
 pub(crate) struct ColumnBuilder {
     column: Column,
-    values: Values,
-}
-
-enum Values {
-    Bytes(BytesBuilder),
-    U16(PlainBuilder<u16>),
-    U32(PlainBuilder<u32>),
-    U64(PlainBuilder<u64>),
-    Time(PlainBuilder<i64>),
+    builder: Builder,
 }
 
 impl ColumnBuilder {
     pub(crate) fn new(column: Column, rows: usize) -> Self {
-        let values = match column.kind() {
-            Kind::Text | Kind::Binary => Values::Bytes(BytesBuilder::with_capacity(rows)),
-            Kind::U16 => Values::U16(PlainBuilder::with_capacity(rows)),
-            Kind::U32 => Values::U32(PlainBuilder::with_capacity(rows)),
-            Kind::U64 => Values::U64(PlainBuilder::with_capacity(rows)),
-            Kind::Time => Values::Time(PlainBuilder::with_capacity(rows)),
-        };
-        Self { column, values }
+        Self { column, builder: column.kind().builder(rows) }
     }
 
     pub(crate) fn push(&mut self, row: &RowValues<'_>) {
-        let attributes = &row.attributes;
-        match &mut self.values {
-            Values::Bytes(builder) => push_bytes(builder, self.column, row),
-            Values::U16(builder) => builder.push(attributes.mode()),
-            Values::U32(builder) => builder.push(match self.column {
-                Column::Uid => attributes.uid(),
-                Column::Gid => attributes.gid(),
-                Column::Nlink => attributes.nlink(),
-                _ => u32::try_from(row.depth).ok(),
-            }),
-            Values::U64(builder) => builder.push(match self.column {
-                Column::Size => attributes.size(),
-                Column::Allocated => attributes.allocated(),
-                Column::Inode => attributes.inode(),
-                _ => attributes.device(),
-            }),
-            Values::Time(builder) => builder.push(match self.column {
-                Column::Mtime => attributes.mtime(),
-                Column::Ctime => attributes.ctime(),
-                Column::Atime => attributes.atime(),
-                _ => attributes.btime(),
-            }),
+        let builder = &mut self.builder;
+        match self.column {
+            Column::Path => builder.bytes(Some(&text(row.path, row))),
+            Column::Dir => builder.bytes(Some(&text(&row.path[..row.dir_length], row))),
+            Column::Name => builder.bytes(Some(&text(row.name.as_encoded_bytes(), row))),
+            Column::Extension => {
+                let text = extension(row).map(|extension| text(extension, row));
+                builder.bytes(text.as_deref());
+            }
+            Column::PathRaw => builder.bytes((!row.path_is_utf8).then_some(row.path)),
+            Column::Depth => builder.number(Some(row.depth as u64)),
+            column => column.push(builder, &row.attributes),
         }
     }
 
     pub(crate) fn finish(self) -> Array {
-        match self.values {
-            Values::Bytes(builder) => builder.finish(),
-            Values::U16(builder) => builder.finish(),
-            Values::U32(builder) => builder.finish(),
-            Values::U64(builder) => builder.finish(),
-            Values::Time(builder) => builder.finish(),
-        }
+        self.builder.finish()
     }
 }
 
-fn push_bytes(builder: &mut BytesBuilder, column: Column, row: &RowValues<'_>) {
-    let name = row.name.as_encoded_bytes();
-    match column {
-        Column::PathRaw => builder.push((!row.path_is_utf8).then_some(row.path)),
-        Column::Type => builder.push(Some(row.attributes.file_type().as_str().as_bytes())),
-        Column::Extension => {
-            let extension = match row.attributes.file_type() {
-                FileType::Directory => None,
-                _ => Path::new(row.name).extension().filter(|extension| !extension.is_empty()),
-            };
-            let text = extension.map(|extension| text(extension.as_encoded_bytes(), row));
-            builder.push(text.as_deref());
+fn extension<'a>(row: &RowValues<'a>) -> Option<&'a [u8]> {
+    match row.attributes.file_type() {
+        FileType::Directory => None,
+        _ => {
+            Path::new(row.name).extension().map(OsStr::as_encoded_bytes).filter(|it| !it.is_empty())
         }
-        Column::Name => builder.push(Some(&text(name, row))),
-        Column::Dir => builder.push(Some(&text(&row.path[..row.dir_length], row))),
-        _ => builder.push(Some(&text(row.path, row))),
     }
 }
 
 /// Returns a part of the path as UTF-8: what is not UTF-8 is replaced.
 fn text<'a>(bytes: &'a [u8], row: &RowValues<'_>) -> Cow<'a, [u8]> {
-    if row.path_is_utf8 {
-        return Cow::Borrowed(bytes);
-    }
+    if row.path_is_utf8 { Cow::Borrowed(bytes) } else { lossy(bytes) }
+}
+
+/// Returns bytes as UTF-8: what is not UTF-8 is replaced.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
         Cow::Owned(text) => Cow::Owned(text.into_bytes()),

@@ -21,12 +21,13 @@ create_exception!(
 
 /// An error inside a tree, as data. Not an exception.
 #[pyclass(frozen, module = "transect")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ErrorInfo {
     path: PathBuf,
-    /// The operation that failed: `open_directory`, `read_directory`, `stat` or `read_rules`.
+    /// The operation that failed: `open_directory`, `read_directory`, `stat` or `read_rules`; of a file that
+    /// is transformed, such as `read` or `replace`.
     #[pyo3(get)]
-    operation: &'static str,
+    operation: String,
     /// The kind of the error, such as `denied`.
     #[pyo3(get)]
     kind: &'static str,
@@ -42,9 +43,20 @@ impl ErrorInfo {
     pub(crate) fn new(error: &ScanError) -> Self {
         Self {
             path: error.path().to_owned(),
-            operation: error.operation().as_str(),
+            operation: error.operation().as_str().to_owned(),
             kind: error.kind().as_str(),
             errno: error.io_error().raw_os_error(),
+            message: error.to_string(),
+        }
+    }
+
+    /// Returns the error of a file that was to be transformed.
+    pub(crate) fn of_file(error: &transect_transform::Error) -> Self {
+        Self {
+            path: error.path().unwrap_or(Path::new("")).to_owned(),
+            operation: error.operation().as_str().replace(' ', "_"),
+            kind: error.kind(),
+            errno: error.io_error().and_then(io::Error::raw_os_error),
             message: error.to_string(),
         }
     }
@@ -82,7 +94,8 @@ pub(crate) fn root_exception(py: Python<'_>, error: &ScanError) -> PyErr {
     os_exception(py, error.io_error(), Some(error.path()))
 }
 
-fn os_exception(py: Python<'_>, error: &io::Error, path: Option<&Path>) -> PyErr {
+/// Returns the subclass of `OSError` for an error of the system.
+pub(crate) fn os_exception(py: Python<'_>, error: &io::Error, path: Option<&Path>) -> PyErr {
     let message = transect::reason(error);
     let Some(number) = error.raw_os_error() else { return PyOSError::new_err(message) };
     // The class returns an object of the subclass for this number.
@@ -104,8 +117,32 @@ pub(crate) fn failed_root(py: Python<'_>, diagnostics: &Diagnostics) -> PyResult
 
 /// Warns that a result is partial.
 pub(crate) fn warn_partial(py: Python<'_>, errors: u64) -> PyResult<()> {
+    warn(py, errors, "the result is partial; the attribute `errors` lists them")
+}
+
+/// Warns that trees that were compared were read in part.
+pub(crate) fn warn_partial_trees(py: Python<'_>, errors: u64) -> PyResult<()> {
+    warn(py, errors, "the trees were read in part, so changes may be missing")
+}
+
+/// Warns that not all files were transformed.
+pub(crate) fn warn_partial_files(py: Python<'_>, errors: u64) -> PyResult<()> {
+    warn(py, errors, "not all files were found and transformed")
+}
+
+fn warn(py: Python<'_>, errors: u64, meaning: &str) -> PyResult<()> {
     let errors = transect_text::units::counted(errors, "error", "errors");
-    let message = format!("{errors}: the result is partial; the attribute `errors` lists them");
+    let message = format!("{errors}: {meaning}");
     let message = std::ffi::CString::new(message).unwrap_or_default();
     PyErr::warn(py, &py.get_type::<PartialResultWarning>(), &message, 1)
+}
+
+/// Returns the exception for a file that cannot be written.
+pub(crate) fn file_exception(py: Python<'_>, error: &transect_transform::Error) -> PyErr {
+    match error {
+        transect_transform::Error::System { path, source, .. } => {
+            os_exception(py, source, Some(path))
+        }
+        error => PyOSError::new_err(error.to_string()),
+    }
 }

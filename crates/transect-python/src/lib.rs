@@ -12,36 +12,63 @@
 #![cfg(not(windows))]
 
 mod arrow;
+mod attributes;
 mod batches;
+mod cache;
+mod changes;
 mod columns;
+mod conditions;
+mod diff;
 mod entry;
 mod errors;
 mod fork;
 mod html;
 mod job;
+mod list;
+mod lookups;
+mod map;
 mod options;
+mod outcome;
 mod paths;
+mod pump;
+mod rows;
 mod scan;
+mod snapshot;
 mod table;
+mod transform;
 mod usage;
 mod walk;
 
 use pyo3::prelude::*;
 
 /// The native part of transect.
-#[pymodule]
+#[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PartialResultWarning", py.get_type::<errors::PartialResultWarning>())?;
+    module.add_class::<attributes::Attributes>()?;
+    module.add_class::<cache::AttributeCache>()?;
+    module.add_class::<diff::Diff>()?;
+    module.add_class::<diff::Growth>()?;
     module.add_class::<entry::Entry>()?;
     module.add_class::<errors::ErrorInfo>()?;
+    module.add_class::<map::Map>()?;
+    module.add_class::<outcome::Outcome>()?;
+    module.add_class::<rows::Rows>()?;
     module.add_class::<scan::CountsSoFar>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<transform::Transform>()?;
     module.add_class::<usage::Usage>()?;
     module.add_class::<walk::Walk>()?;
+    module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(list::glob, module)?)?;
+    module.add_function(wrap_pyfunction!(list::list, module)?)?;
+    module.add_function(wrap_pyfunction!(map::map_of, module)?)?;
     module.add_function(wrap_pyfunction!(scan::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(scan::read_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(scan::usage, module)?)?;
+    module.add_function(wrap_pyfunction!(transform::transform, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     fork::register(module)
 }

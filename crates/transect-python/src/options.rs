@@ -5,20 +5,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use transect::{Conditions, FileType, Filters, ScanOptions};
 
+use crate::conditions;
 use crate::paths::parse_paths;
 
 /// Returns the options of a walk of `paths`. A keyword with the value `None` has its default.
 ///
 /// # Errors
-/// `TypeError` for an unknown keyword or a value of another type, `ValueError` for an unknown name of a
-/// file type.
+/// `TypeError` for an unknown keyword or a value of another type, `ValueError` for a value that has no
+/// meaning.
 pub(crate) fn parse_options(
     paths: &Bound<'_, PyAny>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<ScanOptions> {
     let mut options = ScanOptions::new(parse_paths(paths)?);
     let mut filters = Filters::new();
-    let mut conditions = Conditions::new();
+    let mut required = Conditions::new();
     let (mut globs, mut excluded) = (Vec::new(), Vec::new());
     for (keyword, value) in keywords.into_iter().flatten() {
         let or_false = || Ok::<bool, PyErr>(value.extract::<Option<bool>>()?.unwrap_or(false));
@@ -33,8 +34,14 @@ pub(crate) fn parse_options(
             "gitignore" => filters.gitignore = or_false()?,
             "min_depth" => filters.min_depth = value.extract::<Option<u32>>()?.unwrap_or(0),
             "max_depth" => options.max_depth = value.extract()?,
-            "min_size" => conditions.min_size = value.extract()?,
-            "max_size" => conditions.max_size = value.extract()?,
+            "min_size" => required.min_size = value.extract()?,
+            "max_size" => required.max_size = value.extract()?,
+            "newer" => required.newer = conditions::time(&value)?,
+            "older" => required.older = conditions::time(&value)?,
+            "owner" => (required.uid, required.gid) = conditions::owner(&value)?,
+            "perm" => required.mode = conditions::mode(&value)?,
+            "empty" => filters.empty = or_false()?,
+            "broken_links" => filters.broken_links = or_false()?,
             "follow" => options.follow = or_false()?,
             "one_file_system" => options.one_file_system = or_false()?,
             "pseudo_file_systems" => options.pseudo_file_systems = or_false()?,
@@ -47,11 +54,11 @@ pub(crate) fn parse_options(
     }
     // The last match decides, so an exclusion wins over an inclusion.
     globs.extend(excluded.into_iter().map(|glob| format!("!{glob}")));
-    Ok(options.filters(filters.globs(globs).conditions(conditions)))
+    Ok(options.filters(filters.globs(globs).conditions(required)))
 }
 
 /// Returns one text, or those of an iterable.
-fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub(crate) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if value.is_none() {
         return Ok(Vec::new());
     }

@@ -20,7 +20,8 @@ pub(crate) fn parse_paths(argument: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>>
     argument.try_iter()?.map(|path| parse_path(&path?)).collect()
 }
 
-fn parse_path(argument: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+/// Returns the path that an argument is.
+pub(crate) fn parse_path(argument: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let encoded = argument.py().import("os")?.call_method1("fsencode", (argument,))?;
     let bytes: &[u8] = encoded.extract()?;
     // Otherwise the system would be asked for a path that ends at the NUL.

@@ -1,17 +1,17 @@
-//! `scan`: a tree as a table.
+//! `scan` and `read_snapshot`: a tree as a table.
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
-use transect::table::{Table as EngineTable, TableBuilder};
-use transect::{Cancel, Error, FieldMask, Filters, Progress, ProgressCounts, ScanOptions};
+use transect::{Cancel, FieldMask, Filters, Progress, ProgressCounts, ScanOptions};
+use transect_snapshot::LiveTree;
 
 use crate::columns::Column;
+use crate::paths::parse_path;
 use crate::table::Table;
 use crate::usage::Usage;
-use crate::{errors, job, options};
+use crate::{errors, job, options, snapshot};
 
 /// Counts of a running scan, as `progress` receives them.
 #[pyclass(frozen, module = "transect", name = "Progress")]
@@ -56,7 +56,13 @@ impl CountsSoFar {
 /// extensions, regex: names to select; types: file types to select, such as "file".
 /// ignore_case: ignore case in patterns. hidden: False excludes names that begin with a dot.
 /// gitignore: apply .gitignore files, and exclude .git.
-/// min_depth, max_depth: steps below the roots. min_size, max_size: lengths in bytes.
+/// min_depth, max_depth: steps below the roots. min_size, max_size: lengths of files in bytes.
+/// newer, older: last changed after or before a time: a datetime, a timedelta before now, or seconds
+///     since 1970 UTC.
+/// owner: a user id, or "USER", "USER:GROUP" or ":GROUP", by name or number.
+/// perm: permission bits as a number, or as octal digits: exactly these ("644"), all of them ("-111") or
+///     at least one of them ("/22").
+/// empty: only empty files and directories. broken_links: only symbolic links without a target.
 /// follow: follow symbolic links. one_file_system: stay on the file systems of the roots.
 /// pseudo_file_systems: read /proc and the like.
 /// threads: the number of threads; by default one for each processor, more while a disk is slow.
@@ -68,8 +74,9 @@ impl CountsSoFar {
     signature = (paths, *, columns=None, progress=None, **options),
     text_signature = "(paths, *, columns=None, progress=None, glob=None, exclude=None, extensions=None, \
                       regex=None, types=None, ignore_case=False, hidden=True, gitignore=False, \
-                      min_depth=0, max_depth=None, min_size=None, max_size=None, follow=False, \
-                      one_file_system=False, pseudo_file_systems=False, threads=None)"
+                      min_depth=0, max_depth=None, min_size=None, max_size=None, newer=None, \
+                      older=None, owner=None, perm=None, empty=False, broken_links=False, \
+                      follow=False, one_file_system=False, pseudo_file_systems=False, threads=None)"
 )]
 pub(crate) fn scan(
     py: Python<'_>,
@@ -77,24 +84,28 @@ pub(crate) fn scan(
     columns: Option<Vec<String>>,
     progress: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Py<Table>> {
+    let columns = Column::choose(columns.as_deref())?;
+    table(py, paths, &columns, progress, options)?.into_object(py, columns)
+}
+
+/// Reads trees into a table with the attributes of these columns.
+pub(crate) fn table(
+    py: Python<'_>,
+    paths: &Bound<'_, PyAny>,
+    columns: &[Column],
+    progress: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Table> {
-    let columns = match columns {
-        Some(names) if names.is_empty() => {
-            return Err(PyValueError::new_err("columns must not be empty"));
-        }
-        Some(names) => Column::parse(&names)?,
-        None => Column::defaults(),
-    };
     let options = options::parse_options(paths, options)?;
     let filtered = options.filters != Filters::new();
-    let fields = columns.iter().fold(FieldMask::empty(), |fields, column| fields | column.needs());
-    let table = read(py, options, fields, meter(py, progress)?)?;
-    let diagnostics = table.diagnostics();
+    let tree = read(py, options, Column::fields(columns), meter(py, progress)?)?;
+    let diagnostics = tree.table().diagnostics();
     errors::failed_root(py, diagnostics)?;
     if !diagnostics.is_complete() {
         errors::warn_partial(py, diagnostics.errors)?;
     }
-    Ok(Table::new(Arc::new(table), columns, filtered))
+    Ok(Table::new(tree, filtered))
 }
 
 /// Read one tree or several, and return what needs the most space: `scan(paths).usage(top, by)`.
@@ -105,8 +116,9 @@ pub(crate) fn scan(
     signature = (paths, *, top=20, by=None, progress=None, **options),
     text_signature = "(paths, *, top=20, by=None, progress=None, glob=None, exclude=None, extensions=None, \
                       regex=None, types=None, ignore_case=False, hidden=True, gitignore=False, \
-                      min_depth=0, max_depth=None, min_size=None, max_size=None, follow=False, \
-                      one_file_system=False, pseudo_file_systems=False, threads=None)"
+                      min_depth=0, max_depth=None, min_size=None, max_size=None, newer=None, \
+                      older=None, owner=None, perm=None, empty=False, broken_links=False, \
+                      follow=False, one_file_system=False, pseudo_file_systems=False, threads=None)"
 )]
 pub(crate) fn usage(
     py: Python<'_>,
@@ -116,8 +128,32 @@ pub(crate) fn usage(
     progress: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<Usage>> {
-    let columns = Some(vec!["uid".to_owned()]);
-    scan(py, paths, columns, progress, options)?.usage(py, top, by)
+    table(py, paths, &[Column::Uid], progress, options)?.usage(py, top, by)
+}
+
+/// Read a snapshot, which `Table.write_snapshot` or `transect snapshot` stored, into a table in memory.
+///
+/// The table is what `scan` returned then: its errors are those of that time. Data frame libraries also
+/// read the file itself, without loading all of it.
+///
+/// columns: as for `scan`. Without it, an attribute that the snapshot does not have is null.
+///
+/// Raises FileNotFoundError or another OSError if the file cannot be read, and ValueError if it is not a
+/// snapshot, is damaged, or does not have a column of `columns`.
+#[pyfunction]
+#[pyo3(signature = (path, *, columns=None))]
+pub(crate) fn read_snapshot(
+    py: Python<'_>,
+    path: &Bound<'_, PyAny>,
+    columns: Option<Vec<String>>,
+) -> PyResult<Py<Table>> {
+    let are_chosen = columns.is_some();
+    let columns = Column::choose(columns.as_deref())?;
+    let tree = snapshot::read(py, &parse_path(path)?, &columns, are_chosen)?;
+    if !tree.metadata().complete {
+        errors::warn_partial(py, tree.metadata().errors)?;
+    }
+    Table::new(tree, false).into_object(py, columns)
 }
 
 /// Returns the function that shows progress.
@@ -139,17 +175,16 @@ fn read(
     options: ScanOptions,
     fields: FieldMask,
     meter: Option<Bound<'_, PyAny>>,
-) -> PyResult<EngineTable> {
+) -> PyResult<LiveTree> {
     let (cancel, progress) = (Cancel::new(), Arc::new(Progress::new()));
     let options = options.cancel(cancel.clone()).progress(Arc::clone(&progress));
-    let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
-    let builder = TableBuilder::new(fields);
     let show = |finished| match &meter {
         Some(meter) => meter.call1((CountsSoFar::new(progress.counts(), finished),)).map(drop),
         None => Ok(()),
     };
-    let read = || -> Result<EngineTable, Error> { plan.run(|| builder.sink())?.sink.into_table() };
-    let table = job::run(py, &cancel, |_| show(false), read)?;
+    let host = snapshot::host(py)?;
+    let read = || snapshot::read_live(options, fields, host);
+    let tree = job::run(py, &cancel, |_| show(false), read)?;
     show(true)?;
-    table.map_err(|error| errors::exception(py, &error))
+    tree.map_err(|error| errors::exception(py, &error))
 }

@@ -1,39 +1,24 @@
 //! `walk`: the entries of a tree, one after the other.
 //!
 //! ```text
-//! threads of the engine ─► transect::Walk ─► pump ─► batches ─► Walk.__next__ ─► Entry
+//! threads of the engine ─► transect::Walk ─► pump ─► Walk.__next__ ─► Entry
 //! ```
-//!
-//! The pump is a thread, so that `__next__` can look for signals while it waits. It gives up the
-//! interpreter lock once for each batch.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
-use transect::{Cancel, Diagnostics, DirEntry, FieldMask, Operation, ScanError, ScanPlan, Want};
+use transect::{Cancel, Diagnostics, DirEntry, FieldMask, Operation, ScanError, ScanPlan};
 
 use crate::entry::Entry;
 use crate::errors::{self, ErrorInfo};
 use crate::fork::Owner;
 use crate::options::parse_options;
+use crate::pump::{BatchSender, Pump};
 
-/// Entries in a batch, at most.
-const BATCH: usize = 1024;
-
-/// After this time, a batch is sent when its next entry arrives.
-const BATCH_TIME: Duration = Duration::from_millis(2);
-
-/// Batches that wait for the caller, at most.
-const WAITING: usize = 4;
-
-/// The longest time between two looks for signals.
-const SIGNALS: Duration = Duration::from_millis(50);
+/// An entry of a walk, or an error.
+pub(crate) type Item = Result<DirEntry, ScanError>;
 
 /// Iterate over the entries of one tree or several while they are read.
 ///
@@ -51,7 +36,8 @@ const SIGNALS: Duration = Duration::from_millis(50);
     signature = (paths, *, attributes=true, **options),
     text_signature = "(paths, *, attributes=True, glob=None, exclude=None, extensions=None, regex=None, \
                       types=None, ignore_case=False, hidden=True, gitignore=False, min_depth=0, \
-                      max_depth=None, min_size=None, max_size=None, follow=False, one_file_system=False, \
+                      max_depth=None, min_size=None, max_size=None, newer=None, older=None, owner=None, \
+                      perm=None, empty=False, broken_links=False, follow=False, one_file_system=False, \
                       pseudo_file_systems=False, threads=None)"
 )]
 pub(crate) fn walk(
@@ -63,25 +49,16 @@ pub(crate) fn walk(
     let cancel = Cancel::new();
     let plan = parse_options(paths, options)?.cancel(cancel.clone()).plan();
     let plan = plan.map_err(|error| errors::exception(py, &error))?;
-    let want = match attributes {
-        true => Want::from(all_attributes()),
-        false => Want::default(),
-    };
-    let (sender, batches) = sync_channel(WAITING);
-    let pump = Builder::new().spawn(move || pump(&plan, want, &sender)).map_err(|error| {
-        PyRuntimeError::new_err(format!("cannot start a thread: {}", transect::reason(&error)))
-    })?;
-    let state = State {
-        batch: Vec::new().into_iter(),
-        running: Some(Running { batches, pump }),
-        errors: Vec::new(),
-        error_count: 0,
-        complete: false,
-    };
-    Ok(Walk { state: Mutex::new(state), cancel, owner: Owner::current() })
+    let want = wanted(attributes);
+    Walk::start(cancel, move |items| send_all(&plan, want, items))
 }
 
-fn all_attributes() -> FieldMask {
+/// Returns what entries must have besides names and types: all attributes, or nothing.
+pub(crate) fn wanted(attributes: bool) -> FieldMask {
+    if attributes { all_attributes() } else { FieldMask::empty() }
+}
+
+pub(crate) fn all_attributes() -> FieldMask {
     FieldMask::SIZE
         | FieldMask::ALLOCATED
         | FieldMask::TIMES
@@ -92,29 +69,10 @@ fn all_attributes() -> FieldMask {
         | FieldMask::FILE_ID
 }
 
-#[derive(Default)]
-struct Batch {
-    entries: Vec<DirEntry>,
-    errors: Vec<ScanError>,
-}
-
 /// Sends entries until there are no more, or the receiver is gone.
-fn pump(plan: &ScanPlan, want: Want, batches: &SyncSender<Batch>) {
-    let mut walk = plan.walk().want(want).peekable();
-    while walk.peek().is_some() {
-        let mut batch = Batch::default();
-        let began = Instant::now();
-        for item in walk.by_ref() {
-            match item {
-                Ok(entry) => batch.entries.push(entry),
-                Err(error) => batch.errors.push(error),
-            }
-            let is_full = batch.entries.len() + batch.errors.len() >= BATCH;
-            if is_full || began.elapsed() >= BATCH_TIME {
-                break;
-            }
-        }
-        if batches.send(batch).is_err() {
+fn send_all(plan: &ScanPlan, want: FieldMask, items: &mut BatchSender<Item>) {
+    for item in plan.walk().want(want) {
+        if !items.send(item) {
             return;
         }
     }
@@ -133,79 +91,64 @@ pub(crate) struct Walk {
 }
 
 struct State {
-    batch: std::vec::IntoIter<DirEntry>,
-    /// `None` after the end.
-    running: Option<Running>,
+    pump: Pump<Item>,
     errors: Vec<ScanError>,
     error_count: u64,
+    /// Nothing more will be returned.
+    ended: bool,
     complete: bool,
 }
 
-struct Running {
-    batches: Receiver<Batch>,
-    pump: JoinHandle<()>,
-}
-
 impl State {
-    /// Waits for the next batch; returns false after the last one.
-    fn receive(&mut self, py: Python<'_>) -> PyResult<bool> {
-        let Some(running) = &mut self.running else { return Ok(false) };
-        let batch = loop {
-            let batches = &mut running.batches;
-            match py.detach(move || batches.recv_timeout(SIGNALS)) {
-                Ok(batch) => break batch,
-                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.finish(py)?;
-                    return Ok(false);
+    /// Returns the next entry; `None` after the last one.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<DirEntry>> {
+        while let Some(item) = self.pump.next(py)? {
+            match item {
+                Ok(entry) => return Ok(Some(entry)),
+                // A root whose listing failed midway was read in part.
+                Err(error)
+                    if error.depth() == 0 && error.operation() != Operation::ReadDirectory =>
+                {
+                    return Err(errors::root_exception(py, &error));
                 }
-            }
-        };
-        self.batch = batch.entries.into_iter();
-        for error in batch.errors {
-            // A root whose listing failed midway was read in part.
-            if error.depth() == 0 && error.operation() != Operation::ReadDirectory {
-                return Err(errors::root_exception(py, &error));
-            }
-            self.error_count += 1;
-            if self.errors.len() < Diagnostics::DEFAULT_KEPT {
-                self.errors.push(error);
+                Err(error) => self.count(error),
             }
         }
-        Ok(true)
+        if !std::mem::replace(&mut self.ended, true) {
+            self.complete = self.error_count == 0;
+            if !self.complete {
+                errors::warn_partial(py, self.error_count)?;
+            }
+        }
+        Ok(None)
     }
 
-    fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
-        if let Some(Err(panic)) = self.running.take().map(|running| running.stop(py)) {
-            std::panic::resume_unwind(panic);
-        }
-        self.complete = self.error_count == 0;
-        match self.complete {
-            true => Ok(()),
-            false => errors::warn_partial(py, self.error_count),
+    fn count(&mut self, error: ScanError) {
+        self.error_count += 1;
+        if self.errors.len() < Diagnostics::DEFAULT_KEPT {
+            self.errors.push(error);
         }
     }
 
-    /// Ends the walk, which was cancelled.
+    /// Ends the walk.
     fn close(&mut self, py: Python<'_>) {
-        self.batch = Vec::new().into_iter();
-        if let Some(running) = self.running.take() {
-            let _ = running.stop(py);
-        }
-    }
-}
-
-impl Running {
-    /// Waits until the threads are gone. The pump ends as it cannot send any more.
-    fn stop(self, py: Python<'_>) -> std::thread::Result<()> {
-        py.detach(move || {
-            drop(self.batches);
-            self.pump.join()
-        })
+        self.ended = true;
+        self.pump.close(py);
     }
 }
 
 impl Walk {
+    /// Returns the entries that `send` sends from a thread of its own. `cancel` stops it.
+    pub(crate) fn start(
+        cancel: Cancel,
+        send: impl FnOnce(&mut BatchSender<Item>) + Send + 'static,
+    ) -> PyResult<Self> {
+        let pump = Pump::start(&cancel, send)?;
+        let state =
+            State { pump, errors: Vec::new(), error_count: 0, ended: false, complete: false };
+        Ok(Self { state: Mutex::new(state), cancel, owner: Owner::current() })
+    }
+
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.owner.check()?;
         Ok(self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
@@ -218,20 +161,13 @@ impl Walk {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Entry>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
         let mut state = self.lock(py)?;
-        loop {
-            if let Some(entry) = state.batch.next() {
-                return Ok(Some(Entry::new(entry)));
-            }
-            match state.receive(py) {
-                Ok(true) => {}
-                Ok(false) => return Ok(None),
-                Err(error) => {
-                    self.cancel.cancel();
-                    state.close(py);
-                    return Err(error);
-                }
+        match state.next(py) {
+            Ok(entry) => entry.map(|entry| Entry::new(py, entry)).transpose(),
+            Err(error) => {
+                state.close(py);
+                Err(error)
             }
         }
     }
@@ -269,20 +205,5 @@ impl Walk {
     #[pyo3(signature = (*_args))]
     fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyAny>) -> PyResult<()> {
         self.close(py)
-    }
-}
-
-impl Drop for Walk {
-    fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let Some(running) = state.running.take() else { return };
-        if !self.owner.is_current() {
-            // Another process has the threads, one of which may have held a lock of the queue.
-            std::mem::forget(running);
-            return;
-        }
-        self.cancel.cancel();
-        // Without an interpreter, which ends, the threads end with the process.
-        let _ = Python::try_attach(|py| running.stop(py));
     }
 }

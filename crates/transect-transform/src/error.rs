@@ -216,6 +216,20 @@ impl Error {
         }
     }
 
+    /// Returns the file; `None` if the error is not about one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::System { path, .. }
+            | Self::Rejected { path, .. }
+            | Self::Changed { path, .. }
+            | Self::Invalid { path, .. }
+            | Self::SameTarget { path, .. }
+            | Self::NoSpace { path, .. }
+            | Self::Cancelled { path } => Some(path),
+            Self::Unsupported(..) => None,
+        }
+    }
+
     /// Returns the operation that failed.
     pub fn operation(&self) -> Operation {
         match self {

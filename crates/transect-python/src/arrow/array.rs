@@ -134,3 +134,104 @@ impl BytesBuilder {
         Array { length, nulls, buffers }
     }
 }
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Text,
+    Binary,
+    U16,
+    U32,
+    U64,
+    I64,
+    /// Nanoseconds since 1970 UTC.
+    Time,
+}
+
+impl Kind {
+    /// Returns the format string of the C data interface.
+    pub(crate) const fn format(self) -> &'static CStr {
+        match self {
+            Self::Text => c"U",
+            Self::Binary => c"Z",
+            Self::U16 => c"S",
+            Self::U32 => c"I",
+            Self::U64 => c"L",
+            Self::I64 => c"l",
+            Self::Time => c"tsn:UTC",
+        }
+    }
+
+    /// Returns the builder of a column with this many rows, or about as many.
+    pub(crate) fn builder(self, rows: usize) -> Builder {
+        match self {
+            Self::Text | Self::Binary => Builder::Bytes(BytesBuilder::with_capacity(rows)),
+            Self::U16 => Builder::U16(PlainBuilder::with_capacity(rows)),
+            Self::U32 => Builder::U32(PlainBuilder::with_capacity(rows)),
+            Self::U64 => Builder::U64(PlainBuilder::with_capacity(rows)),
+            Self::I64 | Self::Time => Builder::I64(PlainBuilder::with_capacity(rows)),
+        }
+    }
+}
+
+/// Builds a column of any kind.
+#[derive(Debug)]
+pub(crate) enum Builder {
+    Bytes(BytesBuilder),
+    U16(PlainBuilder<u16>),
+    U32(PlainBuilder<u32>),
+    U64(PlainBuilder<u64>),
+    I64(PlainBuilder<i64>),
+}
+
+impl Builder {
+    /// Adds a text or bytes.
+    ///
+    /// # Panics
+    /// If the column is of another kind. So do the methods below.
+    pub(crate) fn bytes(&mut self, value: Option<&[u8]>) {
+        match self {
+            Self::Bytes(builder) => builder.push(value),
+            _ => panic!("BUG: bytes in a column of numbers"),
+        }
+    }
+
+    /// Adds a number. One that is too large for the column is null.
+    pub(crate) fn number(&mut self, value: Option<u64>) {
+        match self {
+            Self::U16(builder) => builder.push(value.and_then(|value| value.try_into().ok())),
+            Self::U32(builder) => builder.push(value.and_then(|value| value.try_into().ok())),
+            Self::U64(builder) => builder.push(value),
+            Self::Bytes(_) | Self::I64(_) => panic!("BUG: a number in a column of another kind"),
+        }
+    }
+
+    /// Adds a time, or a number with a sign.
+    pub(crate) fn signed(&mut self, value: Option<i64>) {
+        match self {
+            Self::I64(builder) => builder.push(value),
+            _ => panic!("BUG: a number with a sign in a column of another kind"),
+        }
+    }
+
+    /// Adds a null.
+    pub(crate) fn null(&mut self) {
+        match self {
+            Self::Bytes(builder) => builder.push(None),
+            Self::U16(builder) => builder.push(None),
+            Self::U32(builder) => builder.push(None),
+            Self::U64(builder) => builder.push(None),
+            Self::I64(builder) => builder.push(None),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Array {
+        match self {
+            Self::Bytes(builder) => builder.finish(),
+            Self::U16(builder) => builder.finish(),
+            Self::U32(builder) => builder.finish(),
+            Self::U64(builder) => builder.finish(),
+            Self::I64(builder) => builder.finish(),
+        }
+    }
+}

@@ -31,6 +31,9 @@ pub(crate) trait BatchSource: Send + 'static {
     /// Returns pairs of texts that describe the data as a whole.
     fn metadata(&self) -> Vec<(&'static str, String)>;
 
+    /// Returns the number of rows of all batches together.
+    fn rows(&self) -> usize;
+
     /// Returns the next batch with its number of rows; `None` after the last one.
     fn next_batch(&mut self) -> Option<(usize, Vec<Array>)>;
 }
@@ -241,8 +244,8 @@ struct StreamData {
 
 impl ArrowArrayStream {
     /// Returns a stream of the batches of a source.
-    pub(crate) fn new(source: impl BatchSource) -> Self {
-        let data = StreamData { source: Box::new(source), last_error: CString::default() };
+    pub(crate) fn new(source: Box<dyn BatchSource>) -> Self {
+        let data = StreamData { source, last_error: CString::default() };
         Self {
             get_schema: stream_schema,
             get_next: stream_next,

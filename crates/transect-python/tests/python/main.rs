@@ -1,8 +1,11 @@
-//! Runs the tests of the Python package (`python/tests`) with the extension that cargo built.
+//! Runs the tests of the Python package (`python/tests`) with the extension that cargo built, and packs
+//! its source distribution.
 
 #![cfg(not(windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
+#![allow(clippy::disallowed_methods, reason = "tests read small directories")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +29,9 @@ fn lay_out() -> TempDir {
     for name in ["transect", "tests", "pyproject.toml"] {
         copy(&sources.join(name), &folder.join(name));
     }
-    copy(&repository().join("docs/PYTHON.md"), &folder.join("PYTHON.md"));
+    for name in ["PYTHON.md", "python.ipynb"] {
+        copy(&repository().join("docs").join(name), &folder.join(name));
+    }
     // Cargo builds it for this test, beside the test itself.
     let test = std::env::current_exe().unwrap();
     let name =
@@ -55,4 +60,67 @@ fn package_passes_its_tests() {
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     let last = said.lines().last().unwrap_or_default();
     assert!(!last.contains("skipped"), "{said}");
+}
+
+/// Returns the names of all files below a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let below = |entry: fs::DirEntry| match entry.file_type().unwrap().is_dir() {
+        true => files(&entry.path()),
+        false => vec![entry.path()],
+    };
+    let entries = fs::read_dir(folder).unwrap_or_else(|why| panic!("{}: {why}", folder.display()));
+    let mut found: Vec<PathBuf> = entries.flat_map(|entry| below(entry.unwrap())).collect();
+    found.sort();
+    found
+}
+
+/// Returns names and versions of the packages that Cargo.lock lists.
+fn locked(top: &Path) -> BTreeSet<String> {
+    let list = fs::read_to_string(top.join("Cargo.lock")).unwrap();
+    let packages = list.split("[[package]]").skip(1);
+    packages.map(|package| package.lines().skip(1).take(2).collect()).collect()
+}
+
+#[test]
+fn source_distribution_has_all_sources() {
+    let test = "source_distribution_has_all_sources";
+    let Some(python) = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    let folder = TempDir::new();
+    let mut maturin = Command::new(python.join("maturin"));
+    maturin.arg("sdist").arg("--out").arg(folder.path()).current_dir(repository().join("python"));
+    let packed = maturin.output().unwrap();
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    let name = format!("transect-{}", env!("CARGO_PKG_VERSION"));
+    let archive = folder.join(format!("{name}.tar.gz"));
+    let unpacked =
+        Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(folder.path()).status().unwrap();
+    assert!(unpacked.success());
+    let top = folder.join(name);
+
+    // The crates in it are all that the extension needs, and their sources are complete.
+    let mut metadata = Command::new(env!("CARGO"));
+    metadata.args(["metadata", "--offline", "--format-version", "1"]);
+    let metadata = metadata.current_dir(top.join("crates/transect-python")).output().unwrap();
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    // Cargo has shortened its list of packages, and changed no version.
+    let (shortened, whole) = (locked(&top), locked(&repository()));
+    assert!(shortened.len() > 50 && shortened.is_subset(&whole), "{shortened:?}");
+    let mut sources = 0;
+    for entry in fs::read_dir(top.join("crates")).unwrap() {
+        let krate = entry.unwrap().file_name();
+        let within = |top: &Path| {
+            let source = top.join("crates").join(&krate).join("src");
+            let relative = |file: PathBuf| file.strip_prefix(&source).unwrap().to_owned();
+            files(&source).into_iter().map(relative).collect::<Vec<_>>()
+        };
+        assert_eq!(within(&top), within(&repository()), "{}", krate.display());
+        sources += within(&top).len();
+    }
+    assert!(sources > 200, "{sources}");
+    for file in ["__init__.py", "_native.pyi", "_progress.py", "py.typed"] {
+        assert!(top.join("transect").join(file).exists(), "{file}");
+    }
+    assert!(top.join("LICENSE-MIT").exists() && top.join("LICENSE-APACHE").exists());
 }

@@ -117,6 +117,21 @@ pub enum FileStatus {
     SameFile(usize),
 }
 
+impl FileStatus {
+    /// Returns the name of the status in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "same",
+            Self::Changed => "changed",
+            Self::WouldChange => "would_change",
+            Self::Written => "written",
+            Self::Inspected => "looked",
+            Self::Skipped(_) => "skipped",
+            Self::SameFile(_) => "same_file",
+        }
+    }
+}
+
 /// Why a file was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skip {

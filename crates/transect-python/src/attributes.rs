@@ -1,0 +1,128 @@
+//! `Attributes`: what the system reports of a file or directory.
+
+use pyo3::prelude::*;
+use transect::FileType;
+
+const BILLION: i64 = 1_000_000_000;
+
+/// The attributes of a file or directory when they were queried. One that is not known is None.
+#[pyclass(frozen, subclass, module = "transect")]
+pub(crate) struct Attributes(transect::Attributes);
+
+impl Attributes {
+    pub(crate) fn new(attributes: transect::Attributes) -> Self {
+        Self(attributes)
+    }
+}
+
+#[pymethods]
+impl Attributes {
+    /// The type: "file", "directory", "symlink", "block", "char", "fifo", "socket" or "unknown".
+    #[getter]
+    fn r#type(&self) -> &'static str {
+        self.0.file_type().as_str()
+    }
+
+    /// The length in bytes.
+    #[getter]
+    fn size(&self) -> Option<u64> {
+        self.0.size()
+    }
+
+    /// The bytes that it occupies on the device.
+    #[getter]
+    fn allocated(&self) -> Option<u64> {
+        self.0.allocated()
+    }
+
+    /// When the content last changed, in seconds since 1970 UTC.
+    #[getter]
+    fn mtime(&self) -> Option<f64> {
+        // The same rounding as in os.stat.
+        let seconds = |time: i64| time.div_euclid(BILLION) as f64;
+        self.mtime_ns().map(|time| seconds(time) + 1e-9 * time.rem_euclid(BILLION) as f64)
+    }
+
+    /// When the content last changed, in nanoseconds since 1970 UTC.
+    #[getter]
+    fn mtime_ns(&self) -> Option<i64> {
+        self.0.mtime()
+    }
+
+    /// When the attributes last changed, in nanoseconds since 1970 UTC.
+    #[getter]
+    fn ctime_ns(&self) -> Option<i64> {
+        self.0.ctime()
+    }
+
+    /// When the content was last read, in nanoseconds since 1970 UTC.
+    #[getter]
+    fn atime_ns(&self) -> Option<i64> {
+        self.0.atime()
+    }
+
+    /// When it was created, in nanoseconds since 1970 UTC.
+    #[getter]
+    fn btime_ns(&self) -> Option<i64> {
+        self.0.btime()
+    }
+
+    /// The type and permission bits, as in os.stat.
+    #[getter]
+    fn mode(&self) -> Option<u16> {
+        self.0.mode()
+    }
+
+    /// The user id of the owner.
+    #[getter]
+    fn uid(&self) -> Option<u32> {
+        self.0.uid()
+    }
+
+    /// The group id.
+    #[getter]
+    fn gid(&self) -> Option<u32> {
+        self.0.gid()
+    }
+
+    /// The number of names of the file.
+    #[getter]
+    fn nlink(&self) -> Option<u32> {
+        self.0.nlink()
+    }
+
+    /// The inode number.
+    #[getter]
+    fn inode(&self) -> Option<u64> {
+        self.0.inode()
+    }
+
+    /// The device number.
+    #[getter]
+    fn device(&self) -> Option<u64> {
+        self.0.device()
+    }
+
+    /// Return whether it is a directory.
+    fn is_dir(&self) -> bool {
+        self.0.file_type() == FileType::Directory
+    }
+
+    /// Return whether it is a regular file.
+    fn is_file(&self) -> bool {
+        self.0.file_type() == FileType::File
+    }
+
+    /// Return whether it is a symbolic link.
+    fn is_symlink(&self) -> bool {
+        self.0.file_type() == FileType::Symlink
+    }
+
+    fn __repr__(&self) -> String {
+        let of = self.r#type();
+        match self.size() {
+            Some(size) => format!("<transect.Attributes: {of}, {size} bytes>"),
+            None => format!("<transect.Attributes: {of}>"),
+        }
+    }
+}

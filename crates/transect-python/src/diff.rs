@@ -1,0 +1,318 @@
+//! `diff`: what changed between two trees.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use transect::{Cancel, FieldMask, ScanOptions};
+use transect_snapshot::{
+    Diff as EngineDiff, DiffOptions, Growth as EngineGrowth, LiveTree, Metadata, ReadError,
+    Snapshot,
+};
+use transect_sys::name_from_bytes;
+
+use crate::changes::{COMPARED, ChangeBatches};
+use crate::errors::{self, root_exception};
+use crate::paths::{decode, parse_path};
+use crate::rows::Rows;
+use crate::table::Table;
+use crate::{job, snapshot};
+
+/// Compare two trees, and return what changed from `a` to `b`: a Diff object, one row for each change.
+///
+/// a, b: each a Table, the path of a snapshot, or the path of a directory, which is read now. Paths of
+///     snapshots are absolute: beside one, a directory is read by its absolute path. Snapshots that are
+///     given as paths are compared without being loaded into memory.
+/// ignore: columns that are not compared, such as "ctime" or ["mtime", "uid"].
+/// verify: compare everything, also directories whose digests are equal.
+///
+/// Raises an OSError if a tree cannot be read at all, and ValueError for a damaged snapshot. Trees that
+/// were read in part are announced by a PartialResultWarning: then changes may be missing.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, ignore=None, verify=false))]
+pub(crate) fn diff(
+    py: Python<'_>,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    ignore: Option<&Bound<'_, PyAny>>,
+    verify: bool,
+) -> PyResult<Py<Diff>> {
+    let mut options = DiffOptions::default();
+    options.ignored = ignore.map(fields).transpose()?.unwrap_or(FieldMask::empty());
+    options.verify = verify;
+    let sources = [Source::parse(a)?, Source::parse(b)?];
+    let has_stored = sources.iter().any(Source::is_stored);
+    let (cancel, host) = (Cancel::new(), snapshot::host(py)?);
+    let [a, b] = sources;
+    let work = || {
+        let a = a.read(has_stored, &cancel, host.clone())?;
+        let b = b.read(has_stored, &cancel, host)?;
+        let diff = compare(&a, &b, &options)?;
+        let [a, b] = [&a, &b].map(|side| (side.metadata().complete, side.metadata().errors));
+        Ok(Compared { diff, complete: a.0 && b.0, errors: a.1 + b.1 })
+    };
+    let compared: Result<Compared, Failure> = job::run(py, &cancel, |_| Ok(()), work)?;
+    let compared = compared.map_err(|failure| failure.exception(py))?;
+    if !compared.complete {
+        errors::warn_partial_trees(py, compared.errors)?;
+    }
+    let diff = Arc::new(compared.diff);
+    let rows = Arc::clone(&diff);
+    let rows = Rows::new(move || ChangeBatches::new(Arc::clone(&rows)));
+    Py::new(py, (Diff { diff, complete: compared.complete }, rows))
+}
+
+struct Compared {
+    diff: EngineDiff,
+    complete: bool,
+    errors: u64,
+}
+
+/// Returns the attributes that names of columns mean: one, or an iterable of them.
+fn fields(names: &Bound<'_, PyAny>) -> PyResult<FieldMask> {
+    let names: Vec<String> = match names.cast::<PyString>() {
+        Ok(name) => vec![name.extract()?],
+        Err(_) => names.try_iter()?.map(|name| name?.extract()).collect::<PyResult<_>>()?,
+    };
+    let field = |name: &String| {
+        let found = COMPARED.iter().find(|(known, _)| known == name).map(|(_, field)| *field);
+        found.ok_or_else(|| {
+            let all: Vec<&str> = COMPARED.iter().map(|(name, _)| *name).collect();
+            let message = format!("'{name}' is not compared; compared are: {}", all.join(", "));
+            PyValueError::new_err(message)
+        })
+    };
+    names.iter().map(field).collect()
+}
+
+/// A tree, as it was given.
+enum Source {
+    Table(Arc<LiveTree>),
+    Snapshot(PathBuf),
+    Directory(PathBuf),
+}
+
+impl Source {
+    fn parse(argument: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(table) = argument.cast::<Table>() {
+            return Ok(Self::Table(Arc::clone(table.get().tree())));
+        }
+        let path = parse_path(argument)?;
+        let is_snapshot = Snapshot::is_likely(&path);
+        Ok(if is_snapshot { Self::Snapshot(path) } else { Self::Directory(path) })
+    }
+
+    fn is_stored(&self) -> bool {
+        matches!(self, Self::Snapshot(_))
+    }
+
+    fn read(
+        self,
+        has_stored: bool,
+        cancel: &Cancel,
+        host: Option<String>,
+    ) -> Result<Side, Failure> {
+        match self {
+            Self::Table(tree) => Ok(Side::Live(tree)),
+            Self::Snapshot(path) => match Snapshot::open(&path) {
+                Ok(snapshot) => Ok(Side::Stored(path, Box::new(snapshot))),
+                Err(error) => Err(Failure::Snapshot(path, error)),
+            },
+            Self::Directory(path) => {
+                let path =
+                    if has_stored { std::path::absolute(&path).unwrap_or(path) } else { path };
+                let options = ScanOptions::new([path]).cancel(cancel.clone());
+                let tree = snapshot::read_live(options, FIELDS, host).map_err(Failure::Walk)?;
+                let diagnostics = tree.table().diagnostics();
+                if diagnostics.failed_roots > 0 {
+                    return Err(Failure::Root(Box::new(tree)));
+                }
+                Ok(Side::Live(Arc::new(tree)))
+            }
+        }
+    }
+}
+
+/// What is read of a directory: all attributes that are compared, and the time of creation, which proves
+/// moves.
+const FIELDS: FieldMask = FieldMask::MTIME
+    .union(FieldMask::MODE)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID)
+    .union(FieldMask::NLINK)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::BTIME);
+
+/// A tree that was read, or can be.
+enum Side {
+    Stored(PathBuf, Box<Snapshot>),
+    Live(Arc<LiveTree>),
+}
+
+impl Side {
+    fn metadata(&self) -> &Metadata {
+        match self {
+            Self::Stored(_, snapshot) => snapshot.metadata(),
+            Self::Live(tree) => tree.metadata(),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stored(path, _) => Some(path),
+            Self::Live(_) => None,
+        }
+    }
+}
+
+fn compare(a: &Side, b: &Side, options: &DiffOptions) -> Result<EngineDiff, Failure> {
+    use transect_snapshot::diff;
+    let found = match (a, b) {
+        (Side::Stored(_, a), Side::Stored(_, b)) => diff(a.as_ref(), b.as_ref(), options),
+        (Side::Stored(_, a), Side::Live(b)) => diff(a.as_ref(), b.as_ref(), options),
+        (Side::Live(a), Side::Stored(_, b)) => diff(a.as_ref(), b.as_ref(), options),
+        (Side::Live(a), Side::Live(b)) => diff(a.as_ref(), b.as_ref(), options),
+    };
+    found.map_err(|error| {
+        let path = a.path().or(b.path()).unwrap_or(Path::new("")).to_owned();
+        match (a.path(), b.path()) {
+            (Some(_), Some(_)) => Failure::Snapshots(
+                [a, b].map(|side| side.path().unwrap_or(&path).to_owned()),
+                error,
+            ),
+            _ => Failure::Snapshot(path, error),
+        }
+    })
+}
+
+/// Why trees cannot be compared.
+enum Failure {
+    Walk(transect::Error),
+    Root(Box<LiveTree>),
+    Snapshot(PathBuf, ReadError),
+    /// One of the two.
+    Snapshots([PathBuf; 2], ReadError),
+}
+
+impl Failure {
+    fn exception(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Walk(error) => errors::exception(py, error),
+            Self::Root(tree) => {
+                let mut kept = tree.table().diagnostics().kept_errors.iter();
+                match kept.find(|error| error.depth() == 0) {
+                    Some(error) => root_exception(py, error),
+                    None => PyOSError::new_err("the directory cannot be read"),
+                }
+            }
+            Self::Snapshot(path, error) => snapshot::exception(py, path, error),
+            Self::Snapshots([a, b], error) => {
+                let (a, b) = (a.display(), b.display());
+                PyValueError::new_err(format!("cannot compare '{a}' and '{b}': {error}"))
+            }
+        }
+    }
+}
+
+/// What changed between two trees: numbers, and one row for each change, sorted by path.
+///
+/// The columns: change ("added", "removed", "modified", "renamed", "type_changed", "unreadable" or
+/// "readable"), path (in the second tree, except for what is gone), path_raw (its bytes, if they are not
+/// UTF-8), from and from_raw (the path in the first tree, if it is another), changed (the names of the
+/// attributes that changed, with commas between), reason (why a directory could not be read), growth
+/// (allocated bytes, with a sign), moved_entries (below what was added or removed; they count where they
+/// moved); and for each tree, as before_… and after_…: type, size, allocated, mtime, mode, uid, gid, nlink,
+/// inode, device, entries (itself and everything below it), total_allocated (of these).
+#[pyclass(frozen, extends = Rows, module = "transect")]
+pub(crate) struct Diff {
+    diff: Arc<EngineDiff>,
+    complete: bool,
+}
+
+#[pymethods]
+impl Diff {
+    /// Whether both trees were read completely. Otherwise, changes may be missing.
+    #[getter]
+    fn complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The numbers of changes by their kind. An entry that moved is only "renamed", and everything below it
+    /// is not counted.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let of = &self.diff.summary;
+        let numbers = [
+            ("added", of.added),
+            ("removed", of.removed),
+            ("modified", of.modified),
+            ("renamed", of.renamed),
+            ("type_changed", of.type_changed),
+            ("unreadable", of.unreadable),
+            ("readable", of.readable),
+        ];
+        let counts = PyDict::new(py);
+        numbers.iter().try_for_each(|(name, number)| counts.set_item(name, number))?;
+        Ok(counts)
+    }
+
+    /// The bytes that everything in the first tree occupies.
+    #[getter]
+    fn disk_usage_before(&self) -> u64 {
+        self.diff.summary.allocated_before
+    }
+
+    /// The bytes that everything in the second tree occupies.
+    #[getter]
+    fn disk_usage_after(&self) -> u64 {
+        self.diff.summary.allocated_after
+    }
+
+    /// The directories that grew or shrank most, as Growth objects, without those in which one subdirectory
+    /// accounts for nearly all of it: at most a thousand.
+    #[getter]
+    fn growth(&self) -> Vec<Growth> {
+        self.diff.growth.iter().cloned().map(Growth).collect()
+    }
+
+    fn __bool__(&self) -> bool {
+        !self.diff.is_empty()
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.complete { "complete" } else { "partial" };
+        format!("<transect.Diff: {} changes, {state}>", self.diff.changes.len())
+    }
+}
+
+/// A directory whose disk usage changed.
+#[pyclass(frozen, module = "transect")]
+pub(crate) struct Growth(EngineGrowth);
+
+#[pymethods]
+impl Growth {
+    /// The path in the second tree.
+    #[getter]
+    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        decode(py, name_from_bytes(self.0.path.clone()))
+    }
+
+    /// The bytes that it occupied, with everything below it.
+    #[getter]
+    fn before(&self) -> u64 {
+        self.0.before
+    }
+
+    /// The bytes that it occupies, with everything below it.
+    #[getter]
+    fn after(&self) -> u64 {
+        self.0.after
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (path, by) = (self.path(py).repr()?, self.0.difference());
+        Ok(format!("<transect.Growth {path}: {by:+} bytes>"))
+    }
+}

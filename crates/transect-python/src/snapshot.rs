@@ -1,0 +1,102 @@
+//! Trees in files, and trees with what a snapshot tells of them.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use pyo3::exceptions::{PyOverflowError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use transect::table::TableBuilder;
+use transect::{Cancel, Error, FieldMask, Filters, ScanOptions};
+use transect_snapshot::{LiveTree, Metadata, ReadError, Scope, Snapshot};
+use transect_transform::publish::put_with;
+
+use crate::columns::Column;
+use crate::{errors, job};
+
+/// Reads a snapshot for these columns. An attribute that it does not have is an error if the caller chose
+/// the columns, otherwise null.
+pub(crate) fn read(
+    py: Python<'_>,
+    path: &Path,
+    columns: &[Column],
+    are_chosen: bool,
+) -> PyResult<LiveTree> {
+    let cannot_read = |error: ReadError| exception(py, path, &error);
+    let open = || Snapshot::open(path);
+    let snapshot = job::run(py, &Cancel::new(), |_| Ok(()), open)?.map_err(cannot_read)?;
+    let stored = snapshot.metadata().fields();
+    let missing = columns.iter().find(|column| !stored.contains(column.needs()));
+    if let Some(column) = missing.filter(|_| are_chosen) {
+        let (path, name) = (path.display(), column.name());
+        let message = format!("the snapshot '{path}' does not have '{name}'");
+        return Err(PyValueError::new_err(message));
+    }
+    let read = || snapshot.table(Column::fields(columns) & stored);
+    let table = job::run(py, &Cancel::new(), |_| Ok(()), read)?.map_err(cannot_read)?;
+    Ok(LiveTree::new(table, snapshot.metadata().clone()))
+}
+
+/// Returns the exception for a snapshot that cannot be read.
+pub(crate) fn exception(py: Python<'_>, path: &Path, error: &ReadError) -> PyErr {
+    match error {
+        ReadError::Io(error) => errors::os_exception(py, error, Some(path)),
+        ReadError::Table(error) => PyOverflowError::new_err(error.to_string()),
+        error => PyValueError::new_err(format!("cannot read '{}': {error}", path.display())),
+    }
+}
+
+/// Reads trees with what a snapshot tells of them.
+pub(crate) fn read_live(
+    options: ScanOptions,
+    fields: FieldMask,
+    host: Option<String>,
+) -> Result<LiveTree, Error> {
+    let mut scope = Scope::default();
+    (scope.one_file_system, scope.pseudo) = (options.one_file_system, options.pseudo_file_systems);
+    scope.follow = options.follow;
+    scope.filtered = options.filters != Filters::new() || options.max_depth.is_some();
+    let builder = TableBuilder::new(fields);
+    let started = now();
+    let (sink, outcome) = options.plan()?.run(|| builder.sink())?.split();
+    let table = sink.into_table()?;
+    let mut metadata = Metadata::of_walk(&table, &outcome);
+    (metadata.started, metadata.ended) = (Some(started), Some(now()));
+    (metadata.scope, metadata.host) = (Some(scope), host);
+    Ok(LiveTree::new(table, metadata))
+}
+
+/// Returns the name of this machine.
+pub(crate) fn host(py: Python<'_>) -> PyResult<Option<String>> {
+    let name: String = py.import("os")?.call_method0("uname")?.getattr("nodename")?.extract()?;
+    Ok(Some(name).filter(|name| !name.is_empty()))
+}
+
+/// Returns the time in nanoseconds since 1970 UTC.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Stores a tree in a file.
+pub(crate) fn write(py: Python<'_>, tree: &LiveTree, path: &Path) -> PyResult<()> {
+    let table = tree.table();
+    let mut roots = table.roots().map(|root| table.path(root));
+    if let Some(root) = roots.find(|root| !root.is_absolute()) {
+        return Err(PyValueError::new_err(format!(
+            "the root '{0}' is not an absolute path; scan os.path.abspath('{0}')",
+            root.display()
+        )));
+    }
+    let cancel = Cancel::new();
+    let write = || {
+        put_with(path, |out| Ok(transect_snapshot::write(table, tree.metadata(), &cancel, out)?))
+    };
+    let written = job::run(py, &cancel, |_| Ok(()), write)?;
+    let report = written.map_err(|error| errors::file_exception(py, &error))?;
+    for lost in &report.lost_metadata {
+        let message = format!("cannot preserve {} of '{}'", lost.what, path.display());
+        let message = std::ffi::CString::new(message).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
+    }
+    Ok(())
+}
