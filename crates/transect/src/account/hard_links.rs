@@ -15,6 +15,9 @@
 //!
 //! A file is removed from the set once all its names were met, so on most trees the sets stay
 //! small. Merging moves the smaller set into the larger one, so an id moves at most log₂(n) times.
+//!
+//! While a file grows, its names have different sizes. Each set keeps the size that its directory
+//! counted, so nothing is subtracted that was not added before.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -38,6 +41,20 @@ struct LinkedFile {
     allocated: u64,
 }
 
+impl LinkedFile {
+    fn size(&self) -> SizeTotals {
+        let Self { apparent, allocated, .. } = *self;
+        SizeTotals { apparent, allocated, ..SizeTotals::default() }
+    }
+}
+
+/// Which size of a file with two known ones is part of the directory's total.
+#[derive(Clone, Copy)]
+enum Counted {
+    Known,
+    New,
+}
+
 /// The files with several names in and below a directory.
 #[derive(Debug, Default)]
 pub(crate) struct HardLinks {
@@ -53,7 +70,7 @@ impl HardLinks {
         let SizeTotals { apparent, allocated, .. } = size;
         let new =
             LinkedFile { names_seen: 1, link_count: link_count.unwrap_or(0), apparent, allocated };
-        self.absorb(id, new).is_none()
+        self.absorb(id, new, Counted::Known).is_none()
     }
 
     /// Returns the number of names met beyond the first of each file.
@@ -66,23 +83,26 @@ impl HardLinks {
         self.files.is_empty() && self.extra_names == 0
     }
 
-    /// Merges the files of a directory below, and returns the bytes that were counted twice.
+    /// Merges the files of a directory below, and returns the bytes that it counted, too.
     pub(crate) fn merge(&mut self, mut below: Self) -> SizeTotals {
+        let mut counted = Counted::Known;
         if below.files.len() > self.files.len() {
             std::mem::swap(self, &mut below);
+            counted = Counted::New;
         }
         self.extra_names += below.extra_names;
         let mut counted_twice = SizeTotals::default();
         for (id, linked) in below.files {
-            if let Some(size) = self.absorb(id, linked) {
+            if let Some(size) = self.absorb(id, linked, counted) {
                 counted_twice += size;
             }
         }
         counted_twice
     }
 
-    /// Adds names of one file; returns its bytes if it was counted already.
-    fn absorb(&mut self, id: FileId, new: LinkedFile) -> Option<SizeTotals> {
+    /// Adds names of one file. If it was counted already, keeps the size that is `counted`, and returns
+    /// the other one.
+    fn absorb(&mut self, id: FileId, new: LinkedFile, counted: Counted) -> Option<SizeTotals> {
         match self.files.entry(id) {
             Entry::Vacant(vacant) => {
                 if new.names_seen != new.link_count {
@@ -94,16 +114,18 @@ impl HardLinks {
                 let known = occupied.get_mut();
                 known.names_seen += new.names_seen;
                 self.extra_names += 1;
+                let twice = match counted {
+                    Counted::Known => new.size(),
+                    Counted::New => {
+                        let size = known.size();
+                        (known.apparent, known.allocated) = (new.apparent, new.allocated);
+                        size
+                    }
+                };
                 if known.names_seen == known.link_count {
                     occupied.remove();
                 }
-                // The known size stays counted; return the new one. While a file grows, its names
-                // have different sizes.
-                Some(SizeTotals {
-                    apparent: new.apparent,
-                    allocated: new.allocated,
-                    ..SizeTotals::default()
-                })
+                Some(twice)
             }
         }
     }
@@ -146,6 +168,22 @@ mod tests {
         assert_eq!(small.merge(make(&[2, 3, 4])), large.merge(make(&[1, 2])));
         assert_eq!(small.extra_names(), large.extra_names());
         assert_eq!(small.files.len(), large.files.len());
+    }
+
+    /// A file grows while it is met in two directories.
+    #[test]
+    fn hard_links_merge_subtracts_size_that_was_counted_below() {
+        let make = |size, others: &[u64]| {
+            let mut links = HardLinks::default();
+            links.add(id(1), None, bytes(size));
+            others.iter().for_each(|&inode| assert!(links.add(id(inode), None, bytes(1))));
+            links
+        };
+        for (others_above, others_below) in [(&[][..], &[][..]), (&[2, 3], &[]), (&[], &[2, 3])] {
+            let mut above = make(500, others_above);
+            assert_eq!(above.merge(make(100, others_below)), bytes(100));
+            assert_eq!(make(70, &[]).merge(above), bytes(500), "it keeps its own size");
+        }
     }
 
     #[test]
