@@ -79,8 +79,8 @@ test-in-tmpdir:
 	rm -f "$$log" "$$log.status"
 	: >"$$TRANSECT_SKIP_LOG"
 	: >"$$TRANSECT_SKIP_LOG.windows"
-	# CI builds once, so incremental files would be useless.
-	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1 CARGO_INCREMENTAL=0; fi
+	# CI builds once, so incremental files would be useless, and nobody debugs what it built.
+	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false; fi
 	tests='test --workspace --all-features --locked --no-fail-fast'
 	unset TRANSECT_EXE TRANSECT_WINE
 	left_out=0
