@@ -30,8 +30,8 @@ pub use digest::{COMPARED, Digest};
 pub use find::{Hit, NamePattern, Search};
 pub use metadata::{FileSystem, Inherited, Metadata, Scope};
 pub use read::{
-    LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader, Snapshot,
-    StoredMeasure, StoredTotals,
+    Entries, LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader,
+    Snapshot, StoredMeasure, StoredTotals,
 };
 pub use since::{Baseline, BaselineError, BaselineRoot, SinceHandle, SinceLevel, SinceReader};
 pub use stored_error::StoredError;

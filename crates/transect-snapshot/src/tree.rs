@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use transect::table::{Children, Row, Table, UnreadReason};
+use transect::table::{Row, Table, TreeOrder, UnreadReason};
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::digest::Digest;
@@ -268,11 +268,11 @@ impl Tree for LiveTree {
     type Rows<'t> = TableRows<'t>;
 
     fn rows(&self) -> TableRows<'_> {
-        TableRows::new(&self.table, self.table.roots().collect(), 0)
+        TableRows(self.table.in_tree_order())
     }
 
     fn rows_of(&self, at: Row) -> TableRows<'_> {
-        TableRows::new(&self.table, vec![at], 0)
+        TableRows(self.table.in_tree_order_from(vec![at]))
     }
 
     fn roots(&self) -> Result<usize, ReadError> {
@@ -286,47 +286,15 @@ impl Tree for LiveTree {
 
 /// The entries of a table in tree order.
 #[derive(Debug)]
-pub struct TableRows<'t> {
-    table: &'t Table,
-    first: std::vec::IntoIter<Row>,
-    open: Vec<Children>,
-    current: Option<Row>,
-    base: u32,
-}
+pub struct TableRows<'t>(TreeOrder<'t>);
 
-impl<'t> TableRows<'t> {
-    fn new(table: &'t Table, first: Vec<Row>, base: u32) -> Self {
-        Self { table, first: first.into_iter(), open: Vec::new(), current: None, base }
+impl TableRows<'_> {
+    fn table(&self) -> &Table {
+        self.0.table()
     }
 
     fn row(&self) -> Row {
-        self.current.expect("BUG: there is no current entry")
-    }
-
-    fn go_on(&mut self) -> bool {
-        while let Some(children) = self.open.last_mut() {
-            // A directory that changed while it was listed may have a name twice.
-            let before = self.current.take();
-            let table = self.table;
-            let is_twice =
-                |row: &Row| before.is_some_and(|before| table.name(before) == table.name(*row));
-            let next = children.next();
-            match next {
-                Some(row)
-                    if is_twice(&row)
-                        && table.parent(row) == before.and_then(|it| table.parent(it)) =>
-                {
-                    self.current = before;
-                }
-                Some(row) => {
-                    self.current = Some(row);
-                    return true;
-                }
-                None => drop(self.open.pop()),
-            }
-        }
-        self.current = self.first.next();
-        self.current.is_some()
+        self.0.row()
     }
 }
 
@@ -334,16 +302,11 @@ impl TreeRows for TableRows<'_> {
     type Position = Row;
 
     fn advance(&mut self) -> Result<bool, ReadError> {
-        if let Some(row) = self.current
-            && self.table.file_type(row) == FileType::Directory
-        {
-            self.open.push(self.table.children(row));
-        }
-        Ok(self.go_on())
+        Ok(self.0.advance(true))
     }
 
     fn advance_past(&mut self) -> Result<bool, ReadError> {
-        Ok(self.go_on())
+        Ok(self.0.advance(false))
     }
 
     fn position(&self) -> Row {
@@ -351,19 +314,19 @@ impl TreeRows for TableRows<'_> {
     }
 
     fn depth(&self) -> u32 {
-        self.base + self.open.len() as u32
+        self.0.depth() as u32
     }
 
     fn name(&self) -> &[u8] {
-        self.table.name(self.row()).as_encoded_bytes()
+        self.table().name(self.row()).as_encoded_bytes()
     }
 
     fn file_type(&self) -> FileType {
-        self.table.file_type(self.row())
+        self.table().file_type(self.row())
     }
 
     fn attributes_of(&self, fields: FieldMask) -> Attributes {
-        let mut attributes = self.table.attributes(self.row());
+        let mut attributes = self.table().attributes(self.row());
         attributes.retain(fields);
         attributes
     }
@@ -371,14 +334,14 @@ impl TreeRows for TableRows<'_> {
     fn totals(&self) -> Option<StoredTotals> {
         let row = self.row();
         (self.file_type() == FileType::Directory).then(|| {
-            let totals = self.table.totals(row);
+            let totals = self.table().totals(row);
             StoredTotals {
                 entries: totals.entries(),
                 files: totals.files.into(),
                 directories: totals.directories.into(),
                 apparent: totals.apparent,
                 allocated: totals.disk_usage,
-                errors: self.table.errors(row),
+                errors: self.table().errors(row),
             }
         })
     }
@@ -392,7 +355,7 @@ impl TreeRows for TableRows<'_> {
     }
 
     fn unread(&self) -> Option<&str> {
-        self.table.unread_reason(self.row()).map(UnreadReason::as_str)
+        self.table().unread_reason(self.row()).map(UnreadReason::as_str)
     }
 }
 

@@ -72,6 +72,8 @@ pub use sink::{
     Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
     ListTotals, RankBy, Sink, SkipReason, SortKey, Totals, Visit, VisitEntry,
 };
+pub use walk::StoredRows;
+
 pub use transect_sys::{
     Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,
     StatOrder, SystemReader, Verdict, Want,

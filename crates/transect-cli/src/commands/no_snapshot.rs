@@ -1,5 +1,6 @@
 //! Stands for `snapshot` in a program without it.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use transect::table::Table;
@@ -37,10 +38,40 @@ pub(crate) fn stored_tree(_: &WalkArgs, _: FieldMask) -> Result<Option<StoredTre
     Ok(None)
 }
 
-/// Returns `None`: every path is that of a file or directory.
-#[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
-pub(crate) fn filterable_tree(_: &WalkArgs, _: FieldMask) -> Result<Option<StoredTree>, CliError> {
-    Ok(None)
+/// The entries of a snapshot: there is none.
+pub(crate) enum StoredEntries<'a> {
+    #[expect(dead_code, reason = "it has the lifetime of the arguments, as with the feature")]
+    Never(&'a Infallible),
+}
+
+impl<'a> StoredEntries<'a> {
+    /// Returns `None`: every path is that of a file or directory.
+    #[expect(clippy::unnecessary_wraps, reason = "as with the feature")]
+    pub(crate) fn of(_: &'a WalkArgs, _: FieldMask) -> Result<Option<Self>, CliError> {
+        Ok(None)
+    }
+
+    pub(crate) fn deliver<S: Sink>(
+        &self,
+        _: &ScanPlan,
+        _: S,
+    ) -> Result<(S, Result<(), CliError>), CliError> {
+        match *self {
+            Self::Never(never) => match *never {},
+        }
+    }
+
+    pub(crate) fn show_errors(&self, _: bool) {
+        match *self {
+            Self::Never(never) => match *never {},
+        }
+    }
+
+    pub(crate) fn end(&self) -> ExitStatus {
+        match *self {
+            Self::Never(never) => match *never {},
+        }
+    }
 }
 
 /// A snapshot that helps to read its tree again: there is none.

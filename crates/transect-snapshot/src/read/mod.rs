@@ -10,6 +10,7 @@ pub(crate) mod column;
 pub(crate) mod column_rows;
 mod common;
 pub(crate) mod decode;
+mod entries;
 pub(crate) mod error;
 pub(crate) mod footer;
 mod import;
@@ -29,6 +30,7 @@ use transect::FileType;
 use crate::metadata::Metadata;
 use crate::schema::Column;
 
+pub use entries::Entries;
 pub use error::ReadError;
 pub use largest::{LargeDirectory, LargestDirectories, LargestLimits, StoredMeasure};
 pub use rows::{RowReader, StoredTotals};

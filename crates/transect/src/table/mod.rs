@@ -52,6 +52,7 @@ mod row;
 mod row_set;
 mod selection;
 mod size_column;
+mod tree_order;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -73,6 +74,7 @@ pub use query::Subtree;
 pub use row::Row;
 pub use row_set::RowSet;
 pub use selection::SelectionTotals;
+pub use tree_order::TreeOrder;
 
 use columns::Rows;
 use directories::{Directories, Directory};

@@ -51,6 +51,7 @@ use task::Tasks;
 use worker::{Prober, Worker};
 
 pub(crate) use stepped::{Step, SteppedWalk, Stopper};
+pub use stored::StoredRows;
 
 /// The result of a walk.
 pub(crate) struct WalkResult<S> {

@@ -1,42 +1,110 @@
-//! Delivers the entries of a table to a sink, as a walk of their tree would: for trees that were read before.
+//! Delivers the entries of a stored tree to a sink, as a walk of the tree would.
 
+use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, Batch, EntryRef, FileType, Verdict};
+use transect_sys::{Attributes, Batch, EntryRef, FieldMask, FileType, Verdict};
 
 use crate::dir::{Dir, DirContext};
 use crate::error::Error;
 use crate::filter;
 use crate::plan::ScanPlan;
 use crate::sink::{Entering, Flow, Sink, SkipReason, Visit};
-use crate::table::{Row, Table};
+use crate::table::TreeOrder;
 
 /// The maximum number of entries in a batch: as many as a reader lists with one call.
 const MAX_BATCH: usize = 1024;
 
+/// Entries that were read before, in tree order: a directory comes before its entries, and each of these is
+/// followed by everything below it.
+pub trait StoredRows {
+    /// Why an entry cannot be read.
+    type Error;
+
+    /// Goes to the next entry, and returns whether there is one. Unless it `enters`, skips everything below
+    /// the current entry.
+    ///
+    /// # Errors
+    /// The entry cannot be read.
+    fn advance(&mut self, enters: bool) -> Result<bool, Self::Error>;
+
+    /// Returns the number of steps from the root: 0 for a root.
+    fn depth(&self) -> usize;
+
+    /// Returns the name; of a root, its path.
+    fn name(&self) -> &OsStr;
+
+    /// Returns the type and some of the attributes.
+    fn attributes(&self, fields: FieldMask) -> Attributes;
+
+    /// Returns whether a directory was read completely, and nothing was in it.
+    fn is_empty_directory(&self) -> bool;
+}
+
+impl StoredRows for TreeOrder<'_> {
+    type Error = Infallible;
+
+    fn advance(&mut self, enters: bool) -> Result<bool, Infallible> {
+        Ok(TreeOrder::advance(self, enters))
+    }
+
+    fn depth(&self) -> usize {
+        TreeOrder::depth(self)
+    }
+
+    fn name(&self) -> &OsStr {
+        self.table().name(self.row())
+    }
+
+    fn attributes(&self, fields: FieldMask) -> Attributes {
+        let mut attributes = self.table().attributes(self.row());
+        attributes.retain(fields);
+        attributes
+    }
+
+    fn is_empty_directory(&self) -> bool {
+        let (table, row) = (self.table(), self.row());
+        table.children(row).len() == 0
+            && table.unread_reason(row).is_none()
+            && table.errors(row) == 0
+    }
+}
+
 impl ScanPlan {
-    /// Delivers the entries of a table to a sink, as a walk of their tree would: a directory before its entries,
-    /// which are sorted by name. Runs on the caller's thread.
+    /// Delivers stored entries to a sink, as a walk of their tree would, on the caller's thread and in the
+    /// order of `rows`. Between two batches of a directory come those of its subdirectories: a
+    /// [`TableSink`](crate::table::TableSink), which collects one directory at a time, cannot receive them.
+    /// Memory does not grow with the number of rows.
     ///
     /// Filters, depths and the request to stop apply. Other options choose how a tree is read, and do not.
-    /// [`Filters::empty`](crate::Filters::empty) delivers directories of which the table has no entry, if
-    /// they were read completely.
+    /// [`Filters::empty`](crate::Filters::empty) delivers directories without entries, if they were read
+    /// completely. The rows must have the attributes that the sink and the filters need.
     ///
-    /// The sink receives no errors: [`Table::diagnostics`] counts those of the walk that filled the table.
-    /// The table must have the columns that the sink and the filters need.
+    /// The sink receives no errors of the walk that stored the tree. Returns the sink, and the error of `rows`
+    /// if one ended the delivery.
     ///
     /// # Errors
     /// A filter reads files ([`Error::FilterReadsFiles`]).
-    pub fn run_on<S: Sink>(&self, table: &Table, sink: S) -> Result<S, Error> {
-        let reads_files = self.filter.as_ref().and_then(|filter| filter.reads_files());
-        if let Some(name) = reads_files {
+    pub fn run_on<R: StoredRows, S: Sink>(
+        &self,
+        rows: R,
+        sink: S,
+    ) -> Result<(S, Result<(), R::Error>), Error> {
+        let filter = self.filter.as_ref();
+        if let Some(name) = filter.and_then(|filter| filter.reads_files()) {
             return Err(Error::FilterReadsFiles(name));
         }
+        let mut want = sink.want();
+        if let Some(filter) = filter {
+            filter.add_wanted(&mut want);
+        }
+        let fields = want.entries | want.opportunistic | want.directories | want.opened;
         let delivery = Delivery {
             plan: self,
-            table,
+            rows,
+            fields,
             sink,
             batch: Batch::new(),
             relative: PathBuf::new(),
@@ -46,93 +114,91 @@ impl ScanPlan {
     }
 }
 
-/// A directory that waits to be delivered.
-struct Waiting<T> {
-    parent: Arc<Dir<T>>,
-    row: Row,
-    listed: bool,
-}
-
-struct Delivery<'d, S> {
+struct Delivery<'d, R, S> {
     plan: &'d ScanPlan,
-    table: &'d Table,
+    rows: R,
+    fields: FieldMask,
     sink: S,
+    /// Entries of the innermost open directory. If one is a directory itself, it is the last one, and the
+    /// current row.
     batch: Batch,
-    /// The path of the directory below its root; maintained only if a filter needs it.
+    /// The path of a directory below its root; maintained only if a filter needs it.
     relative: PathBuf,
     is_stopped: bool,
 }
 
-impl<S: Sink> Delivery<'_, S> {
-    fn run(mut self) -> S {
-        let table = self.table;
+/// The directories from the top to the innermost open one.
+type Open<S> = Vec<Arc<Dir<<S as Sink>::Tag>>>;
+
+impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
+    fn run(mut self) -> (S, Result<(), R::Error>) {
         let entering = Entering {
             parent: None,
             name: OsStr::new(""),
             attributes: &Attributes::default(),
             listed: false,
         };
-        let top = Dir::top(self.sink.enter(entering));
-        let mut waiting = Vec::new();
-        self.visit(&top, table.roots(), &mut waiting);
-        self.release(top);
-        while let Some(Waiting { parent, row, listed }) = waiting.pop() {
-            if self.is_stopped || self.plan.cancel.is_cancelled() {
-                self.is_stopped = true;
-                self.release(parent);
-                continue;
-            }
-            let (name, attributes) = (table.name(row), table.attributes(row));
-            let entering =
-                Entering { parent: Some(&parent), name, attributes: &attributes, listed };
-            let tag = self.sink.enter(entering);
-            let dir = Dir::child(parent, name.into(), DirContext::default(), tag);
-            self.visit(&dir, table.children(row), &mut waiting);
-            self.release(dir);
-        }
-        self.sink
+        let mut open = vec![Dir::top(self.sink.enter(entering))];
+        let end = self.deliver_all(&mut open);
+        self.leave_all(&mut open, 0);
+        (self.sink, end)
     }
 
-    /// Delivers the entries of a directory, and appends the directories among them to `waiting`, the first
-    /// one last.
-    fn visit(
-        &mut self,
-        dir: &Arc<Dir<S::Tag>>,
-        mut rows: impl Iterator<Item = Row>,
-        waiting: &mut Vec<Waiting<S::Tag>>,
-    ) {
-        let begin = waiting.len();
-        loop {
-            let rows: Vec<Row> = rows.by_ref().take(MAX_BATCH).collect();
-            if rows.is_empty() || self.is_stopped {
-                break;
-            }
-            self.batch.clear();
-            for &row in &rows {
-                self.batch.push(self.table.name(row), self.table.attributes(row));
-            }
-            let mut directories = self.judge(dir, &rows);
-            match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
-                Flow::Continue => {}
-                Flow::Prune => self.prune(dir, &mut directories),
-                Flow::Quit => self.is_stopped = true,
-            }
-            for (row, verdict) in directories {
-                if dir.entry_depth() >= self.plan.max_depth {
-                    self.sink.skipped(dir, SkipReason::MaxDepth);
-                } else if verdict != Verdict::Prune {
-                    let listed = verdict != Verdict::DescendOnly;
-                    waiting.push(Waiting { parent: Arc::clone(dir), row, listed });
-                }
+    fn deliver_all(&mut self, open: &mut Open<S>) -> Result<(), R::Error> {
+        let mut enters = true;
+        while !self.is_stopped && !self.plan.cancel.is_cancelled() && self.rows.advance(enters)? {
+            self.leave_all(open, self.rows.depth() + 1);
+            let attributes = self.rows.attributes(self.fields);
+            let is_directory = attributes.file_type() == FileType::Directory;
+            self.batch.push(self.rows.name(), attributes);
+            enters = is_directory && self.deliver_directory(open);
+            if self.batch.len() >= MAX_BATCH {
+                self.deliver(innermost(open));
             }
         }
-        dir.add_pending(waiting.len() - begin);
-        waiting[begin..].reverse();
+        Ok(())
     }
 
-    /// Judges the batch of these rows. Returns the directories that are not dropped.
-    fn judge(&mut self, dir: &Dir<S::Tag>, rows: &[Row]) -> Vec<(Row, Verdict)> {
-        let Self { plan, table, sink, batch, relative, .. } = self;
+    /// Delivers the batch, whose last entry is a directory, and enters that. Returns false if it is not to be
+    /// entered.
+    fn deliver_directory(&mut self, open: &mut Open<S>) -> bool {
+        let dir = Arc::clone(innermost(open));
+        let attributes = self.rows.attributes(self.fields);
+        let verdict = self.deliver(&dir);
+        if verdict == Verdict::Drop {
+            return false;
+        }
+        if dir.entry_depth() >= self.plan.max_depth {
+            self.sink.skipped(&dir, SkipReason::MaxDepth);
+            return false;
+        }
+        if verdict == Verdict::Prune || self.is_stopped {
+            return false;
+        }
+        let name = self.rows.name();
+        let listed = verdict != Verdict::DescendOnly;
+        let entering = Entering { parent: Some(&dir), name, attributes: &attributes, listed };
+        let tag = self.sink.enter(entering);
+        dir.add_pending(1);
+        open.push(Dir::child(dir, name.into(), DirContext::default(), tag));
+        true
+    }
+
+    /// Delivers the batch, and returns the verdict on its last entry.
+    fn deliver(&mut self, dir: &Arc<Dir<S::Tag>>) -> Verdict {
+        let mut last = self.judge(dir);
+        match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
+            Flow::Continue => {}
+            Flow::Prune => last = self.prune(dir, last),
+            Flow::Quit => self.is_stopped = true,
+        }
+        self.batch.clear();
+        last
+    }
+
+    /// Judges the batch, and returns the verdict on its last entry.
+    fn judge(&mut self, dir: &Dir<S::Tag>) -> Verdict {
+        let Self { plan, rows, sink, batch, relative, .. } = self;
         let filter = plan.filter.as_deref();
         if filter.is_some_and(|filter| filter.needs_paths()) {
             let mut names: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
@@ -140,10 +206,8 @@ impl<S: Sink> Delivery<'_, S> {
             relative.clear();
             relative.extend(names.into_iter().rev());
         }
-        let mut directories = Vec::new();
-        let mut rows = rows.iter();
+        let mut last = Verdict::Drop;
         batch.judge(|entry| {
-            let row = *rows.next().expect("BUG: a batch has an entry for each row");
             let mut verdict = Verdict::Keep;
             if let Some(filter) = filter {
                 let (judged, reason) = match dir.is_top() {
@@ -156,7 +220,7 @@ impl<S: Sink> Delivery<'_, S> {
                 verdict = filter.judge_attributes(EntryRef { verdict: judged, ..entry });
                 if filter.requires_empty()
                     && entry.file_type() == FileType::Directory
-                    && !is_empty(table, row)
+                    && !rows.is_empty_directory()
                 {
                     verdict = filter::without(verdict);
                 }
@@ -164,28 +228,33 @@ impl<S: Sink> Delivery<'_, S> {
             if S::JUDGES && verdict == Verdict::Keep {
                 verdict = sink.judge(dir, entry);
             }
-            if entry.file_type() == FileType::Directory && verdict != Verdict::Drop {
-                directories.push((row, verdict));
-            }
+            last = verdict;
             verdict
         });
-        directories
+        last
     }
 
-    /// Prunes the delivered directories of the batch that the sink does not want.
-    fn prune(&mut self, dir: &Dir<S::Tag>, directories: &mut [(Row, Verdict)]) {
+    /// Returns the verdict on the last entry of the batch, a directory, if the sink may not want it.
+    fn prune(&mut self, dir: &Dir<S::Tag>, verdict: Verdict) -> Verdict {
         let Self { sink, batch, .. } = self;
-        let entries = batch.entries().filter(|it| it.attributes.file_type() == FileType::Directory);
-        for ((_, verdict), entry) in directories.iter_mut().zip(entries) {
-            let entry = EntryRef {
-                name: batch.name(entry),
-                verdict: *verdict,
-                followed: false,
-                attributes: &entry.attributes,
-            };
-            if *verdict == Verdict::Keep && sink.prunes(dir, entry) {
-                *verdict = Verdict::Prune;
+        let last = batch.entries().last();
+        match last.filter(|_| verdict == Verdict::Keep) {
+            Some(entry) if entry.attributes.file_type() == FileType::Directory => {
+                let (name, attributes) = (batch.name(entry), &entry.attributes);
+                let entry = EntryRef { name, verdict, followed: false, attributes };
+                if sink.prunes(dir, entry) { Verdict::Prune } else { verdict }
             }
+            _ => verdict,
+        }
+    }
+
+    /// Delivers what is left of the innermost directory, and leaves directories until `left` are open.
+    fn leave_all(&mut self, open: &mut Open<S>, left: usize) {
+        while open.len() > left {
+            if !self.batch.is_empty() {
+                self.deliver(innermost(open));
+            }
+            open.pop().into_iter().for_each(|dir| self.release(dir));
         }
     }
 
@@ -199,7 +268,6 @@ impl<S: Sink> Delivery<'_, S> {
     }
 }
 
-/// Returns whether a directory was read completely, and nothing was in it.
-fn is_empty(table: &Table, row: Row) -> bool {
-    table.children(row).len() == 0 && table.unread_reason(row).is_none() && table.errors(row) == 0
+fn innermost<T>(open: &[Arc<Dir<T>>]) -> &Arc<Dir<T>> {
+    open.last().expect("BUG: the top is open to the end")
 }

@@ -73,10 +73,10 @@ pub(crate) fn paths_of_table(options: ScanOptions) -> Option<(Vec<Vec<u8>>, Diag
     let walked = ScanOptions::new(options.roots.clone()).plan().unwrap().run(|| builder.sink());
     let table = walked.unwrap().sink.into_table().unwrap();
     let plan = options.plan().expect("the options are right");
-    if let Err(Error::FilterReadsFiles(_)) = plan.run_on(&table, Totals::new(0)) {
+    if let Err(Error::FilterReadsFiles(_)) = plan.run_on(table.in_tree_order(), Totals::new(0)) {
         return None;
     }
-    Some(listed(|output| plan.run_on(&table, ListSink::new(output, 100)).unwrap()))
+    Some(listed(|output| plan.run_on(table.in_tree_order(), ListSink::new(output, 100)).unwrap().0))
 }
 
 /// As [`paths`], of a tree in memory, with slashes on every system.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use transect::{Cancel, Diagnostics, FieldMask, ListOutput, ListSink, Progress, ScanPlan, SortKey};
 
 use crate::args::ListArgs;
-use crate::commands::snapshot::{StoredTree, filterable_tree};
+use crate::commands::snapshot::StoredEntries;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::columns::Column;
@@ -65,14 +65,14 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
 ///
 /// # Errors
 /// The snapshot cannot be read, or lacks what the options need.
-fn stored(args: &ListArgs) -> Result<Option<StoredTree>, CliError> {
+fn stored(args: &ListArgs) -> Result<Option<StoredEntries<'_>>, CliError> {
     let sorted_by = args.lines.sort.map_or(FieldMask::empty(), SortKey::field);
     let counted =
         if args.total { FieldMask::FILE_ID | FieldMask::NLINK } else { FieldMask::empty() };
     // Colours depend on modes.
     let shown: FieldMask =
         lines::columns(&args.lines, true).iter().map(|column| column.field()).collect();
-    let stored = filterable_tree(&args.walk, shown | sorted_by | counted | FieldMask::MODE)?;
+    let stored = StoredEntries::of(&args.walk, shown | sorted_by | counted | FieldMask::MODE)?;
     if stored.is_some() {
         if !args.exec.is_empty() || !args.exec_batch.is_empty() {
             let why = "--exec needs a directory: a snapshot may be older than the disk";
@@ -87,14 +87,14 @@ fn stored(args: &ListArgs) -> Result<Option<StoredTree>, CliError> {
 }
 
 /// Where the entries come from.
-struct Source {
+struct Source<'a> {
     plan: ScanPlan,
     /// A snapshot, which the plan filters instead of walking.
-    stored: Option<StoredTree>,
+    stored: Option<StoredEntries<'a>>,
     cancel: Cancel,
 }
 
-impl Source {
+impl Source<'_> {
     fn is_stored(&self) -> bool {
         self.stored.is_some()
     }
@@ -103,7 +103,7 @@ impl Source {
 /// Writes the entries to `output`, in the order and number that the arguments request.
 fn print<W: Write + Send>(
     args: &ListArgs,
-    source: &Source,
+    source: &Source<'_>,
     mut output: ListOutput<W>,
     line: ProgressLine,
 ) -> Result<ExitStatus, CliError> {
@@ -114,17 +114,21 @@ fn print<W: Write + Send>(
     let output = Arc::new(output);
     let errors = if args.errors { usize::MAX } else { Diagnostics::DEFAULT_KEPT };
     let sink = || ListSink::new(Arc::clone(&output), errors);
-    let (sink, interrupted) = match &source.stored {
-        Some(stored) => (source.plan.run_on(&stored.table, sink())?, source.cancel.is_cancelled()),
+    let (sink, interrupted, delivered) = match &source.stored {
+        Some(stored) => {
+            let (sink, delivered) = stored.deliver(&source.plan, sink())?;
+            (sink, source.cancel.is_cancelled(), delivered)
+        }
         None => {
             let outcome = source.plan.run(sink)?;
-            (outcome.sink, outcome.interrupted)
+            (outcome.sink, outcome.interrupted, Ok(()))
         }
     };
     drop(line);
 
     let (mut diagnostics, totals) = sink.finish();
     output.finish()?;
+    delivered?;
     if let Some(totals) = totals {
         stream::stdout().write_all(human::total_lines(&totals, args.lines.bytes).as_bytes())?;
     }

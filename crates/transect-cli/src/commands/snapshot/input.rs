@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect::table::Table;
-use transect::{Diagnostics, FieldMask};
+use transect::{Diagnostics, FieldMask, ScanPlan, Sink};
 use transect_snapshot::{ReadError, Snapshot};
 
 use crate::args::WalkArgs;
@@ -72,25 +72,56 @@ pub(crate) fn whole_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)
     Ok(Some((path, snapshot)))
 }
 
-/// As [`stored_tree`], for a command that filters the table: it has `fields` and what the filters need.
-///
-/// # Errors
-/// The snapshot cannot be read or does not have an attribute, or options are given that apply only to
-/// directories.
-pub(crate) fn filterable_tree(
-    walk: &WalkArgs,
-    fields: FieldMask,
-) -> Result<Option<StoredTree>, CliError> {
-    let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
-    if let Some(option) = walk.filter.only_for_directories() {
-        let path = path.display();
-        return Err(CliError::Usage(format!(
-            "'{path}' is a snapshot; {option} applies only to directories"
-        )));
+/// The entries of a snapshot, which a command filters as those of a walk.
+pub(crate) struct StoredEntries<'a> {
+    path: &'a Path,
+    snapshot: Snapshot,
+    diagnostics: Diagnostics,
+}
+
+impl<'a> StoredEntries<'a> {
+    /// Returns the snapshot that is the only path of the arguments; `None` if they name something else. It has
+    /// `fields` and what the filters need.
+    ///
+    /// # Errors
+    /// The snapshot cannot be read or does not have an attribute, or options are given that apply only to
+    /// directories.
+    pub(crate) fn of(walk: &'a WalkArgs, fields: FieldMask) -> Result<Option<Self>, CliError> {
+        let Some((path, snapshot)) = only_snapshot(walk)? else { return Ok(None) };
+        if let Some(option) = walk.filter.only_for_directories() {
+            let path = path.display();
+            return Err(CliError::Usage(format!(
+                "'{path}' is a snapshot; {option} applies only to directories"
+            )));
+        }
+        check_fields(path, &snapshot, fields | walk.filter.conditions.get().fields())?;
+        let diagnostics = snapshot.metadata().diagnostics();
+        Ok(Some(Self { path, snapshot, diagnostics }))
     }
-    let fields = fields | walk.filter.conditions.get().fields();
-    check_fields(path, &snapshot, fields)?;
-    read(path, &snapshot, fields).map(Some)
+
+    /// Delivers the entries. Memory does not grow with their number. The second result is the error that ended
+    /// the delivery.
+    ///
+    /// # Errors
+    /// A filter cannot be used.
+    pub(crate) fn deliver<S: Sink>(
+        &self,
+        plan: &ScanPlan,
+        sink: S,
+    ) -> Result<(S, Result<(), CliError>), CliError> {
+        let (sink, end) = plan.run_on(self.snapshot.entries(), sink)?;
+        Ok((sink, end.map_err(|error| cannot_read(self.path, &error))))
+    }
+
+    /// Prints the errors of the time when the tree was read; without `all`, the first ten.
+    pub(crate) fn show_errors(&self, all: bool) {
+        output::show_stored_errors("the snapshot", &self.diagnostics, all);
+    }
+
+    /// Returns the exit code of the command.
+    pub(crate) fn end(&self) -> ExitStatus {
+        StoredTree::end_of(&self.diagnostics, self.snapshot.metadata().interrupted)
+    }
 }
 
 /// Fails if a snapshot does not have an attribute.

@@ -23,7 +23,7 @@ use crate::profile;
 use crate::progress::ProgressLine;
 
 pub(crate) use input::{
-    StoredTree, cannot_read, check_fields, filterable_tree, open, stored_tree, whole_snapshot,
+    StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,
 };
 pub(crate) use since::Since;
 
