@@ -114,7 +114,8 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     transect_sys::host::raise_handle_limit();
     let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
     let fields = snapshot::KEPT_FIELDS;
-    let (table, outcome) = snapshot::walk(options, fields, since.as_ref(), cancel, &progress)?;
+    let (table, outcome) =
+        snapshot::walk(options, fields, args.errors, since.as_ref(), cancel, &progress)?;
     drop(line);
     let diagnostics = table.diagnostics();
     output::show_errors(diagnostics, args.errors);

@@ -22,7 +22,8 @@ use std::path::Path;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use serde::Serialize;
-use transect::Diagnostics;
+use transect::table::TableBuilder;
+use transect::{Diagnostics, FieldMask};
 pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
 pub(crate) use transect_text::wrap::wrap;
 use transect_text::wrap::wrap_lines;
@@ -142,6 +143,12 @@ pub(crate) fn install_panic_hook() {
             let _ = writeln!(stream::stderr(), "{trace}");
         }
     }));
+}
+
+/// Returns a builder of a table whose errors are printed: all, or the first ten.
+pub(crate) fn table_builder(columns: FieldMask, all_errors: bool) -> TableBuilder {
+    let builder = TableBuilder::new(columns);
+    if all_errors { builder.keep_all_errors() } else { builder }
 }
 
 /// Prints the errors of a walk: all, or the first ten and the number of the others.

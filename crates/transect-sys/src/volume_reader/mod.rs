@@ -344,7 +344,9 @@ impl Reader for VolumeReader {
         for (entry, &inode) in batch.entries.iter_mut().zip(&self.listed) {
             entry.attributes = volume.attributes_or_unknown(inode);
         }
+        // The entries before the error are a batch of their own: an error stands for a batch.
         match volume.index.error(*directory) {
+            Some(_) if status == ListStatus::End && !batch.is_empty() => Ok(ListStatus::More),
             Some(error) if status == ListStatus::End => Err(Fault::Failed(same_error(error))),
             _ => Ok(status),
         }

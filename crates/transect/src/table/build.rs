@@ -22,12 +22,24 @@ pub struct TableBuilder {
     columns: FieldMask,
     directories: Arc<AtomicU32>,
     publishers: PublisherSource,
+    kept_errors: usize,
 }
 
 impl TableBuilder {
     /// Returns a builder of a table with these columns, besides names, types and both sizes.
     pub fn new(columns: FieldMask) -> Self {
-        Self { columns, directories: Arc::default(), publishers: PublisherSource::default() }
+        Self {
+            columns,
+            directories: Arc::default(),
+            publishers: PublisherSource::default(),
+            kept_errors: Diagnostics::DEFAULT_KEPT,
+        }
+    }
+
+    /// Keeps the text of every error, without a limit.
+    pub fn keep_all_errors(mut self) -> Self {
+        self.kept_errors = usize::MAX;
+        self
     }
 
     /// Publishes the table to `partial_table` while it is filled. Drops the earlier content of
@@ -50,7 +62,7 @@ impl TableBuilder {
             links: Vec::new(),
             unread: Vec::new(),
             errors: Vec::new(),
-            diagnostics: Diagnostics::new(Diagnostics::DEFAULT_KEPT),
+            diagnostics: Diagnostics::new(self.kept_errors),
             publisher: self.publishers.publisher(),
             bytes: 0,
             too_large: false,

@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use transect::table::{
     Age, Row, SelectionTotals, SubtreeTotals, Table, TableBuilder, UnreadReason,
 };
-use transect::{FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals};
+use transect::{
+    Diagnostics, FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals,
+};
 use transect_sys::fake::{FakeTree, FaultPoint};
 
 use crate::properties::{build, forest};
@@ -302,6 +304,26 @@ fn table_unread_directories_have_reason() {
     assert_eq!(unread("/a/deep"), (Some(UnreadReason::Unvisited), 0));
     assert_eq!(unread("/file"), (None, 0));
     assert_eq!(table.diagnostics().skipped.get(&SkipReason::MaxDepth), Some(&1));
+}
+
+#[test]
+fn table_keeps_first_errors_or_all() {
+    let more = Diagnostics::DEFAULT_KEPT + 10;
+    let mut tree = FakeTree::new();
+    for number in 0..more {
+        let path = format!("/{number}");
+        tree.add(&path, FileType::Directory, 4096);
+        tree.fail(&path, FaultPoint::Open, Some(io::ErrorKind::PermissionDenied));
+    }
+    let tree = Arc::new(tree);
+    let kept = |builder: TableBuilder| {
+        let options = scan("/").threads(1);
+        let table = run_fake(&tree, options, || builder.sink()).sink.into_table().unwrap();
+        assert_eq!(table.diagnostics().errors, more as u64);
+        table.diagnostics().kept_errors.len()
+    };
+    assert_eq!(kept(TableBuilder::new(columns())), Diagnostics::DEFAULT_KEPT);
+    assert_eq!(kept(TableBuilder::new(columns()).keep_all_errors()), more);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use transect::{FieldMask, ReaderKind, ScanOptions};
 use transect_sys::volume_reader::count_entries;
 use transect_testkit::{Mount, TempDir, loudly_skip, trees};
 
-use crate::support::{THREADS, scan};
+use crate::support::{THREADS, scan, totals};
 
 /// Everything that identifies an entry: by its path below the root, all attributes as text.
 pub(crate) type Entries = BTreeMap<Vec<u8>, String>;
@@ -328,6 +328,29 @@ fn ext4_journal_not_applied_same_as_after_mount() {
             bytes[at] = before;
         }
     }
+}
+
+/// A damaged block costs its own entries, and no others.
+#[test]
+fn ext4_directory_with_damaged_block_keeps_its_other_entries() {
+    let temp = TempDir::new();
+    let (tree, image) = (temp.join("tree"), temp.join("image"));
+    std::fs::create_dir(&tree).unwrap();
+    for number in 0..200 {
+        std::fs::write(tree.join(format!("a file with the number {number}")), "").unwrap();
+    }
+    let test = "ext4_directory_with_damaged_block_keeps_its_other_entries";
+    if image_of(test, &tree, &image, 20 << 20, &["-b", "1024"]).is_none() {
+        return;
+    }
+    let mut bytes = std::fs::read(&image).unwrap();
+    let name = b"a file with the number 100";
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[at] = b'A';
+    std::fs::write(&image, &bytes).unwrap();
+    let found = totals(scan(&image).reader(ReaderKind::Ext4));
+    assert_eq!(found.diagnostics.errors, 1);
+    assert!((100..200).contains(&found.files), "{} of 200", found.files);
 }
 
 #[test]

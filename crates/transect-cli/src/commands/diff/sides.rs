@@ -34,7 +34,8 @@ impl Side {
         walk.reader = reader;
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME;
-        let (table, outcome) = snapshot::walk(walk, fields, since, cancel, &progress)?;
+        let (table, outcome) =
+            snapshot::walk(walk, fields, options.errors, since, cancel, &progress)?;
         drop(line);
         output::show_errors(table.diagnostics(), options.errors);
         let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);

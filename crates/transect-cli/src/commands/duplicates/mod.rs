@@ -8,7 +8,6 @@ mod text;
 use std::sync::Arc;
 use std::time::Instant;
 
-use transect::table::TableBuilder;
 use transect::{Cancel, FieldMask, Progress};
 use transect_duplicates::{Action, COLUMNS, FindOptions, Phase};
 
@@ -58,7 +57,7 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
-    let builder = TableBuilder::new(COLUMNS | FieldMask::MTIME);
+    let builder = output::table_builder(COLUMNS | FieldMask::MTIME, args.errors);
     let find_options = FindOptions::default()
         .threads(args.walk.threads.map(usize::from))
         .empty_files(args.empty_files)

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let Some(file) = &args.html else { return serve(args, &cancel, &progress) };
     check_openable(args, file)?;
     let settings = settings(args);
-    let found = read(args, &TableBuilder::new(SHOWN), &cancel, &progress, None)?;
+    let found = read(args, &output::table_builder(SHOWN, args.errors), &cancel, &progress, None)?;
     if let Some(table) = found.table {
         let settings = settings_of(settings, found.interrupted, found.read_at);
         write_page(args, &map::html(&table, &settings, &Nonce::random()?)?, file)?;
@@ -124,7 +124,7 @@ fn serve(
     let max_open = transect_sys::host::handle_limit()
         .saturating_sub(OTHER_DESCRIPTORS + Server::max_connections());
     let outline = PartialTable::new();
-    let builder = TableBuilder::new(SERVED).partial_table(&outline);
+    let builder = output::table_builder(SERVED, args.errors).partial_table(&outline);
     let live = LiveMap::new(outline, settings(args), Arc::clone(progress), cancel.clone());
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
@@ -136,7 +136,7 @@ fn serve(
             };
             finish(table, found.interrupted, found.read_at)?;
             while live.run_tasks_until_rescan()? {
-                let builder = TableBuilder::new(SERVED);
+                let builder = output::table_builder(SERVED, args.errors);
                 match read(args, &builder, cancel, progress, Some(max_open)) {
                     Ok(ReadTree { table: Some(table), interrupted: false, read_at, .. }) => {
                         finish(table, false, read_at)?;

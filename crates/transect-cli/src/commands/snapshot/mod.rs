@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use transect::table::{Table, TableBuilder};
+use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
 use transect_snapshot::{Metadata, Scope, WriteError};
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let since = Since::of(&args.since, roots, follow, FieldMask::all())?;
     // Another snapshot can be read since this one, too.
     let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
-    let (table, outcome) = walk(options, fields, since.as_ref(), &cancel, &progress)?;
+    let (table, outcome) = walk(options, fields, args.errors, since.as_ref(), &cancel, &progress)?;
     drop(line);
     output::show_errors(table.diagnostics(), args.errors);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
@@ -98,12 +98,13 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
 pub(crate) fn walk(
     options: ScanOptions,
     fields: FieldMask,
+    all_errors: bool,
     since: Option<&Since>,
     cancel: &Cancel,
     progress: &Arc<Progress>,
 ) -> Result<(Table, Outcome<()>), CliError> {
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(progress)).plan()?;
-    let builder = TableBuilder::new(fields);
+    let builder = output::table_builder(fields, all_errors);
     let outcome = match since {
         Some(since) => since.run(&plan, fields | FieldMask::DEVICE, || builder.sink())?,
         None => plan.run(|| builder.sink())?,

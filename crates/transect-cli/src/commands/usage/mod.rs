@@ -15,7 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use transect::table::{Table, TableBuilder};
+use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress};
 use transect_sys::DiskSpace;
 
@@ -86,7 +86,7 @@ fn walk(args: &UsageArgs, cancel: &Cancel) -> Result<(Table, Outcome<()>), CliEr
     let progress = Arc::new(Progress::new());
     let (options, _) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
-    let builder = TableBuilder::new(columns(args));
+    let builder = output::table_builder(columns(args), args.errors);
     let line = ProgressLine::start(args.progress, true, &progress);
     let outcome = plan.run(|| builder.sink());
     let (sink, outcome) = outcome?.split();
