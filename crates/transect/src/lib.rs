@@ -62,7 +62,7 @@ pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{Conditions, Filters, ModeCondition};
 pub use iter::{DirEntry, Walk, walk};
-pub use options::ScanOptions;
+pub use options::{ScanOptions, WorkLimit};
 pub use order::Order;
 pub use plan::ScanPlan;
 pub use profile::{WalkProfile, WalkSettings};

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use transect_sys::{ReaderKind, StatOrder};
 
@@ -52,6 +53,8 @@ pub struct ScanOptions {
     pub follow: bool,
     /// Do not read directories at this depth or deeper. A root has depth 0.
     pub max_depth: Option<u32>,
+    /// How much one walk reads; by default everything.
+    pub work_limit: Option<WorkLimit>,
     /// Which entries to deliver.
     pub filters: Filters,
     /// The maximum number of open descriptors; by default as many as the process limit leaves.
@@ -60,6 +63,17 @@ pub struct ScanOptions {
     pub cancel: Cancel,
     /// Counters to update during the walk.
     pub progress: Option<Arc<Progress>>,
+}
+
+/// How much one walk reads. Once that is reached, the directories that were begun are read to their end, and
+/// no other: they are delivered with their attributes, and skipped as [left over](crate::SkipReason::LeftOver),
+/// for another walk. At least one directory is read, and those whose paths are too long for another walk.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkLimit {
+    /// The number of entries. The last directories may exceed it.
+    pub entries: u64,
+    /// The time after which no directory is begun.
+    pub until: Option<Instant>,
 }
 
 impl ScanOptions {
@@ -145,6 +159,12 @@ impl ScanOptions {
     /// Sets which entries to deliver.
     pub fn filters(mut self, filters: Filters) -> Self {
         self.filters = filters;
+        self
+    }
+
+    /// Limits how much one walk reads.
+    pub fn work_limit(mut self, limit: WorkLimit) -> Self {
+        self.work_limit = Some(limit);
         self
     }
 

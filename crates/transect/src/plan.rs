@@ -13,7 +13,7 @@ use transect_sys::{ReaderKind, ReaderSettings, StatOrder, host};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::filter::CompiledFilters;
-use crate::options::ScanOptions;
+use crate::options::{ScanOptions, WorkLimit};
 use crate::order::Order;
 use crate::progress::Progress;
 use auto::Wanted;
@@ -50,6 +50,7 @@ pub struct ScanPlan {
     pub(crate) pseudo_file_systems: bool,
     pub(crate) follow: bool,
     pub(crate) max_depth: u32,
+    pub(crate) work_limit: Option<WorkLimit>,
     pub(crate) filter: Option<Arc<CompiledFilters>>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
@@ -117,6 +118,7 @@ impl ScanPlan {
             pseudo_file_systems: options.pseudo_file_systems,
             follow: options.follow,
             max_depth: options.max_depth.unwrap_or(u32::MAX),
+            work_limit: options.work_limit,
             filter,
             keep_open: descriptors.saturating_sub(threads.descriptors()),
             cancel: options.cancel,

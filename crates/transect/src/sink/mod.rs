@@ -64,6 +64,8 @@ pub enum SkipReason {
     Loop,
     /// A link to a directory that is counted elsewhere.
     VisitedElsewhere,
+    /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
+    LeftOver,
 }
 
 impl SkipReason {
@@ -71,6 +73,11 @@ impl SkipReason {
     pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
         let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
         if leads_up { Self::Loop } else { Self::VisitedElsewhere }
+    }
+
+    /// Returns whether the skipped directory is the one that is reported, not an entry of it.
+    pub(crate) fn leaves_directory_unread(self) -> bool {
+        matches!(self, Self::MountBoundary | Self::PseudoFileSystem | Self::LeftOver)
     }
 
     /// Returns the name used in JSON.
@@ -85,6 +92,7 @@ impl SkipReason {
             Self::OverlappingRoot => "overlapping_root",
             Self::Loop => "loop",
             Self::VisitedElsewhere => "visited_elsewhere",
+            Self::LeftOver => "left_over",
         }
     }
 }

@@ -247,7 +247,7 @@ impl Sink for TableSink {
     }
 
     fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
-        if matches!(reason, SkipReason::MountBoundary | SkipReason::PseudoFileSystem) {
+        if reason.leaves_directory_unread() {
             self.mark_unread(dir.tag, UnreadReason::Skipped(reason));
         }
         self.publish(|update| update.skip(reason));

@@ -1,11 +1,13 @@
 //! The state that all workers of a walk share.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use transect_sys::{FieldMask, FileId, Reader, Want};
 
+use crate::options::WorkLimit;
 use crate::plan::ScanPlan;
 use crate::sink::Sink;
 use crate::walk::budget::HandleBudget;
@@ -22,6 +24,9 @@ pub(super) struct WalkShared<R: Reader, S: Sink> {
     pub(super) budget: HandleBudget,
     /// Set when a sink returns `Flow::Quit`.
     quit: AtomicBool,
+    /// Set when a directory is read. Maintained only with a limit of work, as is the number of entries.
+    has_read: AtomicBool,
+    entries: AtomicU64,
     /// The directories read so far; only maintained when links are followed.
     seen: Mutex<HashSet<FileId>>,
     /// Links to directories, for the next round.
@@ -58,6 +63,8 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
             }),
             budget: HandleBudget::new(plan.keep_open),
             quit: AtomicBool::new(false),
+            has_read: AtomicBool::new(false),
+            entries: AtomicU64::new(0),
             seen: Mutex::default(),
             links: Mutex::new(Vec::new()),
         }
@@ -74,6 +81,28 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
         self.quit.load(Ordering::Relaxed) || self.plan.cancel.is_cancelled()
+    }
+
+    /// Returns whether a directory that is about to be read is left over.
+    #[inline]
+    pub(super) fn is_left_over(&self) -> bool {
+        self.plan.work_limit.is_some_and(|limit| self.has_reached(limit))
+    }
+
+    #[cold]
+    fn has_reached(&self, limit: WorkLimit) -> bool {
+        let is_reached = self.entries.load(Ordering::Relaxed) >= limit.entries
+            || limit.until.is_some_and(|until| Instant::now() >= until);
+        // The first one is read in any case.
+        self.has_read.swap(true, Ordering::Relaxed) && is_reached
+    }
+
+    /// Counts entries for the limit of work.
+    #[inline]
+    pub(super) fn count(&self, entries: usize) {
+        if self.plan.work_limit.is_some() {
+            self.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        }
     }
 
     /// Stops the walk on all threads.

@@ -148,6 +148,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             self.release(dir);
             return None;
         };
+        if self.shared.is_left_over() && is_reachable(&dir) {
+            self.skip(&dir, SkipReason::LeftOver);
+            self.release(dir);
+            return None;
+        }
         self.shared.plan.progress.at(|| dir.path());
         Some(Reading { dir, handle, above: task.anchor, links: Vec::new() })
     }
@@ -371,6 +376,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     fn deliver(&mut self, dir: &DirOf<S>) {
         self.counts.entries += self.batch.len() as u64;
+        self.shared.count(self.batch.len());
         let visit = Visit { dir, batch: &self.batch, follow: self.shared.plan.follow };
         match self.sink.visit(visit) {
             Flow::Continue => {}
@@ -468,4 +474,12 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         self.shared.plan.progress.add(self.id, counts);
         u32::try_from(counts.entries).unwrap_or(u32::MAX)
     }
+}
+
+/// The maximum length of the path of a directory that is left over, in bytes: system calls take 4,096.
+const MAX_LEFT_OVER_PATH: usize = 3072;
+
+/// Returns whether a directory can be the root of another walk.
+fn is_reachable<T>(dir: &Dir<T>) -> bool {
+    dir.path().as_os_str().len() <= MAX_LEFT_OVER_PATH
 }

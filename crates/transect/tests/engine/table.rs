@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use transect::table::{
@@ -12,6 +12,7 @@ use transect::table::{
 };
 use transect::{
     Diagnostics, FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals,
+    WorkLimit,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};
 
@@ -405,4 +406,38 @@ fn table_owners_and_ages_add_up_to_grand_total() {
     let expected = [Age::Future, Age::Below(0), Age::Below(1), Age::Older];
     assert_eq!(ages.keys().copied().collect::<Vec<_>>(), expected);
     assert!(ages.values().all(|sums| sums.files == 1), "{ages:?}");
+}
+
+/// Directories are read to their end, or left over; with several threads, a few more are read.
+#[test]
+fn table_of_limited_walk_has_whole_directories_and_those_left_over() {
+    let mut tree = FakeTree::new();
+    for directory in 0..20 {
+        tree.add(&format!("/{directory}"), FileType::Directory, 4096);
+        for file in 0..10 {
+            tree.add(&format!("/{directory}/{file}"), FileType::File, 1);
+        }
+    }
+    let tree = Arc::new(tree);
+    for threads in [1, 4] {
+        let limit = WorkLimit { entries: 50, until: None };
+        let table = fake_table(&tree, scan("/").threads(threads).work_limit(limit));
+        let root = table.roots().next().unwrap();
+        let left_over = |row: &Row| {
+            table.unread_reason(*row) == Some(UnreadReason::Skipped(SkipReason::LeftOver))
+        };
+        let left = table.children(root).filter(left_over).count();
+        assert!(
+            table
+                .children(root)
+                .filter(|row| !left_over(row))
+                .all(|row| table.children(row).len() == 10)
+        );
+        assert_eq!(table.diagnostics().skipped.get(&SkipReason::LeftOver), Some(&(left as u64)));
+        // The root has 20 entries; three directories make 50.
+        assert!(left <= 17 && left >= 20 - 3 - threads, "{left} with {threads} threads");
+    }
+    let none = WorkLimit { entries: 0, until: Some(Instant::now()) };
+    let table = fake_table(&tree, scan("/").threads(1).work_limit(none));
+    assert_eq!(table.len(), 21, "the first directory is read in any case");
 }
