@@ -20,6 +20,8 @@ mod read;
 mod schema;
 mod since;
 mod stored_error;
+mod stored_path;
+pub mod tasks;
 mod tree;
 mod write;
 

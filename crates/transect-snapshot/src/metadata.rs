@@ -8,6 +8,7 @@ use transect::table::Table;
 use transect::{Diagnostics, FieldMask, Outcome};
 
 use crate::stored_error::{self, StoredError};
+use crate::tasks::Part;
 
 /// The key of the version of the format.
 pub(crate) const VERSION_KEY: &str = "transect.schema_version";
@@ -25,7 +26,7 @@ pub struct Metadata {
     pub roots: Vec<String>,
     /// The name of the machine.
     pub host: Option<String>,
-    /// The file systems of the roots.
+    /// The file systems of the roots, each once.
     pub file_systems: Vec<FileSystem>,
     /// The arguments of the command that wrote it.
     pub options: Vec<String>,
@@ -56,6 +57,9 @@ pub struct Metadata {
     pub vanished: u64,
     /// The attributes that are stored; the values of others are null.
     pub columns: Vec<String>,
+    /// Of a part of a scan: its task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
 }
 
 /// Which entries a walk looked for.
@@ -142,6 +146,11 @@ impl Metadata {
         };
         for (row, path) in table.roots().zip(&roots) {
             let device = table.attributes(row).device();
+            // A part can have thousands of roots on one file system.
+            let is_known = |known: &FileSystem| Some(known.device) == device;
+            if metadata.file_systems.iter().any(is_known) {
+                continue;
+            }
             let identity = transect_sys::host::file_system_identity(path);
             if let Some((device, identity)) = device.zip(identity) {
                 metadata.file_systems.push(FileSystem::new(device, identity));

@@ -10,6 +10,7 @@ use transect::{FaultKind, Operation, ScanError, reason};
 use transect_sys::{Inconsistent, name_from_bytes};
 
 use crate::read::words::fault_kind;
+use crate::stored_path::{StoredPath, bytes_of_hex, hex};
 
 /// The maximum number of errors that are stored, and that are read.
 const MAX_ERRORS: usize = 1000;
@@ -58,6 +59,11 @@ impl StoredError {
             None => PathBuf::from(&self.path),
         };
         Some(ScanError::new(operation, path, self.depth, self.io_error()))
+    }
+
+    /// Returns the path as it is stored.
+    pub(crate) fn stored_path(&self) -> StoredPath {
+        StoredPath::of(self.path.clone(), self.path_raw.clone())
     }
 
     /// Returns the system's error. The number is used only if it means the same on this system.
@@ -174,19 +180,6 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     }
 
     from.deserialize_seq(List)
-}
-
-/// Returns bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Returns the bytes of hexadecimal digits; `None` for other text.
-fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let byte = |&[high, low]: &[u8; 2]| Some((digit(high)? * 16 + digit(low)?) as u8);
-    pairs.iter().map(byte).collect()
 }
 
 #[cfg(test)]

@@ -98,6 +98,7 @@ impl Metadata {
             SkipReason::OverlappingRoot,
             SkipReason::Loop,
             SkipReason::VisitedElsewhere,
+            SkipReason::LeftOver,
         ];
         for skip in skips {
             if let Some(&count) = self.skipped.get(skip.as_str()) {

@@ -4,11 +4,16 @@ use transect::table::UnreadReason;
 use transect::{FaultKind, SkipReason};
 
 /// Returns the reason that a word stands for.
-pub(super) fn unread_reason(word: &str) -> UnreadReason {
+pub(crate) fn unread_reason(word: &str) -> UnreadReason {
     if word == UnreadReason::Unvisited.as_str() {
         return UnreadReason::Unvisited;
     }
-    let skips = [SkipReason::MountBoundary, SkipReason::PseudoFileSystem, SkipReason::Placeholder];
+    let skips = [
+        SkipReason::MountBoundary,
+        SkipReason::PseudoFileSystem,
+        SkipReason::Placeholder,
+        SkipReason::LeftOver,
+    ];
     if let Some(&skip) = skips.iter().find(|skip| skip.as_str() == word) {
         return UnreadReason::Skipped(skip);
     }

@@ -9,3 +9,5 @@ mod model;
 mod round_trip;
 #[cfg(unix)]
 mod since;
+#[cfg(unix)]
+mod tasks;

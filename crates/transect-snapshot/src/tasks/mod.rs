@@ -1,0 +1,270 @@
+//! One scan as many tasks, on one machine or many.
+//!
+//! ```text
+//! first task ─► run() ─► part, a snapshot of what it read ─────────────────┐
+//!                 │                                                        ├─► commit() ─► one snapshot
+//!                 └─► directories left over ─► tasks ─► run() ─► parts ────┘
+//! ```
+//!
+//! A task reads its directories until it has read enough. The part that it publishes names the directories that
+//! are left over, in lists: each is the work of another task, whose id follows from that of the first. So the parts alone
+//! say what is left to do; there is no other state. `docs/FORMAT.md` describes them.
+
+mod commit;
+mod publish;
+mod run;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use transect::{Error, FieldMask};
+
+use crate::read::ReadError;
+
+pub use crate::stored_path::StoredPath;
+
+pub use commit::{Commit, Manifest, ManifestPart, remove_unfinished};
+
+/// The schema of [`Task`] as JSON.
+const TASK_SCHEMA: &str = "transect.task/1";
+/// The schema of [`TaskResult`] as JSON.
+const RESULT_SCHEMA: &str = "transect.task_result/1";
+
+/// The attributes that every snapshot has.
+pub const DEFAULT_FIELDS: FieldMask = FieldMask::MTIME
+    .union(FieldMask::MODE)
+    .union(FieldMask::UID)
+    .union(FieldMask::GID)
+    .union(FieldMask::NLINK)
+    .union(FieldMask::FILE_ID)
+    .union(FieldMask::ATTRIBUTES)
+    .union(FieldMask::REPARSE_TAG);
+
+/// A directory that is to be read with everything below it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Item {
+    /// The index of its root.
+    pub root: usize,
+    /// The path from there; empty for the root itself.
+    #[serde(flatten)]
+    pub path: StoredPath,
+}
+
+/// How the tasks of a scan read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TaskOptions {
+    /// Stay on the file system of each root.
+    pub one_file_system: bool,
+    /// Read pseudo file systems, too.
+    pub pseudo: bool,
+    /// Store all times, not only that of the last change of the content.
+    pub all_times: bool,
+}
+
+/// What a task reads, and how much of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    schema: String,
+    /// 32 hexadecimal digits. Those of a later task follow from those of the task that left it over.
+    pub id: String,
+    /// The roots of the scan: absolute paths.
+    pub roots: Vec<StoredPath>,
+    /// What this task reads; no item lies in another one.
+    pub items: Vec<Item>,
+    /// The same for all tasks of a scan.
+    pub options: TaskOptions,
+    /// The number of entries after which no directory is begun.
+    pub entries: u64,
+    /// The number of seconds after which no directory is begun; no limit if it is missing.
+    pub seconds: Option<f64>,
+    /// The maximum number of tasks that what is left over is shared among.
+    pub split: usize,
+}
+
+impl Task {
+    /// Returns the first task of a scan: with a million entries, half a minute, and four tasks after it.
+    ///
+    /// # Errors
+    /// A root is not absolute, or lies in another one.
+    pub fn first(roots: &[PathBuf], options: TaskOptions) -> Result<Self, TaskError> {
+        for (index, root) in roots.iter().enumerate() {
+            if !root.is_absolute() {
+                return Err(TaskError::Invalid(format!("'{}' is not absolute", root.display())));
+            }
+            let others = roots.iter().enumerate().filter(|(other, _)| *other != index);
+            if let Some((_, other)) = others.into_iter().find(|(_, other)| root.starts_with(other))
+            {
+                let (root, other) = (root.display(), other.display());
+                return Err(TaskError::Invalid(format!("'{root}' lies in '{other}'")));
+            }
+        }
+        let roots: Vec<StoredPath> = roots.iter().map(|root| StoredPath::new(root)).collect();
+        let identity =
+            serde_json::to_vec(&(TASK_SCHEMA, &roots, options)).expect("BUG: plain text");
+        let items = 0..roots.len();
+        Ok(Self {
+            schema: TASK_SCHEMA.to_owned(),
+            id: id_of(&identity),
+            items: items.map(|root| Item { root, path: StoredPath::default() }).collect(),
+            roots,
+            options,
+            entries: 1_000_000,
+            seconds: Some(30.0),
+            split: 4,
+        })
+    }
+
+    /// Reads a task from JSON.
+    ///
+    /// # Errors
+    /// It is not a task of this version.
+    pub fn from_json(text: &[u8]) -> Result<Self, TaskError> {
+        let invalid = |why: &dyn fmt::Display| TaskError::Invalid(format!("not a task: {why}"));
+        let task: Self = serde_json::from_slice(text).map_err(|error| invalid(&error))?;
+        if task.schema != TASK_SCHEMA {
+            return Err(invalid(&format_args!(
+                "its schema is '{}', not '{TASK_SCHEMA}'",
+                task.schema
+            )));
+        }
+        task.checked()
+    }
+
+    /// Returns the task, after a limit was changed.
+    ///
+    /// # Errors
+    /// What it asks for cannot be.
+    pub fn checked(self) -> Result<Self, TaskError> {
+        let task = self;
+        let invalid = |why: &str| TaskError::Invalid(format!("not a task: {why}"));
+        let is_id = task.id.len() == 32 && task.id.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if !is_id {
+            return Err(invalid("its id has no 32 hexadecimal digits"));
+        }
+        if task.items.iter().any(|item| item.root >= task.roots.len() || !item.path.is_below()) {
+            return Err(invalid("a directory lies outside of the roots"));
+        }
+        if task.seconds.is_some_and(|seconds| !(0.0..1e9).contains(&seconds)) || task.split == 0 {
+            return Err(invalid("a limit is out of range"));
+        }
+        Ok(task)
+    }
+
+    /// Returns the task that reads the list with this number of what this task left over.
+    fn child(&self, number: usize, items: Vec<Item>) -> Self {
+        Self { id: child_id(&self.id, number), items, ..self.clone() }
+    }
+
+    /// Returns the path of an item.
+    fn path_of(&self, item: &Item) -> PathBuf {
+        Self::join(self.roots[item.root].to_path(), item)
+    }
+
+    /// Returns the path of an item of a root.
+    fn join(root: PathBuf, item: &Item) -> PathBuf {
+        if item.path.is_empty() { root } else { root.join(item.path.to_path()) }
+    }
+
+    fn fields(&self) -> FieldMask {
+        let times = if self.options.all_times { FieldMask::TIMES } else { FieldMask::empty() };
+        DEFAULT_FIELDS | times
+    }
+}
+
+fn id_of(identity: &[u8]) -> String {
+    blake3::hash(identity).to_hex()[..32].to_owned()
+}
+
+fn child_id(parent: &str, number: usize) -> String {
+    id_of(format!("{parent} {number}").as_bytes())
+}
+
+/// Returns the name of the file of a part.
+fn file_name(id: &str) -> String {
+    format!("part-{id}.parquet")
+}
+
+/// What the snapshot of a part says about its task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Part {
+    /// The id of its task.
+    pub task: String,
+    /// The roots of the scan.
+    pub roots: Vec<StoredPath>,
+    /// What its task read. An item without a row was deleted before.
+    pub items: Vec<Item>,
+    /// How it was read.
+    pub options: TaskOptions,
+    /// What is left over: a list for each task that follows.
+    pub leftover: Vec<Vec<Item>>,
+}
+
+/// What a task did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TaskResult {
+    schema: &'static str,
+    /// The id of the task.
+    pub task: String,
+    /// The name of the part's file.
+    pub part: String,
+    /// The number of rows of the part.
+    pub rows: u64,
+    /// The number of errors inside the trees.
+    pub errors: u64,
+    /// The part was there before, or another process published it first.
+    pub adopted: bool,
+    /// The tasks that follow.
+    pub tasks: Vec<Task>,
+}
+
+/// Why a task, or a commit, failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// It asks for something that cannot be.
+    Invalid(String),
+    /// It was interrupted: nothing is published.
+    Cancelled,
+    /// The walk could not begin.
+    Walk(Error),
+    /// A part cannot be written.
+    Write(PathBuf, io::Error),
+    /// A part, or the folder of the parts, cannot be read.
+    Read(PathBuf, ReadError),
+    /// Parts are missing: this many tasks have not run. One of their ids.
+    Pending(usize, String),
+}
+
+impl fmt::Display for TaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(why) => f.write_str(why),
+            Self::Cancelled => f.write_str("interrupted"),
+            Self::Walk(error) => error.fmt(f),
+            Self::Write(path, error) => {
+                write!(f, "cannot write '{}': {}", path.display(), transect::reason(error))
+            }
+            Self::Read(path, error) => write!(f, "cannot read '{}': {error}", path.display()),
+            Self::Pending(1, id) => write!(f, "the scan is not finished: task {id} has not run"),
+            Self::Pending(tasks, id) => {
+                write!(
+                    f,
+                    "the scan is not finished: {tasks} tasks have not run, {id} is one of them"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for TaskError {}
+
+fn read_error(path: &Path, error: impl Into<ReadError>) -> TaskError {
+    TaskError::Read(path.to_owned(), error.into())
+}

@@ -1,0 +1,49 @@
+//! Publishes parts: completely, or not at all, and each only once.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file that is not replaced if it is there already. Returns false if it is. Whatever happens, no file is
+/// half written, and a power failure afterwards does not undo it.
+pub(super) fn publish(
+    folder: &Path,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<bool> {
+    // Several processes may write the same part at once.
+    let hidden = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let published = write_and_link(&hidden, &folder.join(name), write);
+    let removed = fs::remove_file(&hidden);
+    let is_new = published?;
+    removed?;
+    sync_folder(folder)?;
+    Ok(is_new)
+}
+
+fn write_and_link(
+    hidden: &Path,
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<bool> {
+    let mut file = io::BufWriter::with_capacity(1 << 20, File::create(hidden)?);
+    write(&mut file)?;
+    file.into_inner()?.sync_all()?;
+    // A rename would replace the part of a process that was faster, whose tasks may have begun.
+    match fs::hard_link(hidden, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// NTFS logs changes of directories itself.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! Scans as many tasks: however a tree is cut, the parts hold every entry once, and make the same snapshot.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use transect::table::{Table, TableBuilder};
+use transect::{Cancel, FileType, ScanOptions};
+use transect_snapshot::tasks::{
+    Commit, DEFAULT_FIELDS, Task, TaskError, TaskOptions, remove_unfinished,
+};
+use transect_snapshot::{Metadata, Snapshot, write};
+use transect_testkit::{TempDir, trees};
+
+/// How a scan is cut into tasks, and which of them runs next.
+#[derive(Clone, Debug)]
+struct Cut {
+    entries: Vec<u64>,
+    split: usize,
+    newest_first: bool,
+}
+
+impl Cut {
+    fn into_single_directories() -> Self {
+        Self { entries: vec![1], split: 3, newest_first: true }
+    }
+}
+
+fn cuts() -> impl Strategy<Value = Cut> {
+    (prop::collection::vec(1..400_u64, 1..5), 1..6_usize, any::<bool>())
+        .prop_map(|(entries, split, newest_first)| Cut { entries, split, newest_first })
+}
+
+fn first(roots: &[PathBuf]) -> Task {
+    Task::first(roots, TaskOptions::default()).expect("absolute roots")
+}
+
+/// Runs a task and all that follow from it; returns their number.
+fn run_all(task: Task, folder: &Path, cut: &Cut) -> usize {
+    let mut waiting = vec![task];
+    let mut done = 0;
+    while !waiting.is_empty() {
+        let next = if cut.newest_first { waiting.len() - 1 } else { 0 };
+        let mut task = waiting.remove(next);
+        task.entries = cut.entries[done % cut.entries.len()];
+        (task.seconds, task.split) = (None, cut.split);
+        waiting.extend(task.run(folder, &Cancel::new()).expect("it runs").tasks);
+        done += 1;
+    }
+    done
+}
+
+fn walked(roots: &[PathBuf]) -> Table {
+    let builder = TableBuilder::new(DEFAULT_FIELDS);
+    let plan = ScanOptions::new(roots.to_vec()).plan().expect("default options");
+    plan.run(|| builder.sink()).expect("it begins").sink.into_table().expect("a small tree")
+}
+
+fn bytes(table: &Table) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(table, &Metadata::default(), &Cancel::new(), &mut bytes).expect("memory");
+    bytes
+}
+
+/// The paths of all rows that are not read elsewhere, by the rule for programs that read parts.
+#[expect(clippy::disallowed_methods, reason = "a folder of the test itself")]
+fn paths_of_parts(folder: &Path) -> Vec<Vec<u8>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let snapshot = Snapshot::open(&entry.expect("an entry").path()).expect("a part");
+        let mut rows = snapshot.rows();
+        let mut path: Vec<Vec<u8>> = Vec::new();
+        while rows.advance().expect("a row") {
+            path.truncate(rows.depth() as usize);
+            path.push(rows.name().to_vec());
+            if rows.unread() != Some("left_over") {
+                paths.push(path.join(&b'/'));
+            }
+        }
+    }
+    paths
+}
+
+#[track_caller]
+fn assert_same_as_walk(roots: &[PathBuf], cut: &Cut) {
+    let parts = TempDir::new();
+    let tasks = run_all(first(roots), parts.path(), cut);
+    let walked = walked(roots);
+    let commit = Commit::open(parts.path()).expect("all parts");
+    let table = commit.table(&Cancel::new()).expect("a tree");
+    assert!(bytes(&table) == bytes(&walked), "{tasks} tasks: {cut:?}");
+    assert_eq!(commit.metadata().errors, walked.diagnostics().errors);
+
+    let paths = paths_of_parts(parts.path());
+    let distinct: HashSet<&Vec<u8>> = paths.iter().collect();
+    assert_eq!((paths.len(), distinct.len()), (table.len() as usize, table.len() as usize));
+}
+
+#[test]
+fn tasks_of_single_directories_same_as_walk() {
+    for build in [
+        trees::empty as fn(&Path),
+        trees::single,
+        trees::basic,
+        trees::deep,
+        trees::links,
+        trees::hardlinks,
+        trees::loops,
+        trees::sparse,
+        trees::weirdnames,
+        trees::special,
+    ] {
+        let temp = TempDir::new();
+        let tree = temp.join("tree");
+        fs::create_dir(&tree).unwrap();
+        build(&tree);
+        assert_same_as_walk(&[tree], &Cut::into_single_directories());
+    }
+}
+
+#[test]
+fn tasks_of_paths_too_long_for_a_system_call_same_as_walk() {
+    let temp = TempDir::new();
+    trees::beyond_path_max(temp.path());
+    assert_same_as_walk(&[temp.path().to_owned()], &Cut::into_single_directories());
+}
+
+#[test]
+fn tasks_of_several_roots_same_as_walk() {
+    let temp = TempDir::new();
+    let roots: Vec<PathBuf> = ["a", "b", "file"].map(|name| temp.join(name)).into();
+    roots[..2].iter().for_each(|root| fs::create_dir(root).unwrap());
+    fs::write(&roots[2], "content").unwrap();
+    trees::basic(&roots[0]);
+    trees::hardlinks(&roots[1]);
+    fs::hard_link(&roots[2], roots[0].join("other name")).unwrap();
+    assert_same_as_walk(&roots, &Cut::into_single_directories());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tasks_cut_anyhow_same_as_walk(cut in cuts()) {
+        let temp = TempDir::new();
+        for (name, build) in [("many", trees::many_small_dirs as fn(&Path)), ("links", trees::hardlinks)] {
+            fs::create_dir(temp.join(name)).unwrap();
+            build(&temp.join(name));
+        }
+        assert_same_as_walk(&[temp.path().to_owned()], &cut);
+    }
+}
+
+#[test]
+fn task_that_ran_before_adopts_its_part() {
+    let (temp, parts) = (TempDir::new(), TempDir::new());
+    trees::basic(temp.path());
+    let mut task = first(&[temp.path().to_owned()]);
+    (task.entries, task.seconds) = (1, None);
+    let earlier = task.run(parts.path(), &Cancel::new()).unwrap();
+    // A later run would not leave anything over.
+    task.entries = 1_000_000;
+    let later = task.run(parts.path(), &Cancel::new()).unwrap();
+    assert!(later.adopted && !earlier.adopted);
+    let items =
+        |tasks: &[Task]| -> Vec<_> { tasks.iter().map(|task| task.items.clone()).collect() };
+    assert_eq!(items(&later.tasks), items(&earlier.tasks));
+    assert!(!earlier.tasks.is_empty());
+}
+
+#[test]
+fn commit_names_what_is_missing() {
+    let (temp, parts) = (TempDir::new(), TempDir::new());
+    trees::basic(temp.path());
+    let why = |parts: &Path| Commit::open(parts).err().expect("it is refused");
+    assert!(why(parts.path()).to_string().contains("has no parts of a scan"));
+    let mut task = first(&[temp.path().to_owned()]);
+    task.entries = 1;
+    let tasks = task.run(parts.path(), &Cancel::new()).unwrap().tasks;
+    assert!(matches!(why(parts.path()), TaskError::Pending(pending, _) if pending == tasks.len()));
+
+    fs::write(parts.join(".part-x.parquet.1.tmp"), "half").unwrap();
+    assert_eq!(remove_unfinished(parts.path()).unwrap(), 1);
+    let other = TempDir::new();
+    first(&[other.path().to_owned()]).run(parts.path(), &Cancel::new()).unwrap();
+    assert!(why(parts.path()).to_string().contains("parts of several scans"));
+}
+
+/// Between two tasks a directory is deleted, one becomes a file, and one a link that leads out of the tree.
+#[test]
+fn tasks_of_changing_tree_have_what_was_there() {
+    let (temp, parts) = (TempDir::new(), TempDir::new());
+    for name in ["a", "b", "c", "d"] {
+        fs::create_dir(temp.join(name)).unwrap();
+        fs::write(temp.join(name).join("file"), "content").unwrap();
+    }
+    let mut task = first(&[temp.path().to_owned()]);
+    (task.entries, task.seconds) = (1, None);
+    let tasks = task.run(parts.path(), &Cancel::new()).unwrap().tasks;
+    for name in ["a", "b", "c"] {
+        fs::remove_dir_all(temp.join(name)).unwrap();
+    }
+    fs::write(temp.join("b"), "a file now").unwrap();
+    std::os::unix::fs::symlink("/", temp.join("c")).unwrap();
+    for task in tasks {
+        run_all(task, parts.path(), &Cut::into_single_directories());
+    }
+    let commit = Commit::open(parts.path()).unwrap();
+    let table = commit.table(&Cancel::new()).unwrap();
+    let root = table.roots().next().unwrap();
+    let found: Vec<_> = table
+        .children(root)
+        .map(|row| (table.name(row).to_str().unwrap(), table.file_type(row)))
+        .collect();
+    let expected = [("b", FileType::File), ("c", FileType::Symlink), ("d", FileType::Directory)];
+    assert_eq!(found, expected);
+    assert_eq!((commit.metadata().vanished, commit.metadata().errors), (1, 0));
+}
+
+#[test]
+fn task_refuses_what_it_cannot_be() {
+    let wrong = |text: &str| Task::from_json(text.as_bytes()).unwrap_err().to_string();
+    assert!(wrong("{}").contains("not a task"));
+    let good = serde_json::to_value(first(&[PathBuf::from("/a")])).unwrap();
+    assert!(Task::from_json(good.to_string().as_bytes()).is_ok());
+    for (key, value, why) in [
+        ("schema", serde_json::json!("transect.task/9"), "its schema is"),
+        ("id", serde_json::json!("../../x"), "32 hexadecimal digits"),
+        ("items", serde_json::json!([{"root": 0, "path": "../b"}]), "outside of the roots"),
+        ("items", serde_json::json!([{"root": 1, "path": "b"}]), "outside of the roots"),
+        ("seconds", serde_json::json!(-1), "a limit is out of range"),
+    ] {
+        let mut changed = good.clone();
+        changed[key] = value;
+        assert!(wrong(&changed.to_string()).contains(why), "{key}");
+    }
+    let roots = [PathBuf::from("/a"), PathBuf::from("/a/b")];
+    let nested = Task::first(&roots, TaskOptions::default()).unwrap_err();
+    assert_eq!(nested.to_string(), "'/a/b' lies in '/a'");
+}
