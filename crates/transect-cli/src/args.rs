@@ -26,6 +26,8 @@ mod service;
 mod since;
 #[cfg(feature = "snapshot")]
 mod snapshot;
+#[cfg(feature = "snapshot")]
+mod tasks;
 mod transform;
 #[cfg(feature = "tui")]
 mod tui;
@@ -63,6 +65,8 @@ pub(crate) use service::*;
 pub(crate) use since::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use snapshot::*;
+#[cfg(feature = "snapshot")]
+pub(crate) use tasks::*;
 pub(crate) use transform::*;
 #[cfg(feature = "tui")]
 pub(crate) use tui::*;
@@ -217,6 +221,14 @@ pub(crate) enum Command {
     #[cfg(feature = "snapshot")]
     #[command(after_long_help = QUERY_NOTES)]
     Query(QueryArgs),
+    /// Run one task of a scan that is shared among processes or machines
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = TASK_NOTES)]
+    Task(TaskArgs),
+    /// Make one snapshot of the parts that tasks have published
+    #[cfg(feature = "snapshot")]
+    #[command(after_long_help = COMMIT_NOTES)]
+    Commit(CommitArgs),
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),

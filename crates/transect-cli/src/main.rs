@@ -63,6 +63,10 @@ fn main() -> ExitCode {
         Some(Command::Find(args)) => commands::find::run(args),
         #[cfg(feature = "snapshot")]
         Some(Command::Query(args)) => commands::query::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Task(args)) => commands::task::run(args),
+        #[cfg(feature = "snapshot")]
+        Some(Command::Commit(args)) => commands::commit::run(args),
         Some(Command::Duplicates(args)) => commands::duplicates::run(args),
         Some(Command::Transform(args)) => commands::transform::run(args),
         Some(Command::Verify(args)) => commands::verify::run(args),

@@ -5,6 +5,8 @@ pub(crate) mod cache;
 #[cfg(feature = "snapshot")]
 pub(crate) mod changes;
 #[cfg(feature = "snapshot")]
+pub(crate) mod commit;
+#[cfg(feature = "snapshot")]
 pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod duplicates;
@@ -29,6 +31,8 @@ pub(crate) mod serve;
 pub(crate) mod service;
 #[cfg_attr(not(feature = "snapshot"), path = "no_snapshot.rs")]
 pub(crate) mod snapshot;
+#[cfg(feature = "snapshot")]
+pub(crate) mod task;
 pub(crate) mod transform;
 #[cfg(feature = "tui")]
 pub(crate) mod tui;

@@ -105,6 +105,8 @@ fn prepare(env: &TestEnv) {
     let _ = env.sh(split).exits(0);
     let store = "\"$TRANSECT\" snapshot docs -o before.parquet && \"$TRANSECT\" snapshot src -o after.parquet";
     let _ = env.sh(store).exits(0);
+    let parts = "\"$TRANSECT\" task --first src >task.json && \"$TRANSECT\" task --in task.json --out parts";
+    let _ = env.sh(parts).exits(0);
     let digests = "\"$TRANSECT\" transform blake3 src >src.b3";
     let _ = env.sh(digests).exits(0);
 }

@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 26] = [
+pub(crate) const COMMANDS: [&str; 28] = [
     "scan",
     "usage",
     "tui",
@@ -16,6 +16,8 @@ pub(crate) const COMMANDS: [&str; 26] = [
     "history",
     "find",
     "query",
+    "task",
+    "commit",
     "duplicates",
     "transform",
     "verify",

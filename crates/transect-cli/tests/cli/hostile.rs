@@ -64,6 +64,18 @@ const CASES: &[(&str, &str)] = &[
         head -c 3000 "a$N" >"cut$N"; $T diff "cut$N" "$N""#,
     ),
     (
+        "task",
+        r#"$T task --first "$N" "$U"; $T task --first "$N" "$N/$U"; $T task --first "$N" >"task$U"
+        $T task --in "task$U" --out "parts$U"; $T task --in "task$U" --out "parts$N" --entries 1 --next
+        $T task --in "missing$N" --out x; $T task --in "$N/$N" --out x; $T task --in "task$U" --out "$N/$N""#,
+    ),
+    (
+        "commit",
+        r#"$T task --first "$N" | $T task --in - --out "p$N"; $T commit "p$N" -o "c$N"; $T commit --json "p$N" -o "c$U"
+        $T list "c$N"; $T commit "missing$N" -o x; $T commit "$N" -o x; $T commit "p$N" -o "missing$N/x"
+        echo >"p$N/part-$U.parquet"; $T commit "p$N" -o x"#,
+    ),
+    (
         "keep",
         r#"$T keep --dry-run "$N"; $T keep "$N" "$U"; $T keep --json "$N"; $T keep "missing$N"
         $T scan --since last "$N"; $T scan --since "missing$N" "$N"; $T scan --since "$N/$N" "$N""#,

@@ -10,6 +10,7 @@ mod attributes;
 mod cache;
 mod corpus;
 mod diff;
+mod distributed;
 mod duplicates;
 mod examples;
 mod find;

@@ -26,16 +26,8 @@ pub(crate) use input::{
     StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,
 };
 pub(crate) use since::Since;
-
 /// The attributes that every snapshot has.
-pub(crate) const FIELDS: FieldMask = FieldMask::MTIME
-    .union(FieldMask::MODE)
-    .union(FieldMask::UID)
-    .union(FieldMask::GID)
-    .union(FieldMask::NLINK)
-    .union(FieldMask::FILE_ID)
-    .union(FieldMask::ATTRIBUTES)
-    .union(FieldMask::REPARSE_TAG);
+pub(crate) use transect_snapshot::tasks::DEFAULT_FIELDS as FIELDS;
 
 /// The attributes of kept snapshots: with the times that prove moves, and that a directory did not change.
 pub(crate) const KEPT_FIELDS: FieldMask = FIELDS.union(FieldMask::CTIME).union(FieldMask::BTIME);

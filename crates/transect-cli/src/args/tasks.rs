@@ -1,0 +1,101 @@
+//! Arguments of `task` and `commit`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ProgressArgs;
+
+pub(crate) const TASK_NOTES: &str = "\
+A scan that is too large for one machine or one night consists of tasks. Each reads directories until a number of entries \
+or of seconds is reached, and publishes a part: a snapshot of what it read, in a folder that all machines can write to. \
+What is left over is the work of other tasks. Any program can run them, in any order and on any machine that has the same \
+trees at the same paths; a task that is run again adopts the part that is there. `transect commit` makes one snapshot of all parts.
+
+Examples:
+  Print the first task of a scan:
+    transect task --first src docs > first.json
+  Run a task, and print its result with the tasks that follow:
+    transect task --in task.json --out parts
+  Print the tasks that follow, one per line:
+    transect task --in task.json --out parts --next > tasks
+  Read at most 100,000 entries and ten seconds:
+    transect task --in task.json --out parts --entries 100000 --seconds 10
+  Run the first task at once:
+    transect task --first src | transect task --in - --out parts
+
+Exit codes: 0 complete; 1 the part is published, but something could not be read; \
+2 wrong usage, or no part could be published; 130 interrupted: no part was published.";
+
+#[derive(Debug, Args)]
+pub(crate) struct TaskArgs {
+    /// Print the first task of a scan of these paths, as JSON
+    #[arg(long, value_name = "PATH", num_args = 1.., required_unless_present = "input",
+          conflicts_with = "input")]
+    pub(crate) first: Vec<PathBuf>,
+    /// Stay on the file system of each path of --first
+    #[arg(short = 'x', long, requires = "first")]
+    pub(crate) one_file_system: bool,
+    /// Read pseudo file systems (/proc, /sys) below a path of --first
+    #[arg(long, requires = "first")]
+    pub(crate) pseudo: bool,
+    /// Store ctime, atime and btime as well
+    #[arg(long, requires = "first")]
+    pub(crate) all_times: bool,
+    /// Run the task in FILE, as JSON; - is standard input
+    #[arg(long = "in", value_name = "FILE", requires = "out")]
+    pub(crate) input: Option<PathBuf>,
+    /// Publish the part in FOLDER, which is created if it is missing
+    #[arg(long, value_name = "FOLDER", conflicts_with = "first")]
+    pub(crate) out: Option<PathBuf>,
+    /// Begin no directory after N entries, whatever the task says
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    pub(crate) entries: Option<u64>,
+    /// Begin no directory after S seconds, whatever the task says
+    #[arg(long, value_name = "S", conflicts_with = "first")]
+    pub(crate) seconds: Option<f64>,
+    /// Share what is left over among at most N tasks, whatever the task says
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    pub(crate) split: Option<usize>,
+    /// Print the tasks that follow, one per line, instead of the result
+    #[arg(long, conflicts_with = "first")]
+    pub(crate) next: bool,
+}
+
+pub(crate) const COMMIT_NOTES: &str = "\
+The parts come from `transect task`. If tasks have not run, nothing is written; the message says how many. The snapshot is \
+the same, byte for byte, however the scan was cut into tasks, except for its metadata. A file _manifest.json in FOLDER \
+lists the parts; what killed tasks left there is removed.
+
+Examples:
+  Make one snapshot:
+    transect commit parts -o all.parquet
+  Show where the bytes are:
+    transect commit parts -o all.parquet && transect usage all.parquet
+  Show what changed since an earlier snapshot:
+    transect commit parts -o all.parquet && transect diff before.parquet all.parquet
+  Print the numbers as JSON:
+    transect commit --json parts -o all.parquet
+  List all stored errors:
+    transect commit --errors parts -o all.parquet
+
+Exit codes: 0 complete; 1 the snapshot is stored, but something could not be read; \
+2 wrong usage, tasks have not run, or nothing could be stored; 130 interrupted: nothing was stored.";
+
+#[derive(Debug, Args)]
+pub(crate) struct CommitArgs {
+    /// Make a snapshot of the parts in FOLDER
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+    /// Write the snapshot to FILE; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
+    /// List all stored errors, not only the first ten
+    #[arg(long)]
+    pub(crate) errors: bool,
+    /// Print one JSON object about the file
+    #[arg(long)]
+    pub(crate) json: bool,
+}

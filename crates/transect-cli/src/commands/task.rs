@@ -1,0 +1,82 @@
+//! `transect task`: runs one task of a scan that consists of many.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
+
+use crate::args::TaskArgs;
+use crate::commands::snapshot::absolute;
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output::{self, stream};
+
+/// The maximum length of a task in bytes: a hundred thousand long paths.
+const MAX_TASK: u64 = 512 << 20;
+
+pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
+    let (Some(input), Some(folder)) = (&args.input, &args.out) else { return print_first(args) };
+    let mut task = read(input)?;
+    task.entries = args.entries.unwrap_or(task.entries);
+    task.seconds = args.seconds.or(task.seconds);
+    task.split = args.split.unwrap_or(task.split);
+    let task = task.checked().map_err(|error| failed(&error))?;
+    let cancel = cancel_on_signal()?;
+    transect_sys::host::raise_handle_limit();
+    make_folder(folder)?;
+    let result = match task.run(folder, &cancel) {
+        Ok(result) => result,
+        Err(TaskError::Cancelled) => {
+            output::note("interrupted: no part was published");
+            return Ok(ExitStatus::Interrupted);
+        }
+        Err(error) => return Err(failed(&error)),
+    };
+    let out = &mut stream::stdout();
+    match args.next {
+        true => result.tasks.iter().try_for_each(|task| output::write_json(out, task))?,
+        false => output::write_json(out, &result)?,
+    }
+    if result.errors > 0 {
+        let errors = output::units::counted(result.errors, "error", "errors");
+        output::hint(&format!("{errors}; the part has them, and `transect commit` lists them"));
+    }
+    Ok(if result.errors > 0 { ExitStatus::Partial } else { ExitStatus::Complete })
+}
+
+/// Prints the first task of a scan.
+fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
+    let mut options = TaskOptions::default();
+    options.one_file_system = args.one_file_system;
+    options.pseudo = args.pseudo;
+    options.all_times = args.all_times;
+    let roots: Vec<_> = args.first.iter().map(|root| absolute(root)).collect();
+    let task = Task::first(&roots, options).map_err(|error| failed(&error))?;
+    output::write_json(&mut stream::stdout(), &task)?;
+    Ok(ExitStatus::Complete)
+}
+
+fn read(input: &Path) -> Result<Task, CliError> {
+    let mut text = Vec::new();
+    let read = match input.as_os_str() == "-" {
+        true => io::stdin().lock().take(MAX_TASK).read_to_end(&mut text),
+        false => fs::File::open(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text)),
+    };
+    read.map_err(|error| {
+        CliError::Usage(format!("cannot read '{}': {}", input.display(), transect::reason(&error)))
+    })?;
+    Task::from_json(&text)
+        .map_err(|error| CliError::Usage(format!("cannot use '{}': {error}", input.display())))
+}
+
+fn make_folder(folder: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let (folder, reason) = (folder.display(), transect::reason(&error));
+        CliError::Usage(format!("cannot create '{folder}': {reason}"))
+    })
+}
+
+pub(super) fn failed(error: &TaskError) -> CliError {
+    CliError::Usage(error.to_string())
+}

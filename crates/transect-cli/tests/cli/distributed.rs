@@ -1,0 +1,129 @@
+//! `task` and `commit`: one scan by many processes, some of which are killed.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use transect_testkit::{Mount, trees};
+
+use crate::harness::{TestEnv, skip};
+use crate::tree;
+
+/// Runs the tasks in the file `tasks`, one after the other, as the help shows.
+const LOOP: &str = r#"while [ -s tasks ]; do
+    head -n 1 tasks | "$TRANSECT" task --in - --out parts --entries 500 --next >next || exit
+    sed 1d tasks >rest; cat next rest >tasks
+done"#;
+
+/// Commits the parts, and compares them with a snapshot of the tree.
+#[track_caller]
+fn assert_parts_equal_walk(env: &TestEnv) {
+    let _ = env.transect(["commit", "parts", "-o", "parts.parquet"]).exits(0);
+    let _ = env.transect(["snapshot", "tree", "-o", "walk.parquet"]).exits(0);
+    let _ = env.transect(["diff", "--exit-code", "walk.parquet", "parts.parquet"]).exits(0);
+    let listed = |file: &str| env.transect(["list", "--csv", file]).exits(0).stdout;
+    assert_eq!(listed("parts.parquet"), listed("walk.parquet"));
+    let manifest = fs::read(env.path("parts/_manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("JSON");
+    let names = fs::read_dir(env.path("parts")).expect("a folder");
+    let files = manifest["parts"].as_array().expect("a list").len();
+    assert_eq!(names.count(), files + 1, "nothing but parts and the manifest");
+}
+
+#[test]
+fn tasks_of_shell_loop_same_as_snapshot() {
+    let env = TestEnv::new();
+    trees::many_small_dirs(&env.mkdir("tree"));
+    let _ = env.sh("\"$TRANSECT\" task --first tree >tasks").exits(0);
+    let _ = env.sh(LOOP).exits(0).quiet();
+    assert_parts_equal_walk(&env);
+    let parts = fs::read_dir(env.path("parts")).unwrap().count();
+    assert!(parts > 3, "{parts} parts");
+}
+
+/// A task is killed after different times, and run again until it ends. Nothing is there twice, or missing.
+#[test]
+fn task_killed_publishes_whole_part_or_none() {
+    let env = TestEnv::new();
+    for directory in 0..60 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 200, "name");
+    }
+    let _ = env.sh("\"$TRANSECT\" task --first tree >tasks").exits(0);
+    let arguments = ["task", "--in", "task", "--out", "parts", "--entries", "3000", "--next"];
+    let mut delays = (0..20).map(Duration::from_millis).cycle();
+    let mut killed = 0;
+    loop {
+        let tasks = fs::read_to_string(env.path("tasks")).unwrap();
+        let Some((task, rest)) = tasks.split_once('\n') else { break };
+        env.text("task", task);
+        for (number, delay) in delays.by_ref().take(5).enumerate() {
+            let running = env.start(arguments);
+            running.wait_until_handled();
+            std::thread::sleep(delay);
+            running.signal(if number % 2 == 0 { Signal::KILL } else { Signal::INT });
+            killed += usize::from(running.finish().code != Some(0));
+        }
+        let next = env.transect(arguments).exits(0).stdout_text();
+        env.text("tasks", &(next + rest));
+    }
+    assert!(killed > 0);
+    assert_parts_equal_walk(&env);
+}
+
+#[test]
+fn task_and_commit_refuse_what_they_cannot_do() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/file", 10);
+    env.text("bad", "{}");
+    let _ = env.sh("\"$TRANSECT\" task --first tree >task").exits(0);
+    for (args, word) in [
+        (&["task"][..], "--first"),
+        (&["task", "--in", "task"], "--out"),
+        (&["task", "--first", "tree", "tree"], "lies in"),
+        (&["task", "--in", "bad", "--out", "parts"], "not a task"),
+        (&["task", "--in", "missing", "--out", "parts"], "cannot read 'missing'"),
+        (&["task", "--in", "task", "--out", "parts", "--split", "0"], "a limit is out of range"),
+        (&["task", "--in", "task", "--out", "bad"], "cannot create 'bad'"),
+        (&["commit", "missing", "-o", "x"], "cannot read"),
+        (&["commit", "tree", "-o", "x"], "has no parts of a scan"),
+    ] {
+        let refused = env.transect(args).exits(2);
+        assert!(refused.stderr_text().contains(word), "{args:?}: {}", refused.text());
+        assert!(refused.stdout.is_empty(), "{args:?}");
+    }
+    assert!(!env.path("x").exists());
+}
+
+#[test]
+fn commit_of_unfinished_scan_says_how_many_tasks_have_not_run() {
+    let env = TestEnv::new();
+    for directory in ["a", "b"] {
+        env.mkdir(format!("tree/{directory}"));
+        env.write(format!("tree/{directory}/file"), 1);
+    }
+    let run = "\"$TRANSECT\" task --first tree | \"$TRANSECT\" task --in - --out parts --entries 1";
+    let result = env.sh(run).exits(0).json();
+    assert_eq!((result["rows"].as_u64(), result["adopted"].as_bool()), (Some(3), Some(false)));
+    let refused = env.transect(["commit", "parts", "-o", "x"]).exits(2);
+    assert!(refused.stderr_text().contains("2 tasks have not run"), "{}", refused.text());
+    assert!(!env.path("x").exists() && !env.path("parts/_manifest.json").exists());
+}
+
+#[test]
+fn task_full_device_publishes_no_part() {
+    let test = "task_full_device_publishes_no_part";
+    let env = TestEnv::new();
+    tree::many_files(&env, &env.path("tree"), 4000, "name");
+    let _mount = match Mount::tmpfs("8k", &env.path("small")) {
+        Ok(mount) => mount,
+        Err(reason) => return skip(test, &reason).unwrap_or_default(),
+    };
+    let _ = env.sh("\"$TRANSECT\" task --first tree >task").exits(0);
+    let full = env.transect(["task", "--in", "task", "--out", "small"]).exits(2);
+    assert!(full.stderr_text().contains("No space left"), "{}", full.text());
+    assert_eq!(fs::read_dir(env.path("small")).unwrap().count(), 0);
+    // With room, the same task publishes its part.
+    let _ = env.transect(["task", "--in", "task", "--out", "parts"]).exits(0);
+    let _ = env.transect(["commit", "parts", "-o", "x"]).exits(0);
+}
