@@ -1,6 +1,7 @@
 //! Publishes parts: completely, or not at all, and each only once.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -11,8 +12,9 @@ pub(super) fn publish(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<bool> {
-    // Several processes may write the same part at once.
-    let hidden = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    // Several may write the same part at once: threads, or processes with the same id on different machines.
+    let random = RandomState::new().build_hasher().finish();
+    let hidden = folder.join(format!(".{name}.{random:016x}.tmp"));
     let published = write_and_link(&hidden, &folder.join(name), write);
     let removed = fs::remove_file(&hidden);
     let is_new = published?;
@@ -26,7 +28,7 @@ fn write_and_link(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<bool> {
-    let mut file = io::BufWriter::with_capacity(1 << 20, File::create(hidden)?);
+    let mut file = io::BufWriter::with_capacity(1 << 20, File::create_new(hidden)?);
     write(&mut file)?;
     file.into_inner()?.sync_all()?;
     // A rename would replace the part of a process that was faster, whose tasks may have begun.
@@ -46,4 +48,25 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    /// Both have the same process id, as processes on different machines can.
+    #[test]
+    fn publish_twice_at_once_keeps_the_first_whole() {
+        let folder = TempDir::new();
+        let is_outer_new = publish(folder.path(), "part", |out| {
+            out.write_all(b"slower")?;
+            assert!(publish(folder.path(), "part", |out| out.write_all(b"first"))?);
+            Ok(())
+        });
+        assert!(!is_outer_new.unwrap());
+        assert_eq!(fs::read(folder.join("part")).unwrap(), b"first");
+        assert_eq!(super::super::commit::remove_unfinished(folder.path()).unwrap(), 0);
+    }
 }
