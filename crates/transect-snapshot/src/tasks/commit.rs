@@ -14,7 +14,7 @@ use transect::table::{Table, TableImporter};
 use transect::{Cancel, Diagnostics, FieldMask, FileType, SkipReason};
 use transect_sys::{ReadAt, name_from_bytes};
 
-use super::{Item, Part, Task, TaskError, child_id, file_name, read_error};
+use super::{Item, Part, StoredPath, Task, TaskError, child_id, file_name, read_error};
 use crate::metadata::{FileSystem, Metadata};
 use crate::read::words::unread_reason;
 use crate::read::{ReadError, RowReader, Snapshot};
@@ -36,8 +36,8 @@ const TOTALS: FieldMask = FieldMask::SIZE
 pub struct Commit {
     /// In the order of their tasks: each before those that follow from it.
     parts: Vec<OpenPart>,
-    /// Where each directory that was left over is a root.
-    places: HashMap<Item, Place>,
+    /// For each directory that a part left over, by the number of that part: where it is a root.
+    places: HashMap<(usize, Item), Place>,
 }
 
 struct OpenPart {
@@ -94,24 +94,26 @@ impl Commit {
     pub fn open(folder: &Path) -> Result<Self, TaskError> {
         let mut found = open_all(folder)?;
         let first = first_of(folder, &found)?;
-        let mut parts = Vec::new();
-        let mut ids = VecDeque::from([first]);
+        let mut parts: Vec<OpenPart> = Vec::new();
+        let mut places = HashMap::new();
         let mut missing = Vec::new();
-        while let Some(id) = ids.pop_front() {
+        // The ids of tasks, and the part and the list that they follow from.
+        let mut ids = VecDeque::from([(first, None)]);
+        while let Some((id, from)) = ids.pop_front() {
             let Some(part) = found.remove(&id) else {
                 missing.push(id);
                 continue;
             };
+            if let Some((above, list)) = from {
+                check_continues(&part, &parts[0], &parts[above], list)?;
+                find_roots(above, parts.len(), &part, &mut places)?;
+            }
             let lists = 0..part_of(&part.snapshot).leftover.len();
-            ids.extend(lists.map(|number| child_id(&id, number)));
+            ids.extend(lists.map(|list| (child_id(&id, list), Some((parts.len(), list)))));
             parts.push(part);
         }
         if let Some(id) = missing.first() {
             return Err(TaskError::Pending(missing.len(), id.clone()));
-        }
-        let mut places = HashMap::new();
-        for (number, part) in parts.iter().enumerate() {
-            find_roots(number, part, &mut places).map_err(|error| read_error(&part.path, error))?;
         }
         Ok(Self { parts, places })
     }
@@ -251,30 +253,62 @@ fn part_of<S: ReadAt>(snapshot: &Snapshot<S>) -> &Part {
     snapshot.metadata().part.as_ref().expect("BUG: it was checked when it was opened")
 }
 
-/// Finds the rows of the roots of a part.
+/// Checks that a part is of the same scan as the first one, and has what another one left over for it.
+fn check_continues(
+    open: &OpenPart,
+    first: &OpenPart,
+    above: &OpenPart,
+    list: usize,
+) -> Result<(), TaskError> {
+    let (part, first, above) =
+        (part_of(&open.snapshot), part_of(&first.snapshot), part_of(&above.snapshot));
+    if part.roots != first.roots || part.options != first.options {
+        return Err(inconsistent(open, "is the part of another scan"));
+    }
+    match part.items == above.leftover[list] {
+        true => Ok(()),
+        false => Err(inconsistent(open, "has not what was left over for it")),
+    }
+}
+
+fn inconsistent(part: &OpenPart, what: &str) -> TaskError {
+    TaskError::Invalid(format!("'{}' {what}", part.path.display()))
+}
+
+/// Finds the rows of the roots of a part, which the part with the number `above` left over.
 fn find_roots(
+    above: usize,
     number: usize,
     open: &OpenPart,
-    places: &mut HashMap<Item, Place>,
-) -> Result<(), ReadError> {
+    places: &mut HashMap<(usize, Item), Place>,
+) -> Result<(), TaskError> {
     let part = part_of(&open.snapshot);
-    let root = |item: &Item| part.roots.get(item.root).map(|root| root.to_path());
     let mut named: HashMap<OsString, &Item> = HashMap::new();
     for item in &part.items {
-        let Some(root) = root(item) else { continue };
-        named.insert(Task::join(root, item).into_os_string(), item);
-        places.insert(item.clone(), Place::Gone);
-    }
-    let mut rows = open.snapshot.rows();
-    let mut more = rows.advance()?;
-    while more {
-        if let Some(&item) = named.get(&name_from_bytes(rows.name().to_vec())) {
-            let (first, rows) = (rows.row(), rows.entries());
-            places.insert(item.clone(), Place::Rows { part: number, first, rows });
+        let Some(root) = part.roots.get(item.root) else {
+            return Err(inconsistent(open, "names a root that there is not"));
+        };
+        named.insert(Task::join(root.to_path(), item).into_os_string(), item);
+        if places.insert((above, item.clone()), Place::Gone).is_some() {
+            return Err(inconsistent(open, "has a directory twice"));
         }
-        more = rows.advance_past()?;
     }
-    Ok(())
+    let failed = |error| read_error(&open.path, error);
+    let mut rows = open.snapshot.rows();
+    let mut more = rows.advance().map_err(failed)?;
+    while more {
+        let Some(item) = named.remove(&name_from_bytes(rows.name().to_vec())) else {
+            return Err(inconsistent(open, "has rows that its task did not read"));
+        };
+        let (first, count) = (rows.row(), rows.entries());
+        places.insert((above, item.clone()), Place::Rows { part: number, first, rows: count });
+        more = rows.advance_past().map_err(failed)?;
+    }
+    let metadata = open.snapshot.metadata();
+    match named.len() as u64 <= metadata.vanished.saturating_add(metadata.errors) {
+        true => Ok(()),
+        false => Err(inconsistent(open, "has no rows of directories that were there")),
+    }
 }
 
 /// A part whose rows are being read.
@@ -302,6 +336,9 @@ struct Graft<'c> {
     /// The path from the root, and where each open directory of it ends.
     path: PathBuf,
     root: usize,
+    /// The number of directories that were left over and have been come to. A part cannot have one twice:
+    /// the names in a directory are sorted.
+    placed: usize,
 }
 
 impl<'c> Graft<'c> {
@@ -317,6 +354,7 @@ impl<'c> Graft<'c> {
             errors: Vec::new(),
             path: PathBuf::new(),
             root: 0,
+            placed: 0,
         }
     }
 
@@ -352,10 +390,10 @@ impl<'c> Graft<'c> {
             self.leave()?;
         }
         if level == 0 {
-            self.root = self.root_of(&name);
+            self.root = self.root_of(&name)?;
         }
         if is_left_over {
-            return self.begin(level, name);
+            return self.begin(part, level, name);
         }
         if attributes.file_type() != FileType::Directory {
             self.importer.add_entry(&name, &attributes);
@@ -377,36 +415,37 @@ impl<'c> Graft<'c> {
         Ok(())
     }
 
-    /// Begins with the part that read a directory, if it was still there.
-    fn begin(&mut self, level: usize, name: OsString) -> Result<(), TaskError> {
+    /// Begins with the part that read a directory which a part left over, if it was still there.
+    fn begin(&mut self, part: usize, level: usize, name: OsString) -> Result<(), TaskError> {
         let path = if level == 0 { PathBuf::new() } else { self.path.join(&name) };
-        let item = Item { root: self.root, path: super::StoredPath::new(&path) };
-        let place = self.commit.places.get(&item).copied();
-        let Some(place) = place else {
-            let path = path.display();
-            return Err(TaskError::Invalid(format!("no part has '{path}', which was left over")));
-        };
-        if let Place::Rows { part, first, rows: count } = place {
-            let kept = self.closed.iter().position(|(closed, _)| *closed == part);
-            let snapshot = &self.commit.parts[part].snapshot;
-            let rows = match kept.and_then(|at| self.closed.remove(at)) {
-                Some((_, mut rows)) => {
-                    rows.restart(first, first + count);
-                    rows
-                }
-                None => snapshot.rows_of(first, count),
-            };
-            if self.frames.iter().any(|frame| frame.part == part) {
-                return Err(TaskError::Invalid("a part was left over by itself".to_owned()));
+        let item = Item { root: self.root, path: StoredPath::new(&path) };
+        self.placed += 1;
+        match self.commit.places.get(&(part, item)).copied() {
+            Some(Place::Rows { part, first, rows: count }) => {
+                let kept = self.closed.iter().position(|(closed, _)| *closed == part);
+                let rows = match kept.and_then(|at| self.closed.remove(at)) {
+                    Some((_, mut rows)) => {
+                        rows.restart(first, first + count);
+                        rows
+                    }
+                    None => self.commit.parts[part].snapshot.rows_of(first, count),
+                };
+                self.frames.push(Frame { part, rows, base: level, name: Some(name) });
+                Ok(())
             }
-            self.frames.push(Frame { part, rows, base: level, name: Some(name) });
+            Some(Place::Gone) => Ok(()),
+            None => {
+                let part = &self.commit.parts[part];
+                Err(inconsistent(part, &format!("left '{}' over for no task", path.display())))
+            }
         }
-        Ok(())
     }
 
-    fn root_of(&self, name: &OsString) -> usize {
-        let roots = &part_of(&self.commit.parts[0].snapshot).roots;
-        roots.iter().position(|root| root.to_path().as_os_str() == name).unwrap_or(0)
+    fn root_of(&self, name: &OsString) -> Result<usize, TaskError> {
+        let first = &self.commit.parts[0];
+        let mut roots = part_of(&first.snapshot).roots.iter();
+        let root = roots.position(|root| root.to_path().as_os_str() == name);
+        root.ok_or_else(|| inconsistent(first, "has a root that its scan does not have"))
     }
 
     fn leave(&mut self) -> Result<(), TaskError> {
@@ -422,6 +461,11 @@ impl<'c> Graft<'c> {
     }
 
     fn finish(mut self) -> Result<Table, TaskError> {
+        let left = self.commit.places.len() - self.placed;
+        if left > 0 {
+            let what = format!("{left} directories that were left over are in no part");
+            return Err(TaskError::Invalid(what));
+        }
         while self.importer.depth() > 0 {
             self.leave()?;
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FileType, ScanOptions};
 use transect_snapshot::tasks::{
-    Commit, DEFAULT_FIELDS, Task, TaskError, TaskOptions, remove_unfinished,
+    Commit, DEFAULT_FIELDS, Part, StoredPath, Task, TaskError, TaskOptions, remove_unfinished,
 };
 use transect_snapshot::{Metadata, Snapshot, write};
 use transect_testkit::{TempDir, trees};
@@ -28,7 +28,7 @@ impl Cut {
 }
 
 fn cuts() -> impl Strategy<Value = Cut> {
-    (prop::collection::vec(1..400_u64, 1..5), 1..6_usize, any::<bool>())
+    (prop::collection::vec(40..400_u64, 1..5), 1..6_usize, any::<bool>())
         .prop_map(|(entries, split, newest_first)| Cut { entries, split, newest_first })
 }
 
@@ -139,7 +139,7 @@ fn tasks_of_several_roots_same_as_walk() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn tasks_cut_anyhow_same_as_walk(cut in cuts()) {
@@ -238,4 +238,77 @@ fn task_refuses_what_it_cannot_be() {
     let roots = [PathBuf::from("/a"), PathBuf::from("/a/b")];
     let nested = Task::first(&roots, TaskOptions::default()).unwrap_err();
     assert_eq!(nested.to_string(), "'/a/b' lies in '/a'");
+}
+
+/// Changes what a part says, and if `roots` are given also its rows.
+fn rewrite(path: &Path, roots: Option<&[PathBuf]>, change: impl FnOnce(&mut Metadata)) {
+    let snapshot = Snapshot::open(path).expect("a part");
+    let mut metadata = snapshot.metadata().clone();
+    change(&mut metadata);
+    let stored = || snapshot.table(metadata.fields()).expect("rows");
+    let table = roots.map_or_else(stored, walked);
+    let mut bytes = Vec::new();
+    write(&table, &metadata, &Cancel::new(), &mut bytes).expect("memory");
+    fs::write(path, bytes).expect("a file");
+}
+
+/// Parts that do not fit together are refused: no entry is lost, or there twice.
+#[test]
+fn commit_refuses_parts_that_do_not_fit_together() {
+    let (temp, parts) = (TempDir::new(), TempDir::new());
+    for name in ["a/x", "b/x", "c/x"] {
+        fs::create_dir_all(temp.join(name)).unwrap();
+    }
+    let mut task = first(&[temp.path().to_owned()]);
+    (task.entries, task.seconds, task.split) = (1, None, 1);
+    let result = task.run(parts.path(), &Cancel::new()).unwrap();
+    let first_part = parts.join(&result.part);
+    let mut next = result.tasks[0].clone();
+    next.entries = 1000;
+    let second_part = parts.join(&next.run(parts.path(), &Cancel::new()).unwrap().part);
+    let good = [fs::read(&first_part).unwrap(), fs::read(&second_part).unwrap()];
+    let refused = |change: &dyn Fn()| {
+        change();
+        let table = Commit::open(parts.path()).and_then(|commit| commit.table(&Cancel::new()));
+        fs::write(&first_part, &good[0]).unwrap();
+        fs::write(&second_part, &good[1]).unwrap();
+        table.err().map(|error| error.to_string())
+    };
+    let [a, b, c] = ["a", "b", "c"].map(|name| temp.join(name));
+    let ghost = || {
+        let mut ghost = next.items[0].clone();
+        ghost.path = StoredPath::new(Path::new("ghost"));
+        ghost
+    };
+    let own = |metadata: &mut Metadata, change: &dyn Fn(&mut Part)| {
+        change(metadata.part.as_mut().unwrap());
+    };
+    let cases: [(&str, &dyn Fn()); 5] = [
+        ("has not what was left over for it", &|| {
+            rewrite(&second_part, None, |it| own(it, &|part| drop(part.items.pop())));
+        }),
+        ("is the part of another scan", &|| {
+            rewrite(&second_part, None, |it| own(it, &|part| part.options.all_times = true));
+        }),
+        ("has no rows of directories that were there", &|| {
+            rewrite(&second_part, Some(&[a.clone(), b.clone()]), |_| ());
+        }),
+        ("has rows that its task did not read", &|| {
+            let more = [a.clone(), b.clone(), c.clone(), parts.path().to_owned()];
+            rewrite(&second_part, Some(&more), |_| ());
+        }),
+        ("1 directories that were left over are in no part", &|| {
+            rewrite(&first_part, None, |it| own(it, &|part| part.leftover[0].push(ghost())));
+            rewrite(&second_part, None, |it| {
+                own(it, &|part| part.items.push(ghost()));
+                it.vanished = 1;
+            });
+        }),
+    ];
+    for (word, change) in cases {
+        let why = refused(change);
+        assert!(why.as_ref().is_some_and(|why| why.contains(word)), "{word}: {why:?}");
+    }
+    let table = Commit::open(parts.path()).unwrap().table(&Cancel::new()).unwrap();
+    assert!(bytes(&table) == bytes(&walked(&[temp.path().to_owned()])));
 }
