@@ -73,7 +73,7 @@ Examples:
   Show where the bytes are:
     transect commit parts -o all.parquet && transect usage all.parquet
   Show what changed since an earlier snapshot:
-    transect commit parts -o all.parquet && transect diff before.parquet all.parquet
+    transect commit parts -o new.pq && transect diff before.parquet new.pq
   Print the numbers as JSON:
     transect commit --json parts -o all.parquet
   List all stored errors:
