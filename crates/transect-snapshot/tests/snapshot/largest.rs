@@ -58,7 +58,10 @@ fn found(largest: &LargestDirectories) -> Vec<String> {
             // Not `join`: a made-up name with a backslash would be a whole path on Windows.
             Some(parent) => {
                 let mut path = paths[parent].clone().into_os_string();
-                path.push(std::path::MAIN_SEPARATOR_STR);
+                // As `push` does, which takes a backslash at the end for a separator there.
+                if !path.as_encoded_bytes().ends_with(std::path::MAIN_SEPARATOR_STR.as_bytes()) {
+                    path.push(std::path::MAIN_SEPARATOR_STR);
+                }
                 path.push(name);
                 path.into()
             }
