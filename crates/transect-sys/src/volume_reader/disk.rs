@@ -14,7 +14,7 @@ use super::error::invalid;
 use super::index::VolumeIndex;
 use super::ntfs::change_journal::{JournalChange, JournalCounts};
 use super::partitions::Partition;
-use super::source::Window;
+use super::source::{self, Window};
 use super::threads::Effort;
 use super::{contents, ext4, ntfs, partitions};
 
@@ -116,14 +116,14 @@ fn with_volume<T>(
             };
             return Err(unsupported(text.to_owned()));
         }
-        let volume = File::open(path)?;
+        let volume = source::open(path)?;
         #[cfg(target_os = "linux")]
         if likely_reader(&volume) == Some(ReaderKind::Ntfs) {
             refuse_mounted(&volume)?;
         }
         return read(&volume);
     };
-    let disk = File::open(disk)?;
+    let disk = source::open(&disk)?;
     let found = partitions::read(&disk)?;
     let Some(partition) = found.iter().find(|it| it.number == number) else {
         return Err(unsupported(match found.is_empty() {

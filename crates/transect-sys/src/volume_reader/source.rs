@@ -1,8 +1,22 @@
 //! The bytes of a volume, and numbers in them.
 
+use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use crate::read_at::ReadAt;
+
+/// Opens an image or a device.
+///
+/// # Errors
+/// The system's error.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    // Tables are read in large pieces, in which all is wanted: what the kernel would read ahead is not.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
+    Ok(file)
+}
 
 /// Consecutive bytes of another source: a partition of a disk. All reads stay within it.
 #[derive(Debug)]
@@ -30,6 +44,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Window<'_, S> {
         }
         let begin = self.begin.checked_add(offset).ok_or(io::ErrorKind::UnexpectedEof)?;
         self.source.read_exact_at(begin, block)
+    }
+
+    fn prefetch(&self, offset: u64, length: u64) {
+        self.source.prefetch(self.begin.saturating_add(offset), length);
     }
 }
 

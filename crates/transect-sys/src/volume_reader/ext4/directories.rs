@@ -1,6 +1,7 @@
 //! Reads the blocks of all directories in the order in which they lie on the volume.
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::read_at::ReadAt;
@@ -83,6 +84,27 @@ pub(super) fn read<S: ReadAt + ?Sized>(
         .collect()
 }
 
+/// Returns the blocks to read at once, at most `max` or one run, with the runs in them.
+fn together(
+    mut runs: &[DirectoryRun],
+    max: u64,
+) -> impl Iterator<Item = (Range<u64>, &[DirectoryRun])> {
+    std::iter::from_fn(move || {
+        let first = runs.first()?;
+        let mut end = first.end();
+        let mut count = 1;
+        while let Some(run) = runs.get(count)
+            && run.physical <= end + MAX_GAP
+            && run.end().max(end) - first.physical <= max
+        {
+            end = end.max(run.end());
+            count += 1;
+        }
+        let taken = runs.split_off(..count)?;
+        Some((first.physical..end, taken))
+    })
+}
+
 struct Reader<'a, S: ?Sized> {
     source: &'a S,
     superblock: &'a Superblock,
@@ -107,26 +129,21 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         part
     }
 
-    fn read_runs(&self, mut runs: &[DirectoryRun], buffer: &mut Buffer, part: &mut Part) {
-        let max = MAX_READ / u64::from(self.superblock.block_size);
-        while let Some(first) = runs.first() {
-            let mut end = first.end();
-            let mut count = 1;
-            while let Some(run) = runs.get(count)
-                && run.physical <= end + MAX_GAP
-                && run.end().max(end) - first.physical <= max
-            {
-                end = end.max(run.end());
-                count += 1;
-            }
-            let (together, rest) = runs.split_at(count);
-            runs = rest;
+    fn read_runs(&self, runs: &[DirectoryRun], buffer: &mut Buffer, part: &mut Part) {
+        let block_size = u64::from(self.superblock.block_size);
+        let max = MAX_READ / block_size;
+        // The device works on the next blocks while these records are read.
+        for (blocks, _) in together(runs, max) {
+            let length = (blocks.end - blocks.start) * block_size;
+            self.source.prefetch(blocks.start * block_size, length);
+        }
+        for (blocks, runs) in together(runs, max) {
             // A run that is longer than a read is alone.
-            let mut begin = first.physical;
-            while begin < end {
-                let blocks = (end - begin).min(max);
-                self.read_blocks(begin, blocks, together, buffer, part);
-                begin += blocks;
+            let mut begin = blocks.start;
+            while begin < blocks.end {
+                let count = (blocks.end - begin).min(max);
+                self.read_blocks(begin, count, runs, buffer, part);
+                begin += count;
             }
         }
     }

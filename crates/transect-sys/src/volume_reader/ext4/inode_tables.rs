@@ -108,11 +108,16 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         if self.all_times {
             table.inodes.times.reserve_exact(records);
         }
-        let (mut next, mut are_right) = (0, Vec::new());
-        while let Some(run) = next_run(next..blocks, self.max_blocks(), has_used) {
-            next = run.end;
+        // The device works on the next blocks while these inodes are read.
+        let block_size = u64::from(self.superblock.block_size);
+        for run in runs(blocks, usize::MAX, has_used) {
+            let offset = (group.table + run.start as u64) * block_size;
+            self.source.prefetch(offset, run.len() as u64 * block_size);
+        }
+        let mut are_right = Vec::new();
+        for run in runs(blocks, self.max_blocks(), has_used) {
             let length = run.len() * self.superblock.block_size as usize;
-            let offset = (group.table + run.start as u64) * u64::from(self.superblock.block_size);
+            let offset = (group.table + run.start as u64) * block_size;
             let bytes = match buffer.read(self.source, offset, length) {
                 Ok(bytes) => bytes,
                 Err(error) => {
@@ -233,6 +238,20 @@ fn may_be_since(ctime: i64, since: i64) -> bool {
     ctime.saturating_add(latest) >= since
 }
 
+/// Returns all blocks to read, as runs of at most `max`.
+fn runs(
+    blocks: usize,
+    max: usize,
+    has_used: impl Fn(usize) -> bool + Copy,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let run = next_run(next..blocks, max, has_used)?;
+        next = run.end;
+        Some(run)
+    })
+}
+
 /// Returns the next blocks to read at once: those with an inode in use, and short gaps between them.
 fn next_run(
     blocks: std::ops::Range<usize>,
@@ -242,7 +261,7 @@ fn next_run(
     let end = blocks.end;
     let begin = blocks.clone().find(|&block| has_used(block))?;
     let mut last = begin;
-    for block in begin + 1..end.min(begin + max) {
+    for block in begin + 1..end.min(begin.saturating_add(max)) {
         if has_used(block) {
             last = block;
         } else if block - last > MAX_GAP {

@@ -82,6 +82,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Recovered<'_, S> {
         }
         Ok(())
     }
+
+    fn prefetch(&self, offset: u64, length: u64) {
+        self.source.prefetch(offset, length);
+    }
 }
 
 /// Reads the journal of a volume that was not unmounted.

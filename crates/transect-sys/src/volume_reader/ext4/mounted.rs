@@ -9,7 +9,8 @@
 //!
 //! A change is part of a transaction: blocks of a directory, then the times in its inode. Having the
 //! volume written again between reading the blocks and looking at the inodes waits for all transactions,
-//! so that no change is seen by halves. Without a journal there are no transactions: such volumes are
+//! so that no change is seen by halves. If nothing was written to the device meanwhile, there was no transaction, and
+//! the inodes need not be looked at. Without a journal there are no transactions: such volumes are
 //! refused.
 
 use std::io;
@@ -44,6 +45,8 @@ pub(in super::super) struct Mounted<'a> {
     pub(in super::super) root: u32,
     /// Waits until the volume is written.
     pub(in super::super) settle: &'a dyn Fn() -> io::Result<()>,
+    /// How much was ever written to the device; `None` if that is not counted.
+    pub(in super::super) written: &'a dyn Fn() -> Option<u64>,
 }
 
 /// Reads all tables of a mounted volume. Returns also, for each directory, whether its entries cannot be
@@ -57,6 +60,7 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     mounted: &Mounted<'_>,
 ) -> io::Result<(VolumeIndex, Vec<bool>)> {
     (mounted.settle)()?;
+    let written = (mounted.written)();
     let superblock = superblock_of(source)?;
     let mut groups = groups::read(source, &superblock)?;
     for _ in 1..ATTEMPTS {
@@ -69,7 +73,12 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     let mut tables = Tables::new(&superblock, tables);
     tables.read_names(source, &superblock, effort.threads);
     (mounted.settle)()?;
-    let changed = changed(source, &superblock, &tables.directories, effort.threads);
+    // A journal on the same device is written with every transaction.
+    let has_counted_journal = superblock.journal_inode != 0 && written.is_some();
+    let changed = match has_counted_journal && (mounted.written)() == written {
+        true => tables.directories.iter().map(is_doubtful).collect(),
+        false => changed(source, &superblock, &tables.directories, effort.threads),
+    };
     Ok((tables.join(&superblock, mounted.device, mounted.root), changed))
 }
 
@@ -99,8 +108,13 @@ fn superblock_of(source: &(impl ReadAt + ?Sized)) -> io::Result<Superblock> {
     Ok(superblock)
 }
 
-/// Returns the directories that changed, that could not be read completely, or whose names are encrypted:
+/// Returns whether a directory is known to have changed, could not be read completely, or has encrypted names:
 /// the kernel may have the key.
+fn is_doubtful(directory: &Found) -> bool {
+    directory.is_recent || directory.encrypted || directory.error.is_some()
+}
+
+/// Returns which directories are doubtful, or changed since their inodes were read.
 fn changed<S: ReadAt + ?Sized>(
     source: &S,
     superblock: &Superblock,
@@ -120,7 +134,6 @@ fn changed<S: ReadAt + ?Sized>(
         }
         found
     };
-    let is_doubtful = |it: &Found| it.is_recent || it.encrypted || it.error.is_some();
     let mut changed: Vec<bool> = directories.iter().map(is_doubtful).collect();
     for number in on_threads(threads, work).into_iter().flatten() {
         changed[number as usize] = true;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::linux::Mount;
 
+use super::super::source;
 use super::directory::value_of;
 
 /// Opens the device with this number: where it was mounted from, or where the system keeps it.
@@ -26,7 +27,7 @@ pub(super) fn open(number: u64, mount: &Mount) -> io::Result<File> {
     for path in candidates.into_iter().flatten().filter(|path| path.is_absolute()) {
         let is_it = |it: std::fs::Metadata| it.file_type().is_block_device() && it.rdev() == number;
         if path.metadata().is_ok_and(is_it) {
-            let file = File::open(&path).map_err(|error| {
+            let file = source::open(&path).map_err(|error| {
                 let text = format!("its device '{}' cannot be opened: {error}", path.display());
                 io::Error::new(error.kind(), text)
             })?;
@@ -38,4 +39,19 @@ pub(super) fn open(number: u64, mount: &Mount) -> io::Result<File> {
     }
     let text = format!("its device {major}:{minor} is not available here");
     Err(io::Error::new(io::ErrorKind::Unsupported, text))
+}
+
+/// Returns the number of sectors that were ever written to the device with this number; `None` if the kernel does
+/// not count them, or there are none.
+///
+/// Source: Linux, `Documentation/block/stat.rst` (the seventh number), `Documentation/ABI/stable/sysfs-block`
+/// (`queue/iostats`).
+pub(super) fn sectors_written(number: u64) -> Option<u64> {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+    let read = |name: &str| std::fs::read_to_string(device.join(name)).ok();
+    // Partitions have the queue of their disk.
+    let counts = read("queue/iostats").or_else(|| read("../queue/iostats"))?;
+    let written = read("stat")?.split_ascii_whitespace().nth(6)?.parse().ok()?;
+    (counts.trim() == "1" && written > 0).then_some(written)
 }

@@ -120,7 +120,14 @@ fn read_ext4(
     let since = i64::try_from(since).unwrap_or(i64::MAX);
     let inode = u32::try_from(id.inode).map_err(|_| io::ErrorKind::InvalidData)?;
     let settle = || settle(root);
-    let about = ext4::mounted::Mounted { since, device: id.device, root: inode, settle: &settle };
+    let written = || device::sectors_written(id.device);
+    let about = ext4::mounted::Mounted {
+        since,
+        device: id.device,
+        root: inode,
+        settle: &settle,
+        written: &written,
+    };
     let (index, mut doubtful) = ext4::mounted::read(device, effort, &about)?;
     doubt_covered(root, &index, &mut doubtful)?;
     Ok((index, doubtful))

@@ -107,7 +107,7 @@ fn mounted_changes_since_beginning_doubtful() {
     let found = directory::open(&mut live, at, false).unwrap();
     let file = device::open(found.id.device, &found.mount).unwrap();
     // The paths of doubtful directories, and whether the file's attributes are in the tables.
-    let doubtful = |since: i64, change: &dyn Fn()| {
+    let doubtful_if = |counts: bool, since: i64, change: &dyn Fn()| {
         // Two changes within a tick have the same time.
         let_clock_go_on();
         let calls = Cell::new(0);
@@ -120,7 +120,9 @@ fn mounted_changes_since_beginning_doubtful() {
         };
         let effort = Effort { threads: 2, all_times: false };
         let (device, root) = (found.id.device, found.id.inode as u32);
-        let about = ext4::mounted::Mounted { since, device, root, settle: &settle };
+        let written = || counts.then(|| device::sectors_written(device).unwrap());
+        let about =
+            ext4::mounted::Mounted { since, device, root, settle: &settle, written: &written };
         let (index, changed) = ext4::mounted::read(&file, effort, &about).unwrap();
         let path = |at: u32| path_of(&names_to(&index, at, &[]));
         let found = (0..).zip(changed).filter(|(_, changed)| *changed).map(|(at, _)| path(at));
@@ -129,16 +131,21 @@ fn mounted_changes_since_beginning_doubtful() {
         found
     };
     let paths = |all: &[&str]| all.iter().map(PathBuf::from).collect::<Vec<_>>();
-    assert_eq!(doubtful(i64::MAX, &|| {}), paths(&[]));
     let all = ["", "a", "a/b", "a/b/c", "lost+found", "other"];
-    assert_eq!(doubtful(0, &|| {}), paths(&all));
-    let create = || fs::write(at.join("a/b/new"), "content").unwrap();
-    assert_eq!(doubtful(i64::MAX, &create), paths(&["a/b"]));
+    for counts in [false, true] {
+        let doubtful = |since, change| doubtful_if(counts, since, change);
+        assert_eq!(doubtful(i64::MAX, &|| {}), paths(&[]));
+        assert_eq!(doubtful(0, &|| {}), paths(&all));
+        let name = format!("a/b/new-{counts}");
+        let create = || fs::write(at.join(&name), "content").unwrap();
+        assert_eq!(doubtful(i64::MAX, &create), paths(&["a/b"]));
+    }
+    let doubtful = |since, change| doubtful_if(true, since, change);
     let remove = || fs::remove_dir(at.join("a/b/c")).unwrap();
     assert_eq!(doubtful(i64::MAX, &remove), paths(&["a/b", "a/b/c"]));
     let rename = || fs::rename(at.join("a/b"), at.join("other/b")).unwrap();
     assert_eq!(doubtful(i64::MAX, &rename), paths(&["a", "a/b", "other"]));
-    let nothing = || assert!(at.join("other/b/new").exists());
+    let nothing = || assert!(at.join("other/b/new-true").exists());
     assert_eq!(doubtful(i64::MAX, &nothing), paths(&[]));
 }
 
