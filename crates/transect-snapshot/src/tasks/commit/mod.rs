@@ -1,0 +1,166 @@
+//! Puts the parts of a scan together.
+//!
+//! The rows of a part are in tree order. Where they come to a directory that was left over, those of the part that
+//! read it follow: its root stands for the directory. So nothing is sorted, and every part is read forwards.
+
+mod graft;
+mod parts;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::Path;
+
+use serde::Serialize;
+use transect::table::Table;
+use transect::{Cancel, Diagnostics, FieldMask, SkipReason};
+use transect_sys::ReadAt;
+
+use super::{Item, TaskError, child_id, file_name, read_error};
+use crate::metadata::{FileSystem, Metadata};
+
+pub use parts::remove_unfinished;
+
+use graft::Graft;
+use parts::{OpenPart, Place, check_continues, find_roots, first_of, open_all, part_of};
+
+/// The schema of [`Manifest`] as JSON.
+const MANIFEST_SCHEMA: &str = "transect.manifest/1";
+
+/// The parts of one scan, all of them.
+pub struct Commit {
+    /// In the order of their tasks: each before those that follow from it.
+    parts: Vec<OpenPart>,
+    /// For each directory that a part left over, by the number of that part: where it is a root.
+    places: HashMap<(usize, Item), Place>,
+}
+
+/// What a finished scan consists of.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Manifest {
+    schema: &'static str,
+    /// The id of the first task.
+    pub first: String,
+    /// The parts, each before those that follow from it.
+    pub parts: Vec<ManifestPart>,
+    /// The number of entries of the tree.
+    pub entries: u64,
+    /// The number of errors inside the trees.
+    pub errors: u64,
+    /// Whether everything was read.
+    pub complete: bool,
+}
+
+/// One part.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct ManifestPart {
+    /// The id of its task.
+    pub id: String,
+    /// The name of the file.
+    pub file: String,
+    /// The number of rows.
+    pub rows: u64,
+    /// The length of the file.
+    pub bytes: u64,
+}
+
+impl Commit {
+    /// Opens the parts in a folder, and checks that none is missing.
+    ///
+    /// # Errors
+    /// Tasks have not run ([`TaskError::Pending`]), the folder has parts of several scans, or one of them is damaged.
+    pub fn open(folder: &Path) -> Result<Self, TaskError> {
+        let mut found = open_all(folder)?;
+        let first = first_of(folder, &found)?;
+        let mut parts: Vec<OpenPart> = Vec::new();
+        let mut places = HashMap::new();
+        let mut missing = Vec::new();
+        // The ids of tasks, and the part and the list that they follow from.
+        let mut ids = VecDeque::from([(first, None)]);
+        while let Some((id, from)) = ids.pop_front() {
+            let Some(part) = found.remove(&id) else {
+                missing.push(id);
+                continue;
+            };
+            if let Some((above, list)) = from {
+                check_continues(&part, &parts[0], &parts[above], list)?;
+                find_roots(above, parts.len(), &part, &mut places)?;
+            }
+            let lists = 0..part_of(&part.snapshot).leftover.len();
+            ids.extend(lists.map(|list| (child_id(&id, list), Some((parts.len(), list)))));
+            parts.push(part);
+        }
+        if let Some(id) = missing.first() {
+            return Err(TaskError::Pending(missing.len(), id.clone()));
+        }
+        Ok(Self { parts, places })
+    }
+
+    /// Returns what the scan consists of.
+    ///
+    /// # Errors
+    /// A part cannot be read.
+    pub fn manifest(&self, entries: u64, metadata: &Metadata) -> Result<Manifest, TaskError> {
+        let part = |part: &OpenPart| {
+            let bytes =
+                part.snapshot.source.size().map_err(|error| read_error(&part.path, error))?;
+            let (id, rows) = (part.id.clone(), part.snapshot.len());
+            Ok(ManifestPart { file: file_name(&id), id, rows, bytes })
+        };
+        Ok(Manifest {
+            schema: MANIFEST_SCHEMA,
+            first: self.parts[0].id.clone(),
+            parts: self.parts.iter().map(part).collect::<Result<_, TaskError>>()?,
+            entries,
+            errors: metadata.errors,
+            complete: metadata.complete,
+        })
+    }
+
+    /// Returns the attributes that the parts have.
+    fn fields(&self) -> FieldMask {
+        self.parts[0].snapshot.metadata().fields()
+    }
+
+    /// Returns the metadata of the whole: what was read, and when. What only the caller knows is empty.
+    pub fn metadata(&self) -> Metadata {
+        let all = || self.parts.iter().map(|part| part.snapshot.metadata());
+        let first = self.parts[0].snapshot.metadata();
+        let mut diagnostics = Diagnostics::default();
+        all().for_each(|metadata| diagnostics.merge(metadata.diagnostics()));
+        diagnostics.skipped.remove(&SkipReason::LeftOver);
+        let mut file_systems: BTreeMap<u64, FileSystem> = BTreeMap::new();
+        for system in all().flat_map(|metadata| &metadata.file_systems) {
+            file_systems.entry(system.device).or_insert_with(|| system.clone());
+        }
+        let mut metadata = Metadata {
+            tool_version: first.tool_version.clone(),
+            roots: first.roots.clone(),
+            file_systems: file_systems.into_values().collect(),
+            scope: first.scope,
+            started: all().filter_map(|metadata| metadata.started).min(),
+            ended: all().filter_map(|metadata| metadata.ended).max(),
+            reader: first.reader.clone(),
+            complete: all().all(|metadata| metadata.complete),
+            ..Metadata::default()
+        };
+        metadata.set_fields(self.fields());
+        metadata.set_diagnostics(&diagnostics);
+        metadata
+    }
+
+    /// Reads all parts into one table, in which files with several names count once. Memory grows with the number
+    /// of entries, as for every table.
+    ///
+    /// # Errors
+    /// A part is damaged, or `cancel` is set.
+    pub fn table(&self, cancel: &Cancel) -> Result<Table, TaskError> {
+        let mut graft = Graft::new(self);
+        while graft.advance()? {
+            if cancel.is_cancelled() {
+                return Err(TaskError::Cancelled);
+            }
+        }
+        graft.finish()
+    }
+}

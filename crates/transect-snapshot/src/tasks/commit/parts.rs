@@ -1,0 +1,169 @@
+//! The parts in a folder: which there are, and whether they fit together.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::{ReadAt, name_from_bytes};
+
+use crate::read::Snapshot;
+use crate::tasks::{Item, Part, Task, TaskError, child_id, read_error};
+
+/// A part that is open for reading.
+pub(super) struct OpenPart {
+    pub(super) id: String,
+    pub(super) path: PathBuf,
+    pub(super) snapshot: Snapshot<PartFile>,
+}
+
+/// A root of a part.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// Rows of a part.
+    Rows { part: usize, first: u64, rows: u64 },
+    /// The directory was deleted before its task began.
+    Gone,
+}
+
+/// Removes what killed tasks left of the parts that they were writing. To be called when no task runs any more.
+///
+/// # Errors
+/// The folder cannot be read, or a file cannot be removed.
+pub fn remove_unfinished(folder: &Path) -> Result<usize, TaskError> {
+    let mut removed = 0;
+    for name in names(folder)? {
+        if name.starts_with(".part-") && name.ends_with(".tmp") {
+            let path = folder.join(name);
+            fs::remove_file(&path).map_err(|error| TaskError::Write(path, error))?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Returns the names in the folder of the parts; those that are not UTF-8 are of no interest.
+#[expect(clippy::disallowed_methods, reason = "one folder of the program's own files")]
+fn names(folder: &Path) -> Result<Vec<String>, TaskError> {
+    let failed = |error: io::Error| read_error(folder, error);
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().into_string().ok());
+    let names: io::Result<Vec<Option<String>>> = entries.map(name).collect();
+    Ok(names.map_err(failed)?.into_iter().flatten().collect())
+}
+
+pub(super) fn open_all(folder: &Path) -> Result<HashMap<String, OpenPart>, TaskError> {
+    let mut found = HashMap::new();
+    for name in names(folder)? {
+        let id = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
+        let Some(id) = id else { continue };
+        let path = folder.join(&name);
+        let snapshot =
+            Snapshot::new(PartFile(path.clone())).map_err(|error| read_error(&path, error))?;
+        let part = snapshot.metadata().part.as_ref();
+        if part.is_none_or(|part| part.task != id) {
+            let path = path.display();
+            return Err(TaskError::Invalid(format!("'{path}' is not the part that its name says")));
+        }
+        found.insert(id.to_owned(), OpenPart { id: id.to_owned(), path, snapshot });
+    }
+    Ok(found)
+}
+
+/// Returns the id of the first task: the one that follows from no other.
+pub(super) fn first_of(
+    folder: &Path,
+    found: &HashMap<String, OpenPart>,
+) -> Result<String, TaskError> {
+    let children = found.values().flat_map(|part| {
+        let lists = 0..part_of(&part.snapshot).leftover.len();
+        lists.map(|number| child_id(&part.id, number))
+    });
+    let children: std::collections::HashSet<String> = children.collect();
+    let mut first = found.keys().filter(|id| !children.contains(*id));
+    let folder = folder.display();
+    match (first.next(), first.next()) {
+        (Some(first), None) => Ok(first.clone()),
+        (None, _) => Err(TaskError::Invalid(format!("'{folder}' has no parts of a scan"))),
+        _ => Err(TaskError::Invalid(format!(
+            "'{folder}' has parts of several scans, or the first part is missing"
+        ))),
+    }
+}
+
+pub(super) fn part_of<S: ReadAt>(snapshot: &Snapshot<S>) -> &Part {
+    snapshot.metadata().part.as_ref().expect("BUG: it was checked when it was opened")
+}
+
+/// Checks that a part is of the same scan as the first one, and has what another one left over for it.
+pub(super) fn check_continues(
+    open: &OpenPart,
+    first: &OpenPart,
+    above: &OpenPart,
+    list: usize,
+) -> Result<(), TaskError> {
+    let (part, first, above) =
+        (part_of(&open.snapshot), part_of(&first.snapshot), part_of(&above.snapshot));
+    if part.roots != first.roots || part.options != first.options {
+        return Err(inconsistent(open, "is the part of another scan"));
+    }
+    match part.items == above.leftover[list] {
+        true => Ok(()),
+        false => Err(inconsistent(open, "has not what was left over for it")),
+    }
+}
+
+pub(super) fn inconsistent(part: &OpenPart, what: &str) -> TaskError {
+    TaskError::Invalid(format!("'{}' {what}", part.path.display()))
+}
+
+/// Finds the rows of the roots of a part, which the part with the number `above` left over.
+pub(super) fn find_roots(
+    above: usize,
+    number: usize,
+    open: &OpenPart,
+    places: &mut HashMap<(usize, Item), Place>,
+) -> Result<(), TaskError> {
+    let part = part_of(&open.snapshot);
+    let mut named: HashMap<OsString, &Item> = HashMap::new();
+    for item in &part.items {
+        let Some(root) = part.roots.get(item.root) else {
+            return Err(inconsistent(open, "names a root that there is not"));
+        };
+        named.insert(Task::join(root.to_path(), item).into_os_string(), item);
+        if places.insert((above, item.clone()), Place::Gone).is_some() {
+            return Err(inconsistent(open, "has a directory twice"));
+        }
+    }
+    let failed = |error| read_error(&open.path, error);
+    let mut rows = open.snapshot.rows();
+    let mut more = rows.advance().map_err(failed)?;
+    while more {
+        let Some(item) = named.remove(&name_from_bytes(rows.name().to_vec())) else {
+            return Err(inconsistent(open, "has rows that its task did not read"));
+        };
+        let (first, count) = (rows.row(), rows.entries());
+        places.insert((above, item.clone()), Place::Rows { part: number, first, rows: count });
+        more = rows.advance_past().map_err(failed)?;
+    }
+    let metadata = open.snapshot.metadata();
+    match named.len() as u64 <= metadata.vanished.saturating_add(metadata.errors) {
+        true => Ok(()),
+        false => Err(inconsistent(open, "has no rows of directories that were there")),
+    }
+}
+
+/// A file that is open only while it is read: there can be more parts than a process may open.
+#[derive(Debug)]
+pub(super) struct PartFile(PathBuf);
+
+impl ReadAt for PartFile {
+    fn size(&self) -> io::Result<u64> {
+        File::open(&self.0)?.size()
+    }
+
+    fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
+        File::open(&self.0)?.read_exact_at(offset, block)
+    }
+}
