@@ -82,6 +82,12 @@ impl DirectoryDigest {
         }
     }
 
+    /// Gives memory back, while the entries of a directory in this one are read.
+    pub(crate) fn pause(&mut self) {
+        self.hasher.update(&self.pending);
+        self.pending = Vec::new();
+    }
+
     /// Returns the digest.
     pub(crate) fn finish(&mut self) -> Digest {
         self.hasher.update(&self.pending);

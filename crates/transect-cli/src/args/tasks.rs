@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use transect_snapshot::tasks::CommitLimits;
+use transect_text::size;
 
 use super::ProgressArgs;
 
@@ -78,6 +80,8 @@ Examples:
     transect commit --json parts -o all.parquet
   List all stored errors:
     transect commit --errors parts -o all.parquet
+  Use more memory, and fewer temporary files:
+    transect commit --memory 2G parts -o all.parquet
 
 Exit codes: 0 complete; 1 the snapshot is stored, but something could not be read; \
 2 wrong usage, tasks have not run, or nothing could be stored; 130 interrupted: nothing was stored.";
@@ -90,6 +94,9 @@ pub(crate) struct CommitArgs {
     /// Write the snapshot to FILE; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Use at most SIZE of memory, and temporary files beside FILE; 64M or more [default: 256M]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) memory: Option<usize>,
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
     /// List all stored errors, not only the first ten
@@ -98,4 +105,12 @@ pub(crate) struct CommitArgs {
     /// Print one JSON object about the file
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Parses a limit on memory.
+pub(super) fn parse_memory(text: &str) -> Result<usize, String> {
+    match size::parse(text)? {
+        size if size as u64 >= CommitLimits::MIN_MEMORY => Ok(size),
+        _ => Err("at least 64M are needed".to_owned()),
+    }
 }

@@ -1,10 +1,15 @@
 //! `transect commit`: makes one snapshot of the parts of a scan.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
-use transect_snapshot::WriteError;
-use transect_snapshot::tasks::{Commit, Manifest, TaskError, remove_unfinished};
+use transect::{Cancel, FileType};
+use transect_snapshot::Metadata;
+use transect_snapshot::tasks::{
+    Commit, CommitLimits, Manifest, Outlined, TaskError, remove_unfinished,
+};
+use transect_sys::file::attributes_at;
 
 use super::task::failed;
 use crate::args::CommitArgs;
@@ -32,41 +37,71 @@ struct Object<'a> {
 
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
-    let committed = (|| {
-        let commit = Commit::open(&args.folder)?;
-        let table = commit.table(&cancel)?;
-        let mut metadata = commit.metadata();
-        metadata.host = host();
-        let options = std::env::args_os().skip(1);
-        metadata.options = options.map(|it| it.to_string_lossy().into_owned()).collect();
-        let manifest = commit.manifest(table.len(), &metadata)?;
-        Ok((table, metadata, manifest))
-    })();
-    let (table, metadata, manifest) = match committed {
-        Ok(committed) => committed,
+    let commit = Commit::open(&args.folder).map_err(|error| failed(&error))?;
+    let limits = limits(args);
+    let outlined = match commit.outline(&limits, &cancel) {
+        Ok(outlined) => outlined,
         Err(TaskError::Cancelled) => return Ok(interrupted()),
         Err(error) => return Err(failed(&error)),
     };
-    let mut size = 0;
-    let written = output::file::write(&args.output, |out| {
-        let mut out = Counted::new(out);
-        transect_snapshot::write(&table, &metadata, &cancel, &mut out)?;
-        size = out.bytes();
-        Ok(())
-    });
-    if cancel.is_cancelled() && written.is_err() {
-        output::note(&WriteError::Cancelled.to_string());
+    let mut metadata = commit.metadata();
+    metadata.host = host();
+    let options = std::env::args_os().skip(1);
+    metadata.options = options.map(|it| it.to_string_lossy().into_owned()).collect();
+    let manifest =
+        commit.manifest(outlined.entries(), &metadata).map_err(|error| failed(&error))?;
+    let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
         return Ok(interrupted());
-    }
-    written?;
+    };
     output::file::write(&args.folder.join(MANIFEST), |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
     })?;
     remove_unfinished(&args.folder).map_err(|error| failed(&error))?;
-    output::show_stored_errors("the parts", table.diagnostics(), args.errors);
+    let diagnostics = metadata.diagnostics();
+    output::show_stored_errors("the parts", &diagnostics, args.errors);
     show(args, &manifest, size)?;
-    Ok(ExitStatus::from_diagnostics(table.diagnostics(), false))
+    Ok(ExitStatus::from_diagnostics(&diagnostics, false))
+}
+
+/// Writes the snapshot of parts to a file, and returns its size; `None` if that was interrupted.
+pub(super) fn write_committed(
+    file: &Path,
+    outlined: Outlined<'_>,
+    metadata: &Metadata,
+    cancel: &Cancel,
+) -> Result<Option<u64>, CliError> {
+    let (mut size, mut refused) = (0, None);
+    let written = output::file::write(file, |out| {
+        let mut out = Counted::new(out);
+        outlined.write(metadata, cancel, &mut out).map_err(|error| match error {
+            // The output failed: the caller knows its name.
+            TaskError::Write(path, error) if path.as_os_str().is_empty() => error,
+            error => {
+                let error = refused.insert(error);
+                io::Error::other(error.to_string())
+            }
+        })?;
+        size = out.bytes();
+        Ok(())
+    });
+    match (written, refused) {
+        (Err(_), _) if cancel.is_cancelled() => Ok(None),
+        (Err(_), Some(error)) => Err(failed(&error)),
+        (written, _) => written.map(|()| Some(size)),
+    }
+}
+
+fn limits(args: &CommitArgs) -> CommitLimits {
+    let memory = args.memory.map_or(CommitLimits::DEFAULT_MEMORY, |memory| memory as u64);
+    CommitLimits { memory, folder: scratch_folder(&args.output).unwrap_or(&args.folder).to_owned() }
+}
+
+/// Returns the folder of temporary files: that of the output, if that is a file.
+pub(super) fn scratch_folder(output: &Path) -> Option<&Path> {
+    let is_file = attributes_at(output).map_or(true, |there| there.file_type() == FileType::File);
+    let folder = output.parent().filter(|_| is_file && output.as_os_str() != "-")?;
+    Some(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
 fn interrupted() -> ExitStatus {

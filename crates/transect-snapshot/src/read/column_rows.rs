@@ -61,6 +61,19 @@ impl<'s, S: ReadAt> ColumnRows<'s, S> {
         Ok(self.reader.number(row))
     }
 
+    /// Returns all rows with this text, and goes to the end.
+    pub(crate) fn rows_with(&mut self, text: &[u8]) -> Result<Vec<u64>, ReadError> {
+        let rows = self.groups.last().map_or(0, |group| group.first_row + group.rows);
+        let (mut found, mut row) = (Vec::new(), 0);
+        while row < rows {
+            self.go_to(row)?;
+            let end = self.reader.page_end();
+            found.extend((row..end).filter(|&row| self.reader.bytes(row) == Some(text)));
+            row = end;
+        }
+        Ok(found)
+    }
+
     /// Returns the numbers from a row to the end of its page. The row is not before the current page.
     pub(crate) fn numbers_from(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
         self.number(row)?;

@@ -60,7 +60,7 @@ pub(crate) struct Footer {
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
     /// The rows among which are all files that may have several names; unknown in files of earlier versions.
-    pub(super) linked: Option<Vec<Range<u64>>>,
+    pub(crate) linked: Option<Vec<Range<u64>>>,
 }
 
 /// A column as the file describes it.

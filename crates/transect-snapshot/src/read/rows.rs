@@ -42,7 +42,7 @@ pub struct StoredTotals {
 const EAGER: usize = 5;
 
 /// The columns that are read, in the order of `RowReader::columns`.
-const READ: [Column; 25] = [
+const READ: [Column; 26] = [
     Column::Name,
     Column::NameRaw,
     Column::Depth,
@@ -68,6 +68,7 @@ const READ: [Column; 25] = [
     Column::Digest,
     Column::Ctime,
     Column::Btime,
+    Column::NewestMtime,
 ];
 
 /// The position of each column in `READ`, and of the access time, which only some readers read.
@@ -168,6 +169,13 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         (self.row, self.end, self.boundary, self.started) = (first, end, first, false);
         self.names.truncate(0);
         self.open.clear();
+    }
+
+    /// Gives the memory of decoded pages back. The attributes of the current row cannot be read any more.
+    pub(crate) fn release(&mut self) {
+        let columns = READ.iter().chain(&[Column::Atime]);
+        self.columns = columns.map(|&column| RefCell::new(ColumnReader::new(column))).collect();
+        (self.group, self.boundary) = (usize::MAX, self.row);
     }
 
     /// Reads the next row, and returns whether there is one.
@@ -392,6 +400,11 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
                 errors: number(Column::Errors),
             }
         })
+    }
+
+    /// Returns the newest change of any content in and below a directory, in nanoseconds since 1970 UTC.
+    pub(crate) fn newest(&self) -> Option<i64> {
+        self.number(Column::NewestMtime).map(|time| time as i64)
     }
 
     /// Returns the digest of a directory.

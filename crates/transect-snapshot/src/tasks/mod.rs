@@ -25,7 +25,7 @@ use crate::read::ReadError;
 
 pub use crate::stored_path::StoredPath;
 
-pub use commit::{Commit, Manifest, ManifestPart, remove_unfinished};
+pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
 
 /// The schema of [`Task`] as JSON.
 const TASK_SCHEMA: &str = "transect.task/1";

@@ -15,6 +15,7 @@ use super::encodings::RepeatedBytes;
 use super::outline::{Outline, OutlinedRow};
 
 /// The values of a column that are not null.
+#[derive(Debug)]
 pub(super) enum Values {
     /// Numbers of 8 bytes, or of 4 in their lower half.
     Numbers(Vec<u64>),
@@ -42,6 +43,7 @@ impl Hash for Word {
 }
 
 /// A column of a page.
+#[derive(Debug)]
 pub(super) struct ColumnValues {
     pub(super) values: Values,
     /// For each row, whether it has a value; empty for a column that is not optional.
@@ -116,7 +118,8 @@ impl ColumnValues {
 }
 
 /// The rows of a page.
-pub(super) struct PageColumns {
+#[derive(Debug)]
+pub(crate) struct PageColumns {
     /// In the order of [`COLUMNS`].
     pub(super) all: Vec<ColumnValues>,
     /// A file may have several names.
@@ -124,11 +127,12 @@ pub(super) struct PageColumns {
 }
 
 impl PageColumns {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { all: COLUMNS.iter().map(ColumnValues::new).collect(), is_linked: false }
     }
 
-    fn clear(&mut self, rows: usize) {
+    /// Removes all values, and keeps their memory for a page of `rows` rows.
+    pub(crate) fn clear(&mut self, rows: usize) {
         self.all.iter_mut().zip(COLUMNS).for_each(|(column, spec)| column.clear(spec, rows));
         self.is_linked = false;
     }
@@ -165,6 +169,70 @@ impl PageColumns {
     }
 }
 
+/// A row.
+pub(crate) struct RowValues<'r> {
+    pub(crate) name: &'r [u8],
+    pub(crate) depth: u32,
+    pub(crate) attributes: &'r Attributes,
+    /// What is stored of a directory, and of nothing else.
+    pub(crate) directory: Option<DirectoryValues<'r>>,
+}
+
+/// What is stored of a directory.
+pub(crate) struct DirectoryValues<'r> {
+    pub(crate) entries: u64,
+    pub(crate) files: u64,
+    pub(crate) directories: u64,
+    pub(crate) apparent: u64,
+    pub(crate) allocated: u64,
+    pub(crate) newest: Option<i64>,
+    pub(crate) errors: u64,
+    pub(crate) unread: Option<&'static str>,
+    pub(crate) digest: &'r Digest,
+}
+
+impl PageColumns {
+    /// Sets the row with this index in the page; those before it are set. `paths` are those above it.
+    pub(crate) fn set(&mut self, index: usize, row: &RowValues<'_>, paths: &mut ParentPaths) {
+        let &RowValues { name, depth, attributes, .. } = row;
+        let text = lossy(name);
+        self.of(Column::Name).bytes(index, &text);
+        if let Cow::Owned(_) = text {
+            self.of(Column::NameRaw).bytes(index, name);
+        }
+        match &mut self.of(Column::Dir).values {
+            Values::RepeatedBytes(dirs) => paths.push_parent(depth, dirs),
+            _ => unreachable!("BUG: paths are of another kind"),
+        }
+        self.of(Column::Depth).number(index, depth.into());
+        let file_type = attributes.file_type();
+        self.of(Column::Type).word(index, file_type.as_str());
+        self.attributes(index, attributes);
+        self.is_linked |= file_type != FileType::Directory && attributes.nlink() != Some(1);
+        if let Some(directory) = &row.directory {
+            self.directory(index, directory);
+            paths.enter(name, depth);
+        }
+    }
+
+    /// Sets the totals of a directory, and what is missing in them.
+    fn directory(&mut self, index: usize, of: &DirectoryValues<'_>) {
+        self.of(Column::Entries).number(index, of.entries);
+        self.of(Column::Digest).digest(index, of.digest);
+        self.of(Column::Files).number(index, of.files);
+        self.of(Column::Directories).number(index, of.directories);
+        self.of(Column::TotalSize).number(index, of.apparent);
+        self.of(Column::TotalAllocated).number(index, of.allocated);
+        if let Some(newest) = of.newest {
+            self.of(Column::NewestMtime).number(index, newest as u64);
+        }
+        self.of(Column::Errors).number(index, of.errors);
+        if let Some(unread) = of.unread {
+            self.of(Column::Unread).word(index, unread);
+        }
+    }
+}
+
 /// Sets `columns` to those of some rows of `outline`.
 pub(super) fn build(
     table: &Table,
@@ -177,67 +245,61 @@ pub(super) fn build(
     let mut directories = outline.directories_from(rows.start);
     for (index, &OutlinedRow { row, depth }) in outline.rows[rows].iter().enumerate() {
         let name = table.name(row).as_encoded_bytes();
-        let text = lossy(name);
-        columns.of(Column::Name).bytes(index, &text);
-        if let Cow::Owned(_) = text {
-            columns.of(Column::NameRaw).bytes(index, name);
-        }
-        match &mut columns.of(Column::Dir).values {
-            Values::RepeatedBytes(dirs) => paths.push_parent(depth, dirs),
-            _ => unreachable!("BUG: paths are of another kind"),
-        }
-        columns.of(Column::Depth).number(index, depth.into());
-        let file_type = table.file_type(row);
-        columns.of(Column::Type).word(index, file_type.as_str());
-        let attributes = table.attributes(row);
-        columns.attributes(index, &attributes);
-        columns.is_linked |= file_type != FileType::Directory && attributes.nlink() != Some(1);
-        if file_type == FileType::Directory {
+        let attributes = &table.attributes(row);
+        let directory = (attributes.file_type() == FileType::Directory).then(|| {
             let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");
-            columns.of(Column::Entries).number(index, outlined.rows.into());
-            columns.of(Column::Digest).digest(index, digest);
-            totals(table, row, index, columns);
-            paths.enter(name, depth);
-        }
+            directory_of(table, row, outlined.rows, digest)
+        });
+        columns.set(index, &RowValues { name, depth, attributes, directory }, &mut paths);
     }
 }
 
-/// Sets the totals of a directory, and what is missing in them.
-fn totals(table: &Table, row: Row, index: usize, columns: &mut PageColumns) {
+fn directory_of<'d>(table: &Table, row: Row, rows: u32, digest: &'d Digest) -> DirectoryValues<'d> {
     let totals = table.totals(row);
-    columns.of(Column::Files).number(index, totals.files.into());
-    columns.of(Column::Directories).number(index, totals.directories.into());
-    columns.of(Column::TotalSize).number(index, totals.apparent);
-    columns.of(Column::TotalAllocated).number(index, totals.disk_usage);
-    if table.columns().contains(FieldMask::MTIME)
-        && let Some(newest) = totals.newest()
-    {
-        columns.of(Column::NewestMtime).number(index, newest as u64);
-    }
-    columns.of(Column::Errors).number(index, table.errors(row));
-    if let Some(reason) = table.unread_reason(row) {
-        columns.of(Column::Unread).word(index, UnreadReason::as_str(reason));
+    let has_newest = table.columns().contains(FieldMask::MTIME);
+    DirectoryValues {
+        entries: rows.into(),
+        files: totals.files.into(),
+        directories: totals.directories.into(),
+        apparent: totals.apparent,
+        allocated: totals.disk_usage,
+        newest: totals.newest().filter(|_| has_newest),
+        errors: table.errors(row),
+        unread: table.unread_reason(row).map(UnreadReason::as_str),
+        digest,
     }
 }
 
 /// The paths of the directories above the current row, as text: each is the beginning of the next one.
-struct ParentPaths {
+#[derive(Debug)]
+pub(crate) struct ParentPaths {
     bytes: Vec<u8>,
     /// For each depth where the path of the directory above ends, and its index in the column.
     levels: Vec<(usize, Option<u32>)>,
 }
 
+impl Default for ParentPaths {
+    /// Returns the path above a root, which is empty.
+    fn default() -> Self {
+        Self { bytes: Vec::new(), levels: vec![(0, None)] }
+    }
+}
+
 impl ParentPaths {
     /// Returns the paths of the directories above a row.
     fn before(table: &Table, row: Option<Row>) -> Self {
-        // The path above a root is empty.
-        let mut paths = Self { bytes: Vec::new(), levels: vec![(0, None)] };
+        let mut paths = Self::default();
         let parent = row.and_then(|row| table.parent(row));
         let ancestors: Vec<Row> = std::iter::successors(parent, |&row| table.parent(row)).collect();
         for (depth, row) in ancestors.into_iter().rev().enumerate() {
             paths.enter(table.name(row).as_encoded_bytes(), depth as u32);
         }
         paths
+    }
+
+    /// Begins another page: its column has none of the paths.
+    pub(crate) fn begin_page(&mut self) {
+        self.levels.iter_mut().for_each(|(_, index)| *index = None);
     }
 
     /// Appends the path of the directory that holds an entry at `depth`.

@@ -6,11 +6,14 @@ use crate::linked_blocks::LINKED_KEY;
 use crate::metadata::{METADATA_KEY, VERSION_KEY};
 use crate::name_index::INDEX_KEY;
 use crate::schema::{COLUMNS, ColumnSpec, VERSION};
+use crate::scratch::{Scratch, ScratchSpace};
 
 use super::bounds::Bounds;
 use super::dictionary::DictionaryPages;
-use super::footer::{ColumnChunk, IndexPlace, IndexPlaces, PagePlace, RowGroup, describe};
-use super::page::Page;
+use super::footer::{
+    ColumnChunk, ColumnPages, IndexPlace, IndexPlaces, PagePlace, RowGroup, describe,
+};
+use super::name_index::NameIndexWriter;
 
 /// The beginning and the end of every Parquet file.
 const MARK: &[u8] = b"PAR1";
@@ -21,12 +24,15 @@ pub(super) struct FileWriter<'o> {
     /// The number of bytes written.
     offset: u64,
     groups: Vec<RowGroup>,
+    /// The descriptions of all pages, which follow the last group.
+    indexes: Scratch,
     name_index: Option<IndexPlace>,
 }
 
 impl<'o> FileWriter<'o> {
-    pub(super) fn new(out: &'o mut dyn Write) -> io::Result<Self> {
-        let mut file = Self { out, offset: 0, groups: Vec::new(), name_index: None };
+    pub(super) fn new(out: &'o mut dyn Write, space: &ScratchSpace) -> io::Result<Self> {
+        let indexes = space.scratch();
+        let mut file = Self { out, offset: 0, groups: Vec::new(), indexes, name_index: None };
         file.write(MARK)?;
         Ok(file)
     }
@@ -39,56 +45,86 @@ impl<'o> FileWriter<'o> {
     /// Appends a row group: for each column its pages.
     pub(super) fn append(&mut self, rows: usize, columns: Vec<DictionaryPages>) -> io::Result<()> {
         let mut chunks = Vec::with_capacity(columns.len());
-        for column in columns {
-            chunks.push(self.append_column(rows, column)?);
+        for (column, spec) in columns.into_iter().zip(COLUMNS) {
+            chunks.push(self.append_column(rows, column, spec)?);
         }
         self.groups.push(RowGroup { rows, columns: chunks });
         Ok(())
     }
 
-    fn append_column(&mut self, rows: usize, column: DictionaryPages) -> io::Result<ColumnChunk> {
-        let mut chunk = ColumnChunk { rows, ..ColumnChunk::default() };
+    fn append_column(
+        &mut self,
+        rows: usize,
+        column: DictionaryPages,
+        spec: &ColumnSpec,
+    ) -> io::Result<ColumnChunk> {
+        let begin = self.offset;
+        let dictionary_offset = column.dictionary.is_some().then_some(begin);
+        let mut uncompressed = 0;
         if let Some(dictionary) = column.dictionary {
-            chunk.dictionary_offset = Some(self.offset);
-            self.append_page(&dictionary, &mut chunk)?;
+            uncompressed += dictionary.uncompressed as u64;
+            self.write(&dictionary.bytes)?;
         }
+        let data_offset = self.offset;
         let mut first_row = 0;
+        let mut pages = ColumnPages::default();
         for data in column.pages {
             let length = data.page.bytes.len();
-            chunk.places.push(PagePlace { offset: self.offset, length, first_row });
-            self.append_page(&data.page, &mut chunk)?;
+            pages.places.push(PagePlace { offset: self.offset, length, first_row });
+            uncompressed += data.page.uncompressed as u64;
+            self.write(&data.page.bytes)?;
             first_row += data.facts.rows;
-            chunk.facts.push(data.facts);
+            pages.facts.push(data.facts);
         }
         debug_assert_eq!(first_row, rows, "BUG: a column has another number of rows");
-        Ok(chunk)
+        Ok(ColumnChunk {
+            dictionary_offset,
+            data_offset,
+            rows,
+            length: self.offset - begin,
+            uncompressed,
+            nulls: pages.facts.iter().map(|facts| facts.nulls).sum(),
+            bounds: pages.bounds(spec),
+            indexes: self.describe_pages(&pages, spec)?,
+        })
     }
 
-    fn append_page(&mut self, page: &Page, chunk: &mut ColumnChunk) -> io::Result<()> {
-        chunk.length += page.bytes.len() as u64;
-        chunk.uncompressed += page.uncompressed as u64;
-        self.write(&page.bytes)
+    fn describe_pages(
+        &mut self,
+        pages: &ColumnPages,
+        spec: &ColumnSpec,
+    ) -> io::Result<IndexPlaces> {
+        let bounds = match Bounds::are_stored(spec) {
+            true => Some(self.append_index(|out| pages.write_bounds(spec, out))?),
+            false => None,
+        };
+        let pages = self.append_index(|out| pages.write_places(out))?;
+        Ok(IndexPlaces { bounds, pages })
+    }
+
+    fn append_index(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<IndexPlace> {
+        let mut bytes = Vec::new();
+        write(&mut bytes);
+        let place = IndexPlace { offset: self.indexes.len(), length: bytes.len() };
+        self.indexes.append(&bytes)?;
+        Ok(place)
     }
 
     /// Appends the index of names.
-    pub(super) fn append_name_index(&mut self, index: &[u8]) -> io::Result<()> {
-        self.name_index = Some(IndexPlace { offset: self.offset, length: index.len() });
-        self.write(index)
+    pub(super) fn append_name_index(&mut self, index: NameIndexWriter) -> io::Result<()> {
+        let length = index.finish(self.out)?;
+        self.name_index = Some(IndexPlace { offset: self.offset, length: length as usize });
+        self.offset += length;
+        Ok(())
     }
 
     /// Ends the file; `metadata` describes the snapshot, `linked` which blocks have files of several names.
-    pub(super) fn finish(mut self, metadata: &str, linked: &str) -> io::Result<()> {
-        let groups = std::mem::take(&mut self.groups);
-        let mut indexes = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let columns = group.columns.iter().zip(COLUMNS);
-            let places = columns.map(|(column, spec)| self.append_indexes(column, spec));
-            indexes.push(places.collect::<io::Result<Vec<_>>>()?);
-        }
-        let description = describe(&groups, &indexes, &self.key_values(metadata, linked));
-        self.write(&description)?;
-        self.write(&(description.len() as u32).to_le_bytes())?;
-        self.write(MARK)?;
+    pub(super) fn finish(self, metadata: &str, linked: &str) -> io::Result<()> {
+        let description = describe(&self.groups, self.offset, &self.key_values(metadata, linked));
+        self.indexes.copy_to(self.out)?;
+        self.out.write_all(&description)?;
+        self.out.write_all(&(description.len() as u32).to_le_bytes())?;
+        self.out.write_all(MARK)?;
         self.out.flush()
     }
 
@@ -101,26 +137,5 @@ impl<'o> FileWriter<'o> {
             self.name_index.map(place),
         ];
         pairs.into_iter().flatten().collect()
-    }
-
-    fn append_indexes(
-        &mut self,
-        column: &ColumnChunk,
-        spec: &ColumnSpec,
-    ) -> io::Result<IndexPlaces> {
-        let bounds = match Bounds::are_stored(spec) {
-            true => Some(self.append_index(|out| column.write_bounds(spec, out))?),
-            false => None,
-        };
-        let pages = self.append_index(|out| column.write_places(out))?;
-        Ok(IndexPlaces { bounds, pages })
-    }
-
-    fn append_index(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<IndexPlace> {
-        let mut bytes = Vec::new();
-        write(&mut bytes);
-        let place = IndexPlace { offset: self.offset, length: bytes.len() };
-        self.write(&bytes)?;
-        Ok(place)
     }
 }

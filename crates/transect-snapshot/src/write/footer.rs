@@ -17,18 +17,28 @@ pub(super) struct PagePlace {
     pub(super) first_row: usize,
 }
 
-/// A column of a row group.
+/// The pages of a column of a row group.
 #[derive(Debug, Default)]
-pub(super) struct ColumnChunk {
-    pub(super) dictionary_offset: Option<u64>,
-    pub(super) rows: usize,
-    pub(super) length: u64,
-    pub(super) uncompressed: u64,
+pub(super) struct ColumnPages {
     pub(super) places: Vec<PagePlace>,
     pub(super) facts: Vec<PageFacts>,
 }
 
-/// A part of the file that describes others.
+/// A column of a row group. The descriptions of its pages are written already, behind each other.
+#[derive(Debug)]
+pub(super) struct ColumnChunk {
+    pub(super) dictionary_offset: Option<u64>,
+    pub(super) data_offset: u64,
+    pub(super) rows: usize,
+    pub(super) length: u64,
+    pub(super) uncompressed: u64,
+    pub(super) nulls: usize,
+    /// The least and the greatest value.
+    pub(super) bounds: Option<(StoredBound, StoredBound)>,
+    pub(super) indexes: IndexPlaces,
+}
+
+/// A part of the file that describes others. The offset of those of pages is that behind the first of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IndexPlace {
     pub(super) offset: u64,
@@ -43,7 +53,13 @@ pub(super) struct IndexPlaces {
     pub(super) pages: IndexPlace,
 }
 
-impl ColumnChunk {
+impl ColumnPages {
+    /// Returns the bounds of all pages together.
+    pub(super) fn bounds(&self, spec: &ColumnSpec) -> Option<(StoredBound, StoredBound)> {
+        let bounds = self.facts.iter().filter_map(|facts| facts.bounds.clone());
+        bounds.reduce(Bounds::join).map(|bounds| bounds.stored(spec.physical))
+    }
+
     /// Appends the bounds of all pages (`ColumnIndex`).
     pub(super) fn write_bounds(&self, spec: &ColumnSpec, out: &mut Vec<u8>) {
         let stored: Vec<Option<(StoredBound, StoredBound)>> = self
@@ -77,16 +93,19 @@ impl ColumnChunk {
             });
         });
     }
+}
 
-    /// Describes the column (`ColumnChunk`).
-    fn write(&self, spec: &ColumnSpec, index: IndexPlaces, out: &mut Vec<u8>) {
+impl ColumnChunk {
+    /// Describes the column (`ColumnChunk`); the descriptions of pages begin at `base`.
+    fn write(&self, spec: &ColumnSpec, base: u64, out: &mut Vec<u8>) {
+        let index = &self.indexes;
         structure(out, |fields| {
             fields.i64(2, 0);
             fields.structure(3, |fields| self.write_metadata(spec, fields));
-            fields.i64(4, index.pages.offset as i64);
+            fields.i64(4, (base + index.pages.offset) as i64);
             fields.i32(5, index.pages.length as i32);
             if let Some(bounds) = index.bounds {
-                fields.i64(6, bounds.offset as i64);
+                fields.i64(6, (base + bounds.offset) as i64);
                 fields.i32(7, bounds.length as i32);
             }
         });
@@ -109,21 +128,19 @@ impl ColumnChunk {
         fields.i64(5, self.rows as i64);
         fields.i64(6, self.uncompressed as i64);
         fields.i64(7, self.length as i64);
-        fields.i64(9, self.places.first().map_or(0, |place| place.offset as i64));
+        fields.i64(9, self.data_offset as i64);
         if let Some(offset) = self.dictionary_offset {
             fields.i64(11, offset as i64);
         }
         if Bounds::are_stored(spec) {
-            fields.structure(12, |fields| self.write_statistics(spec, fields));
+            fields.structure(12, |fields| self.write_statistics(fields));
         }
     }
 
     /// Writes the fields of `Statistics`.
-    fn write_statistics(&self, spec: &ColumnSpec, fields: &mut Fields<'_>) {
-        fields.i64(3, self.facts.iter().map(|facts| facts.nulls as i64).sum());
-        let bounds = self.facts.iter().filter_map(|facts| facts.bounds.clone());
-        if let Some(bounds) = bounds.reduce(Bounds::join) {
-            let (least, greatest) = bounds.stored(spec.physical);
+    fn write_statistics(&self, fields: &mut Fields<'_>) {
+        fields.i64(3, self.nulls as i64);
+        if let Some((least, greatest)) = &self.bounds {
             fields.binary(5, &greatest.bytes);
             fields.binary(6, &least.bytes);
             fields.bool(7, greatest.is_exact);
@@ -132,7 +149,7 @@ impl ColumnChunk {
     }
 }
 
-/// A row group: its columns in the order of [`COLUMNS`], and where their pages are described.
+/// A row group: its columns in the order of [`COLUMNS`].
 #[derive(Debug)]
 pub(super) struct RowGroup {
     pub(super) rows: usize,
@@ -140,31 +157,24 @@ pub(super) struct RowGroup {
 }
 
 impl RowGroup {
-    fn write(&self, indexes: &[IndexPlaces], out: &mut Vec<u8>) {
+    fn write(&self, base: u64, out: &mut Vec<u8>) {
         let sum = |of: fn(&ColumnChunk) -> u64| self.columns.iter().map(of).sum::<u64>() as i64;
         structure(out, |fields| {
-            let columns = self.columns.iter().zip(COLUMNS).zip(indexes);
-            fields.list(1, STRUCT, columns, |out, ((column, spec), &index)| {
-                column.write(spec, index, out);
-            });
+            let columns = self.columns.iter().zip(COLUMNS);
+            fields.list(1, STRUCT, columns, |out, (column, spec)| column.write(spec, base, out));
             fields.i64(2, sum(|column| column.uncompressed));
             fields.i64(3, self.rows as i64);
-            let first = self.columns.first().and_then(|column| {
-                column.dictionary_offset.or(column.places.first().map(|place| place.offset))
-            });
+            let first = self.columns.first();
+            let first = first.map(|column| column.dictionary_offset.unwrap_or(column.data_offset));
             fields.i64(5, first.unwrap_or(0) as i64);
             fields.i64(6, sum(|column| column.length));
         });
     }
 }
 
-/// Returns the description of a file (`FileMetaData`); `indexes` are those of each group, `key_values` its
-/// metadata.
-pub(super) fn describe(
-    groups: &[RowGroup],
-    indexes: &[Vec<IndexPlaces>],
-    key_values: &[(&str, String)],
-) -> Vec<u8> {
+/// Returns the description of a file (`FileMetaData`); the descriptions of pages begin at `base`, `key_values` are
+/// its metadata.
+pub(super) fn describe(groups: &[RowGroup], base: u64, key_values: &[(&str, String)]) -> Vec<u8> {
     let mut out = Vec::new();
     structure(&mut out, |fields| {
         fields.i32(1, 1);
@@ -172,10 +182,7 @@ pub(super) fn describe(
         let elements: Vec<Option<&ColumnSpec>> = elements.collect();
         fields.list(2, STRUCT, elements.into_iter(), |out, spec| schema_element(spec, out));
         fields.i64(3, groups.iter().map(|group| group.rows as i64).sum());
-        let groups_and_indexes = groups.iter().zip(indexes);
-        fields.list(4, STRUCT, groups_and_indexes, |out, (group, indexes)| {
-            group.write(indexes, out);
-        });
+        fields.list(4, STRUCT, groups.iter(), |out, group| group.write(base, out));
         fields.list(5, STRUCT, key_values.iter(), |out, (key, value)| {
             structure(out, |fields| {
                 fields.binary(1, key.as_bytes());

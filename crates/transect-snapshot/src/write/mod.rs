@@ -21,6 +21,7 @@ mod parallel;
 mod thrift;
 
 use std::io::Write;
+use std::ops::Range;
 
 use transect::Cancel;
 use transect::table::Table;
@@ -28,10 +29,15 @@ use transect::table::Table;
 use crate::linked_blocks::{self, LINKED_BLOCK_ROWS};
 use crate::metadata::Metadata;
 use crate::schema::PAGE_ROWS;
+use crate::scratch::ScratchSpace;
 
 pub use error::WriteError;
 
+pub(crate) use columns::{DirectoryValues, PageColumns, ParentPaths, RowValues};
+pub(crate) use parallel::PageSource;
+
 use file::FileWriter;
+use name_index::NameIndexWriter;
 use outline::Outline;
 
 const _: () = assert!(PAGE_ROWS as u64 == LINKED_BLOCK_ROWS, "a block has the rows of a page");
@@ -51,8 +57,12 @@ pub fn write(
     cancel: &Cancel,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
-    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    write_on(threads.min(MAX_THREADS), table, metadata, cancel, out)
+    write_on(threads(), table, metadata, cancel, out)
+}
+
+/// Returns the number of threads that encode.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(MAX_THREADS)
 }
 
 fn write_on(
@@ -65,20 +75,44 @@ fn write_on(
     if cancel.is_cancelled() {
         return Err(WriteError::Cancelled);
     }
-    let outline = Outline::of(table, threads);
-    let mut file = FileWriter::new(out).map_err(WriteError::Output)?;
-    let append = |rows, columns| file.append(rows, columns);
-    let findings = parallel::encode(table, &outline, threads, cancel, append)?;
-    let rows = outline.rows.len();
-    let linked: Vec<bool> = findings.iter().map(|page| page.is_linked).collect();
-    let linked = linked_blocks::text(rows as u64, &linked);
-    if parallel::is_indexed(&outline) {
-        let names: Vec<Vec<u8>> = findings.into_iter().map(|page| page.names).collect();
-        let index = name_index::encode(rows, names.concat());
-        file.append_name_index(&index).map_err(WriteError::Output)?;
+    let outline = &Outline::of(table, threads);
+    let source = PageSource {
+        rows: outline.rows.len(),
+        next: Ok::<_, WriteError>,
+        build: |rows, columns: &mut PageColumns| columns::build(table, outline, rows, columns),
+    };
+    write_pages(source, threads, metadata, cancel, &ScratchSpace::MEMORY, out)
+}
+
+/// Writes rows as a snapshot. What is needed again at the end is kept in `space`.
+pub(crate) fn write_pages<P: Send, E: From<WriteError>>(
+    source: PageSource<
+        impl FnMut(Range<usize>) -> Result<P, E>,
+        impl Fn(P, &mut PageColumns) + Sync,
+    >,
+    threads: usize,
+    metadata: &Metadata,
+    cancel: &Cancel,
+    space: &ScratchSpace,
+    out: &mut dyn Write,
+) -> Result<(), E> {
+    let rows = source.rows;
+    let mut file = FileWriter::new(out, space).map_err(WriteError::Output)?;
+    let mut names = parallel::is_indexed(rows).then(|| NameIndexWriter::new(rows, space));
+    let mut linked = Vec::with_capacity(rows.div_ceil(PAGE_ROWS));
+    parallel::encode(source, threads, cancel, |group| {
+        for page in group.findings {
+            linked.push(page.is_linked);
+            names.as_mut().map_or(Ok(()), |names| names.add(&page.names))?;
+        }
+        file.append(group.rows, group.columns)
+    })?;
+    if let Some(names) = names {
+        file.append_name_index(names).map_err(WriteError::Output)?;
     }
     let json = serde_json::to_string(metadata).map_err(|error| WriteError::Encode(error.into()))?;
-    file.finish(&json, &linked).map_err(WriteError::Output)
+    let linked = linked_blocks::text(rows as u64, &linked);
+    Ok(file.finish(&json, &linked).map_err(WriteError::Output)?)
 }
 
 #[cfg(test)]

@@ -1,15 +1,27 @@
 //! Makes the index of names.
 
+use std::io::{self, Write};
+
 use crate::byte_values::ByteValues;
 use crate::name_index::{
-    BLOCK_ROWS, CHECKSUM_BYTES, IndexShape, MAX_SLICES, MIN_SLICES, checksum, grams, slice_of,
+    BLOCK_ROWS, IndexShape, MAX_SLICES, MIN_SLICES, checksum, grams, slice_of,
 };
 use crate::schema::{Column, PAGE_ROWS};
+use crate::scratch::{Scratch, ScratchSpace};
 
 use super::columns::{PageColumns, Values};
 
 /// The bytes of the bits of a block while they are collected.
 const BLOCK_BYTES: usize = MAX_SLICES / 8;
+
+/// The number of blocks in a tile, except the last.
+const TILE_BLOCKS: usize = 512;
+
+/// The numbers of slices that are possible.
+const LEVELS: usize = (MAX_SLICES / MIN_SLICES).ilog2() as usize + 1;
+
+/// The bytes of slices that are put together at a time.
+const WRITE_BYTES: usize = 8 << 20;
 
 const _: () = assert!(PAGE_ROWS.is_multiple_of(BLOCK_ROWS), "a block has rows of one page");
 
@@ -43,54 +55,125 @@ fn add_names(names: &ByteValues, rows: impl Iterator<Item = usize>, bits: &mut [
     }
 }
 
-/// Returns the index of `rows` rows, whose blocks have these bits.
-pub(super) fn encode(rows: usize, mut bits: Vec<u8>) -> Vec<u8> {
-    let blocks = rows.div_ceil(BLOCK_ROWS);
-    debug_assert_eq!(bits.len(), blocks * BLOCK_BYTES, "BUG: a block is missing");
-    let mut slices = MAX_SLICES;
-    while slices > MIN_SLICES {
-        let Some(half) = halved(&bits, slices) else { break };
-        bits = half;
-        slices /= 2;
-    }
-    let shape =
-        IndexShape { rows: rows as u64, block_rows: BLOCK_ROWS as u32, slices: slices as u32 };
-    let mut out = Vec::with_capacity(shape.length() as usize);
-    out.extend_from_slice(&shape.header());
-    let bytes = slices / 8;
-    let length = blocks.div_ceil(8);
-    // Eight slices at a time: a byte of each block.
-    let mut eight = vec![0; 8 * (length + CHECKSUM_BYTES)];
-    for byte in 0..bytes {
-        for group in 0..length {
-            let mut square = [0; 8];
-            for (row, block) in square.iter_mut().zip(group * 8..blocks) {
-                *row = bits[block * bytes + byte];
-            }
-            let square = transposed(u64::from_le_bytes(square)).to_le_bytes();
-            for (slice, value) in square.into_iter().enumerate() {
-                eight[slice * (length + CHECKSUM_BYTES) + group] = value;
-            }
-        }
-        for (slice, bytes) in eight.chunks_exact_mut(length + CHECKSUM_BYTES).enumerate() {
-            let (bits, end) = bytes.split_at_mut(length);
-            end.copy_from_slice(&checksum((byte * 8 + slice) as u32, bits));
-        }
-        out.extend_from_slice(&eight);
-    }
-    out
+/// The index while its blocks are collected. They are wanted block by block and stored slice by slice, so
+/// they are turned in tiles: a row of a tile has the bits of one slice.
+pub(super) struct NameIndexWriter {
+    rows: usize,
+    /// The blocks of the next tile.
+    tile: Vec<u8>,
+    tiles: Scratch,
+    /// The bits that are set if there were `MAX_SLICES` slices, half of them, and so on.
+    set: [u64; LEVELS],
 }
 
-/// Returns the bits of half as many slices; `None` if more than half of them would be set.
-fn halved(bits: &[u8], slices: usize) -> Option<Vec<u8>> {
-    let half = slices / 16;
-    let mut out = Vec::with_capacity(bits.len() / 2);
-    for block in bits.chunks_exact(slices / 8) {
-        let (low, high) = block.split_at(half);
-        out.extend(low.iter().zip(high).map(|(low, high)| low | high));
+impl NameIndexWriter {
+    /// Returns the index of `rows` rows, without their blocks.
+    pub(super) fn new(rows: usize, space: &ScratchSpace) -> Self {
+        Self { rows, tile: Vec::new(), tiles: space.scratch(), set: [0; LEVELS] }
     }
-    let set: u64 = out.iter().map(|byte| u64::from(byte.count_ones())).sum();
-    (set <= out.len() as u64 * 4).then_some(out)
+
+    /// Adds the blocks of a page, in the order of rows.
+    pub(super) fn add(&mut self, blocks: &[u8]) -> io::Result<()> {
+        for block in blocks.chunks_exact(BLOCK_BYTES) {
+            self.count(block);
+            self.tile.extend_from_slice(block);
+            if self.tile.len() == TILE_BLOCKS * BLOCK_BYTES {
+                self.end_tile()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, block: &[u8]) {
+        let mut bits = [0; BLOCK_BYTES];
+        bits.copy_from_slice(block);
+        let mut length = BLOCK_BYTES;
+        for set in &mut self.set {
+            let words = bits[..length].as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
+            *set += words.map(|word| u64::from(word.count_ones())).sum::<u64>();
+            length /= 2;
+            let (low, high) = bits.split_at_mut(length);
+            low.iter_mut().zip(high).for_each(|(low, high)| *low |= *high);
+        }
+    }
+
+    fn end_tile(&mut self) -> io::Result<()> {
+        let blocks = self.tile.len() / BLOCK_BYTES;
+        let width = blocks.div_ceil(8);
+        let mut turned = vec![0; width * MAX_SLICES];
+        for byte in 0..BLOCK_BYTES {
+            for group in 0..width {
+                let mut square = [0; 8];
+                for (row, block) in square.iter_mut().zip(group * 8..blocks) {
+                    *row = self.tile[block * BLOCK_BYTES + byte];
+                }
+                let square = transposed(u64::from_le_bytes(square)).to_le_bytes();
+                for (slice, value) in square.into_iter().enumerate() {
+                    turned[(byte * 8 + slice) * width + group] = value;
+                }
+            }
+        }
+        self.tile.clear();
+        self.tiles.append(&turned)
+    }
+
+    /// Returns the number of slices: as few as leave half of the bits unset.
+    fn slices(&self, blocks: usize) -> usize {
+        let mut slices = MAX_SLICES;
+        for &set in &self.set[1..] {
+            if set * 2 > (blocks * slices / 2) as u64 {
+                break;
+            }
+            slices /= 2;
+        }
+        slices
+    }
+
+    /// Writes the index, and returns its length.
+    pub(super) fn finish(mut self, out: &mut dyn Write) -> io::Result<u64> {
+        if !self.tile.is_empty() {
+            self.end_tile()?;
+        }
+        let blocks = self.rows.div_ceil(BLOCK_ROWS);
+        let slices = self.slices(blocks);
+        let shape = IndexShape {
+            rows: self.rows as u64,
+            block_rows: BLOCK_ROWS as u32,
+            slices: slices as u32,
+        };
+        out.write_all(&shape.header())?;
+        let length = blocks.div_ceil(8);
+        debug_assert_eq!(self.tiles.len(), (length * MAX_SLICES) as u64, "BUG: a block is missing");
+        // As many slices at a time as fit into some memory.
+        let at_once = (WRITE_BYTES / length).clamp(1, slices);
+        let (mut bits, mut part) = (Vec::new(), Vec::new());
+        for first in (0..slices).step_by(at_once) {
+            let count = at_once.min(slices - first);
+            bits.clear();
+            bits.resize(count * length, 0);
+            let (mut tile, mut column) = (0, 0);
+            while column < length {
+                let width = (length - column).min(TILE_BLOCKS / 8);
+                // A slice has the grams of all that it would be divided into.
+                for of in (first..MAX_SLICES).step_by(slices) {
+                    part.resize(count * width, 0);
+                    self.tiles.read_exact_at(tile + (of * width) as u64, &mut part)?;
+                    for (row, slice) in part.chunks_exact(width).zip(bits.chunks_exact_mut(length))
+                    {
+                        let slice = &mut slice[column..column + width];
+                        slice.iter_mut().zip(row).for_each(|(bits, more)| *bits |= more);
+                    }
+                }
+                tile += (width * MAX_SLICES) as u64;
+                column += width;
+            }
+            for (slice, bits) in bits.chunks_exact(length).enumerate() {
+                out.write_all(bits)?;
+                out.write_all(&checksum((first + slice) as u32, bits))?;
+            }
+        }
+        Ok(shape.length())
+    }
 }
 
 /// Returns the columns of a square of eight by eight bits as its rows.
@@ -111,7 +194,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::name_index::HEADER_BYTES;
+    use crate::name_index::{CHECKSUM_BYTES, HEADER_BYTES};
+
+    fn encode(rows: usize, bits: &[u8]) -> Vec<u8> {
+        let mut index = NameIndexWriter::new(rows, &ScratchSpace::MEMORY);
+        let mut out = Vec::new();
+        index.add(bits).unwrap();
+        assert_eq!(index.finish(&mut out).unwrap(), out.len() as u64);
+        out
+    }
 
     proptest! {
         #[test]
@@ -131,18 +222,18 @@ mod tests {
         // Slice 5 of block 3, slice 16383 of block 11, and too many in block 0 to halve them twice.
         bits[3 * BLOCK_BYTES] = 1 << 5;
         bits[12 * BLOCK_BYTES - 1] = 0x80;
-        let index = encode(rows, bits.clone());
+        let index = encode(rows, &bits);
         // One block of twelve, with every bit set, leaves more than half unset.
         bits[..BLOCK_BYTES].fill(0xff);
-        assert_eq!(encode(rows, bits.clone()).len(), index.len());
+        assert_eq!(encode(rows, &bits).len(), index.len());
         bits[..5 * BLOCK_BYTES].fill(0xff);
         let shape = |slices| IndexShape { rows: rows as u64, block_rows: 512, slices };
-        assert_eq!(encode(rows, bits.clone()).len() as u64, shape(1024).length());
+        assert_eq!(encode(rows, &bits).len() as u64, shape(1024).length());
         bits[5 * BLOCK_BYTES..8 * BLOCK_BYTES].fill(0xff);
-        assert_eq!(encode(rows, bits).len() as u64, shape(16384).length());
+        assert_eq!(encode(rows, &bits).len() as u64, shape(16384).length());
         assert_eq!(index.len() as u64, shape(1024).length());
         for slice in 0..1024 {
-            let bytes = &index[HEADER_BYTES + slice * 6..][..6];
+            let bytes = &index[HEADER_BYTES + slice * (2 + CHECKSUM_BYTES)..][..6];
             let expected: [u8; 2] = match slice {
                 5 => [1 << 3, 0],
                 1023 => [0, 1 << 3],

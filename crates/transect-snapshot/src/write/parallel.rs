@@ -9,29 +9,41 @@
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError, mpsc};
 
 use transect::Cancel;
-use transect::table::Table;
 
 use crate::schema::{COLUMNS, GROUP_ROWS, PAGE_ROWS};
 
 use super::column::{ColumnEncoder, ColumnPage};
-use super::columns::{PageColumns, build};
+use super::columns::PageColumns;
 use super::dictionary::{self, DictionaryPages, IndexedPage};
 use super::error::WriteError;
 use super::name_index;
-use super::outline::Outline;
 use super::page::DataPage;
 
 /// The number of pages in a row group.
 const GROUP_PAGES: usize = GROUP_ROWS / PAGE_ROWS;
 
+/// The maximum number of pages for each thread that wait for it or that it encodes.
+const PAGES_EACH: usize = 2;
+
+/// The rows of a file, page by page.
+pub(crate) struct PageSource<N, B> {
+    /// The number of all rows.
+    pub(crate) rows: usize,
+    /// Returns the next page, of which these are the rows. Called by the main thread.
+    pub(crate) next: N,
+    /// Sets the columns to those of a page. Called by the threads.
+    pub(crate) build: B,
+}
+
 /// What a thread does.
-enum Task {
-    /// Encodes a page: of all pages the one with this number.
-    Page(usize),
+enum Task<P> {
+    /// Encodes a page: of all pages the one with this number, which has so many rows.
+    Page { number: usize, rows: usize, page: P },
     /// Encodes the pages of a column with their dictionary.
     Dictionary { group: usize, column: usize, pages: Vec<IndexedPage> },
 }
@@ -59,151 +71,179 @@ struct OpenGroup {
     rows: usize,
     pages: Vec<Option<Vec<ColumnPage>>>,
     columns: Vec<Option<DictionaryPages>>,
+    findings: Vec<PageFindings>,
 }
 
-/// Encodes all rows on `threads` threads, and calls `append` with the number of rows and the columns of
-/// each row group. Returns what else was found in each page.
-pub(super) fn encode(
-    table: &Table,
-    outline: &Outline,
+/// A row group that is encoded.
+pub(super) struct EncodedGroup {
+    pub(super) rows: usize,
+    pub(super) columns: Vec<DictionaryPages>,
+    /// What else was found in each of its pages.
+    pub(super) findings: Vec<PageFindings>,
+}
+
+/// Encodes all rows on `threads` threads, and calls `append` with each row group, in order.
+pub(super) fn encode<P: Send, E: From<WriteError>>(
+    source: PageSource<
+        impl FnMut(Range<usize>) -> Result<P, E>,
+        impl Fn(P, &mut PageColumns) + Sync,
+    >,
     threads: usize,
     cancel: &Cancel,
-    mut append: impl FnMut(usize, Vec<DictionaryPages>) -> io::Result<()>,
-) -> Result<Vec<PageFindings>, WriteError> {
-    let pages = outline.rows.len().div_ceil(PAGE_ROWS);
-    let threads = threads.min(pages);
+    mut append: impl FnMut(EncodedGroup) -> io::Result<()>,
+) -> Result<(), E> {
+    let PageSource { rows, mut next, build } = source;
+    let threads = threads.min(rows.div_ceil(PAGE_ROWS));
     let (tasks, queue) = mpsc::channel();
     let queue = Mutex::new(queue);
     let (done, results) = mpsc::channel();
     std::thread::scope(|scope| {
         for number in 0..threads {
-            let (queue, done) = (&queue, done.clone());
-            let run = move || work(table, outline, queue, &done);
+            let (queue, done, build) = (&queue, done.clone(), &build);
+            let run = move || work(rows, build, queue, &done);
             match std::thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(_) => {}
-                Err(error) if number == 0 => return Err(WriteError::Encode(error)),
+                Err(error) if number == 0 => return Err(WriteError::Encode(error).into()),
                 // The system has no more; those that run are enough.
                 Err(_) => break,
             }
         }
         drop(done);
         // Dropped at the return, also early: then the threads end.
-        let mut findings = vec![PageFindings::default(); pages];
-        let mut groups = Groups { tasks, outline, open: VecDeque::new(), first: 0, given: 0 };
+        let mut groups =
+            Groups { tasks, rows, open: VecDeque::new(), first: 0, given: 0, running: 0 };
         // Enough groups that no thread waits for the last pages of one.
         let ahead = 2 + threads.div_ceil(GROUP_PAGES);
-        groups.give(ahead);
-        while !groups.open.is_empty() {
+        loop {
             if cancel.is_cancelled() {
-                return Err(WriteError::Cancelled);
+                return Err(WriteError::Cancelled.into());
+            }
+            while groups.running < threads * PAGES_EACH && groups.can_give(ahead) {
+                groups.give(&mut next)?;
+            }
+            if groups.open.is_empty() {
+                return Ok(());
             }
             match results.recv().expect("BUG: the threads have ended") {
-                Ok(done) => groups.take(done.map_err(WriteError::Encode)?, &mut findings),
+                Ok(done) => groups.take(done.map_err(WriteError::Encode)?),
                 Err(panic) => resume_unwind(panic),
             }
-            while let Some((rows, columns)) = groups.pop() {
-                append(rows, columns).map_err(WriteError::Output)?;
-                groups.give(ahead);
+            while let Some(group) = groups.pop() {
+                append(group).map_err(WriteError::Output)?;
             }
         }
-        Ok(findings)
     })
 }
 
-/// Returns whether the snapshot has an index of names. A few pages are read as fast without.
-pub(super) fn is_indexed(outline: &Outline) -> bool {
-    outline.rows.len() > GROUP_ROWS
+/// Returns whether a snapshot of so many rows has an index of names. A few pages are read as fast without.
+pub(super) fn is_indexed(rows: usize) -> bool {
+    rows > GROUP_ROWS
 }
 
-fn work(
-    table: &Table,
-    outline: &Outline,
-    queue: &Mutex<mpsc::Receiver<Task>>,
+fn work<P>(
+    rows: usize,
+    build: &impl Fn(P, &mut PageColumns),
+    queue: &Mutex<mpsc::Receiver<Task<P>>>,
     done: &mpsc::Sender<Outcome>,
 ) {
-    let (mut columns, mut encoder) = (PageColumns::new(), None);
+    let mut worker =
+        Worker { is_indexed: is_indexed(rows), columns: PageColumns::new(), encoder: None };
     loop {
         let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };
-        let run = AssertUnwindSafe(|| run(table, outline, task, &mut columns, &mut encoder));
+        let run = AssertUnwindSafe(|| worker.run(task, build));
         if done.send(catch_unwind(run)).is_err() {
             return;
         }
     }
 }
 
-fn run(
-    table: &Table,
-    outline: &Outline,
-    task: Task,
-    columns: &mut PageColumns,
-    encoder: &mut Option<ColumnEncoder>,
-) -> io::Result<Done> {
-    let encoder = match encoder {
-        Some(encoder) => encoder,
-        none => none.insert(ColumnEncoder::new()?),
-    };
-    match task {
-        Task::Page(number) => {
-            let begin = number * PAGE_ROWS;
-            let rows = begin..outline.rows.len().min(begin + PAGE_ROWS);
-            let count = rows.len();
-            build(table, outline, rows, columns);
-            let names = match is_indexed(outline) {
-                true => name_index::bits_of_page(count, columns),
-                false => Vec::new(),
-            };
-            let findings = PageFindings { names, is_linked: columns.is_linked };
-            let pages = COLUMNS.iter().zip(&columns.all);
-            let pages = pages.map(|(spec, column)| encoder.encode(spec, count, column));
-            Ok(Done::Page(number, pages.collect::<io::Result<_>>()?, findings))
-        }
-        Task::Dictionary { group, column, pages } => {
-            let pages = dictionary::encode(&COLUMNS[column], pages, &mut encoder.pages)?;
-            Ok(Done::Dictionary { group, column, pages })
+/// What a thread uses again.
+struct Worker {
+    is_indexed: bool,
+    columns: PageColumns,
+    encoder: Option<ColumnEncoder>,
+}
+
+impl Worker {
+    fn run<P>(&mut self, task: Task<P>, build: &impl Fn(P, &mut PageColumns)) -> io::Result<Done> {
+        let Self { is_indexed, columns, encoder } = self;
+        let encoder = match encoder {
+            Some(encoder) => encoder,
+            none => none.insert(ColumnEncoder::new()?),
+        };
+        match task {
+            Task::Page { number, rows, page } => {
+                build(page, columns);
+                let names = match is_indexed {
+                    true => name_index::bits_of_page(rows, columns),
+                    false => Vec::new(),
+                };
+                let findings = PageFindings { names, is_linked: columns.is_linked };
+                let pages = COLUMNS.iter().zip(&columns.all);
+                let pages = pages.map(|(spec, column)| encoder.encode(spec, rows, column));
+                Ok(Done::Page(number, pages.collect::<io::Result<_>>()?, findings))
+            }
+            Task::Dictionary { group, column, pages } => {
+                let pages = dictionary::encode(&COLUMNS[column], pages, &mut encoder.pages)?;
+                Ok(Done::Dictionary { group, column, pages })
+            }
         }
     }
 }
 
 /// The groups that are being encoded.
-struct Groups<'o> {
-    tasks: mpsc::Sender<Task>,
-    outline: &'o Outline,
+struct Groups<P> {
+    tasks: mpsc::Sender<Task<P>>,
+    /// The number of rows of the file.
+    rows: usize,
     open: VecDeque<OpenGroup>,
     /// The number of the first open group.
     first: usize,
-    /// The number of pages that were given to threads.
+    /// The number of pages that were given to threads, and of those that are not encoded yet.
     given: usize,
+    running: usize,
 }
 
-impl Groups<'_> {
-    /// Opens groups until there are `ahead`.
-    fn give(&mut self, ahead: usize) {
-        let rows = self.outline.rows.len();
-        while self.open.len() < ahead && self.given * PAGE_ROWS < rows {
-            let rows = (rows - self.given * PAGE_ROWS).min(GROUP_ROWS);
+impl<P> Groups<P> {
+    /// Returns whether there is another page, and its group is one of the first `ahead`.
+    fn can_give(&self, ahead: usize) -> bool {
+        self.given * PAGE_ROWS < self.rows && self.given / GROUP_PAGES < self.first + ahead
+    }
+
+    /// Gives the next page to a thread.
+    fn give<E>(&mut self, next: impl FnOnce(Range<usize>) -> Result<P, E>) -> Result<(), E> {
+        let number = self.given;
+        let first = number * PAGE_ROWS;
+        if number.is_multiple_of(GROUP_PAGES) {
+            let rows = (self.rows - first).min(GROUP_ROWS);
             let pages = rows.div_ceil(PAGE_ROWS);
             self.open.push_back(OpenGroup {
                 rows,
                 pages: (0..pages).map(|_| None).collect(),
                 columns: COLUMNS.iter().map(|_| None).collect(),
+                findings: vec![PageFindings::default(); pages],
             });
-            (self.given..self.given + pages).for_each(|page| self.send(Task::Page(page)));
-            self.given += pages;
         }
+        let rows = first..self.rows.min(first + PAGE_ROWS);
+        self.send(Task::Page { number, rows: rows.len(), page: next(rows)? });
+        self.given += 1;
+        self.running += 1;
+        Ok(())
     }
 
-    fn send(&self, task: Task) {
+    fn send(&self, task: Task<P>) {
         self.tasks.send(task).expect("BUG: the queue is kept until the end");
     }
 
-    /// Takes what a thread has done; findings are put at the place of their page.
-    fn take(&mut self, done: Done, findings: &mut [PageFindings]) {
+    /// Takes what a thread has done.
+    fn take(&mut self, done: Done) {
         match done {
             Done::Page(number, columns, found) => {
-                findings[number] = found;
+                self.running -= 1;
                 let group = number / GROUP_PAGES;
                 let open = &mut self.open[group - self.first];
+                open.findings[number % GROUP_PAGES] = found;
                 open.pages[number % GROUP_PAGES] = Some(columns);
                 if open.pages.iter().all(Option::is_some) {
                     self.join(group);
@@ -241,12 +281,11 @@ impl Groups<'_> {
     }
 
     /// Returns the first open group if it is encoded.
-    fn pop(&mut self) -> Option<(usize, Vec<DictionaryPages>)> {
-        let is_encoded = |group: &&mut OpenGroup| group.columns.iter().all(Option::is_some);
-        let group = self.open.front_mut().filter(is_encoded)?;
-        let columns = (group.rows, group.columns.drain(..).flatten().collect());
-        self.open.pop_front();
+    fn pop(&mut self) -> Option<EncodedGroup> {
+        let is_encoded = |group: &OpenGroup| group.columns.iter().all(Option::is_some);
+        self.open.front().filter(|group| is_encoded(group))?;
+        let OpenGroup { rows, columns, findings, .. } = self.open.pop_front()?;
         self.first += 1;
-        Some(columns)
+        Some(EncodedGroup { rows, columns: columns.into_iter().flatten().collect(), findings })
     }
 }

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use transect::table::{Table, TableBuilder};
 use transect::{Cancel, FileType, ScanOptions};
 use transect_snapshot::tasks::{
-    Commit, DEFAULT_FIELDS, Part, StoredPath, Task, TaskError, TaskOptions, remove_unfinished,
+    Commit, CommitLimits, DEFAULT_FIELDS, Part, StoredPath, Task, TaskError, TaskOptions,
+    remove_unfinished,
 };
 use transect_snapshot::{Metadata, Snapshot, write};
 use transect_testkit::{TempDir, trees};
@@ -63,6 +64,16 @@ fn bytes(table: &Table) -> Vec<u8> {
     bytes
 }
 
+/// Returns the snapshot of parts, which must not depend on the memory.
+fn committed(commit: &Commit) -> Result<Vec<u8>, TaskError> {
+    let folder = TempDir::new();
+    let limits = CommitLimits { memory: 0, folder: folder.path().to_owned() };
+    let outlined = commit.outline(&limits, &Cancel::new())?;
+    let mut bytes = Vec::new();
+    outlined.write(&Metadata::default(), &Cancel::new(), &mut bytes)?;
+    Ok(bytes)
+}
+
 /// The paths of all rows that are not read elsewhere, by the rule for programs that read parts.
 #[expect(clippy::disallowed_methods, reason = "a folder of the test itself")]
 fn paths_of_parts(folder: &Path) -> Vec<Vec<u8>> {
@@ -88,13 +99,12 @@ fn assert_same_as_walk(roots: &[PathBuf], cut: &Cut) {
     let tasks = run_all(first(roots), parts.path(), cut);
     let walked = walked(roots);
     let commit = Commit::open(parts.path()).expect("all parts");
-    let table = commit.table(&Cancel::new()).expect("a tree");
-    assert!(bytes(&table) == bytes(&walked), "{tasks} tasks: {cut:?}");
+    assert!(committed(&commit).expect("a tree") == bytes(&walked), "{tasks} tasks: {cut:?}");
     assert_eq!(commit.metadata().errors, walked.diagnostics().errors);
 
     let paths = paths_of_parts(parts.path());
     let distinct: HashSet<&Vec<u8>> = paths.iter().collect();
-    assert_eq!((paths.len(), distinct.len()), (table.len() as usize, table.len() as usize));
+    assert_eq!((paths.len(), distinct.len()), (walked.len() as usize, walked.len() as usize));
 }
 
 #[test]
@@ -207,7 +217,7 @@ fn tasks_of_changing_tree_have_what_was_there() {
         run_all(task, parts.path(), &Cut::into_single_directories());
     }
     let commit = Commit::open(parts.path()).unwrap();
-    let table = commit.table(&Cancel::new()).unwrap();
+    let table = Snapshot::new(committed(&commit).unwrap()).unwrap().table(DEFAULT_FIELDS).unwrap();
     let root = table.roots().next().unwrap();
     let found: Vec<_> = table
         .children(root)
@@ -269,10 +279,10 @@ fn commit_refuses_parts_that_do_not_fit_together() {
     let good = [fs::read(&first_part).unwrap(), fs::read(&second_part).unwrap()];
     let refused = |change: &dyn Fn()| {
         change();
-        let table = Commit::open(parts.path()).and_then(|commit| commit.table(&Cancel::new()));
+        let refused = Commit::open(parts.path()).and_then(|commit| committed(&commit));
         fs::write(&first_part, &good[0]).unwrap();
         fs::write(&second_part, &good[1]).unwrap();
-        table.err().map(|error| error.to_string())
+        refused.err().map(|error| error.to_string())
     };
     let [a, b, c] = ["a", "b", "c"].map(|name| temp.join(name));
     let ghost = || {
@@ -309,6 +319,6 @@ fn commit_refuses_parts_that_do_not_fit_together() {
         let why = refused(change);
         assert!(why.as_ref().is_some_and(|why| why.contains(word)), "{word}: {why:?}");
     }
-    let table = Commit::open(parts.path()).unwrap().table(&Cancel::new()).unwrap();
-    assert!(bytes(&table) == bytes(&walked(&[temp.path().to_owned()])));
+    let bytes_of_all = committed(&Commit::open(parts.path()).unwrap()).unwrap();
+    assert!(bytes_of_all == bytes(&walked(&[temp.path().to_owned()])));
 }

@@ -1,28 +1,19 @@
-//! Puts the rows of the parts together, row by row.
+//! Reads the rows of all parts as those of one tree.
+//!
+//! Where the rows of a part come to a directory that was left over, those of the part that read it follow: its root
+//! stands for the directory. Every part is read forwards.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use transect::table::{Table, TableImporter};
-use transect::{FieldMask, FileType, SkipReason};
+use transect::{FileType, SkipReason};
 use transect_sys::name_from_bytes;
 
 use super::Commit;
 use super::parts::{PartFile, Place, inconsistent, part_of};
-use crate::read::words::unread_reason;
+use crate::read::rows::NameStack;
 use crate::read::{ReadError, RowReader};
 use crate::tasks::{Item, StoredPath, TaskError, read_error};
-
-/// The number of parts that stay open for the next of their roots.
-const OPEN_PARTS: usize = 16;
-
-/// What all tables need: totals, and which names are one file.
-const TOTALS: FieldMask = FieldMask::SIZE
-    .union(FieldMask::ALLOCATED)
-    .union(FieldMask::MTIME)
-    .union(FieldMask::FILE_ID)
-    .union(FieldMask::NLINK);
 
 /// A part whose rows are being read.
 struct Frame<'c> {
@@ -30,24 +21,27 @@ struct Frame<'c> {
     rows: RowReader<'c, PartFile>,
     /// The depth of its root in the tree.
     base: usize,
-    /// The name of its root in the tree.
-    name: Option<OsString>,
+    /// The name of its root in the tree, until that was the current row.
+    name: Option<Vec<u8>>,
 }
 
-/// Puts parts together, row by row.
+/// The rows of the tree, one after the other.
 pub(super) struct Graft<'c> {
     commit: &'c Commit,
-    importer: TableImporter,
-    fields: FieldMask,
     /// The parts that are being read: each continues when the next one has ended.
     frames: Vec<Frame<'c>>,
-    /// Readers of parts that were read before, the last one last.
+    /// Readers of parts that were read before, the last one last: for the next of their roots.
     closed: VecDeque<(usize, RowReader<'c, PartFile>)>,
-    /// For each open directory its part, and the errors in and below it in that part, without those of directories
-    /// below it.
-    errors: Vec<(usize, u64)>,
-    /// The path from the root, and where each open directory of it ends.
-    path: PathBuf,
+    /// The number of readers that keep decoded pages.
+    open_parts: usize,
+    /// The number of the current row in the tree, and of the next one.
+    row: u64,
+    next: u64,
+    level: usize,
+    /// The name of the current row if it is the root of a part.
+    root_name: Option<Vec<u8>>,
+    /// The names of the directories above the current row, and its own if it is one.
+    names: NameStack,
     root: usize,
     /// The number of directories that were left over and have been come to. A part cannot have one twice:
     /// the names in a directory are sorted.
@@ -55,98 +49,90 @@ pub(super) struct Graft<'c> {
 }
 
 impl<'c> Graft<'c> {
-    pub(super) fn new(commit: &'c Commit) -> Self {
-        let fields = commit.fields();
-        let rows = commit.parts[0].snapshot.rows();
+    /// Returns the rows, before the first one. `open_parts` readers keep decoded pages, which take some memory.
+    pub(super) fn new(commit: &'c Commit, open_parts: usize) -> Self {
+        let first = &commit.parts[0].snapshot;
+        first.source.keep_open();
+        let rows = first.rows();
         Self {
             commit,
-            importer: TableImporter::new(fields),
-            fields: fields | TOTALS,
             frames: vec![Frame { part: 0, rows, base: 0, name: None }],
             closed: VecDeque::new(),
-            errors: Vec::new(),
-            path: PathBuf::new(),
+            open_parts: open_parts.max(1),
+            row: 0,
+            next: 0,
+            level: 0,
+            root_name: None,
+            names: NameStack::default(),
             root: 0,
             placed: 0,
         }
     }
 
-    /// Goes on with the next row, and returns whether there is one.
-    pub(super) fn advance(&mut self) -> Result<bool, TaskError> {
-        let Some(frame) = self.frames.last_mut() else { return Ok(false) };
-        let part = frame.part;
-        let failed = |error: ReadError| read_error(&self.commit.parts[part].path, error);
-        if frame.rows.advance().map_err(failed)? {
-            self.add().map(|()| true)
-        } else if let Some(Frame { part, rows, .. }) = self.frames.pop() {
-            self.closed.push_back((part, rows));
-            if self.closed.len() > OPEN_PARTS {
-                self.closed.pop_front();
+    /// Goes to the next row, and returns whether there is one. Unless it `enters`, skips everything below the
+    /// current one, which must be in one part.
+    pub(super) fn advance(&mut self, enters: bool) -> Result<bool, TaskError> {
+        let mut enters = enters;
+        if let Some(frame) = self.frames.last().filter(|_| !enters) {
+            self.next = self.row.saturating_add(frame.rows.entries());
+        }
+        while let Some(frame) = self.frames.last_mut() {
+            let part = frame.part;
+            let failed = |error: ReadError| read_error(&self.commit.parts[part].path, error);
+            let more = if enters { frame.rows.advance() } else { frame.rows.advance_past() };
+            if !more.map_err(failed)? {
+                self.end_part();
+                // The directory that this part stood for.
+                enters = false;
+                continue;
             }
-            Ok(true)
-        } else {
-            Ok(false)
+            self.level = frame.base + frame.rows.depth() as usize;
+            self.root_name = frame.name.take();
+            if self.level == 0 {
+                self.root = self.root_of(self.name())?;
+            }
+            let rows = &self.frames[self.frames.len() - 1].rows;
+            if rows.file_type() == FileType::Directory {
+                if rows.unread() == Some(SkipReason::LeftOver.as_str()) {
+                    // Its row is that of its part; if that has none, it is skipped.
+                    enters = self.begin_part()?;
+                    continue;
+                }
+                let name = self.root_name.as_deref().unwrap_or_else(|| rows.name());
+                self.names.truncate(self.level);
+                self.names.push(name);
+            }
+            self.row = self.next;
+            self.next += 1;
+            return Ok(true);
         }
+        Ok(false)
     }
 
-    /// Adds the current row to the table, or begins with the part that read it.
-    fn add(&mut self) -> Result<(), TaskError> {
-        let frame = self.frames.last_mut().expect("BUG: there is a current row");
-        let (part, rows) = (frame.part, &frame.rows);
-        let level = frame.base + rows.depth() as usize;
-        let name = frame.name.take().unwrap_or_else(|| name_from_bytes(rows.name().to_vec()));
-        let is_left_over = rows.file_type() == FileType::Directory
-            && rows.unread() == Some(SkipReason::LeftOver.as_str());
-        let attributes = rows.attributes_of(self.fields);
-        let (own_errors, unread) = (rows.errors().unwrap_or(0), rows.unread());
-        while self.importer.depth() > level {
-            self.leave()?;
-        }
-        if level == 0 {
-            self.root = self.root_of(&name)?;
-        }
-        if is_left_over {
-            return self.begin(part, level, name);
-        }
-        if attributes.file_type() != FileType::Directory {
-            self.importer.add_entry(&name, &attributes);
-            return Ok(());
-        }
-        if let Some((above, errors)) = self.errors.last_mut()
-            && *above == part
-        {
-            *errors = errors.saturating_sub(own_errors);
-        }
-        self.importer.enter(&name, &attributes);
-        self.errors.push((part, own_errors));
+    /// Begins with the part that read the current directory, if that was still there.
+    fn begin_part(&mut self) -> Result<bool, TaskError> {
+        let (part, level, name) = (self.part(), self.level, self.name().to_vec());
+        let mut path = PathBuf::new();
         if level > 0 {
-            self.path.push(&name);
+            let above = (1..level).filter_map(|level| self.names.get(level));
+            path.extend(above.map(|name| name_from_bytes(name.to_vec())));
+            path.push(name_from_bytes(name.clone()));
         }
-        if let Some(word) = unread {
-            self.importer.mark_unread(unread_reason(word));
-        }
-        Ok(())
-    }
-
-    /// Begins with the part that read a directory which a part left over, if it was still there.
-    fn begin(&mut self, part: usize, level: usize, name: OsString) -> Result<(), TaskError> {
-        let path = if level == 0 { PathBuf::new() } else { self.path.join(&name) };
         let item = Item { root: self.root, path: StoredPath::new(&path) };
         self.placed += 1;
         match self.commit.places.get(&(part, item)).copied() {
             Some(Place::Rows { part, first, rows: count }) => {
-                let kept = self.closed.iter().position(|(closed, _)| *closed == part);
-                let rows = match kept.and_then(|at| self.closed.remove(at)) {
-                    Some((_, mut rows)) => {
-                        rows.restart(first, first + count);
-                        rows
-                    }
-                    None => self.commit.parts[part].snapshot.rows_of(first, count),
-                };
+                let rows = self.reader(part, first, count);
                 self.frames.push(Frame { part, rows, base: level, name: Some(name) });
-                Ok(())
+                // Of parts in parts in parts only the last ones keep their pages.
+                if let Some(above) = self.frames.len().checked_sub(self.open_parts + 1) {
+                    let Frame { part, rows, .. } = &mut self.frames[above];
+                    rows.release();
+                    self.commit.parts[*part].snapshot.source.close();
+                }
+                Ok(true)
             }
-            Some(Place::Gone) => Ok(()),
+            Some(Place::Gone) => Ok(false),
             None => {
                 let part = &self.commit.parts[part];
                 Err(inconsistent(part, &format!("left '{}' over for no task", path.display())))
@@ -154,35 +140,79 @@ impl<'c> Graft<'c> {
         }
     }
 
-    fn root_of(&self, name: &OsString) -> Result<usize, TaskError> {
+    /// Returns a reader of some rows of a part.
+    fn reader(&mut self, part: usize, first: u64, count: u64) -> RowReader<'c, PartFile> {
+        let kept = self.closed.iter().position(|(closed, _)| *closed == part);
+        match kept.and_then(|at| self.closed.remove(at)) {
+            Some((_, mut rows)) => {
+                rows.restart(first, first + count);
+                rows
+            }
+            None => {
+                let snapshot = &self.commit.parts[part].snapshot;
+                snapshot.source.keep_open();
+                snapshot.rows_of(first, count)
+            }
+        }
+    }
+
+    fn end_part(&mut self) {
+        let Some(Frame { part, rows, .. }) = self.frames.pop() else { return };
+        if let Some(above) = self.frames.last() {
+            self.commit.parts[above.part].snapshot.source.keep_open();
+        }
+        self.closed.push_back((part, rows));
+        if self.closed.len() > self.open_parts
+            && let Some((part, _)) = self.closed.pop_front()
+        {
+            self.commit.parts[part].snapshot.source.close();
+        }
+    }
+
+    fn root_of(&self, name: &[u8]) -> Result<usize, TaskError> {
         let first = &self.commit.parts[0];
+        let name = name_from_bytes(name.to_vec());
         let mut roots = part_of(&first.snapshot).roots.iter();
         let root = roots.position(|root| root.to_path().as_os_str() == name);
         root.ok_or_else(|| inconsistent(first, "has a root that its scan does not have"))
     }
 
-    fn leave(&mut self) -> Result<(), TaskError> {
-        // Each costs memory; a count that no walk can reach is a claim.
-        let (_, own) = self.errors.pop().unwrap_or_default();
-        self.importer.count_errors(own.min(1 << 20));
-        if self.importer.depth() > 1 {
-            self.path.pop();
-        }
-        self.importer
-            .leave()
-            .map_err(|name| TaskError::Invalid(format!("two parts have '{}'", name.display())))
+    /// Returns the number of the current row in the tree.
+    pub(super) fn row(&self) -> u64 {
+        self.row
     }
 
-    pub(super) fn finish(mut self) -> Result<Table, TaskError> {
-        let left = self.commit.places.len() - self.placed;
-        if left > 0 {
-            let what = format!("{left} directories that were left over are in no part");
-            return Err(TaskError::Invalid(what));
-        }
-        while self.importer.depth() > 0 {
-            self.leave()?;
-        }
-        self.importer.set_diagnostics(self.commit.metadata().diagnostics());
-        self.importer.finish().map_err(TaskError::Walk)
+    /// Returns the number of steps from the root.
+    pub(super) fn level(&self) -> usize {
+        self.level
+    }
+
+    /// Returns the name of the current row; of a root, its path.
+    pub(super) fn name(&self) -> &[u8] {
+        self.root_name.as_deref().unwrap_or_else(|| self.rows().name())
+    }
+
+    /// Returns whether the current row is the root of a part.
+    pub(super) fn is_root_of_part(&self) -> bool {
+        self.root_name.is_some() || self.level == 0
+    }
+
+    /// Returns the number of the part that has the current row.
+    pub(super) fn part(&self) -> usize {
+        self.frame().part
+    }
+
+    /// Returns the current row of that part. Only its name is that in the part.
+    pub(super) fn rows(&self) -> &RowReader<'c, PartFile> {
+        &self.frame().rows
+    }
+
+    fn frame(&self) -> &Frame<'c> {
+        self.frames.last().expect("BUG: there is a current row")
+    }
+
+    /// Returns the number of directories that were left over and are in no part, at the end.
+    pub(super) fn missing(&self) -> usize {
+        self.commit.places.len() - self.placed
     }
 }

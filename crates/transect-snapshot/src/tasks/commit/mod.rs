@@ -1,26 +1,40 @@
-//! Puts the parts of a scan together.
+//! Puts the parts of a scan together, in memory that does not grow with the number of entries.
 //!
-//! The rows of a part are in tree order. Where they come to a directory that was left over, those of the part that
-//! read it follow: its root stands for the directory. So nothing is sorted, and every part is read forwards.
+//! ```text
+//! parts ─► graft: rows in tree order ─┬─► outline: totals and digests of the spine, names of files with several ─┐
+//!                                     └─► stream: pages of rows ◄────────────────────────────────────────────────┘
+//!                                                   └─► write
+//! ```
+//!
+//! The rows of a part are in tree order, and so are those of all parts: no row is sorted.
 
 mod graft;
+mod limits;
+mod links;
+mod outline;
 mod parts;
+mod spine;
+mod stream;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use transect::table::Table;
 use transect::{Cancel, Diagnostics, FieldMask, SkipReason};
 use transect_sys::ReadAt;
 
 use super::{Item, TaskError, child_id, file_name, read_error};
 use crate::metadata::{FileSystem, Metadata};
+use crate::write::{self, PageColumns, PageSource};
 
+pub use limits::CommitLimits;
 pub use parts::remove_unfinished;
 
-use graft::Graft;
+use limits::Resources;
+use outline::Outline;
 use parts::{OpenPart, Place, check_continues, find_roots, first_of, open_all, part_of};
+use stream::RowStream;
 
 /// The schema of [`Manifest`] as JSON.
 const MANIFEST_SCHEMA: &str = "transect.manifest/1";
@@ -149,18 +163,53 @@ impl Commit {
         metadata
     }
 
-    /// Reads all parts into one table, in which files with several names count once. Memory grows with the number
-    /// of entries, as for every table.
+    /// Reads the parts for what must be known before the first row of the snapshot: the first of two passes.
     ///
     /// # Errors
-    /// A part is damaged, or `cancel` is set.
-    pub fn table(&self, cancel: &Cancel) -> Result<Table, TaskError> {
-        let mut graft = Graft::new(self);
-        while graft.advance()? {
-            if cancel.is_cancelled() {
-                return Err(TaskError::Cancelled);
-            }
-        }
-        graft.finish()
+    /// Parts do not fit together or are damaged, `cancel` is set, or there is no room for temporary files.
+    pub fn outline(
+        &self,
+        limits: &CommitLimits,
+        cancel: &Cancel,
+    ) -> Result<Outlined<'_>, TaskError> {
+        let resources = Resources::within(limits);
+        let outline = outline::outline(self, &resources, cancel)?;
+        Ok(Outlined { commit: self, outline, resources })
+    }
+}
+
+/// Parts of which the first pass is done.
+pub struct Outlined<'c> {
+    commit: &'c Commit,
+    outline: Outline,
+    resources: Resources,
+}
+
+impl Outlined<'_> {
+    /// Returns the number of entries.
+    pub fn entries(&self) -> u64 {
+        self.outline.rows
+    }
+
+    /// Writes the snapshot: the second pass.
+    ///
+    /// # Errors
+    /// As the first pass; the output fails ([`TaskError::Write`] without a path). What was written until then is not
+    /// a snapshot.
+    pub fn write(
+        self,
+        metadata: &Metadata,
+        cancel: &Cancel,
+        out: &mut dyn Write,
+    ) -> Result<(), TaskError> {
+        let Self { commit, outline, resources } = self;
+        let rows = outline.rows as usize;
+        let mut stream = RowStream::new(commit, outline, &resources, cancel);
+        let source = PageSource {
+            rows,
+            next: |rows| stream.page(rows),
+            build: |page, columns: &mut PageColumns| *columns = page,
+        };
+        write::write_pages(source, resources.threads, metadata, cancel, &resources.space, out)
     }
 }

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use transect::SkipReason;
 use transect_sys::{ReadAt, name_from_bytes};
 
 use crate::read::Snapshot;
+use crate::schema::Column;
 use crate::tasks::{Item, Part, Task, TaskError, child_id, read_error};
 
 /// A part that is open for reading.
@@ -16,6 +20,23 @@ pub(super) struct OpenPart {
     pub(super) id: String,
     pub(super) path: PathBuf,
     pub(super) snapshot: Snapshot<PartFile>,
+    /// The rows of the directories that it left over.
+    left_over: Vec<u64>,
+}
+
+impl OpenPart {
+    /// Returns whether one of these rows is a directory that was left over.
+    pub(super) fn leaves_over(&self, rows: &Range<u64>) -> bool {
+        let first = self.left_over.partition_point(|&row| row < rows.start);
+        self.left_over.get(first).is_some_and(|row| rows.contains(row))
+    }
+
+    /// Returns whether one of these rows can be a file with several names.
+    pub(super) fn may_have_links(&self, rows: &Range<u64>) -> bool {
+        let Some(linked) = &self.snapshot.footer.linked else { return true };
+        let first = linked.partition_point(|block| block.end <= rows.start);
+        linked.get(first).is_some_and(|block| block.start < rows.end)
+    }
 }
 
 /// A root of a part.
@@ -60,13 +81,22 @@ pub(super) fn open_all(folder: &Path) -> Result<HashMap<String, OpenPart>, TaskE
         let Some(id) = id else { continue };
         let path = folder.join(&name);
         let snapshot =
-            Snapshot::new(PartFile(path.clone())).map_err(|error| read_error(&path, error))?;
+            Snapshot::new(PartFile::new(path.clone())).map_err(|error| read_error(&path, error))?;
         let part = snapshot.metadata().part.as_ref();
+        let has_rest = part.is_some_and(|part| !part.leftover.is_empty());
         if part.is_none_or(|part| part.task != id) {
             let path = path.display();
             return Err(TaskError::Invalid(format!("'{path}' is not the part that its name says")));
         }
-        found.insert(id.to_owned(), OpenPart { id: id.to_owned(), path, snapshot });
+        let left_over = match has_rest {
+            true => {
+                snapshot.column(Column::Unread).rows_with(SkipReason::LeftOver.as_str().as_bytes())
+            }
+            false => Ok(Vec::new()),
+        };
+        let left_over = left_over.map_err(|error| read_error(&path, error))?;
+        let id = id.to_owned();
+        found.insert(id.clone(), OpenPart { id, path, snapshot, left_over });
     }
     Ok(found)
 }
@@ -154,16 +184,48 @@ pub(super) fn find_roots(
     }
 }
 
-/// A file that is open only while it is read: there can be more parts than a process may open.
+/// A file of which a handle is kept only for some time: there can be more parts than a process may open.
 #[derive(Debug)]
-pub(super) struct PartFile(PathBuf);
+pub(super) struct PartFile {
+    path: PathBuf,
+    kept: Mutex<Option<File>>,
+}
+
+impl PartFile {
+    fn new(path: PathBuf) -> Self {
+        Self { path, kept: Mutex::new(None) }
+    }
+
+    /// Keeps the file open from now on. An error shows when it is read.
+    pub(super) fn keep_open(&self) {
+        let mut kept = self.kept();
+        if kept.is_none() {
+            *kept = File::open(&self.path).ok();
+        }
+    }
+
+    pub(super) fn close(&self) {
+        *self.kept() = None;
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<File>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        match &*self.kept() {
+            Some(file) => read(file),
+            None => read(&File::open(&self.path)?),
+        }
+    }
+}
 
 impl ReadAt for PartFile {
     fn size(&self) -> io::Result<u64> {
-        File::open(&self.0)?.size()
+        self.with(ReadAt::size)
     }
 
     fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
-        File::open(&self.0)?.read_exact_at(offset, block)
+        self.with(|file| file.read_exact_at(offset, block))
     }
 }

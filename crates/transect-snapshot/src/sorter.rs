@@ -1,0 +1,166 @@
+//! Sorts more records than there is memory for: sorted runs in a temporary file, which are merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+
+use crate::scratch::{Scratch, ScratchSpace};
+
+/// The bytes that are read of a run at once, at least.
+const MIN_READ: usize = 4096;
+
+/// Records of `N` bytes, which are sorted by their bytes.
+#[derive(Debug)]
+pub(crate) struct Sorter<const N: usize> {
+    records: Vec<[u8; N]>,
+    /// The maximum number of records in memory.
+    limit: usize,
+    runs: Scratch,
+    /// Where each run ends.
+    ends: Vec<u64>,
+}
+
+impl<const N: usize> Sorter<N> {
+    /// Returns an empty sorter that uses up to `memory` bytes.
+    pub(crate) fn new(space: &ScratchSpace, memory: usize) -> Self {
+        let limit = (memory / N).max(2);
+        Self { records: Vec::new(), limit, runs: space.scratch(), ends: Vec::new() }
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// The temporary file cannot be written.
+    pub(crate) fn push(&mut self, record: [u8; N]) -> io::Result<()> {
+        if self.records.len() == self.limit {
+            self.end_run()?;
+        }
+        if self.records.len() == self.records.capacity() {
+            // Twice as many each time, but never more than the limit.
+            let more = self.records.len().clamp(64, self.limit.max(65) - 1);
+            let room = self.limit - self.records.len();
+            self.records.reserve_exact(more.min(room).max(1));
+        }
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn end_run(&mut self) -> io::Result<()> {
+        self.records.sort_unstable();
+        self.runs.append(self.records.as_flattened())?;
+        self.ends.push(self.runs.len());
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Returns the records in their order.
+    ///
+    /// # Errors
+    /// The temporary file cannot be written.
+    pub(crate) fn sorted(mut self) -> io::Result<Sorted<N>> {
+        if self.ends.is_empty() {
+            self.records.sort_unstable();
+            return Ok(Sorted {
+                heap: BinaryHeap::new(),
+                runs: Vec::new(),
+                source: None,
+                rest: self.records.into_iter(),
+            });
+        }
+        self.end_run()?;
+        let memory = self.limit * N;
+        self.records = Vec::new();
+        let count = self.ends.len();
+        let read = (memory / count).max(MIN_READ) / N * N;
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let run =
+            |(begin, &end)| Run { next: begin, end, block: Vec::new(), at: 0, read: read.max(N) };
+        let runs = begins.zip(&self.ends).map(run).collect();
+        let mut sorted = Sorted {
+            heap: BinaryHeap::new(),
+            runs,
+            source: Some(self.runs),
+            rest: Vec::new().into_iter(),
+        };
+        for run in 0..count {
+            sorted.refill(run)?;
+        }
+        Ok(sorted)
+    }
+}
+
+/// A run that is being merged.
+#[derive(Debug)]
+struct Run {
+    /// The offset of what is read next.
+    next: u64,
+    end: u64,
+    block: Vec<u8>,
+    at: usize,
+    read: usize,
+}
+
+/// Sorted records.
+#[derive(Debug)]
+pub(crate) struct Sorted<const N: usize> {
+    /// The next record of each run.
+    heap: BinaryHeap<Reverse<([u8; N], usize)>>,
+    runs: Vec<Run>,
+    source: Option<Scratch>,
+    /// All records, if they fitted into memory.
+    rest: std::vec::IntoIter<[u8; N]>,
+}
+
+impl<const N: usize> Sorted<N> {
+    /// Returns the next record.
+    ///
+    /// # Errors
+    /// The temporary file cannot be read.
+    pub(crate) fn next(&mut self) -> io::Result<Option<[u8; N]>> {
+        let Some(Reverse((record, run))) = self.heap.pop() else { return Ok(self.rest.next()) };
+        self.refill(run)?;
+        Ok(Some(record))
+    }
+
+    fn refill(&mut self, number: usize) -> io::Result<()> {
+        let run = &mut self.runs[number];
+        if run.at == run.block.len() {
+            let length = (run.end - run.next).min(run.read as u64) as usize;
+            run.block.resize(length, 0);
+            run.at = 0;
+            let source = self.source.as_ref().expect("BUG: runs have a source");
+            source.read_exact_at(run.next, &mut run.block)?;
+            run.next += length as u64;
+        }
+        if let Some(record) = run.block[run.at..].first_chunk() {
+            run.at += N;
+            self.heap.push(Reverse((*record, number)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use transect_testkit::TempDir;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sorted_is_the_order_of_the_records(
+            records in prop::collection::vec(any::<[u8; 3]>(), 0..300),
+            memory in 0..1000_usize,
+        ) {
+            let folder = TempDir::new();
+            let mut sorter = Sorter::new(&ScratchSpace::in_folder(folder.path()), memory);
+            records.iter().try_for_each(|&record| sorter.push(record)).unwrap();
+            let mut sorted = sorter.sorted().unwrap();
+            let found: Vec<[u8; 3]> = std::iter::from_fn(|| sorted.next().unwrap()).collect();
+            let mut expected = records;
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
