@@ -40,7 +40,7 @@ impl<'r> Numbers<'r> {
     }
 
     /// Iterates over the rows; `None` is null.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'r> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, Option<u64>)> + use<'r> {
         let defined = self.defined.iter().copied().chain(std::iter::repeat(true));
         let values = self.values.iter().zip(defined);
         let values = values.map(|(&value, is_defined)| is_defined.then_some(value));

@@ -1,6 +1,7 @@
 //! Reads rows in tree order, and checks that they are a tree.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use transect::{Attributes, FieldMask, FileType};
 use transect_sys::ReadAt;
@@ -337,6 +338,40 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
             }
         }
         get(&reader, self.row)
+    }
+
+    /// Returns whether the next row can lie in another row group. Behind that, those before it cannot be read.
+    pub(crate) fn ends_pages(&self) -> bool {
+        self.row + 1 >= self.boundary
+    }
+
+    /// Calls `each` with the numbers of some rows, none of them before those that were read of this column: a value
+    /// for each row, and whether the row has one; that is empty if all have.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is damaged.
+    pub(crate) fn numbers(
+        &self,
+        column: Column,
+        rows: Range<u64>,
+        mut each: impl FnMut(&[u64], &[bool]),
+    ) -> Result<(), ReadError> {
+        let mut reader = self.columns[position(column)].borrow_mut();
+        let mut row = rows.start;
+        while row < rows.end {
+            if row >= reader.decoded_end() {
+                reader.advance_to(row, self.source)?;
+            }
+            let end = reader.page_end().min(rows.end);
+            let count = (end - row) as usize;
+            let (values, defined) = reader.numbers_from(row);
+            let Some(values) = values.get(..count) else {
+                return damaged("a column has no numbers");
+            };
+            each(values, defined.get(..count).unwrap_or_default());
+            row = end;
+        }
+        Ok(())
     }
 
     /// Returns the number of the row.

@@ -123,7 +123,7 @@ pub(crate) struct PageColumns {
     /// In the order of [`COLUMNS`].
     pub(super) all: Vec<ColumnValues>,
     /// A file may have several names.
-    pub(super) is_linked: bool,
+    pub(crate) is_linked: bool,
 }
 
 impl PageColumns {
@@ -173,7 +173,7 @@ impl PageColumns {
 pub(crate) struct RowValues<'r> {
     pub(crate) name: &'r [u8],
     pub(crate) depth: u32,
-    pub(crate) attributes: &'r Attributes,
+    pub(crate) file_type: FileType,
     /// What is stored of a directory, and of nothing else.
     pub(crate) directory: Option<DirectoryValues<'r>>,
 }
@@ -192,9 +192,27 @@ pub(crate) struct DirectoryValues<'r> {
 }
 
 impl PageColumns {
-    /// Sets the row with this index in the page; those before it are set. `paths` are those above it.
+    /// Sets the numbers of a column from a row on, as far as they are not null: a value for each row, and whether the row
+    /// has one; that is empty if all have.
+    pub(crate) fn numbers(&mut self, column: Column, first: usize, all: &[u64], defined: &[bool]) {
+        let ColumnValues { values: Values::Numbers(values), defined: of_rows } = self.of(column)
+        else {
+            unreachable!("BUG: another column gets numbers");
+        };
+        let of_rows = of_rows.get_mut(first..first + all.len()).unwrap_or_default();
+        if defined.is_empty() {
+            values.extend_from_slice(all);
+            of_rows.fill(true);
+        } else {
+            let known = all.iter().zip(defined).filter(|(_, is_known)| **is_known);
+            values.extend(known.map(|(value, _)| value));
+            of_rows.copy_from_slice(defined);
+        }
+    }
+
+    /// Sets all but the attributes of the row with this index in the page. `paths` are those above it.
     pub(crate) fn set(&mut self, index: usize, row: &RowValues<'_>, paths: &mut ParentPaths) {
-        let &RowValues { name, depth, attributes, .. } = row;
+        let &RowValues { name, depth, file_type, .. } = row;
         let text = lossy(name);
         self.of(Column::Name).bytes(index, &text);
         if let Cow::Owned(_) = text {
@@ -205,10 +223,7 @@ impl PageColumns {
             _ => unreachable!("BUG: paths are of another kind"),
         }
         self.of(Column::Depth).number(index, depth.into());
-        let file_type = attributes.file_type();
         self.of(Column::Type).word(index, file_type.as_str());
-        self.attributes(index, attributes);
-        self.is_linked |= file_type != FileType::Directory && attributes.nlink() != Some(1);
         if let Some(directory) = &row.directory {
             self.directory(index, directory);
             paths.enter(name, depth);
@@ -246,11 +261,14 @@ pub(super) fn build(
     for (index, &OutlinedRow { row, depth }) in outline.rows[rows].iter().enumerate() {
         let name = table.name(row).as_encoded_bytes();
         let attributes = &table.attributes(row);
-        let directory = (attributes.file_type() == FileType::Directory).then(|| {
+        let file_type = attributes.file_type();
+        let directory = (file_type == FileType::Directory).then(|| {
             let (outlined, digest) = directories.next().expect("BUG: a directory is not outlined");
             directory_of(table, row, outlined.rows, digest)
         });
-        columns.set(index, &RowValues { name, depth, attributes, directory }, &mut paths);
+        columns.is_linked |= directory.is_none() && attributes.nlink() != Some(1);
+        columns.set(index, &RowValues { name, depth, file_type, directory }, &mut paths);
+        columns.attributes(index, attributes);
     }
 }
 

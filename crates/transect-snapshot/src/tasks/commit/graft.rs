@@ -25,6 +25,26 @@ struct Frame<'c> {
     name: Option<Vec<u8>>,
 }
 
+/// What a step led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A row.
+    Row,
+    /// The next row is in another part.
+    Part,
+    /// There are no more rows.
+    End,
+}
+
+/// What comes before the next row.
+enum Pending {
+    Nothing,
+    /// The current row is a directory that was left over.
+    Begin,
+    /// The current part has ended.
+    End,
+}
+
 /// The rows of the tree, one after the other.
 pub(super) struct Graft<'c> {
     commit: &'c Commit,
@@ -43,6 +63,7 @@ pub(super) struct Graft<'c> {
     /// The names of the directories above the current row, and its own if it is one.
     names: NameStack,
     root: usize,
+    pending: Pending,
     /// The number of directories that were left over and have been come to. A part cannot have one twice:
     /// the names in a directory are sorted.
     placed: usize,
@@ -65,6 +86,7 @@ impl<'c> Graft<'c> {
             root_name: None,
             names: NameStack::default(),
             root: 0,
+            pending: Pending::Nothing,
             placed: 0,
         }
     }
@@ -72,19 +94,40 @@ impl<'c> Graft<'c> {
     /// Goes to the next row, and returns whether there is one. Unless it `enters`, skips everything below the
     /// current one, which must be in one part.
     pub(super) fn advance(&mut self, enters: bool) -> Result<bool, TaskError> {
-        let mut enters = enters;
-        if let Some(frame) = self.frames.last().filter(|_| !enters) {
-            self.next = self.row.saturating_add(frame.rows.entries());
+        loop {
+            match self.step(enters)? {
+                Step::Row => return Ok(true),
+                Step::Part => {}
+                Step::End => return Ok(false),
+            }
         }
-        while let Some(frame) = self.frames.last_mut() {
+    }
+
+    /// As [`Graft::advance`], but stops before it goes to another part: until the next call, the rows that were read
+    /// last can still be read.
+    pub(super) fn step(&mut self, enters: bool) -> Result<Step, TaskError> {
+        let mut enters = enters;
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Nothing if !enters => {
+                let entries = self.frames.last().map_or(0, |frame| frame.rows.entries());
+                self.next = self.row.saturating_add(entries);
+            }
+            Pending::Nothing => {}
+            // If the part has no row for the directory that it left over, that is skipped.
+            Pending::Begin => enters = self.begin_part()?,
+            Pending::End => {
+                self.end_part();
+                // The directory that this part stood for.
+                enters = false;
+            }
+        }
+        if let Some(frame) = self.frames.last_mut() {
             let part = frame.part;
             let failed = |error: ReadError| read_error(&self.commit.parts[part].path, error);
             let more = if enters { frame.rows.advance() } else { frame.rows.advance_past() };
             if !more.map_err(failed)? {
-                self.end_part();
-                // The directory that this part stood for.
-                enters = false;
-                continue;
+                self.pending = Pending::End;
+                return Ok(Step::Part);
             }
             self.level = frame.base + frame.rows.depth() as usize;
             self.root_name = frame.name.take();
@@ -94,9 +137,8 @@ impl<'c> Graft<'c> {
             let rows = &self.frames[self.frames.len() - 1].rows;
             if rows.file_type() == FileType::Directory {
                 if rows.unread() == Some(SkipReason::LeftOver.as_str()) {
-                    // Its row is that of its part; if that has none, it is skipped.
-                    enters = self.begin_part()?;
-                    continue;
+                    self.pending = Pending::Begin;
+                    return Ok(Step::Part);
                 }
                 let name = self.root_name.as_deref().unwrap_or_else(|| rows.name());
                 self.names.truncate(self.level);
@@ -104,9 +146,9 @@ impl<'c> Graft<'c> {
             }
             self.row = self.next;
             self.next += 1;
-            return Ok(true);
+            return Ok(Step::Row);
         }
-        Ok(false)
+        Ok(Step::End)
     }
 
     /// Begins with the part that read the current directory, if that was still there.
@@ -195,6 +237,14 @@ impl<'c> Graft<'c> {
     /// Returns whether the current row is the root of a part.
     pub(super) fn is_root_of_part(&self) -> bool {
         self.root_name.is_some() || self.level == 0
+    }
+
+    /// Returns the row behind the last one that was read of the current part.
+    pub(super) fn row_in_part_behind(&self) -> u64 {
+        match self.pending {
+            Pending::Nothing => self.rows().row() + 1,
+            Pending::Begin | Pending::End => self.rows().row(),
+        }
     }
 
     /// Returns the number of the part that has the current row.

@@ -10,6 +10,7 @@
 
 mod graft;
 mod limits;
+mod linked_rows;
 mod links;
 mod outline;
 mod parts;

@@ -9,6 +9,7 @@ use std::io;
 use transect::{Cancel, FieldMask, FileType};
 
 use super::graft::Graft;
+use super::linked_rows::LinkedRowsOfParts;
 use super::links::{Changes, LinkedName, LinkedNames, NamePlace};
 use super::parts::OpenPart;
 use super::spine::{OpenSpine, Spine, SpineReader, Totals};
@@ -48,6 +49,7 @@ struct Outliner<'c> {
     open: Vec<OpenDirectory>,
     spine: Spine,
     links: LinkedNames,
+    linked_rows: LinkedRowsOfParts<'c>,
     resources: &'c Resources,
 }
 
@@ -65,6 +67,7 @@ pub(super) fn outline(
         open: Vec::new(),
         spine: Spine::new(space, *sort_memory),
         links: LinkedNames::new(space, *sort_memory),
+        linked_rows: LinkedRowsOfParts::new(commit, *open_parts),
         resources,
     };
     let rows = outliner.read(cancel)?;
@@ -108,7 +111,7 @@ impl Outliner<'_> {
         match self.graft.rows().file_type() {
             FileType::Directory => {
                 let entries = self.graft.rows().entries();
-                let enters = self.add_directory();
+                let enters = self.add_directory()?;
                 Ok((if enters { row + 1 } else { row.saturating_add(entries) }, enters))
             }
             _ => {
@@ -150,7 +153,7 @@ impl Outliner<'_> {
     }
 
     /// Adds a directory, and returns whether it is entered.
-    fn add_directory(&mut self) -> bool {
+    fn add_directory(&mut self) -> Result<bool, TaskError> {
         let (graft, rows) = (&self.graft, self.graft.rows());
         let part: &OpenPart = &self.commit.parts[graft.part()];
         let below = rows.row() + 1..rows.row().saturating_add(rows.entries());
@@ -179,8 +182,11 @@ impl Outliner<'_> {
             }
             spine = (!is_complete).then(|| OpenSpine::new(attributes, rows.unread()));
         }
-        if is_complete && !part.may_have_links(&below) {
-            return false;
+        if is_complete {
+            let linked = self.linked_rows.next(graft.part(), below.start)?;
+            if linked.is_none_or(|row| row >= below.end) {
+                return Ok(false);
+            }
         }
         self.open.push(OpenDirectory {
             row: graft.row(),
@@ -191,7 +197,7 @@ impl Outliner<'_> {
             errors,
             spine,
         });
-        true
+        Ok(true)
     }
 
     /// Leaves the directories from this level on.

@@ -30,13 +30,6 @@ impl OpenPart {
         let first = self.left_over.partition_point(|&row| row < rows.start);
         self.left_over.get(first).is_some_and(|row| rows.contains(row))
     }
-
-    /// Returns whether one of these rows can be a file with several names.
-    pub(super) fn may_have_links(&self, rows: &Range<u64>) -> bool {
-        let Some(linked) = &self.snapshot.footer.linked else { return true };
-        let first = linked.partition_point(|block| block.end <= rows.start);
-        linked.get(first).is_some_and(|block| block.start < rows.end)
-    }
 }
 
 /// A root of a part.

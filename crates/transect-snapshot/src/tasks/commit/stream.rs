@@ -1,26 +1,42 @@
 //! The second pass over the parts: their rows, page by page, with what the first pass found.
+//!
+//! Attributes are copied column by column, as many rows at a time as follow each other in a page of a part. Everything
+//! else depends on where a row is.
 
 use std::io;
 use std::ops::Range;
 
 use transect::{Cancel, FieldMask, FileType};
 
-use super::graft::Graft;
+use super::graft::{Graft, Step};
 use super::links::Bytes;
 use super::outline::{Outline, SIZES};
 use super::spine::Totals;
 use super::{Commit, Resources};
-use crate::tasks::TaskError;
+use crate::read::ReadError;
+use crate::read::attribute_columns::ATTRIBUTES;
+use crate::schema::Column;
+use crate::tasks::{TaskError, read_error};
 use crate::write::{DirectoryValues, PageColumns, ParentPaths, RowValues};
 
 /// The rows of the whole tree.
 pub(super) struct RowStream<'c> {
+    commit: &'c Commit,
     graft: Graft<'c>,
     outline: Outline,
     fields: FieldMask,
     paths: ParentPaths,
     cancel: &'c Cancel,
     resources: &'c Resources,
+}
+
+/// A page that is being filled.
+struct Page {
+    columns: PageColumns,
+    /// Whether each row that was read is a directory.
+    directories: Vec<bool>,
+    /// The number of rows whose attributes are copied.
+    copied: usize,
 }
 
 impl<'c> RowStream<'c> {
@@ -33,21 +49,31 @@ impl<'c> RowStream<'c> {
     ) -> Self {
         let graft = Graft::new(commit, resources.open_parts);
         let (fields, paths) = (commit.fields() | SIZES, ParentPaths::default());
-        Self { graft, outline, fields, paths, cancel, resources }
+        Self { commit, graft, outline, fields, paths, cancel, resources }
     }
 
     /// Returns the next page, of which these are the rows.
     pub(super) fn page(&mut self, rows: Range<usize>) -> Result<PageColumns, TaskError> {
-        let mut columns = PageColumns::new();
-        columns.clear(rows.len());
+        let directories = Vec::with_capacity(rows.len());
+        let mut page = Page { columns: PageColumns::new(), directories, copied: 0 };
+        page.columns.clear(rows.len());
         self.paths.begin_page();
-        for index in 0..rows.len() {
-            if !self.graft.advance(true)? {
-                return Err(changed());
+        while page.directories.len() < rows.len() {
+            match self.graft.step(true)? {
+                Step::Row => {}
+                Step::Part => {
+                    self.copy_attributes(&mut page)?;
+                    continue;
+                }
+                Step::End => return Err(changed()),
             }
             let failed = |error| self.resources.failed(error);
-            self.set(index, &mut columns).map_err(failed)?;
+            self.set(&mut page).map_err(failed)?;
+            if self.graft.rows().ends_pages() {
+                self.copy_attributes(&mut page)?;
+            }
         }
+        self.copy_attributes(&mut page)?;
         if self.cancel.is_cancelled() {
             return Err(TaskError::Cancelled);
         }
@@ -55,22 +81,58 @@ impl<'c> RowStream<'c> {
         if rows.end as u64 == self.outline.rows && self.graft.advance(true)? {
             return Err(changed());
         }
-        Ok(columns)
+        Ok(page.columns)
     }
 
-    /// Sets the values of the current row.
-    fn set(&mut self, index: usize, columns: &mut PageColumns) -> io::Result<()> {
-        let Self { graft, outline, fields, paths, .. } = self;
+    /// Copies the attributes of the rows that were read last.
+    fn copy_attributes(&self, page: &mut Page) -> Result<(), TaskError> {
+        let Page { columns, directories, copied } = page;
+        let first = std::mem::replace(copied, directories.len());
+        let directories = &directories[first..];
+        if directories.is_empty() {
+            return Ok(());
+        }
+        let rows = self.graft.rows();
+        let end = self.graft.row_in_part_behind();
+        let of_part = end - directories.len() as u64..end;
+        let failed =
+            |error: ReadError| read_error(&self.commit.parts[self.graft.part()].path, error);
+        let stored = ATTRIBUTES.iter().filter(|(field, ..)| self.fields.contains(*field));
+        for &(_, column, _) in stored {
+            let mut index = first;
+            rows.numbers(column, of_part.clone(), |values, defined| {
+                columns.numbers(column, index, values, defined);
+                index += values.len();
+            })
+            .map_err(failed)?;
+        }
+        let mut of_rows = directories.iter();
+        rows.numbers(Column::Nlink, of_part, |values, defined| {
+            let defined = defined.iter().copied().chain(std::iter::repeat(true));
+            // Without an early exit, many rows are checked at once.
+            for ((&count, is_known), &is_directory) in values.iter().zip(defined).zip(&mut of_rows)
+            {
+                columns.is_linked |= !is_directory & !(is_known & (count == 1));
+            }
+        })
+        .map_err(failed)
+    }
+
+    /// Sets the values of the current row, without its attributes.
+    fn set(&mut self, page: &mut Page) -> io::Result<()> {
+        let Self { graft, outline, paths, .. } = self;
         let (rows, row) = (graft.rows(), graft.row());
-        let attributes = &rows.attributes_of(*fields);
+        let file_type = rows.file_type();
         let of = RowValues {
             name: graft.name(),
             depth: graft.level() as u32,
-            attributes,
+            file_type,
             directory: None,
         };
-        if attributes.file_type() != FileType::Directory {
-            columns.set(index, &of, paths);
+        let index = page.directories.len();
+        page.directories.push(file_type == FileType::Directory);
+        if file_type != FileType::Directory {
+            page.columns.set(index, &of, paths);
             return Ok(());
         }
         let (totals, digest) = match outline.spine.get(row)? {
@@ -82,9 +144,8 @@ impl<'c> RowStream<'c> {
         };
         let end = row.saturating_add(totals.entries);
         let changed = outline.changes.between(row, end)?;
-        let (unread, digest) = (rows.unread(), &digest);
-        let directory = Some(directory(&totals, changed, unread, digest));
-        columns.set(index, &RowValues { directory, ..of }, paths);
+        let directory = Some(directory(&totals, changed, rows.unread(), &digest));
+        page.columns.set(index, &RowValues { directory, ..of }, paths);
         Ok(())
     }
 }
