@@ -67,13 +67,37 @@ pub struct ScanOptions {
 
 /// How much one walk reads. Once that is reached, the directories that were begun are read to their end, and
 /// no other: they are delivered with their attributes, and skipped as [left over](crate::SkipReason::LeftOver),
-/// for another walk. At least one directory is read, and those whose paths are too long for another walk.
+/// for another walk. At least one directory is begun, and those whose paths are too long for another walk.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct WorkLimit {
     /// The number of entries. The last directories may exceed it.
     pub entries: u64,
     /// The time after which no directory is begun.
     pub until: Option<Instant>,
+    /// The maximum number of entries of one directory. Their names are listed before any is queried; a directory with more
+    /// is skipped as [too large](crate::SkipReason::LargeDirectory). Entries that filters or the sink drop by name do not
+    /// count. Without effect on readers whose listings have the attributes.
+    pub entries_of_directory: Option<u64>,
+}
+
+impl WorkLimit {
+    /// Returns a limit of the number of entries alone.
+    pub fn entries(entries: u64) -> Self {
+        Self { entries, until: None, entries_of_directory: None }
+    }
+
+    /// Sets the time after which no directory is begun.
+    pub fn until(mut self, until: Option<Instant>) -> Self {
+        self.until = until;
+        self
+    }
+
+    /// Sets the maximum number of entries of one directory.
+    pub fn entries_of_directory(mut self, entries: u64) -> Self {
+        self.entries_of_directory = Some(entries);
+        self
+    }
 }
 
 impl ScanOptions {

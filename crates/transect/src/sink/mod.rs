@@ -66,6 +66,8 @@ pub enum SkipReason {
     VisitedElsewhere,
     /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
     LeftOver,
+    /// A directory with more entries than the [limit of work](crate::WorkLimit::entries_of_directory): not read.
+    LargeDirectory,
 }
 
 impl SkipReason {
@@ -77,7 +79,8 @@ impl SkipReason {
 
     /// Returns whether the skipped directory is the one that is reported, not an entry of it.
     pub(crate) fn leaves_directory_unread(self) -> bool {
-        matches!(self, Self::MountBoundary | Self::PseudoFileSystem | Self::LeftOver)
+        use SkipReason::{LargeDirectory, LeftOver, MountBoundary, PseudoFileSystem};
+        matches!(self, MountBoundary | PseudoFileSystem | LeftOver | LargeDirectory)
     }
 
     /// Returns the name used in JSON.
@@ -93,6 +96,7 @@ impl SkipReason {
             Self::Loop => "loop",
             Self::VisitedElsewhere => "visited_elsewhere",
             Self::LeftOver => "left_over",
+            Self::LargeDirectory => "large_directory",
         }
     }
 }

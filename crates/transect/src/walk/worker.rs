@@ -7,6 +7,7 @@ mod missing;
 mod probe;
 mod top;
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
@@ -72,8 +73,18 @@ pub(super) struct Reading<R: Reader, S: Sink> {
     handle: R::Handle,
     /// The nearest open directory above it.
     above: Option<Arc<Anchor<R::Handle>>>,
+    /// Entries that were listed and not queried, oldest first.
+    ahead: VecDeque<Listed>,
     /// The links to directories found so far.
     links: Vec<DeferredLink<R::Handle, S::Tag>>,
+}
+
+/// Entries of a directory that were listed.
+struct Listed {
+    batch: Batch,
+    status: ListStatus,
+    /// They were judged by name and type.
+    is_judged: bool,
 }
 
 impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
@@ -154,7 +165,41 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             return None;
         }
         self.shared.plan.progress.at(|| dir.path());
-        Some(Reading { dir, handle, above: task.anchor, links: Vec::new() })
+        let (above, ahead, links) = (task.anchor, VecDeque::new(), Vec::new());
+        let mut reading = Reading { dir, handle, above, ahead, links };
+        if let Some(limit) = self.shared.plan.work_limit.and_then(|it| it.entries_of_directory)
+            && is_reachable(&reading.dir)
+            && R::shares_queries(&reading.handle)
+            && !self.list_ahead(&mut reading, limit)
+        {
+            self.skip(&reading.dir, SkipReason::LargeDirectory);
+            self.release(reading.dir);
+            return None;
+        }
+        Some(reading)
+    }
+
+    /// Lists all entries of a directory. Returns false if there are more than `limit`.
+    #[cold]
+    fn list_ahead(&mut self, reading: &mut Reading<R, S>, limit: u64) -> bool {
+        let mut entries = 0;
+        loop {
+            let listed = self.list(&reading.dir, &reading.handle);
+            let status = listed.unwrap_or(ListStatus::End);
+            if listed.is_none() {
+                self.batch.clear();
+            }
+            let is_judged = self.prepare(&reading.dir, &reading.handle, status);
+            entries += self.batch.len() as u64;
+            if entries > limit {
+                return false;
+            }
+            let batch = std::mem::take(&mut self.batch);
+            reading.ahead.push_back(Listed { batch, status, is_judged });
+            if status == ListStatus::End {
+                return true;
+            }
+        }
     }
 
     /// Finishes one part of a directory's work, and leaves every directory that this completes.
@@ -174,10 +219,22 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         reading: &mut Reading<R, S>,
         children: &mut Tasks<R, S>,
     ) -> ListStatus {
-        match self.list(&reading.dir, &reading.handle) {
-            Some(listing) => self.read_listed(reading, listing, children),
+        match self.next_listed(reading) {
+            Some((status, is_judged)) => self.read_listed(reading, status, is_judged, children),
             None => ListStatus::End,
         }
+    }
+
+    /// Takes the entries that were listed ahead, or lists the next ones and judges them by name and type, if
+    /// that is possible; `None` after an error.
+    #[inline(always)]
+    fn next_listed(&mut self, reading: &mut Reading<R, S>) -> Option<(ListStatus, bool)> {
+        if let Some(Listed { batch, status, is_judged }) = reading.ahead.pop_front() {
+            self.batch = batch;
+            return Some((status, is_judged));
+        }
+        let status = self.list(&reading.dir, &reading.handle)?;
+        Some((status, self.prepare(&reading.dir, &reading.handle, status)))
     }
 
     /// Lists the next entries of a directory; `None` after an error.
@@ -203,10 +260,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         &mut self,
         reading: &mut Reading<R, S>,
         listing: ListStatus,
+        is_judged: bool,
         children: &mut Tasks<R, S>,
     ) -> ListStatus {
         let Reading { dir, handle, links, .. } = reading;
-        let is_judged = self.prepare(dir, handle, listing);
         self.reader.fill(handle, &mut self.batch, &self.shared.want);
         self.complete(dir, handle, is_judged, children, links);
         if self.shared.is_stopped() { ListStatus::End } else { listing }
@@ -246,7 +303,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
 
     /// Finishes a directory that was read, except for `children`, the directories in it.
     pub(super) fn finish(&mut self, reading: Reading<R, S>, children: &mut [TaskOf<R, S>]) {
-        let Reading { dir, handle, above, links } = reading;
+        let Reading { dir, handle, above, links, .. } = reading;
         if children.is_empty() && links.is_empty() {
             drop(handle);
         } else {

@@ -420,7 +420,7 @@ fn table_of_limited_walk_has_whole_directories_and_those_left_over() {
     }
     let tree = Arc::new(tree);
     for threads in [1, 4] {
-        let limit = WorkLimit { entries: 50, until: None };
+        let limit = WorkLimit::entries(50);
         let table = fake_table(&tree, scan("/").threads(threads).work_limit(limit));
         let root = table.roots().next().unwrap();
         let left_over = |row: &Row| {
@@ -437,7 +437,42 @@ fn table_of_limited_walk_has_whole_directories_and_those_left_over() {
         // The root has 20 entries; three directories make 50.
         assert!(left <= 17 && left >= 20 - 3 - threads, "{left} with {threads} threads");
     }
-    let none = WorkLimit { entries: 0, until: Some(Instant::now()) };
+    let none = WorkLimit::entries(0).until(Some(Instant::now()));
     let table = fake_table(&tree, scan("/").threads(1).work_limit(none));
     assert_eq!(table.len(), 21, "the first directory is read in any case");
+}
+
+/// A directory is skipped if it has more entries than the limit, without those that the filters drop.
+#[test]
+fn table_of_limited_walk_has_no_large_directories() {
+    let mut tree = FakeTree::new();
+    for (directory, files) in [("small", 100), ("limit", 5000), ("large", 5001)] {
+        tree.add(&format!("/{directory}"), FileType::Directory, 4096);
+        for file in 0..files {
+            tree.add(&format!("/{directory}/{file:04}"), FileType::File, 1);
+        }
+    }
+    let tree = Arc::new(tree);
+    let limit = WorkLimit::entries(u64::MAX).entries_of_directory(5000);
+    for threads in [1, 4] {
+        for order in Order::ALL {
+            let mut options = scan("/").order(*order).work_limit(limit);
+            if order.is_parallel() {
+                options = options.threads(threads);
+            }
+            let table = fake_table(&tree, options);
+            let root = table.roots().next().unwrap();
+            let found = |name: &str| {
+                let row = table.children(root).find(|row| table.name(*row) == name).unwrap();
+                (table.children(row).len(), table.unread_reason(row))
+            };
+            assert_eq!(found("small"), (100, None), "{order:?}");
+            assert_eq!(found("limit"), (5000, None));
+            let reason = UnreadReason::Skipped(SkipReason::LargeDirectory);
+            assert_eq!(found("large"), (0, Some(reason)));
+            assert_eq!(table.diagnostics().skipped.get(&SkipReason::LargeDirectory), Some(&1));
+        }
+    }
+    let filtered = scan("/").filters(Filters::new().globs(["!0000"])).work_limit(limit);
+    assert_eq!(fake_table(&tree, filtered).len(), 4 + 99 + 4999 + 5000);
 }

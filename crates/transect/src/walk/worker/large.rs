@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use transect_sys::{Batch, Entry, FileType, ListStatus, Reader, Want};
 
-use super::{Reading, TaskOf, Worker};
+use super::{Listed, Reading, TaskOf, Worker};
 use crate::sink::Sink;
 use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
@@ -44,12 +44,13 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     ) -> Option<Reading<R, S>> {
         let first = children.len();
         let mut reading = self.begin(task)?;
-        while let Some(listing) = self.list(&reading.dir, &reading.handle) {
-            if listing == ListStatus::More && self.is_worth_sharing(&reading.handle) && may_share()
-            {
+        while let Some((status, is_judged)) = self.next_listed(&mut reading) {
+            if status == ListStatus::More && self.is_worth_sharing(&reading.handle) && may_share() {
+                let batch = std::mem::take(&mut self.batch);
+                reading.ahead.push_front(Listed { batch, status, is_judged });
                 return Some(reading);
             }
-            if self.read_listed(&mut reading, listing, children) == ListStatus::End {
+            if self.read_listed(&mut reading, status, is_judged, children) == ListStatus::End {
                 break;
             }
         }
@@ -63,7 +64,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         R::shares_queries(handle) && queried.count() >= MIN_QUERIES
     }
 
-    /// Reads the rest of a directory, whose next batch is listed, together with other threads.
+    /// Reads the rest of a directory, some of which is listed, together with other threads.
     /// `children` are the directories found in it so far, and no others.
     pub(in crate::walk) fn visit_shared(
         &mut self,
@@ -72,12 +73,17 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         children: &mut Tasks<R, S>,
     ) {
         let shared = self.shared;
-        let Reading { dir, handle, above, mut links } = reading;
+        let Reading { dir, handle, above, ahead: listed, mut links } = reading;
         let mut ahead = ListedAhead::new(handle, helpers.pending());
         let mut waits = DeviceWait::default();
-        let is_judged = self.prepare(&dir, &ahead.handle, ListStatus::More);
-        ahead.push(&mut self.batch, is_judged);
         let mut more = true;
+        for Listed { mut batch, status, is_judged } in listed {
+            ahead.push(&mut batch, is_judged);
+            more = status == ListStatus::More;
+        }
+        if helpers.pending().len() > 1 {
+            helpers.call(waits.take_proof());
+        }
         while (more || !ahead.is_empty()) && !shared.is_stopped() {
             if let Some((batch, is_judged)) = ahead.take_filled() {
                 self.batch = batch;
@@ -106,7 +112,8 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         }
         self.batch = ahead.empty_batch();
         let handle = ahead.close();
-        self.finish(Reading { dir, handle, above, links }, children);
+        let reading = Reading { dir, handle, above, ahead: VecDeque::new(), links };
+        self.finish(reading, children);
     }
 
     /// Queries the attributes of a batch that another thread listed.
@@ -133,7 +140,7 @@ struct ListedAhead<'w, H> {
     handle: Arc<H>,
     pending: &'w PendingBatches<H>,
     /// Oldest first.
-    batches: VecDeque<Listed>,
+    batches: VecDeque<Queried>,
     /// The number of the oldest.
     first: usize,
     back: Sender<(usize, Batch)>,
@@ -143,7 +150,7 @@ struct ListedAhead<'w, H> {
 }
 
 /// A batch that was listed; `None` while its attributes are queried.
-struct Listed {
+struct Queried {
     filled: Option<Batch>,
     is_judged: bool,
 }
@@ -173,7 +180,7 @@ impl<'w, H> ListedAhead<'w, H> {
     /// Takes a listed batch, and offers it to all threads.
     fn push(&mut self, batch: &mut Batch, is_judged: bool) {
         let (number, batch) = (self.first + self.len(), std::mem::take(batch));
-        self.batches.push_back(Listed { filled: None, is_judged });
+        self.batches.push_back(Queried { filled: None, is_judged });
         self.pending.push(PendingBatch::new(batch, number, &self.handle, &self.back));
     }
 
@@ -187,7 +194,7 @@ impl<'w, H> ListedAhead<'w, H> {
         while let Ok(filled) = self.filled.try_recv() {
             self.store(filled);
         }
-        let Listed { filled, is_judged } = self.batches.front_mut()?;
+        let Queried { filled, is_judged } = self.batches.front_mut()?;
         let taken = (filled.take()?, *is_judged);
         self.batches.pop_front();
         self.first += 1;
