@@ -124,6 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let task = Task::first(&[PathBuf::from(ROOT)], TaskOptions::default())?;
     let items = |list: u64| -> Vec<Item> {
         let item = |top| Item {
+            names: None,
             path: StoredPath::new(Path::new(&top_name(top))),
             ..task.items[0].clone()
         };

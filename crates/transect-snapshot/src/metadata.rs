@@ -136,14 +136,11 @@ impl Metadata {
     /// machine, the options, the scope, the time when the walk began and ended.
     pub fn of_walk(table: &Table, outcome: &Outcome<()>) -> Self {
         let roots: Vec<PathBuf> = table.roots().map(|root| table.path(root)).collect();
-        let mut metadata = Self {
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect(),
-            reader: Some(outcome.reader.as_str().to_owned()),
-            interrupted: outcome.interrupted,
-            complete: table.diagnostics().is_complete() && !outcome.interrupted,
-            ..Self::default()
-        };
+        let names = roots.iter().map(|root| root.to_string_lossy().into_owned());
+        let mut metadata = Self::of_table(table, names.collect());
+        metadata.reader = Some(outcome.reader.as_str().to_owned());
+        metadata.interrupted = outcome.interrupted;
+        metadata.complete &= !outcome.interrupted;
         for (row, path) in table.roots().zip(&roots) {
             let device = table.attributes(row).device();
             // A part can have thousands of roots on one file system.
@@ -156,6 +153,17 @@ impl Metadata {
                 metadata.file_systems.push(FileSystem::new(device, identity));
             }
         }
+        metadata
+    }
+
+    /// Returns what a table with these roots tells.
+    pub(crate) fn of_table(table: &Table, roots: Vec<String>) -> Self {
+        let mut metadata = Self {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            roots,
+            complete: table.diagnostics().is_complete(),
+            ..Self::default()
+        };
         metadata.set_fields(table.columns());
         metadata.set_diagnostics(table.diagnostics());
         metadata

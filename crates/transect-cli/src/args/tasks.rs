@@ -23,6 +23,8 @@ Examples:
     transect task --in task.json --out parts --next > tasks
   Read at most 100,000 entries and ten seconds:
     transect task --in task.json --out parts --entries 100000 --seconds 10
+  Give up a task that does not end wherever it runs:
+    transect task --in task.json --out parts --give-up
   Run the first task at once:
     transect task --first src | transect task --in - --out parts
 
@@ -53,12 +55,18 @@ pub(crate) struct TaskArgs {
     /// Begin no directory after N entries, whatever the task says
     #[arg(long, value_name = "N", conflicts_with = "first")]
     pub(crate) entries: Option<u64>,
+    /// Share directories with more than N entries among several tasks, whatever the task says
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    pub(crate) directory_entries: Option<u64>,
     /// Begin no directory after S seconds, whatever the task says
     #[arg(long, value_name = "S", conflicts_with = "first")]
     pub(crate) seconds: Option<f64>,
     /// Share what is left over among at most N tasks, whatever the task says
     #[arg(long, value_name = "N", conflicts_with = "first")]
     pub(crate) split: Option<usize>,
+    /// Read nothing, and publish a part with an error for each directory of the task
+    #[arg(long, conflicts_with = "first")]
+    pub(crate) give_up: bool,
     /// Print the tasks that follow, one per line, instead of the result
     #[arg(long, conflicts_with = "first")]
     pub(crate) next: bool,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use transect::{Cancel, FileType};
 use transect_snapshot::Metadata;
 use transect_snapshot::tasks::{
-    Commit, CommitLimits, Manifest, Outlined, TaskError, remove_unfinished,
+    Commit, CommitLimits, MANIFEST_NAME, Manifest, Outlined, TaskError, remove_unfinished,
 };
 use transect_sys::file::attributes_at;
 
@@ -18,9 +18,6 @@ use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
-
-/// The name of the file that lists the parts.
-const MANIFEST: &str = "_manifest.json";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -53,7 +50,7 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
         return Ok(interrupted());
     };
-    output::file::write(&args.folder.join(MANIFEST), |out| {
+    output::file::write(&args.folder.join(MANIFEST_NAME), |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
     })?;

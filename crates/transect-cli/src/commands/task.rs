@@ -19,13 +19,15 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     let (Some(input), Some(folder)) = (&args.input, &args.out) else { return print_first(args) };
     let mut task = read(input)?;
     task.entries = args.entries.unwrap_or(task.entries);
+    task.entries_of_directory = args.directory_entries.unwrap_or(task.entries_of_directory);
     task.seconds = args.seconds.or(task.seconds);
     task.split = args.split.unwrap_or(task.split);
     let task = task.checked().map_err(|error| failed(&error))?;
     let cancel = cancel_on_signal()?;
     transect_sys::host::raise_handle_limit();
     make_folder(folder)?;
-    let result = match task.run(folder, &cancel) {
+    let result = if args.give_up { task.give_up(folder) } else { task.run(folder, &cancel) };
+    let result = match result {
         Ok(result) => result,
         Err(TaskError::Cancelled) => {
             output::note("interrupted: no part was published");

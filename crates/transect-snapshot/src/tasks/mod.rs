@@ -11,8 +11,11 @@
 //! say what is left to do; there is no other state. `docs/FORMAT.md` describes them.
 
 mod commit;
+mod follow;
 mod publish;
+mod ranges;
 mod run;
+mod sink;
 
 use std::fmt;
 use std::io;
@@ -24,8 +27,12 @@ use transect::{Error, FieldMask};
 use crate::read::ReadError;
 
 pub use crate::stored_path::StoredPath;
+pub use ranges::NameRange;
 
 pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
+
+/// The name of the file that says what a finished scan consists of, in the folder of its parts.
+pub const MANIFEST_NAME: &str = "_manifest.json";
 
 /// The schema of [`Task`] as JSON.
 const TASK_SCHEMA: &str = "transect.task/1";
@@ -42,14 +49,24 @@ pub const DEFAULT_FIELDS: FieldMask = FieldMask::MTIME
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
 
-/// A directory that is to be read with everything below it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// A directory that is to be read with everything below it, or a part of one that is large.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Item {
     /// The index of its root.
     pub root: usize,
     /// The path from there; empty for the root itself.
     #[serde(flatten)]
     pub path: StoredPath,
+    /// Only the entries with these names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<NameRange>,
+}
+
+impl Item {
+    /// Returns the directory without the range.
+    fn whole(&self) -> Self {
+        Self { names: None, ..self.clone() }
+    }
 }
 
 /// How the tasks of a scan read.
@@ -79,6 +96,9 @@ pub struct Task {
     pub options: TaskOptions,
     /// The number of entries after which no directory is begun.
     pub entries: u64,
+    /// The maximum number of entries of a directory that one task reads; larger ones are shared out by ranges of
+    /// their names.
+    pub entries_of_directory: u64,
     /// The number of seconds after which no directory is begun; no limit if it is missing.
     pub seconds: Option<f64>,
     /// The maximum number of tasks that what is left over is shared among.
@@ -86,7 +106,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// Returns the first task of a scan: with a million entries, half a minute, and four tasks after it.
+    /// Returns the first task of a scan: with a million entries, half a minute, and four tasks after it, for
+    /// directories with up to 250,000 entries.
     ///
     /// # Errors
     /// A root is not absolute, or lies in another one.
@@ -109,10 +130,11 @@ impl Task {
         Ok(Self {
             schema: TASK_SCHEMA.to_owned(),
             id: id_of(&identity),
-            items: items.map(|root| Item { root, path: StoredPath::default() }).collect(),
+            items: items.map(|root| Item { root, ..Item::default() }).collect(),
             roots,
             options,
             entries: 1_000_000,
+            entries_of_directory: 250_000,
             seconds: Some(30.0),
             split: 4,
         })
@@ -141,14 +163,14 @@ impl Task {
     pub fn checked(self) -> Result<Self, TaskError> {
         let task = self;
         let invalid = |why: &str| TaskError::Invalid(format!("not a task: {why}"));
-        let is_id = task.id.len() == 32 && task.id.bytes().all(|digit| digit.is_ascii_hexdigit());
-        if !is_id {
+        if !is_id(&task.id) {
             return Err(invalid("its id has no 32 hexadecimal digits"));
         }
         if task.items.iter().any(|item| item.root >= task.roots.len() || !item.path.is_below()) {
             return Err(invalid("a directory lies outside of the roots"));
         }
-        if task.seconds.is_some_and(|seconds| !(0.0..1e9).contains(&seconds)) || task.split == 0 {
+        let is_no_time = task.seconds.is_some_and(|seconds| !(0.0..1e9).contains(&seconds));
+        if is_no_time || task.split == 0 || task.entries_of_directory == 0 {
             return Err(invalid("a limit is out of range"));
         }
         Ok(task)
@@ -177,6 +199,10 @@ impl Task {
 
 fn id_of(identity: &[u8]) -> String {
     blake3::hash(identity).to_hex()[..32].to_owned()
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 fn child_id(parent: &str, number: usize) -> String {

@@ -1,18 +1,27 @@
 //! Runs one task.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use transect::table::{Table, TableBuilder, UnreadReason};
-use transect::{Cancel, FaultKind, Operation, Outcome, ScanOptions, SkipReason, WorkLimit};
+use transect::table::{Table, TableBuilder, TableImporter, UnreadReason};
+use transect::{
+    Attributes, Cancel, FaultKind, FileType, Operation, Outcome, ScanOptions, SkipReason, WorkLimit,
+};
 
 use super::publish::publish;
+use super::ranges;
+use super::sink::{Left, Ranges, TaskSink};
 use super::{Item, Part, RESULT_SCHEMA, StoredPath, Task, TaskError, TaskResult};
 use super::{file_name, read_error};
 use crate::metadata::{Metadata, Scope};
 use crate::read::Snapshot;
 use crate::write::WriteError;
+
+/// The message of errors about directories whose task was given up.
+const GIVEN_UP: &str = "its task was given up";
 
 impl Task {
     /// Reads what the task is to read, and publishes a part in `folder`. If the part is there already, its task
@@ -21,29 +30,75 @@ impl Task {
     /// # Errors
     /// The folder cannot be written, or `cancel` is set. Errors inside the trees are counted in the part.
     pub fn run(&self, folder: &Path, cancel: &Cancel) -> Result<TaskResult, TaskError> {
-        let path = folder.join(file_name(&self.id));
-        if path.exists() {
-            return self.adopt(&path);
+        if let Some(result) = self.published(folder)? {
+            return Ok(result);
         }
         let started = now();
-        let (table, outcome) = self.walk(cancel)?;
+        let (table, left, outcome) = self.walk(cancel)?;
         if outcome.interrupted {
             return Err(TaskError::Cancelled);
         }
-        let part = self.part(&table);
+        let leftover = self.left_over(&table, &left, cancel);
         let mut metadata = Metadata::of_walk(&table, &outcome);
         self.forgive_vanished(&mut metadata);
         metadata.skipped.remove(SkipReason::LeftOver.as_str());
-        metadata.scope = Some(Scope {
-            one_file_system: self.options.one_file_system,
-            pseudo: self.options.pseudo,
-            ..Scope::default()
-        });
-        (metadata.started, metadata.ended) = (Some(started), Some(now()));
-        metadata.part = Some(part);
+        metadata.started = Some(started);
+        self.publish(folder, &table, metadata, leftover, cancel)
+    }
+
+    /// Publishes the part of a task that does not end wherever it runs: it has an error for each directory, and
+    /// nothing of what is in them. If the part is there already, nothing is given up.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn give_up(&self, folder: &Path) -> Result<TaskResult, TaskError> {
+        if let Some(result) = self.published(folder)? {
+            return Ok(result);
+        }
+        let mut importer = TableImporter::new(self.fields());
+        let mut roots = Vec::new();
+        for item in &self.items {
+            let path = self.path_of(item);
+            // To query it may be what does not end.
+            importer.enter(path.as_os_str(), &Attributes::of_type(FileType::Directory));
+            importer.fail_directory(io::Error::new(io::ErrorKind::TimedOut, GIVEN_UP));
+            let _ = importer.leave();
+            roots.push(path.to_string_lossy().into_owned());
+        }
+        let table = importer.finish().map_err(TaskError::Walk)?;
+        let mut metadata = Metadata::of_table(&table, roots);
+        metadata.started = Some(now());
+        self.publish(folder, &table, metadata, Vec::new(), &Cancel::new())
+    }
+
+    /// Publishes a part, or adopts the one that is there.
+    fn publish(
+        &self,
+        folder: &Path,
+        table: &Table,
+        metadata: Metadata,
+        leftover: Vec<Vec<Item>>,
+        cancel: &Cancel,
+    ) -> Result<TaskResult, TaskError> {
+        let metadata = Metadata {
+            scope: Some(Scope {
+                one_file_system: self.options.one_file_system,
+                pseudo: self.options.pseudo,
+                ..Scope::default()
+            }),
+            ended: Some(now()),
+            part: Some(Part {
+                task: self.id.clone(),
+                roots: self.roots.clone(),
+                items: self.items.clone(),
+                options: self.options,
+                leftover,
+            }),
+            ..metadata
+        };
         let name = file_name(&self.id);
-        let is_new =
-            publish(folder, &name, |out| Ok(crate::write(&table, &metadata, cancel, out)?));
+        let path = folder.join(&name);
+        let is_new = publish(folder, &name, |out| Ok(crate::write(table, &metadata, cancel, out)?));
         match is_new {
             Ok(true) => Ok(self.result(table.len(), &metadata, false)),
             Ok(false) => self.adopt(&path),
@@ -52,26 +107,68 @@ impl Task {
         }
     }
 
-    fn walk(&self, cancel: &Cancel) -> Result<(Table, Outcome<()>), TaskError> {
+    /// Returns the result of the task if its part is there.
+    ///
+    /// # Errors
+    /// The part cannot be read, or is of another scan.
+    pub fn published(&self, folder: &Path) -> Result<Option<TaskResult>, TaskError> {
+        let path = folder.join(file_name(&self.id));
+        path.exists().then(|| self.adopt(&path)).transpose()
+    }
+
+    fn walk(&self, cancel: &Cancel) -> Result<(Table, Left, Outcome<()>), TaskError> {
         let until = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        let plan = ScanOptions::new(self.items.iter().map(|item| self.path_of(item)))
+        let plan = ScanOptions::new(self.items_to_read().map(|item| self.path_of(item)))
             .one_file_system(self.options.one_file_system)
             .pseudo_file_systems(self.options.pseudo)
-            .work_limit(WorkLimit { entries: self.entries, until })
+            .work_limit(
+                WorkLimit::entries(self.entries)
+                    .until(until)
+                    .entries_of_directory(self.entries_of_directory),
+            )
             .cancel(cancel.clone())
             .plan()
             .map_err(TaskError::Walk)?;
         let builder = TableBuilder::new(self.fields());
-        let (sink, outcome) = plan.run(|| builder.sink()).map_err(TaskError::Walk)?.split();
-        Ok((sink.into_table().map_err(TaskError::Walk)?, outcome))
+        let ranges = Arc::new(self.ranges());
+        let sink = || TaskSink::new(builder.sink(), &ranges);
+        let (sink, outcome) = plan.run(sink).map_err(TaskError::Walk)?.split();
+        let (table, left) = sink.finish().map_err(TaskError::Walk)?;
+        Ok((table, left, outcome))
     }
 
-    /// Returns what the part says: the directories that are left over, in tree order.
-    fn part(&self, table: &Table) -> Part {
+    /// Returns the ranges of names to which roots of the walk are limited.
+    fn ranges(&self) -> Ranges {
+        let range = |item: &Item| {
+            let bounds = item.names.as_ref()?.bounds();
+            Some((self.path_of(item).into_os_string(), bounds))
+        };
+        self.items_to_read().filter_map(range).collect()
+    }
+
+    /// Returns what this task reads: of each directory that is divided only the first of its ranges.
+    fn items_to_read(&self) -> impl Iterator<Item = &Item> {
+        let mut divided = HashSet::new();
+        self.items
+            .iter()
+            .filter(move |item| item.names.is_none() || divided.insert((item.root, &item.path)))
+    }
+
+    /// Returns the other ranges: the work of the tasks that follow.
+    fn items_passed_on(&self) -> impl Iterator<Item = &Item> {
+        let mut divided = HashSet::new();
+        self.items
+            .iter()
+            .filter(move |item| item.names.is_some() && !divided.insert((item.root, &item.path)))
+    }
+
+    /// Returns the directories that are left over, in tree order, in a list for each task that follows. Large ones
+    /// are divided.
+    fn left_over(&self, table: &Table, left: &Left, cancel: &Cancel) -> Vec<Vec<Item>> {
         let items: HashMap<PathBuf, &Item> =
-            self.items.iter().map(|item| (self.path_of(item), item)).collect();
+            self.items_to_read().map(|item| (self.path_of(item), item)).collect();
         let left_over = UnreadReason::Skipped(SkipReason::LeftOver);
-        let mut left = Vec::new();
+        let mut found = Vec::new();
         let mut rows = table.in_tree_order();
         let mut root = None;
         while rows.advance(true) {
@@ -79,19 +176,27 @@ impl Task {
             if rows.depth() == 0 {
                 root = Some(table.path(row));
             }
-            if let Some(root) = &root
-                && table.unread_reason(row) == Some(left_over)
-            {
-                left.push(left_item(items[root], root, &table.path(row)));
+            let Some(root) = &root else { continue };
+            let is_read_elsewhere = rows.depth() == 0
+                && items[root].names.is_some()
+                && !left.ranges.contains(root.as_os_str());
+            if table.unread_reason(row) != Some(left_over) || is_read_elsewhere {
+                continue;
+            }
+            let path = table.path(row);
+            let item = left_item(items[root], root, &path);
+            if left.large.contains(&path) {
+                let range = item.names.clone().unwrap_or_default();
+                let ranges = ranges::divide(&path, &range, self.entries_of_directory, cancel);
+                found.extend(
+                    ranges.into_iter().map(|range| Item { names: Some(range), ..item.clone() }),
+                );
+            } else {
+                found.push(item);
             }
         }
-        Part {
-            task: self.id.clone(),
-            roots: self.roots.clone(),
-            items: self.items.clone(),
-            options: self.options,
-            leftover: split(left, self.split),
-        }
+        found.extend(self.items_passed_on().cloned());
+        split(found, self.split)
     }
 
     /// Counts directories as deleted, not as errors, that were there when they were left over and are gone now.
@@ -153,7 +258,8 @@ fn left_item(item: &Item, root: &Path, path: &Path) -> Item {
     if below.as_os_str().is_empty() {
         return item.clone();
     }
-    Item { root: item.root, path: StoredPath::new(&item.path.to_path().join(below)) }
+    let path = StoredPath::new(&item.path.to_path().join(below));
+    Item { root: item.root, path, names: None }
 }
 
 /// Returns the items in at most `lists` lists of neighbours, as long as each other.

@@ -18,19 +18,26 @@ use transect_testkit::{TempDir, trees};
 #[derive(Clone, Debug)]
 struct Cut {
     entries: Vec<u64>,
+    entries_of_directory: u64,
     split: usize,
     newest_first: bool,
 }
 
 impl Cut {
     fn into_single_directories() -> Self {
-        Self { entries: vec![1], split: 3, newest_first: true }
+        Self { entries: vec![1], entries_of_directory: 100_000, split: 3, newest_first: true }
     }
 }
 
 fn cuts() -> impl Strategy<Value = Cut> {
-    (prop::collection::vec(40..400_u64, 1..5), 1..6_usize, any::<bool>())
-        .prop_map(|(entries, split, newest_first)| Cut { entries, split, newest_first })
+    (prop::collection::vec(40..400_u64, 1..5), 20..200_u64, 1..6_usize, any::<bool>()).prop_map(
+        |(entries, entries_of_directory, split, newest_first)| Cut {
+            entries,
+            entries_of_directory,
+            split,
+            newest_first,
+        },
+    )
 }
 
 fn first(roots: &[PathBuf]) -> Task {
@@ -46,6 +53,7 @@ fn run_all(task: Task, folder: &Path, cut: &Cut) -> usize {
         let mut task = waiting.remove(next);
         task.entries = cut.entries[done % cut.entries.len()];
         (task.seconds, task.split) = (None, cut.split);
+        task.entries_of_directory = cut.entries_of_directory;
         waiting.extend(task.run(folder, &Cancel::new()).expect("it runs").tasks);
         done += 1;
     }
@@ -126,6 +134,30 @@ fn tasks_of_single_directories_same_as_walk() {
         fs::create_dir(&tree).unwrap();
         build(&tree);
         assert_same_as_walk(&[tree], &Cut::into_single_directories());
+    }
+}
+
+/// Directories with more names than one task may read are divided, down to single names.
+#[test]
+fn tasks_of_divided_directories_same_as_walk() {
+    for build in [
+        trees::basic as fn(&Path),
+        trees::links,
+        trees::hardlinks,
+        trees::loops,
+        trees::sparse,
+        trees::weirdnames,
+        trees::special,
+    ] {
+        let temp = TempDir::new();
+        let tree = temp.join("tree");
+        fs::create_dir(&tree).unwrap();
+        build(&tree);
+        for (entries, entries_of_directory, split) in [(1, 1, 3), (1000, 2, 1), (1000, 5, 100)] {
+            let cut =
+                Cut { entries: vec![entries], entries_of_directory, split, newest_first: false };
+            assert_same_as_walk(std::slice::from_ref(&tree), &cut);
+        }
     }
 }
 

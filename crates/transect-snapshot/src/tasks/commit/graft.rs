@@ -1,7 +1,8 @@
 //! Reads the rows of all parts as those of one tree.
 //!
 //! Where the rows of a part come to a directory that was left over, those of the part that read it follow: its root
-//! stands for the directory. Every part is read forwards.
+//! stands for the directory. If several parts have ranges of its names, the root of the first one does, and of the
+//! others only what is below their roots follows. Every part is read forwards.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -9,8 +10,9 @@ use std::path::PathBuf;
 use transect::{FileType, SkipReason};
 use transect_sys::name_from_bytes;
 
-use super::Commit;
-use super::parts::{PartFile, Place, inconsistent, part_of};
+use super::part_set::PartSet;
+use super::parts::{PartFile, inconsistent, part_of};
+use super::places::Place;
 use crate::read::rows::NameStack;
 use crate::read::{ReadError, RowReader};
 use crate::tasks::{Item, StoredPath, TaskError, read_error};
@@ -23,6 +25,20 @@ struct Frame<'c> {
     base: usize,
     /// The name of its root in the tree, until that was the current row.
     name: Option<Vec<u8>>,
+    /// Another part stands for the directory of its root, whose next range it has.
+    is_continued: bool,
+    /// The places of the ranges after it.
+    ranges: &'c [Place],
+}
+
+/// The next range of a directory begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Continued {
+    pub(super) level: usize,
+    /// The part that has it, and there the row of the directory, and the errors in and below it.
+    pub(super) part: usize,
+    pub(super) row_in_part: u64,
+    pub(super) errors: u64,
 }
 
 /// What a step led to.
@@ -47,7 +63,7 @@ enum Pending {
 
 /// The rows of the tree, one after the other.
 pub(super) struct Graft<'c> {
-    commit: &'c Commit,
+    set: &'c PartSet,
     /// The parts that are being read: each continues when the next one has ended.
     frames: Vec<Frame<'c>>,
     /// Readers of parts that were read before, the last one last: for the next of their roots.
@@ -67,17 +83,25 @@ pub(super) struct Graft<'c> {
     /// The number of directories that were left over and have been come to. A part cannot have one twice:
     /// the names in a directory are sorted.
     placed: usize,
+    continued: Vec<Continued>,
 }
 
 impl<'c> Graft<'c> {
     /// Returns the rows, before the first one. `open_parts` readers keep decoded pages, which take some memory.
-    pub(super) fn new(commit: &'c Commit, open_parts: usize) -> Self {
-        let first = &commit.parts[0].snapshot;
+    pub(super) fn new(set: &'c PartSet, open_parts: usize) -> Self {
+        let first = &set.parts[0].snapshot;
         first.source.keep_open();
         let rows = first.rows();
         Self {
-            commit,
-            frames: vec![Frame { part: 0, rows, base: 0, name: None }],
+            set,
+            frames: vec![Frame {
+                part: 0,
+                rows,
+                base: 0,
+                name: None,
+                is_continued: false,
+                ranges: &[],
+            }],
             closed: VecDeque::new(),
             open_parts: open_parts.max(1),
             row: 0,
@@ -88,6 +112,7 @@ impl<'c> Graft<'c> {
             root: 0,
             pending: Pending::Nothing,
             placed: 0,
+            continued: Vec::new(),
         }
     }
 
@@ -115,19 +140,27 @@ impl<'c> Graft<'c> {
             Pending::Nothing => {}
             // If the part has no row for the directory that it left over, that is skipped.
             Pending::Begin => enters = self.begin_part()?,
-            Pending::End => {
-                self.end_part();
-                // The directory that this part stood for.
-                enters = false;
-            }
+            // Without another range, the directory that this part stood for is skipped.
+            Pending::End => enters = self.end_part(),
         }
-        if let Some(frame) = self.frames.last_mut() {
+        while let Some(frame) = self.frames.last_mut() {
             let part = frame.part;
-            let failed = |error: ReadError| read_error(&self.commit.parts[part].path, error);
+            let failed = |error: ReadError| read_error(&self.set.parts[part].path, error);
             let more = if enters { frame.rows.advance() } else { frame.rows.advance_past() };
             if !more.map_err(failed)? {
                 self.pending = Pending::End;
                 return Ok(Step::Part);
+            }
+            if frame.rows.depth() == 0 && frame.is_continued {
+                let (level, rows) = (frame.base, &frame.rows);
+                let errors = rows.errors().unwrap_or(0);
+                self.continued.push(Continued { level, part, row_in_part: rows.row(), errors });
+                enters = rows.file_type() == FileType::Directory;
+                continue;
+            }
+            if frame.rows.depth() == 0 && frame.rows.file_type() != FileType::Directory {
+                // It is something else by now: nothing can be in it.
+                frame.ranges = &[];
             }
             self.level = frame.base + frame.rows.depth() as usize;
             self.root_name = frame.name.take();
@@ -160,23 +193,25 @@ impl<'c> Graft<'c> {
             path.extend(above.map(|name| name_from_bytes(name.to_vec())));
             path.push(name_from_bytes(name.clone()));
         }
-        let item = Item { root: self.root, path: StoredPath::new(&path) };
+        let item = Item { root: self.root, path: StoredPath::new(&path), names: None };
         self.placed += 1;
-        match self.commit.places.get(&(part, item)).copied() {
-            Some(Place::Rows { part, first, rows: count }) => {
+        let set = self.set;
+        match set.places.get(&(part, item)).map(Vec::as_slice) {
+            Some(&[Place::Rows { part, first, rows: count }, ref ranges @ ..]) => {
                 let rows = self.reader(part, first, count);
-                self.frames.push(Frame { part, rows, base: level, name: Some(name) });
+                let (name, is_continued) = (Some(name), false);
+                self.frames.push(Frame { part, rows, base: level, name, is_continued, ranges });
                 // Of parts in parts in parts only the last ones keep their pages.
                 if let Some(above) = self.frames.len().checked_sub(self.open_parts + 1) {
                     let Frame { part, rows, .. } = &mut self.frames[above];
                     rows.release();
-                    self.commit.parts[*part].snapshot.source.close();
+                    self.set.parts[*part].snapshot.source.close();
                 }
                 Ok(true)
             }
-            Some(Place::Gone) => Ok(false),
+            Some(_) => Ok(false),
             None => {
-                let part = &self.commit.parts[part];
+                let part = &self.set.parts[part];
                 Err(inconsistent(part, &format!("left '{}' over for no task", path.display())))
             }
         }
@@ -191,28 +226,47 @@ impl<'c> Graft<'c> {
                 rows
             }
             None => {
-                let snapshot = &self.commit.parts[part].snapshot;
+                let snapshot = &self.set.parts[part].snapshot;
                 snapshot.source.keep_open();
                 snapshot.rows_of(first, count)
             }
         }
     }
 
-    fn end_part(&mut self) {
-        let Some(Frame { part, rows, .. }) = self.frames.pop() else { return };
+    /// Ends with the current part, and begins with the next range of its directory. Returns whether there is one.
+    fn end_part(&mut self) -> bool {
+        let Some(Frame { part, rows, base, mut ranges, .. }) = self.frames.pop() else {
+            return false;
+        };
         if let Some(above) = self.frames.last() {
-            self.commit.parts[above.part].snapshot.source.keep_open();
+            self.set.parts[above.part].snapshot.source.keep_open();
         }
         self.closed.push_back((part, rows));
         if self.closed.len() > self.open_parts
             && let Some((part, _)) = self.closed.pop_front()
         {
-            self.commit.parts[part].snapshot.source.close();
+            self.set.parts[part].snapshot.source.close();
         }
+        while let [range, others @ ..] = ranges {
+            ranges = others;
+            if let &Place::Rows { part, first, rows: count } = range {
+                let rows = self.reader(part, first, count);
+                self.frames.push(Frame {
+                    part,
+                    rows,
+                    base,
+                    name: None,
+                    is_continued: true,
+                    ranges,
+                });
+                return true;
+            }
+        }
+        false
     }
 
     fn root_of(&self, name: &[u8]) -> Result<usize, TaskError> {
-        let first = &self.commit.parts[0];
+        let first = &self.set.parts[0];
         let name = name_from_bytes(name.to_vec());
         let mut roots = part_of(&first.snapshot).roots.iter();
         let root = roots.position(|root| root.to_path().as_os_str() == name);
@@ -239,6 +293,16 @@ impl<'c> Graft<'c> {
         self.root_name.is_some() || self.level == 0
     }
 
+    /// Returns whether the current row is a directory whose names are divided among parts.
+    pub(super) fn is_divided(&self) -> bool {
+        self.root_name.is_some() && !self.frame().ranges.is_empty()
+    }
+
+    /// Removes and returns the ranges that began since the last call.
+    pub(super) fn take_continued(&mut self) -> Vec<Continued> {
+        std::mem::take(&mut self.continued)
+    }
+
     /// Returns the row behind the last one that was read of the current part.
     pub(super) fn row_in_part_behind(&self) -> u64 {
         match self.pending {
@@ -263,6 +327,6 @@ impl<'c> Graft<'c> {
 
     /// Returns the number of directories that were left over and are in no part, at the end.
     pub(super) fn missing(&self) -> usize {
-        self.commit.places.len() - self.placed
+        self.set.places.len() - self.placed
     }
 }

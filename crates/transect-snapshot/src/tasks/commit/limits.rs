@@ -27,7 +27,7 @@ pub struct CommitLimits {
 impl CommitLimits {
     /// The least memory that a commit needs.
     pub const MIN_MEMORY: u64 = 64 << 20;
-    /// The memory that a commit uses if nothing else is said.
+    /// The default memory.
     pub const DEFAULT_MEMORY: u64 = 256 << 20;
 }
 

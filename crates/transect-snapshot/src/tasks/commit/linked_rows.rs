@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use transect::FileType;
 
-use super::Commit;
+use super::part_set::PartSet;
 use super::parts::{OpenPart, PartFile};
 use crate::read::ReadError;
 use crate::read::column_rows::ColumnRows;
@@ -78,20 +78,20 @@ impl<'c> LinkedRows<'c> {
 
 /// Such names in the parts that were asked last.
 pub(super) struct LinkedRowsOfParts<'c> {
-    commit: &'c Commit,
+    set: &'c PartSet,
     /// The maximum number of parts.
     limit: usize,
     parts: VecDeque<(usize, LinkedRows<'c>)>,
 }
 
 impl<'c> LinkedRowsOfParts<'c> {
-    pub(super) fn new(commit: &'c Commit, limit: usize) -> Self {
-        Self { commit, limit, parts: VecDeque::new() }
+    pub(super) fn new(set: &'c PartSet, limit: usize) -> Self {
+        Self { set, limit, parts: VecDeque::new() }
     }
 
     /// Returns the first such row of a part from a row on.
     pub(super) fn next(&mut self, part: usize, row: u64) -> Result<Option<u64>, TaskError> {
-        let open = &self.commit.parts[part];
+        let open = &self.set.parts[part];
         let at = self.parts.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
             if self.parts.len() >= self.limit {
                 self.parts.pop_front();

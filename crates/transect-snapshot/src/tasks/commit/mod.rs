@@ -13,19 +13,21 @@ mod limits;
 mod linked_rows;
 mod links;
 mod outline;
+mod part_set;
 mod parts;
+mod places;
 mod spine;
 mod stream;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use transect::{Cancel, Diagnostics, FieldMask, SkipReason};
+use transect::{Cancel, Diagnostics, SkipReason};
 use transect_sys::ReadAt;
 
-use super::{Item, TaskError, child_id, file_name, read_error};
+use super::{TaskError, file_name, read_error};
 use crate::metadata::{FileSystem, Metadata};
 use crate::write::{self, PageColumns, PageSource};
 
@@ -34,18 +36,16 @@ pub use parts::remove_unfinished;
 
 use limits::Resources;
 use outline::Outline;
-use parts::{OpenPart, Place, check_continues, find_roots, first_of, open_all, part_of};
+use part_set::PartSet;
+use parts::OpenPart;
 use stream::RowStream;
 
 /// The schema of [`Manifest`] as JSON.
 const MANIFEST_SCHEMA: &str = "transect.manifest/1";
 
-/// The parts of one scan, all of them.
+/// All parts of a scan, to be put together.
 pub struct Commit {
-    /// In the order of their tasks: each before those that follow from it.
-    parts: Vec<OpenPart>,
-    /// For each directory that a part left over, by the number of that part: where it is a root.
-    places: HashMap<(usize, Item), Place>,
+    parts: PartSet,
 }
 
 /// What a finished scan consists of.
@@ -85,30 +85,7 @@ impl Commit {
     /// # Errors
     /// Tasks have not run ([`TaskError::Pending`]), the folder has parts of several scans, or one of them is damaged.
     pub fn open(folder: &Path) -> Result<Self, TaskError> {
-        let mut found = open_all(folder)?;
-        let first = first_of(folder, &found)?;
-        let mut parts: Vec<OpenPart> = Vec::new();
-        let mut places = HashMap::new();
-        let mut missing = Vec::new();
-        // The ids of tasks, and the part and the list that they follow from.
-        let mut ids = VecDeque::from([(first, None)]);
-        while let Some((id, from)) = ids.pop_front() {
-            let Some(part) = found.remove(&id) else {
-                missing.push(id);
-                continue;
-            };
-            if let Some((above, list)) = from {
-                check_continues(&part, &parts[0], &parts[above], list)?;
-                find_roots(above, parts.len(), &part, &mut places)?;
-            }
-            let lists = 0..part_of(&part.snapshot).leftover.len();
-            ids.extend(lists.map(|list| (child_id(&id, list), Some((parts.len(), list)))));
-            parts.push(part);
-        }
-        if let Some(id) = missing.first() {
-            return Err(TaskError::Pending(missing.len(), id.clone()));
-        }
-        Ok(Self { parts, places })
+        Ok(Self { parts: PartSet::open(folder)? })
     }
 
     /// Returns what the scan consists of.
@@ -124,23 +101,18 @@ impl Commit {
         };
         Ok(Manifest {
             schema: MANIFEST_SCHEMA,
-            first: self.parts[0].id.clone(),
-            parts: self.parts.iter().map(part).collect::<Result<_, TaskError>>()?,
+            first: self.parts.parts[0].id.clone(),
+            parts: self.parts.parts.iter().map(part).collect::<Result<_, TaskError>>()?,
             entries,
             errors: metadata.errors,
             complete: metadata.complete,
         })
     }
 
-    /// Returns the attributes that the parts have.
-    fn fields(&self) -> FieldMask {
-        self.parts[0].snapshot.metadata().fields()
-    }
-
     /// Returns the metadata of the whole: what was read, and when. What only the caller knows is empty.
     pub fn metadata(&self) -> Metadata {
-        let all = || self.parts.iter().map(|part| part.snapshot.metadata());
-        let first = self.parts[0].snapshot.metadata();
+        let all = || self.parts.parts.iter().map(|part| part.snapshot.metadata());
+        let first = self.parts.parts[0].snapshot.metadata();
         let mut diagnostics = Diagnostics::default();
         all().for_each(|metadata| diagnostics.merge(metadata.diagnostics()));
         diagnostics.skipped.remove(&SkipReason::LeftOver);
@@ -159,7 +131,7 @@ impl Commit {
             complete: all().all(|metadata| metadata.complete),
             ..Metadata::default()
         };
-        metadata.set_fields(self.fields());
+        metadata.set_fields(self.parts.fields());
         metadata.set_diagnostics(&diagnostics);
         metadata
     }
@@ -174,14 +146,14 @@ impl Commit {
         cancel: &Cancel,
     ) -> Result<Outlined<'_>, TaskError> {
         let resources = Resources::within(limits);
-        let outline = outline::outline(self, &resources, cancel)?;
-        Ok(Outlined { commit: self, outline, resources })
+        let outline = outline::outline(&self.parts, &resources, cancel)?;
+        Ok(Outlined { parts: &self.parts, outline, resources })
     }
 }
 
 /// Parts of which the first pass is done.
 pub struct Outlined<'c> {
-    commit: &'c Commit,
+    parts: &'c PartSet,
     outline: Outline,
     resources: Resources,
 }
@@ -203,9 +175,9 @@ impl Outlined<'_> {
         cancel: &Cancel,
         out: &mut dyn Write,
     ) -> Result<(), TaskError> {
-        let Self { commit, outline, resources } = self;
+        let Self { parts, outline, resources } = self;
         let rows = outline.rows as usize;
-        let mut stream = RowStream::new(commit, outline, &resources, cancel);
+        let mut stream = RowStream::new(parts, outline, &resources, cancel);
         let source = PageSource {
             rows,
             next: |rows| stream.page(rows),

@@ -8,12 +8,13 @@ use std::io;
 
 use transect::{Cancel, FieldMask, FileType};
 
-use super::graft::Graft;
+use super::graft::{Continued, Graft};
+use super::limits::Resources;
 use super::linked_rows::LinkedRowsOfParts;
 use super::links::{Changes, LinkedName, LinkedNames, NamePlace};
+use super::part_set::PartSet;
 use super::parts::OpenPart;
 use super::spine::{OpenSpine, Spine, SpineReader, Totals};
-use super::{Commit, Resources};
 use crate::read::StoredTotals;
 use crate::tasks::TaskError;
 
@@ -43,7 +44,7 @@ struct OpenDirectory {
 }
 
 struct Outliner<'c> {
-    commit: &'c Commit,
+    set: &'c PartSet,
     graft: Graft<'c>,
     fields: FieldMask,
     open: Vec<OpenDirectory>,
@@ -55,19 +56,19 @@ struct Outliner<'c> {
 
 /// Reads what is needed of all parts.
 pub(super) fn outline(
-    commit: &Commit,
+    set: &PartSet,
     resources: &Resources,
     cancel: &Cancel,
 ) -> Result<Outline, TaskError> {
     let Resources { space, sort_memory, open_parts, .. } = resources;
     let mut outliner = Outliner {
-        commit,
-        graft: Graft::new(commit, *open_parts),
-        fields: commit.fields() | SIZES,
+        set,
+        graft: Graft::new(set, *open_parts),
+        fields: set.fields() | SIZES,
         open: Vec::new(),
         spine: Spine::new(space, *sort_memory),
         links: LinkedNames::new(space, *sort_memory),
-        linked_rows: LinkedRowsOfParts::new(commit, *open_parts),
+        linked_rows: LinkedRowsOfParts::new(set, *open_parts),
         resources,
     };
     let rows = outliner.read(cancel)?;
@@ -87,6 +88,7 @@ impl Outliner<'_> {
             if cancel.is_cancelled() {
                 return Err(TaskError::Cancelled);
             }
+            self.continue_divided()?;
             self.leave_to(self.graft.level())?;
             (rows, enters) = self.add()?;
             // Rows have numbers of 32 bits.
@@ -94,6 +96,7 @@ impl Outliner<'_> {
                 return Err(TaskError::Walk(transect::Error::TooManyEntries));
             }
         }
+        self.continue_divided()?;
         self.leave_to(0)?;
         match self.graft.missing() {
             0 => Ok(rows),
@@ -155,14 +158,15 @@ impl Outliner<'_> {
     /// Adds a directory, and returns whether it is entered.
     fn add_directory(&mut self) -> Result<bool, TaskError> {
         let (graft, rows) = (&self.graft, self.graft.rows());
-        let part: &OpenPart = &self.commit.parts[graft.part()];
+        let part: &OpenPart = &self.set.parts[graft.part()];
         let below = rows.row() + 1..rows.row().saturating_add(rows.entries());
         let errors = rows.errors().unwrap_or(0);
         let mut is_complete = self.open.last().is_some_and(|above| above.spine.is_none());
         let mut spine = None;
         if !is_complete {
             let stored = rows.totals().unwrap_or_default();
-            is_complete = !part.leaves_over(&below) && !is_saturated(&stored);
+            let is_whole = !part.leaves_over(&below) && !graft.is_divided();
+            is_complete = is_whole && !is_saturated(&stored);
             let attributes = rows.attributes_of(self.fields);
             let above = self.open.last_mut();
             if let Some(above) = above {
@@ -198,6 +202,17 @@ impl Outliner<'_> {
             spine,
         });
         Ok(true)
+    }
+
+    /// Continues with directories whose names are divided, where they are in the next part.
+    fn continue_divided(&mut self) -> Result<(), TaskError> {
+        for Continued { level, part, row_in_part, errors } in self.graft.take_continued() {
+            self.leave_to(level + 1)?;
+            let open = self.open.last_mut().expect("BUG: a divided directory is of the spine");
+            (open.part, open.row_in_part) = (part, row_in_part);
+            open.errors = open.errors.saturating_add(errors);
+        }
+        Ok(())
     }
 
     /// Leaves the directories from this level on.

@@ -1,7 +1,6 @@
 //! The parts in a folder: which there are, and whether they fit together.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
@@ -9,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transect::SkipReason;
-use transect_sys::{ReadAt, name_from_bytes};
+use transect_sys::ReadAt;
 
 use crate::read::Snapshot;
 use crate::schema::Column;
-use crate::tasks::{Item, Part, Task, TaskError, child_id, read_error};
+use crate::tasks::{Part, TaskError, child_id, read_error};
 
 /// A part that is open for reading.
 pub(super) struct OpenPart {
@@ -30,15 +29,6 @@ impl OpenPart {
         let first = self.left_over.partition_point(|&row| row < rows.start);
         self.left_over.get(first).is_some_and(|row| rows.contains(row))
     }
-}
-
-/// A root of a part.
-#[derive(Clone, Copy)]
-pub(super) enum Place {
-    /// Rows of a part.
-    Rows { part: usize, first: u64, rows: u64 },
-    /// The directory was deleted before its task began.
-    Gone,
 }
 
 /// Removes what killed tasks left of the parts that they were writing. To be called when no task runs any more.
@@ -139,42 +129,6 @@ pub(super) fn check_continues(
 
 pub(super) fn inconsistent(part: &OpenPart, what: &str) -> TaskError {
     TaskError::Invalid(format!("'{}' {what}", part.path.display()))
-}
-
-/// Finds the rows of the roots of a part, which the part with the number `above` left over.
-pub(super) fn find_roots(
-    above: usize,
-    number: usize,
-    open: &OpenPart,
-    places: &mut HashMap<(usize, Item), Place>,
-) -> Result<(), TaskError> {
-    let part = part_of(&open.snapshot);
-    let mut named: HashMap<OsString, &Item> = HashMap::new();
-    for item in &part.items {
-        let Some(root) = part.roots.get(item.root) else {
-            return Err(inconsistent(open, "names a root that there is not"));
-        };
-        named.insert(Task::join(root.to_path(), item).into_os_string(), item);
-        if places.insert((above, item.clone()), Place::Gone).is_some() {
-            return Err(inconsistent(open, "has a directory twice"));
-        }
-    }
-    let failed = |error| read_error(&open.path, error);
-    let mut rows = open.snapshot.rows();
-    let mut more = rows.advance().map_err(failed)?;
-    while more {
-        let Some(item) = named.remove(&name_from_bytes(rows.name().to_vec())) else {
-            return Err(inconsistent(open, "has rows that its task did not read"));
-        };
-        let (first, count) = (rows.row(), rows.entries());
-        places.insert((above, item.clone()), Place::Rows { part: number, first, rows: count });
-        more = rows.advance_past().map_err(failed)?;
-    }
-    let metadata = open.snapshot.metadata();
-    match named.len() as u64 <= metadata.vanished.saturating_add(metadata.errors) {
-        true => Ok(()),
-        false => Err(inconsistent(open, "has no rows of directories that were there")),
-    }
 }
 
 /// A file of which a handle is kept only for some time: there can be more parts than a process may open.

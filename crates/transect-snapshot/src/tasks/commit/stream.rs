@@ -9,10 +9,11 @@ use std::ops::Range;
 use transect::{Cancel, FieldMask, FileType};
 
 use super::graft::{Graft, Step};
+use super::limits::Resources;
 use super::links::Bytes;
 use super::outline::{Outline, SIZES};
+use super::part_set::PartSet;
 use super::spine::Totals;
-use super::{Commit, Resources};
 use crate::read::ReadError;
 use crate::read::attribute_columns::ATTRIBUTES;
 use crate::schema::Column;
@@ -21,7 +22,7 @@ use crate::write::{DirectoryValues, PageColumns, ParentPaths, RowValues};
 
 /// The rows of the whole tree.
 pub(super) struct RowStream<'c> {
-    commit: &'c Commit,
+    set: &'c PartSet,
     graft: Graft<'c>,
     outline: Outline,
     fields: FieldMask,
@@ -42,14 +43,14 @@ struct Page {
 impl<'c> RowStream<'c> {
     /// Returns the rows, before the first one.
     pub(super) fn new(
-        commit: &'c Commit,
+        set: &'c PartSet,
         outline: Outline,
         resources: &'c Resources,
         cancel: &'c Cancel,
     ) -> Self {
-        let graft = Graft::new(commit, resources.open_parts);
-        let (fields, paths) = (commit.fields() | SIZES, ParentPaths::default());
-        Self { commit, graft, outline, fields, paths, cancel, resources }
+        let graft = Graft::new(set, resources.open_parts);
+        let (fields, paths) = (set.fields() | SIZES, ParentPaths::default());
+        Self { set, graft, outline, fields, paths, cancel, resources }
     }
 
     /// Returns the next page, of which these are the rows.
@@ -95,8 +96,7 @@ impl<'c> RowStream<'c> {
         let rows = self.graft.rows();
         let end = self.graft.row_in_part_behind();
         let of_part = end - directories.len() as u64..end;
-        let failed =
-            |error: ReadError| read_error(&self.commit.parts[self.graft.part()].path, error);
+        let failed = |error: ReadError| read_error(&self.set.parts[self.graft.part()].path, error);
         let stored = ATTRIBUTES.iter().filter(|(field, ..)| self.fields.contains(*field));
         for &(_, column, _) in stored {
             let mut index = first;
