@@ -43,11 +43,16 @@ __all__ = [
     "Usage",
     "Walk",
     "__version__",
+    "commit",
     "diff",
+    "first_task",
+    "give_up_task",
     "glob",
     "list",
     "map",
+    "read_part",
     "read_snapshot",
+    "run_task",
     "scan",
     "transform",
     "usage",
@@ -509,3 +514,16 @@ def walk(
     pseudo_file_systems: bool = False,
     threads: int | None = None,
 ) -> Walk: ...
+
+# For `transect.distributed`.
+def first_task(paths: _Path | Iterable[_Path], options: str, directory_entries: int) -> str: ...
+def run_task(
+    first: str, folder: _Path, place: tuple[str, int] | None = None, *, entries: int, seconds: float | None = None, split: int
+) -> bool: ...
+def give_up_task(first: str, folder: _Path, place: tuple[str, int] | None = None) -> None: ...
+def read_part(
+    first: str, folder: _Path, place: tuple[str, int] | None = None
+) -> tuple[str, int, int, int] | None: ...
+def commit(
+    folder: _Path, output: _Path | None = None, *, memory: int | None = None, options: Sequence[str] = ...
+) -> tuple[int, int, int]: ...

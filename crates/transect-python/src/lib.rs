@@ -35,6 +35,7 @@ mod rows;
 mod scan;
 mod snapshot;
 mod table;
+mod tasks;
 mod transform;
 mod usage;
 mod walk;
@@ -68,6 +69,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scan::scan, module)?)?;
     module.add_function(wrap_pyfunction!(scan::read_snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(scan::usage, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::commit, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::first_task, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::give_up_task, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::read_part, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::run_task, module)?)?;
     module.add_function(wrap_pyfunction!(transform::transform, module)?)?;
     module.add_function(wrap_pyfunction!(walk::walk, module)?)?;
     fork::register(module)

@@ -7,8 +7,17 @@ use std::sync::{Mutex, PoisonError};
 use crate::loudly_skip;
 
 /// The packages, in the versions that the registry has when the folder is made.
-const PACKAGES: [&str; 8] =
-    ["basedpyright", "duckdb", "maturin", "mypy", "pandas", "polars", "pyarrow", "pytest"];
+const PACKAGES: [&str; 9] = [
+    "basedpyright",
+    "dask[dataframe,distributed]",
+    "duckdb",
+    "maturin",
+    "mypy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest",
+];
 
 /// Returns the folder with the programs of a Python that has `PACKAGES`; without a network, reports a
 /// skip of `test`. It is made once below `folder`, which is

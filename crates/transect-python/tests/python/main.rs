@@ -29,7 +29,7 @@ fn lay_out() -> TempDir {
     for name in ["transect", "tests", "pyproject.toml"] {
         copy(&sources.join(name), &folder.join(name));
     }
-    for name in ["PYTHON.md", "python.ipynb"] {
+    for name in ["DISTRIBUTED.md", "PYTHON.md", "python.ipynb"] {
         copy(&repository().join("docs").join(name), &folder.join(name));
     }
     // Cargo builds it for this test, beside the test itself.

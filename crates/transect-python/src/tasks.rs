@@ -1,0 +1,191 @@
+//! Scans of many tasks, for `transect.distributed`: what its processes pass on is text and numbers.
+
+use std::path::Path;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use transect::Cancel;
+use transect_snapshot::tasks::{
+    Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions, remove_unfinished,
+};
+use transect_transform::publish::put_with;
+
+use crate::paths::{parse_path, parse_paths};
+use crate::{errors, job, snapshot};
+
+/// The id of a task; of its part the number of rows, with those of directories that are left over, and of errors inside the
+/// trees; the number of tasks that follow.
+type Published = (String, u64, u64, usize);
+
+/// Return the first task of a scan, as JSON. `options` are those of tasks, as JSON. Larger directories are shared
+/// among several tasks.
+#[pyfunction]
+pub(crate) fn first_task(
+    paths: &Bound<'_, PyAny>,
+    options: &str,
+    directory_entries: u64,
+) -> PyResult<String> {
+    let absolute = paths.py().import("os")?.getattr("path")?.getattr("abspath")?;
+    let paths = parse_paths(paths)?.into_iter().map(|path| parse_path(&absolute.call1((path,))?));
+    let paths: Vec<_> = paths.collect::<PyResult<_>>()?;
+    let options: TaskOptions = serde_json::from_str(options).map_err(no_json)?;
+    let mut task =
+        Task::first(&paths, options).map_err(|error| exception(absolute.py(), &error))?;
+    task.entries_of_directory = directory_entries;
+    let task = task.checked().map_err(|error| exception(absolute.py(), &error))?;
+    serde_json::to_string(&task).map_err(no_json)
+}
+
+/// Run a task of the scan that begins with `first`: that task, or the one that follows from `place`, the id of
+/// another task and the number of its list. The task publishes its part in `folder`, unless it is there. Returns
+/// whether it was, or another process was faster.
+#[pyfunction]
+#[pyo3(signature = (first, folder, place=None, *, entries, seconds=None, split))]
+pub(crate) fn run_task(
+    py: Python<'_>,
+    first: &str,
+    folder: &Bound<'_, PyAny>,
+    place: Option<(String, usize)>,
+    entries: u64,
+    seconds: Option<f64>,
+    split: usize,
+) -> PyResult<bool> {
+    let (folder, mut first) = (parse_path(folder)?, parse_task(py, first)?);
+    (first.entries, first.seconds, first.split) = (entries, seconds, split);
+    let first = first.checked().map_err(|error| exception(py, &error))?;
+    let cancel = Cancel::new();
+    let run = || task_at(first, &folder, place)?.run(&folder, &cancel);
+    let result = job::run(py, &cancel, |_| Ok(()), run)?;
+    result.map(|result| result.adopted).map_err(|error| exception(py, &error))
+}
+
+/// Publish a part with an error for each directory of a task that does not end. The arguments are those of `run_task`.
+#[pyfunction]
+#[pyo3(signature = (first, folder, place=None))]
+pub(crate) fn give_up_task(
+    py: Python<'_>,
+    first: &str,
+    folder: &Bound<'_, PyAny>,
+    place: Option<(String, usize)>,
+) -> PyResult<()> {
+    let (folder, first) = (parse_path(folder)?, parse_task(py, first)?);
+    let give_up = || task_at(first, &folder, place)?.give_up(&folder);
+    py.detach(give_up).map_err(|error| exception(py, &error)).map(drop)
+}
+
+/// Read what the part of a task says, if it is there: the id of the task, the number of rows, with those of directories that
+/// are left over, of errors inside the trees, and of tasks that follow. The arguments are those of `run_task`.
+#[pyfunction]
+#[pyo3(signature = (first, folder, place=None))]
+pub(crate) fn read_part(
+    py: Python<'_>,
+    first: &str,
+    folder: &Bound<'_, PyAny>,
+    place: Option<(String, usize)>,
+) -> PyResult<Option<Published>> {
+    let (folder, first) = (parse_path(folder)?, parse_task(py, first)?);
+    let read = || task_at(first, &folder, place)?.published(&folder);
+    let result = py.detach(read).map_err(|error| exception(py, &error))?;
+    Ok(result.map(|it| (it.task, it.rows, it.errors, it.tasks.len())))
+}
+
+fn parse_task(py: Python<'_>, text: &str) -> PyResult<Task> {
+    Task::from_json(text.as_bytes()).map_err(|error| exception(py, &error))
+}
+
+fn task_at(first: Task, folder: &Path, place: Option<(String, usize)>) -> Result<Task, TaskError> {
+    match place {
+        Some((above, list)) => first.following(folder, &above, list),
+        None => Ok(first),
+    }
+}
+
+/// Check that all tasks of a scan have run and that their parts fit together, store them as one snapshot in
+/// `output`, if there is one, and write the manifest. `memory` is in bytes.
+///
+/// Returns the number of parts, of entries, and of errors.
+#[pyfunction]
+#[pyo3(signature = (folder, output=None, *, memory=None, options=Vec::new()))]
+pub(crate) fn commit(
+    py: Python<'_>,
+    folder: &Bound<'_, PyAny>,
+    output: Option<&Bound<'_, PyAny>>,
+    memory: Option<u64>,
+    options: Vec<String>,
+) -> PyResult<(usize, u64, u64)> {
+    let folder = parse_path(folder)?;
+    let output = output.map(parse_path).transpose()?;
+    let beside = output.as_deref().and_then(Path::parent).filter(|it| !it.as_os_str().is_empty());
+    let limits = CommitLimits {
+        memory: memory.unwrap_or(CommitLimits::DEFAULT_MEMORY),
+        folder: beside.unwrap_or(&folder).to_owned(),
+    };
+    let host = snapshot::host(py)?;
+    let cancel = Cancel::new();
+    let run = || -> Result<Manifest, Failed> {
+        let commit = Commit::open(&folder)?;
+        let outlined = commit.outline(&limits, &cancel)?;
+        let mut metadata = commit.metadata();
+        (metadata.host, metadata.options) = (host, options);
+        let manifest = commit.manifest(outlined.entries(), &metadata)?;
+        if let Some(output) = &output {
+            let mut refused = None;
+            let written = put_with(output, |out| {
+                outlined
+                    .write(&metadata, &cancel, out)
+                    .map_err(|error| std::io::Error::other(refused.insert(error).to_string()))
+            });
+            match refused {
+                // The output failed: its error has the name.
+                Some(TaskError::Write(path, error)) if path.as_os_str().is_empty() => {
+                    return Err(TaskError::Write(output.clone(), error).into());
+                }
+                Some(error) => return Err(error.into()),
+                None => drop(written?),
+            }
+        }
+        put_with(&folder.join(MANIFEST_NAME), |out| {
+            serde_json::to_writer(&mut *out, &manifest)?;
+            out.write_all(b"\n")
+        })?;
+        remove_unfinished(&folder)?;
+        Ok(manifest)
+    };
+    let manifest = job::run(py, &cancel, |_| Ok(()), run)?.map_err(|failed| match failed {
+        Failed::Task(error) => exception(py, &error),
+        Failed::File(error) => errors::file_exception(py, &error),
+    })?;
+    Ok((manifest.parts.len(), manifest.entries, manifest.errors))
+}
+
+/// Why a commit failed.
+enum Failed {
+    Task(TaskError),
+    File(transect_transform::Error),
+}
+
+impl From<TaskError> for Failed {
+    fn from(error: TaskError) -> Self {
+        Self::Task(error)
+    }
+}
+
+impl From<transect_transform::Error> for Failed {
+    fn from(error: transect_transform::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+fn no_json(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+fn exception(py: Python<'_>, error: &TaskError) -> PyErr {
+    match error {
+        TaskError::Walk(error) => errors::exception(py, error),
+        TaskError::Write(path, error) => errors::os_exception(py, error, Some(path)),
+        TaskError::Read(path, error) => snapshot::exception(py, path, error),
+        TaskError::Invalid(_) => PyValueError::new_err(error.to_string()),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    }
+}
