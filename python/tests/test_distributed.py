@@ -268,6 +268,7 @@ def test_documentation(large, tmp_path, monkeypatch, capsys):
 def test_other_engines_read_the_parts(client, large, arguments):
     import dask.dataframe
     import duckdb
+    import pyarrow.parquet
 
     arguments.pop("snapshot")
     result = distributed.scan(large, scheduler=client, **arguments)
@@ -278,6 +279,9 @@ def test_other_engines_read_the_parts(client, large, arguments):
     found = transect.scan(large).to_arrow()
     total = sum(found.column("size").to_pylist())
     assert (count, size) == (result.entries, total)
+    # Spark and other users of parquet-mr refuse a version that they cannot parse.
+    created_by = pyarrow.parquet.read_metadata(files[0]).created_by
+    assert re.fullmatch(r"transect version \d+\.\d+\.\d+", created_by)
     frame = dask.dataframe.read_parquet(files, columns=["name", "size", "unread"])
     frame = frame[(frame["unread"] != "left_over").fillna(True)]
     assert (len(frame), frame["size"].sum().compute()) == (result.entries, total)

@@ -189,7 +189,9 @@ pub(super) fn describe(groups: &[RowGroup], base: u64, key_values: &[(&str, Stri
                 fields.binary(2, value.as_bytes());
             });
         });
-        fields.binary(6, concat!("transect ", env!("CARGO_PKG_VERSION")).as_bytes());
+        // In the form of Parquet's specification. Spark takes what it cannot parse for a version that wrote wrong
+        // DELTA_BYTE_ARRAY pages (PARQUET-246), and refuses the file.
+        fields.binary(6, concat!("transect version ", env!("CARGO_PKG_VERSION")).as_bytes());
         // Bounds are in the order of each type.
         fields.list(7, STRUCT, COLUMNS.iter(), |out, _| {
             structure(out, |fields| fields.structure(1, |_| {}));
