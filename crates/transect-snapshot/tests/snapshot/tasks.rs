@@ -30,7 +30,7 @@ impl Cut {
 }
 
 fn cuts() -> impl Strategy<Value = Cut> {
-    (prop::collection::vec(40..400_u64, 1..5), 20..200_u64, 1..6_usize, any::<bool>()).prop_map(
+    (prop::collection::vec(100..600_u64, 1..5), 30..300_u64, 1..6_usize, any::<bool>()).prop_map(
         |(entries, entries_of_directory, split, newest_first)| Cut {
             entries,
             entries_of_directory,
@@ -181,7 +181,7 @@ fn tasks_of_several_roots_same_as_walk() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
 
     #[test]
     fn tasks_cut_anyhow_same_as_walk(cut in cuts()) {
