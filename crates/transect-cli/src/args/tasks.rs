@@ -25,6 +25,8 @@ Examples:
     transect task --in task.json --out parts --entries 100000 --seconds 10
   Give up a task that does not end wherever it runs:
     transect task --in task.json --out parts --give-up
+  Read from a network file system with many threads:
+    transect task --in task.json --out parts --threads 128
   Run the first task at once:
     transect task --first src | transect task --in - --out parts
 
@@ -67,6 +69,10 @@ pub(crate) struct TaskArgs {
     /// Read nothing, and publish a part with an error for each directory of the task
     #[arg(long, conflicts_with = "first")]
     pub(crate) give_up: bool,
+    /// Use at most N threads; many hide the latency of a network [default: one per CPU, up to 32 while waiting]
+    #[arg(short = 'j', long, value_name = "N", conflicts_with = "first",
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
     /// Print the tasks that follow, one per line, instead of the result
     #[arg(long, conflicts_with = "first")]
     pub(crate) next: bool,

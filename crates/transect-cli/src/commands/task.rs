@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use transect::ScanOptions;
 use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
 
 use crate::args::TaskArgs;
@@ -23,10 +24,12 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     task.seconds = args.seconds.or(task.seconds);
     task.split = args.split.unwrap_or(task.split);
     let task = task.checked().map_err(|error| failed(&error))?;
-    let cancel = cancel_on_signal()?;
+    let mut options = ScanOptions::default().cancel(cancel_on_signal()?);
+    options.threads = args.threads.map(usize::from);
     transect_sys::host::raise_handle_limit();
     make_folder(folder)?;
-    let result = if args.give_up { task.give_up(folder) } else { task.run(folder, &cancel) };
+    let result =
+        if args.give_up { task.give_up(folder) } else { task.run_with(folder, options) };
     let result = match result {
         Ok(result) => result,
         Err(TaskError::Cancelled) => {

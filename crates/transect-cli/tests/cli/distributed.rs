@@ -11,7 +11,7 @@ use crate::tree;
 
 /// Runs the tasks in the file `tasks`, one after the other, as the help shows.
 const LOOP: &str = r#"while [ -s tasks ]; do
-    head -n 1 tasks | "$TRANSECT" task --in - --out parts --entries 500 --next >next || exit
+    head -n 1 tasks | "$TRANSECT" task --in - --out parts --entries 500 --threads 16 --next >next || exit
     sed 1d tasks >rest; cat next rest >tasks
 done"#;
 
@@ -96,6 +96,8 @@ fn task_and_commit_refuse_what_they_cannot_do() {
         (&["task", "--in", "bad", "--out", "parts"], "not a task"),
         (&["task", "--in", "missing", "--out", "parts"], "cannot read 'missing'"),
         (&["task", "--in", "task", "--out", "parts", "--split", "0"], "a limit is out of range"),
+        (&["task", "--in", "task", "--out", "parts", "--threads", "0"], "0 is not in 1..=1024"),
+        (&["task", "--first", "tree", "--threads", "2"], "cannot be used with"),
         (&["task", "--in", "task", "--out", "bad"], "cannot create 'bad'"),
         (&["commit", "missing", "-o", "x"], "cannot read"),
         (&["commit", "tree", "-o", "x"], "has no parts of a scan"),

@@ -30,11 +30,21 @@ impl Task {
     /// # Errors
     /// The folder cannot be written, or `cancel` is set. Errors inside the trees are counted in the part.
     pub fn run(&self, folder: &Path, cancel: &Cancel) -> Result<TaskResult, TaskError> {
+        self.run_with(folder, ScanOptions::default().cancel(cancel.clone()))
+    }
+
+    /// As [`Task::run`], with options of the walk: the reader, its settings, the threads, the progress. Those that
+    /// say what is read are the task's.
+    ///
+    /// # Errors
+    /// As [`Task::run`]; the options do not fit together.
+    pub fn run_with(&self, folder: &Path, options: ScanOptions) -> Result<TaskResult, TaskError> {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
         let started = now();
-        let (table, left, outcome) = self.walk(cancel)?;
+        let cancel = &options.cancel.clone();
+        let (table, left, outcome) = self.walk(options)?;
         if outcome.interrupted {
             return Err(TaskError::Cancelled);
         }
@@ -116,9 +126,10 @@ impl Task {
         path.exists().then(|| self.adopt(&path)).transpose()
     }
 
-    fn walk(&self, cancel: &Cancel) -> Result<(Table, Left, Outcome<()>), TaskError> {
+    fn walk(&self, mut options: ScanOptions) -> Result<(Table, Left, Outcome<()>), TaskError> {
         let until = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        let plan = ScanOptions::new(self.items_to_read().map(|item| self.path_of(item)))
+        options.roots = self.items_to_read().map(|item| self.path_of(item)).collect();
+        let plan = options
             .one_file_system(self.options.one_file_system)
             .pseudo_file_systems(self.options.pseudo)
             .work_limit(
@@ -126,7 +137,6 @@ impl Task {
                     .until(until)
                     .entries_of_directory(self.entries_of_directory),
             )
-            .cancel(cancel.clone())
             .plan()
             .map_err(TaskError::Walk)?;
         let builder = TableBuilder::new(self.fields());
