@@ -50,7 +50,10 @@ fn main() -> ExitCode {
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
         #[cfg(feature = "snapshot")]
-        Some(Command::Snapshot(args)) => commands::snapshot::run(args),
+        Some(Command::Snapshot(args)) => match args.memory {
+            Some(memory) => commands::snapshot::bounded::run(args, memory as u64),
+            None => commands::snapshot::run(args),
+        },
         #[cfg(feature = "snapshot")]
         Some(Command::Diff(args)) => commands::diff::run(args),
         #[cfg(feature = "snapshot")]

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProgressArgs, SinceArgs, WalkArgs};
+use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
 pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and device of every entry, totals of every \
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
+
+With --memory, the tree can have more entries than fit into memory: they are first stored in parts, in a hidden folder beside \
+FILE. Filters are not available then. A single directory must still fit.
 
 With --since, the snapshot also stores how much was taken from the earlier one, and how old that is.
 
@@ -22,11 +25,34 @@ Examples:
     transect snapshot --all-times -o src.parquet src
   Store the home directory, on its file system only:
     transect snapshot -x -o home.parquet ~
+  Store a tree that is larger than memory:
+    transect snapshot --memory 512M -o src.parquet src
   Draw a map of what was stored:
     transect snapshot -o a.parquet . && transect map --html a.html a.parquet
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted: nothing was stored.";
+
+/// The options that do not apply to scans in parts.
+const NOT_IN_PARTS: [&str; 17] = [
+    "since",
+    "follow",
+    "read_depth",
+    "glob",
+    "exclude",
+    "extensions",
+    "regexes",
+    "no_hidden",
+    "gitignore",
+    "types",
+    "empty",
+    "broken_links",
+    "size",
+    "newer",
+    "older",
+    "owner",
+    "perm",
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -42,10 +68,29 @@ pub(crate) struct SnapshotArgs {
     /// Store ctime, atime and btime as well
     #[arg(long)]
     pub(crate) all_times: bool,
+    /// Use at most SIZE of memory, 64M or more, and a hidden folder beside FILE
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, conflicts_with_all = NOT_IN_PARTS)]
+    pub(crate) memory: Option<usize>,
     /// List all errors, not only the first ten
     #[arg(long)]
     pub(crate) errors: bool,
     /// Print one JSON object about the file
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::FilterArgs;
+
+    #[test]
+    fn memory_conflicts_with_every_filter() {
+        let filters = FilterArgs::augment_args(clap::Command::new("filters"));
+        // These filter nothing, or tasks have them.
+        let apply = ["one_file_system", "pseudo", "ignore_case", "hidden"];
+        for filter in filters.get_arguments().map(|filter| filter.get_id().as_str()) {
+            assert_eq!(NOT_IN_PARTS.contains(&filter), !apply.contains(&filter), "{filter}");
+        }
+    }
 }

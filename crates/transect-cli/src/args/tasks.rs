@@ -122,7 +122,7 @@ pub(crate) struct CommitArgs {
 }
 
 /// Parses a limit on memory.
-pub(super) fn parse_memory(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_memory(text: &str) -> Result<usize, String> {
     match size::parse(text)? {
         size if size as u64 >= CommitLimits::MIN_MEMORY => Ok(size),
         _ => Err("at least 64M are needed".to_owned()),

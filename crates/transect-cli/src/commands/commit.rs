@@ -13,7 +13,7 @@ use transect_sys::file::attributes_at;
 
 use super::task::failed;
 use crate::args::CommitArgs;
-use crate::commands::snapshot::{Counted, host};
+use crate::commands::snapshot::{Counted, interrupted, set_command};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{bytes, counted};
@@ -42,9 +42,7 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
         Err(error) => return Err(failed(&error)),
     };
     let mut metadata = commit.metadata();
-    metadata.host = host();
-    let options = std::env::args_os().skip(1);
-    metadata.options = options.map(|it| it.to_string_lossy().into_owned()).collect();
+    set_command(&mut metadata);
     let manifest =
         commit.manifest(outlined.entries(), &metadata).map_err(|error| failed(&error))?;
     let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
@@ -99,11 +97,6 @@ pub(super) fn scratch_folder(output: &Path) -> Option<&Path> {
     let is_file = attributes_at(output).map_or(true, |there| there.file_type() == FileType::File);
     let folder = output.parent().filter(|_| is_file && output.as_os_str() != "-")?;
     Some(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
-}
-
-fn interrupted() -> ExitStatus {
-    output::note("interrupted: nothing was stored");
-    ExitStatus::Interrupted
 }
 
 fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
 mod attributes;
+mod bounded;
 mod cache;
 mod corpus;
 mod diff;

@@ -12,6 +12,7 @@
 
 mod commit;
 mod follow;
+mod in_process;
 mod publish;
 mod ranges;
 mod run;
@@ -178,7 +179,13 @@ impl Task {
 
     /// Returns the task that reads the list with this number of what this task left over.
     fn child(&self, number: usize, items: Vec<Item>) -> Self {
-        Self { id: child_id(&self.id, number), items, ..self.clone() }
+        Self {
+            schema: self.schema.clone(),
+            id: child_id(&self.id, number),
+            roots: self.roots.clone(),
+            items,
+            ..*self
+        }
     }
 
     /// Returns the path of an item.

@@ -33,8 +33,8 @@ impl Task {
         self.run_with(folder, ScanOptions::default().cancel(cancel.clone()))
     }
 
-    /// As [`Task::run`], with options of the walk: the reader, its settings, the threads, the progress. Those that
-    /// say what is read are the task's.
+    /// As [`Task::run`], with options of the walk: the reader, its settings, the threads, the progress. The task sets
+    /// those that say what is read, except filters: what they leave out is as if it were not there.
     ///
     /// # Errors
     /// As [`Task::run`]; the options do not fit together.
@@ -51,7 +51,9 @@ impl Task {
         let leftover = self.left_over(&table, &left, cancel);
         let mut metadata = Metadata::of_walk(&table, &outcome);
         self.forgive_vanished(&mut metadata);
-        metadata.skipped.remove(SkipReason::LeftOver.as_str());
+        for reason in [SkipReason::LeftOver, SkipReason::Excluded] {
+            metadata.skipped.remove(reason.as_str());
+        }
         metadata.started = Some(started);
         self.publish(folder, &table, metadata, leftover, cancel)
     }

@@ -180,6 +180,19 @@ fn tasks_of_several_roots_same_as_walk() {
     assert_same_as_walk(&roots, &Cut::into_single_directories());
 }
 
+#[test]
+fn tasks_of_one_process_same_as_walk() {
+    let (temp, parts) = (TempDir::new(), TempDir::new());
+    trees::many_small_dirs(temp.path());
+    let roots = [temp.path().to_owned()];
+    // In no memory, each directory is a task.
+    first(&roots).run_all(parts.path(), 0, &ScanOptions::default().threads(3)).unwrap();
+    let commit = Commit::open(parts.path()).unwrap();
+    assert!(committed(&commit).unwrap() == bytes(&walked(&roots)));
+    assert!(parts.path().read_dir().unwrap().count() > 10);
+    assert_eq!(commit.metadata().skipped, Metadata::default().skipped);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
 

@@ -1,6 +1,8 @@
 //! `transect snapshot`: stores a tree in a Parquet file.
 
+pub(crate) mod bounded;
 mod input;
+mod parts_folder;
 mod since;
 
 use std::io::{self, Write};
@@ -11,7 +13,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
-use transect_snapshot::{Metadata, Scope, WriteError};
+use transect_snapshot::{Metadata, Scope};
 
 use crate::args::{FilterArgs, SnapshotArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -62,8 +64,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     output::show_errors(table.diagnostics(), args.errors);
     let end = ExitStatus::from_diagnostics(table.diagnostics(), outcome.interrupted);
     if outcome.interrupted {
-        output::note("interrupted: nothing was stored");
-        return Ok(end);
+        return Ok(interrupted());
     }
     if table.diagnostics().failed_roots == outcome.roots as u64 {
         return Ok(end);
@@ -78,12 +79,20 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
         Ok(())
     });
     if cancel.is_cancelled() && written.is_err() {
-        output::note(&format!("{}: nothing was stored", WriteError::Cancelled));
-        return Ok(ExitStatus::Interrupted);
+        return Ok(interrupted());
     }
     written?;
-    show(args, &table, size, since.map(|since| since.shown()))?;
+    let directories = table.grand_total().directories.into();
+    let inherited = since.map(|since| (since.shown(), directories));
+    let errors = table.diagnostics().errors;
+    show(args, Stored { entries: table.len(), errors, size, inherited })?;
     Ok(end)
+}
+
+/// Says that the command was interrupted.
+pub(crate) fn interrupted() -> ExitStatus {
+    output::note("interrupted: nothing was stored");
+    ExitStatus::Interrupted
 }
 
 /// Reads a tree into a table, where possible with the help of a snapshot.
@@ -105,35 +114,39 @@ pub(crate) fn walk(
     Ok((sink.into_table()?, outcome))
 }
 
-fn show(
-    args: &SnapshotArgs,
-    table: &Table,
+/// What was stored.
+struct Stored {
+    entries: u64,
+    errors: u64,
     size: u64,
-    inherited: Option<InheritedObject>,
-) -> io::Result<()> {
+    /// What was taken from another snapshot, and the number of all directories.
+    inherited: Option<(InheritedObject, u64)>,
+}
+
+fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     if args.output.as_os_str() == "-" {
         return Ok(());
     }
-    let errors = table.diagnostics().errors;
+    let Stored { entries, errors, size, inherited } = stored;
     if args.json {
         let object = Object {
             schema: "transect.snapshot/1",
             file: args.output.as_path().into(),
-            entries: table.len(),
+            entries,
             size,
             complete: errors == 0,
             errors,
-            inherited,
+            inherited: inherited.map(|(inherited, _)| inherited),
         };
         return output::write_json(&mut stream::stdout(), &object);
     }
-    let entries = counted(table.len(), "entry", "entries");
     let file = quote::for_terminal(args.output.as_os_str());
-    let each = size as f64 / table.len().max(1) as f64;
+    let each = size as f64 / entries.max(1) as f64;
+    let entries = counted(entries, "entry", "entries");
     let mut text =
         format!("stored {entries} in '{file}': {} ({each:.1} bytes each)\n", bytes(size));
-    if let Some(inherited) = inherited {
-        text += &format!("{}\n", inherited.text(table.grand_total().directories.into()));
+    if let Some((inherited, directories)) = inherited {
+        text += &format!("{}\n", inherited.text(directories));
     }
     stream::stdout().write_all(text.as_bytes())
 }
@@ -190,11 +203,16 @@ pub(crate) fn metadata(
 ) -> Metadata {
     let mut metadata = Metadata::of_walk(table, outcome);
     metadata.scope = Some(scope);
+    set_command(&mut metadata);
+    (metadata.started, metadata.ended) = (started, Some(now()));
+    metadata
+}
+
+/// Sets the machine and the options.
+pub(crate) fn set_command(metadata: &mut Metadata) {
     metadata.host = host();
     let options = std::env::args_os().skip(1);
     metadata.options = options.map(|option| option.to_string_lossy().into_owned()).collect();
-    (metadata.started, metadata.ended) = (started, Some(now()));
-    metadata
 }
 
 /// Returns the name of this machine.

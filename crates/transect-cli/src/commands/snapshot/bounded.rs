@@ -1,0 +1,95 @@
+//! `snapshot --memory`: a tree that can be larger than memory, read as parts that are put together at the end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use transect::{Diagnostics, Filters, Operation, Progress, ReaderKind, ScanOptions};
+use transect_snapshot::tasks::{Commit, CommitLimits, Task, TaskError, TaskOptions};
+
+use super::parts_folder::PartsFolder;
+use super::{Stored, absolute, interrupted, set_command, show};
+use crate::args::SnapshotArgs;
+use crate::commands::commit::{scratch_folder, write_committed};
+use crate::commands::task::failed;
+use crate::exit::{CliError, ExitStatus};
+use crate::interrupt::cancel_on_signal;
+use crate::output;
+use crate::profile;
+use crate::progress::ProgressLine;
+
+pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliError> {
+    let cancel = cancel_on_signal()?;
+    let Some(beside) = scratch_folder(&args.output) else {
+        let output = args.output.display();
+        return Err(CliError::Usage(format!("--memory needs a file, and '{output}' is none")));
+    };
+    let progress = Arc::new(Progress::new());
+    let mut options = walk_options(args)?.cancel(cancel.clone()).progress(Arc::clone(&progress));
+    let roots: Vec<_> = options.roots.iter().map(|root| absolute(root)).collect();
+    let task = Task::first(&roots, task_options(args)).map_err(|error| failed(&error))?;
+    let parts = PartsFolder::new(beside)?;
+    // What the command itself writes is not a part of the tree.
+    if roots.iter().any(|root| parts.lies_in(root)) {
+        options = options.filters(Filters::new().globs([format!("!{}", parts.name())]));
+    }
+    let line = ProgressLine::start(args.progress, true, &progress);
+    match task.run_all(parts.path(), memory, &options) {
+        Ok(()) => {}
+        Err(TaskError::Cancelled) => return Ok(interrupted()),
+        Err(error) => return Err(failed(&error)),
+    }
+    drop(line);
+    let commit = Commit::open(parts.path()).map_err(|error| failed(&error))?;
+    let mut metadata = commit.metadata();
+    set_command(&mut metadata);
+    let mut diagnostics = metadata.diagnostics();
+    diagnostics.failed_roots = failed_roots(&diagnostics, &roots);
+    output::show_errors(&diagnostics, args.errors);
+    let end = ExitStatus::from_diagnostics(&diagnostics, false);
+    if diagnostics.failed_roots == roots.len() as u64 {
+        return Ok(end);
+    }
+    let limits = CommitLimits { memory, folder: parts.path().to_owned() };
+    let outlined = match commit.outline(&limits, &cancel) {
+        Ok(outlined) => outlined,
+        Err(TaskError::Cancelled) => return Ok(interrupted()),
+        Err(error) => return Err(failed(&error)),
+    };
+    let entries = outlined.entries();
+    let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
+        return Ok(interrupted());
+    };
+    show(args, Stored { entries, errors: metadata.errors, size, inherited: None })?;
+    Ok(end)
+}
+
+/// Returns the options of the walk of each task.
+fn walk_options(args: &SnapshotArgs) -> Result<ScanOptions, CliError> {
+    let (mut options, _) = profile::scan_options(&args.walk);
+    // A volume is read at once.
+    options.auto_reader = false;
+    match options.reader {
+        Some(reader) if ReaderKind::VOLUMES.contains(&reader) => {
+            let reader = reader.as_str();
+            Err(CliError::Usage(format!("--memory reads directories, and '{reader}' a volume")))
+        }
+        _ => Ok(options),
+    }
+}
+
+fn task_options(args: &SnapshotArgs) -> TaskOptions {
+    let mut options = TaskOptions::default();
+    options.one_file_system = args.walk.filter.one_file_system;
+    options.pseudo = args.walk.filter.pseudo;
+    options.all_times = args.all_times;
+    options
+}
+
+/// Returns the number of roots that could not be read at all.
+fn failed_roots(diagnostics: &Diagnostics, roots: &[impl AsRef<Path>]) -> u64 {
+    let unread = |root: &Path| {
+        let errors = &mut diagnostics.kept_errors.iter();
+        errors.any(|error| error.path() == root && error.operation() != Operation::ReadDirectory)
+    };
+    roots.iter().filter(|root| unread(root.as_ref())).count() as u64
+}

@@ -1,0 +1,97 @@
+//! The hidden folder of the parts of a scan, beside its output. What a killed process left is removed by the next one.
+
+use std::fs::{self, File, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::exit::CliError;
+
+/// The prefix of the folder's name.
+const PREFIX: &str = ".transect-parts-";
+
+/// The name of the lock file. The process that uses the folder holds the lock; the system releases it when the
+/// process ends, even if it is killed.
+const LOCK: &str = "lock";
+
+/// The folder, removed on drop.
+#[derive(Debug)]
+pub(super) struct PartsFolder {
+    path: PathBuf,
+    name: String,
+    lock: Option<File>,
+}
+
+impl PartsFolder {
+    /// Makes a folder, and removes those that no process uses.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub(super) fn new(beside: &Path) -> Result<Self, CliError> {
+        remove_abandoned(beside);
+        loop {
+            let name = format!("{PREFIX}{:016x}", RandomState::new().build_hasher().finish());
+            let path = beside.join(&name);
+            match make(&path) {
+                Ok(Some(lock)) => return Ok(Self { path, name, lock: Some(lock) }),
+                // Another process took it for abandoned before it was locked.
+                Ok(None) => {}
+                Err(error) => {
+                    let reason = transect::reason(&error);
+                    let path = path.display();
+                    return Err(CliError::File(format!("cannot create '{path}': {reason}")));
+                }
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns whether the folder lies in a directory.
+    pub(super) fn lies_in(&self, directory: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        real(&self.path).starts_with(real(directory))
+    }
+}
+
+impl Drop for PartsFolder {
+    fn drop(&mut self) {
+        // Windows cannot remove open files.
+        drop(self.lock.take());
+        // The next process removes leftovers.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Makes a folder and locks it; `None` if another process was faster.
+fn make(path: &Path) -> io::Result<Option<File>> {
+    fs::create_dir(path)?;
+    let lock = File::create_new(path.join(LOCK)).inspect_err(|_| {
+        let _ = fs::remove_dir(path);
+    })?;
+    // Without locks on this file system, others cannot take the folder for abandoned either.
+    let is_taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+    Ok((!is_taken && path.join(LOCK).exists()).then_some(lock))
+}
+
+/// Removes folders whose processes ended. Errors are ignored: a folder that stays does no harm.
+#[expect(clippy::disallowed_methods, reason = "one folder, not a tree to be measured")]
+fn remove_abandoned(beside: &Path) {
+    for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
+        let is_meant = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if !is_meant {
+            continue;
+        }
+        // A folder without the file is being made at this moment.
+        let lock = File::open(entry.path().join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
