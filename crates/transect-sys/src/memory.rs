@@ -67,6 +67,18 @@ impl Allocator {
     }
 }
 
+/// Makes the allocator return large blocks to the system as soon as they are freed. By default, glibc keeps those
+/// of up to 32 MB after the first of them was freed, which suits programs that soon need them again. Elsewhere this does
+/// nothing.
+pub fn return_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const SMALLEST: libc::c_int = 128 << 10;
+        // SAFETY: `mallopt` takes numbers, and can be called at any time.
+        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, SMALLEST) };
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn print_and_exit(text: &[u8]) -> ! {
     // SAFETY: `text` is readable for its length. `_exit` runs no code of this process, which might

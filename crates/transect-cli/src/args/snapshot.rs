@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use transect_snapshot::tasks::MIN_SCAN_MEMORY;
 
-use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory};
+use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory_of_at_least};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
@@ -68,7 +69,7 @@ pub(crate) struct SnapshotArgs {
     /// Store ctime, atime and btime as well
     #[arg(long)]
     pub(crate) all_times: bool,
-    /// Use at most SIZE of memory, 64M or more, and a hidden folder beside FILE
+    /// Use at most SIZE of memory, 96M or more, and a hidden folder beside FILE
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, conflicts_with_all = NOT_IN_PARTS)]
     pub(crate) memory: Option<usize>,
     /// List all errors, not only the first ten
@@ -77,6 +78,10 @@ pub(crate) struct SnapshotArgs {
     /// Print one JSON object about the file
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_memory(text: &str) -> Result<usize, String> {
+    parse_memory_of_at_least(MIN_SCAN_MEMORY, text)
 }
 
 #[cfg(test)]

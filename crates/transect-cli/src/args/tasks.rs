@@ -121,10 +121,15 @@ pub(crate) struct CommitArgs {
     pub(crate) json: bool,
 }
 
+/// Parses the memory of a commit.
+fn parse_memory(text: &str) -> Result<usize, String> {
+    parse_memory_of_at_least(CommitLimits::MIN_MEMORY, text)
+}
+
 /// Parses a limit on memory.
-pub(crate) fn parse_memory(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_memory_of_at_least(least: u64, text: &str) -> Result<usize, String> {
     match size::parse(text)? {
-        size if size as u64 >= CommitLimits::MIN_MEMORY => Ok(size),
-        _ => Err("at least 64M are needed".to_owned()),
+        size if size as u64 >= least => Ok(size),
+        _ => Err(format!("at least {}M are needed", least >> 20)),
     }
 }

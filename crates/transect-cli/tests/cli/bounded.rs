@@ -10,9 +10,9 @@ use transect_testkit::{Mount, wait_until};
 use crate::harness::{TestEnv, skip};
 use crate::tree;
 
-/// Makes a tree that takes several tasks with the least memory, of few files with many names.
+/// Makes a tree that takes some time, of few files with many names.
 fn large_tree(env: &TestEnv) {
-    for directory in 0..5 {
+    for directory in 0..4 {
         env.mkdir(format!("tree/{directory}/sub"));
         let file = env.write(format!("tree/{directory}/file"), directory);
         for name in 0..25_000 {
@@ -48,7 +48,7 @@ fn snapshot_in_bounded_memory_same_as_plain() {
     for options in [&[][..], &["-x", "--all-times", "-j", "16"], &["--reader", "portable"]] {
         let plain = ["snapshot", "tree", "-o", "plain.parquet"];
         let plain = env.transect(plain.iter().chain(options)).exits(0).quiet().stdout_text();
-        let bounded = ["snapshot", "tree", "-o", "bounded.parquet", "--memory", "64M"];
+        let bounded = ["snapshot", "tree", "-o", "bounded.parquet", "--memory", "96M"];
         let bounded = env.transect(bounded.iter().chain(options)).exits(0).quiet().stdout_text();
         let entries = |said: &str| said.split_once(" in '").expect("a summary").0.to_owned();
         assert_eq!(entries(&bounded), entries(&plain));
@@ -71,7 +71,7 @@ fn snapshot_in_bounded_memory_same_as_plain() {
 fn snapshot_in_bounded_memory_leaves_its_own_folder_out() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
-    let args = ["snapshot", "tree", "--memory", "64M", "-o", "tree/sub/now.parquet"];
+    let args = ["snapshot", "tree", "--memory", "96M", "-o", "tree/sub/now.parquet"];
     let _ = env.transect(args).exits(0).quiet();
     let listed = env.transect(["list", "tree/sub/now.parquet"]).exits(0).stdout_text();
     assert!(listed.lines().count() == 2 && listed.ends_with("/tree/sub\n"), "{listed}");
@@ -84,7 +84,7 @@ fn snapshot_in_bounded_memory_stopped_leaves_nothing() {
     env.mkdir("to");
     env.text("to/now.parquet", "what was there");
     let to = env.path("to");
-    let args = ["snapshot", "tree", "--memory", "64M", "-o", "to/now.parquet"];
+    let args = ["snapshot", "tree", "--memory", "96M", "-o", "to/now.parquet"];
     for signal in [Signal::INT, Signal::KILL] {
         // On a busy machine, it may end before it is stopped.
         loop {
@@ -111,7 +111,7 @@ fn snapshot_in_bounded_memory_stopped_leaves_nothing() {
     let of_first = hidden(&to);
     env.mkdir("empty");
     let _ =
-        env.transect(["snapshot", "empty", "--memory", "64M", "-o", "to/empty.parquet"]).exits(0);
+        env.transect(["snapshot", "empty", "--memory", "96M", "-o", "to/empty.parquet"]).exits(0);
     assert!(running.finish().exits(0).stdout_text().contains("stored"), "{of_first:?}");
     assert_eq!(hidden(&to), [""; 0]);
     let _ = env.transect(["snapshot", "tree", "-o", "to/plain.parquet"]).exits(0).quiet();
@@ -127,7 +127,7 @@ fn snapshot_in_bounded_memory_partial_tree_is_marked() {
     env.write("tree/file", 10);
     let _ = env.sh("chmod 755 . tree; chmod 0 tree/denied; mkdir -m 777 to").exits(0);
     let mut stored = Vec::new();
-    for more in [&["-o", "to/plain.parquet"][..], &["--memory", "64M", "-o", "to/bounded.parquet"]]
+    for more in [&["-o", "to/plain.parquet"][..], &["--memory", "96M", "-o", "to/bounded.parquet"]]
     {
         for root in [&["tree"][..], &["tree", "missing"], &["missing", "tree/denied"]] {
             let args = ["snapshot"].iter().chain(root).chain(more);
@@ -154,7 +154,7 @@ fn snapshot_in_bounded_memory_full_device_keeps_the_old_file() {
             Err(reason) => return skip(test, &reason).unwrap_or_default(),
         };
         env.text("small/now.parquet", "what was there");
-        let args = ["snapshot", "tree", "--memory", "64M", "-o", "small/now.parquet"];
+        let args = ["snapshot", "tree", "--memory", "96M", "-o", "small/now.parquet"];
         let full = env.transect(args).exits(2);
         assert!(full.stderr_text().contains("No space left"), "{}", full.text());
         assert_eq!(fs::read_to_string(env.path("small/now.parquet")).unwrap(), "what was there");
@@ -167,24 +167,24 @@ fn snapshot_in_bounded_memory_refuses_what_it_cannot_do() {
     let env = TestEnv::new();
     env.mkdir("tree/sub");
     for (more, word) in [
-        (&["--memory", "63M"][..], "at least 64M are needed"),
-        (&["--memory", "64M", "--glob", "*.c"], "cannot be used with '--glob <GLOB>'"),
-        (&["--memory", "64M", "-t", "f"], "cannot be used with '--type <TYPE>'"),
-        (&["--memory", "64M", "-L"], "cannot be used with '--follow'"),
-        (&["--memory", "64M", "--since", "x"], "cannot be used with '--since <SNAPSHOT>'"),
-        (&["--memory", "64M", "--newer", "2d"], "cannot be used with '--newer <TIME>'"),
-        (&["--memory", "64M", "--reader", "ext4"], "--memory reads directories"),
-        (&["--memory", "64M", "tree/sub"], "lies in"),
-        (&["--memory", "64M", "-o", "-"], "cannot be used multiple times"),
+        (&["--memory", "95M"][..], "at least 96M are needed"),
+        (&["--memory", "96M", "--glob", "*.c"], "cannot be used with '--glob <GLOB>'"),
+        (&["--memory", "96M", "-t", "f"], "cannot be used with '--type <TYPE>'"),
+        (&["--memory", "96M", "-L"], "cannot be used with '--follow'"),
+        (&["--memory", "96M", "--since", "x"], "cannot be used with '--since <SNAPSHOT>'"),
+        (&["--memory", "96M", "--newer", "2d"], "cannot be used with '--newer <TIME>'"),
+        (&["--memory", "96M", "--reader", "ext4"], "--memory reads directories"),
+        (&["--memory", "96M", "tree/sub"], "lies in"),
+        (&["--memory", "96M", "-o", "-"], "cannot be used multiple times"),
     ] {
         let args = ["snapshot", "tree", "-o", "x.parquet"];
         let refused = env.transect(args.iter().chain(more)).exits(2);
         assert!(refused.stderr_text().contains(word), "{more:?}: {}", refused.text());
         assert!(refused.stdout.is_empty(), "{more:?}");
     }
-    let to_stdout = env.transect(["snapshot", "tree", "--memory", "64M", "-o", "-"]).exits(2);
+    let to_stdout = env.transect(["snapshot", "tree", "--memory", "96M", "-o", "-"]).exits(2);
     assert!(to_stdout.stderr_text().contains("--memory needs a file"), "{}", to_stdout.text());
-    let nowhere = env.transect(["snapshot", "tree", "--memory", "64M", "-o", "missing/x"]).exits(2);
+    let nowhere = env.transect(["snapshot", "tree", "--memory", "96M", "-o", "missing/x"]).exits(2);
     assert!(nowhere.stderr_text().contains("cannot create 'missing/"), "{}", nowhere.text());
     assert_eq!(hidden(&env.path(".")), [""; 0]);
 }

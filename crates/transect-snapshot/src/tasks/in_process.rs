@@ -8,10 +8,10 @@ use super::{Task, TaskError};
 
 /// The memory that a task needs for an entry: in the table, whose columns grow by doubling, and while the part
 /// is encoded. Measured, with names of 20 bytes and some reserve.
-const ENTRY_BYTES: u64 = 300;
+const ENTRY_BYTES: u64 = 250;
 
 /// The memory that does not depend on entries: the program, its threads, row groups that are written.
-const FIXED_BYTES: u64 = 32 << 20;
+const FIXED_BYTES: u64 = 24 << 20;
 
 /// The maximum number of entries of a task: larger parts gain nothing.
 const MAX_ENTRIES: u64 = 4_000_000;
@@ -19,6 +19,9 @@ const MAX_ENTRIES: u64 = 4_000_000;
 /// The number of directories in a list of what is left over. A task names again what it leaves over of its own list, so
 /// long lists make large parts.
 const LIST_ITEMS: usize = 8192;
+
+/// The least memory of a scan in one process.
+pub const MIN_SCAN_MEMORY: u64 = 96 << 20;
 
 impl Task {
     /// Runs the task and all that follow, one after the other and the newest first, with as many entries each as

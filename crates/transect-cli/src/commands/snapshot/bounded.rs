@@ -17,6 +17,9 @@ use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
 
+/// What the process still holds of the tasks when it commits: threads, and small blocks.
+const RETAINED_BYTES: u64 = 32 << 20;
+
 pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let Some(beside) = scratch_folder(&args.output) else {
@@ -32,6 +35,7 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     if roots.iter().any(|root| parts.lies_in(root)) {
         options = options.filters(Filters::new().globs([format!("!{}", parts.name())]));
     }
+    transect_sys::memory::return_large_blocks();
     let line = ProgressLine::start(args.progress, true, &progress);
     match task.run_all(parts.path(), memory, &options) {
         Ok(()) => {}
@@ -49,7 +53,10 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
     if diagnostics.failed_roots == roots.len() as u64 {
         return Ok(end);
     }
-    let limits = CommitLimits { memory, folder: parts.path().to_owned() };
+    let limits = CommitLimits {
+        memory: memory.saturating_sub(RETAINED_BYTES),
+        folder: parts.path().to_owned(),
+    };
     let outlined = match commit.outline(&limits, &cancel) {
         Ok(outlined) => outlined,
         Err(TaskError::Cancelled) => return Ok(interrupted()),
