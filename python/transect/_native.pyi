@@ -518,7 +518,15 @@ def walk(
 # For `transect.distributed`.
 def first_task(paths: _Path | Iterable[_Path], options: str, directory_entries: int) -> str: ...
 def run_task(
-    first: str, folder: _Path, place: tuple[str, int] | None = None, *, entries: int, seconds: float | None = None, split: int
+    first: str,
+    folder: _Path,
+    place: tuple[str, int] | None = None,
+    *,
+    entries: int,
+    seconds: float | None = None,
+    split: int,
+    threads: int | None = None,
+    busy_threads: int | None = None,
 ) -> bool: ...
 def give_up_task(first: str, folder: _Path, place: tuple[str, int] | None = None) -> None: ...
 def read_part(

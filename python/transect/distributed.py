@@ -95,6 +95,7 @@ def scan(
     entries: int = 1_000_000,
     seconds: float = 30.0,
     directory_entries: int = 250_000,
+    threads: int | None = None,
     deadline: float | None = None,
     attempts: int = 3,
     memory: int | None = None,
@@ -113,6 +114,8 @@ def scan(
     entries, seconds: a task begins no directory after so many entries, and after so much time. While workers are
         idle, tasks are smaller.
     directory_entries: directories with more entries are shared among several tasks.
+    threads: the threads of a task; many hide the latency of a network. By default, one for each processor that the
+        worker has for itself, and up to 32 while directories wait for a device or a network.
     deadline: a task that takes longer than so many seconds is given to another worker as well, by default
         60 and ten times `seconds`.
     attempts: after so many workers died or hung, the directories of a task are given up: they are errors.
@@ -133,13 +136,15 @@ def scan(
     show = progress if callable(progress) else _Line() if progress else lambda counts: None
     if deadline is None:
         deadline = 60 + 10 * seconds
-    limits = _Limits(entries, seconds, deadline, attempts)
+    limits = _Limits(entries, seconds, deadline, attempts, threads)
     with contextlib.ExitStack() as stack:
         if isinstance(scheduler, Client):
             client = scheduler
         else:
             address = scheduler
             if address is None:
+                workers = workers or os.cpu_count() or 1
+                limits = dataclasses.replace(limits, busy_threads=max(1, (os.cpu_count() or 1) // workers))
                 address = stack.enter_context(_local_cluster(workers))
             client = stack.enter_context(Client(address, set_as_default=False))
         driver = _Driver(client, first, out, limits, show)
@@ -160,7 +165,7 @@ def _local_cluster(workers):
     from distributed import LocalCluster
 
     return LocalCluster(
-        n_workers=workers or os.cpu_count(),
+        n_workers=workers,
         threads_per_worker=1,
         processes=True,
         # Any free port: others may have theirs.
@@ -177,6 +182,8 @@ class _Limits:
     seconds: float
     deadline: float
     attempts: int
+    threads: int | None
+    busy_threads: int | None = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -199,9 +206,9 @@ class _Run:
     is_late: bool = False
 
 
-def _run_task(first, out, place, entries, seconds, split):
+def _run_task(first, out, place, options):
     """What a worker does. It returns nothing: what it found is in the part, also if the worker dies now."""
-    _native.run_task(first, out, place, entries=entries, seconds=seconds, split=split)
+    _native.run_task(first, out, place, **options)
 
 
 @contextlib.contextmanager
@@ -286,16 +293,13 @@ class _Driver:
                 self.adopted += 1
                 continue
             active += 1
-            entries, seconds, split = self.budget(len(self.waiting) + active, capacity)
             self.submitted += 1
             future = self.client.submit(
                 _run_task,
                 self.first,
                 self.out,
                 task.place,
-                entries,
-                seconds,
-                split,
+                self.options(len(self.waiting) + active, capacity),
                 key=f"transect-{os.getpid()}-{id(self)}-{self.submitted}",
                 pure=False,
                 workers=list(free) if hung else None,
@@ -303,12 +307,15 @@ class _Driver:
             self.running[future.key] = _Run(task, future, time.monotonic())
             future.add_done_callback(self.ended.put)
 
-    def budget(self, tasks, capacity):
+    def options(self, tasks, capacity):
         """Small tasks that leave much over while there are too few, large ones later."""
+        limits = self.limits
+        entries, seconds, split = limits.entries, limits.seconds, 4
         if tasks < capacity:
-            small = min(_SMALL_ENTRIES, self.limits.entries), min(_SMALL_SECONDS, self.limits.seconds)
-            return *small, max(2, 2 * capacity)
-        return self.limits.entries, self.limits.seconds, 4
+            entries, seconds = min(_SMALL_ENTRIES, entries), min(_SMALL_SECONDS, seconds)
+            split = max(2, 2 * capacity)
+        options = {"entries": entries, "seconds": seconds, "split": split}
+        return options | {"threads": limits.threads, "busy_threads": limits.busy_threads}
 
     def wait(self):
         """Waits for a task, or until the next tick; takes all that have ended."""
@@ -402,6 +409,7 @@ def _parse_arguments(arguments):
     add("--entries", type=int, default=1_000_000, metavar="N", help="entries of a task [1000000]")
     add("--seconds", type=float, default=30.0, metavar="S", help="seconds of a task [30]")
     add("--directory-entries", type=int, default=250_000, metavar="N", help="share larger directories [250000]")
+    add("--threads", type=int, metavar="N", help="threads of a task [its processors, up to 32 while waiting]")
     add("--deadline", type=float, metavar="S", help="give a task to another worker after S seconds [360]")
     add("--attempts", type=int, default=3, metavar="N", help="give a task up after N workers died or hung [3]")
     add("--memory", type=int, metavar="BYTES", help="memory for putting the parts together [256 MiB]")

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use transect::Cancel;
+use transect::{Cancel, ScanOptions};
 use transect_snapshot::tasks::{
     Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions, remove_unfinished,
 };
@@ -38,9 +38,10 @@ pub(crate) fn first_task(
 
 /// Run a task of the scan that begins with `first`: that task, or the one that follows from `place`, the id of
 /// another task and the number of its list. The task publishes its part in `folder`, unless it is there. Returns
-/// whether it was, or another process was faster.
+/// whether it was, or another process was faster. `busy_threads` limits the threads while directories come from memory.
 #[pyfunction]
-#[pyo3(signature = (first, folder, place=None, *, entries, seconds=None, split))]
+#[pyo3(signature = (first, folder, place=None, *, entries, seconds=None, split, threads=None, busy_threads=None))]
+#[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn run_task(
     py: Python<'_>,
     first: &str,
@@ -49,12 +50,16 @@ pub(crate) fn run_task(
     entries: u64,
     seconds: Option<f64>,
     split: usize,
+    threads: Option<usize>,
+    busy_threads: Option<usize>,
 ) -> PyResult<bool> {
     let (folder, mut first) = (parse_path(folder)?, parse_task(py, first)?);
     (first.entries, first.seconds, first.split) = (entries, seconds, split);
     let first = first.checked().map_err(|error| exception(py, &error))?;
     let cancel = Cancel::new();
-    let run = || task_at(first, &folder, place)?.run(&folder, &cancel);
+    let mut options = ScanOptions::default().cancel(cancel.clone());
+    (options.threads, options.busy_threads) = (threads, busy_threads);
+    let run = || task_at(first, &folder, place)?.run_with(&folder, options);
     let result = job::run(py, &cancel, |_| Ok(()), run)?;
     result.map(|result| result.adopted).map_err(|error| exception(py, &error))
 }

@@ -25,8 +25,7 @@ pub const MIN_SCAN_MEMORY: u64 = 96 << 20;
 
 impl Task {
     /// Runs the task and all that follow, one after the other and the newest first, with as many entries each as
-    /// `memory` (in bytes) allows. A directory is read by one task, however large it is. The options are those of
-    /// [`Task::run_with`].
+    /// `memory` (in bytes) allows. The options are those of [`Task::run_with`].
     ///
     /// # Errors
     /// As [`Task::run_with`].
@@ -40,6 +39,8 @@ impl Task {
         let mut waiting = vec![self];
         while let Some(mut task) = waiting.pop() {
             (task.entries, task.seconds) = (entries.min(MAX_ENTRIES), None);
+            // A directory can be begun right before the limit, and its entries are listed before they are stored.
+            task.entries_of_directory = task.entries_of_directory.min(entries / 8).max(1);
             task.split = 1 + task.items.len() / LIST_ITEMS;
             waiting.extend(task.run_with(folder, options.clone())?.tasks);
         }
