@@ -40,7 +40,7 @@ impl Task {
         while let Some(mut task) = waiting.pop() {
             (task.entries, task.seconds) = (entries.min(MAX_ENTRIES), None);
             // A directory can be begun right before the limit, and its entries are listed before they are stored.
-            task.entries_of_directory = task.entries_of_directory.min(entries / 8).max(1);
+            task.entries_of_directory = task.entries_of_directory.min((entries / 8).max(1000));
             task.split = 1 + task.items.len() / LIST_ITEMS;
             waiting.extend(task.run_with(folder, options.clone())?.tasks);
         }
