@@ -102,6 +102,9 @@ def test_named_tree(client, tree, tmp_path):
 def test_own_cluster_as_program(large, same, arguments, tmp_path):
     command = [sys.executable, "-m", "transect.distributed", str(large), "--workers", "2", "--json"]
     command += ["--out", str(arguments["out"]), "-o", str(arguments["snapshot"]), "--entries", "20"]
+    wrong = subprocess.run([*command, "--memory", "much"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "--memory: " in wrong.stderr, wrong
+    command += ["--memory", "64M"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done
     said = json.loads(done.stdout)

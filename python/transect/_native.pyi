@@ -50,6 +50,7 @@ __all__ = [
     "glob",
     "list",
     "map",
+    "parse_size",
     "read_part",
     "read_snapshot",
     "run_task",
@@ -532,6 +533,7 @@ def give_up_task(first: str, folder: _Path, place: tuple[str, int] | None = None
 def read_part(
     first: str, folder: _Path, place: tuple[str, int] | None = None
 ) -> tuple[str, int, int, int] | None: ...
+def parse_size(text: str) -> int: ...
 def commit(
     folder: _Path, output: _Path | None = None, *, memory: int | None = None, options: Sequence[str] = ...
 ) -> tuple[int, int, int]: ...

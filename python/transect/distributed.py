@@ -394,6 +394,13 @@ class _Line:
         print(f"\r\x1b[K{text}", end=end, file=sys.stderr, flush=True)
 
 
+def _size(text):
+    try:
+        return _native.parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="python -m transect.distributed",
@@ -412,7 +419,7 @@ def _parse_arguments(arguments):
     add("--threads", type=int, metavar="N", help="threads of a task [its processors, up to 32 while waiting]")
     add("--deadline", type=float, metavar="S", help="give a task to another worker after S seconds [360]")
     add("--attempts", type=int, default=3, metavar="N", help="give a task up after N workers died or hung [3]")
-    add("--memory", type=int, metavar="BYTES", help="memory for putting the parts together [256 MiB]")
+    add("--memory", type=_size, metavar="SIZE", help="memory for putting the parts together, such as 1G [256M]")
     add("-x", "--one-file-system", action="store_true", help="stay on the file systems of the paths")
     add("--all-times", action="store_true", help="store ctime, atime and btime as well")
     add("--json", action="store_true", help="print the result as JSON")

@@ -105,6 +105,12 @@ fn task_at(first: Task, folder: &Path, place: Option<(String, usize)>) -> Result
     }
 }
 
+/// Read a size as the program does: bytes, or with a unit, such as 512M.
+#[pyfunction]
+pub(crate) fn parse_size(text: &str) -> PyResult<usize> {
+    transect_text::size::parse(text).map_err(PyValueError::new_err)
+}
+
 /// Check that all tasks of a scan have run and that their parts fit together, store them as one snapshot in
 /// `output`, if there is one, and write the manifest. `memory` is in bytes.
 ///

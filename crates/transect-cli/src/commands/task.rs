@@ -28,8 +28,7 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     options.threads = args.threads.map(usize::from);
     transect_sys::host::raise_handle_limit();
     make_folder(folder)?;
-    let result =
-        if args.give_up { task.give_up(folder) } else { task.run_with(folder, options) };
+    let result = if args.give_up { task.give_up(folder) } else { task.run_with(folder, options) };
     let result = match result {
         Ok(result) => result,
         Err(TaskError::Cancelled) => {

@@ -115,20 +115,22 @@ fn assert_same_as_walk(roots: &[PathBuf], cut: &Cut) {
     assert_eq!((paths.len(), distinct.len()), (walked.len() as usize, walked.len() as usize));
 }
 
+const TREES: [fn(&Path); 10] = [
+    trees::empty,
+    trees::single,
+    trees::basic,
+    trees::deep,
+    trees::links,
+    trees::hardlinks,
+    trees::loops,
+    trees::sparse,
+    trees::weirdnames,
+    trees::special,
+];
+
 #[test]
 fn tasks_of_single_directories_same_as_walk() {
-    for build in [
-        trees::empty as fn(&Path),
-        trees::single,
-        trees::basic,
-        trees::deep,
-        trees::links,
-        trees::hardlinks,
-        trees::loops,
-        trees::sparse,
-        trees::weirdnames,
-        trees::special,
-    ] {
+    for build in TREES {
         let temp = TempDir::new();
         let tree = temp.join("tree");
         fs::create_dir(&tree).unwrap();
@@ -140,15 +142,7 @@ fn tasks_of_single_directories_same_as_walk() {
 /// Directories with more names than one task may read are divided, down to single names.
 #[test]
 fn tasks_of_divided_directories_same_as_walk() {
-    for build in [
-        trees::basic as fn(&Path),
-        trees::links,
-        trees::hardlinks,
-        trees::loops,
-        trees::sparse,
-        trees::weirdnames,
-        trees::special,
-    ] {
+    for build in TREES {
         let temp = TempDir::new();
         let tree = temp.join("tree");
         fs::create_dir(&tree).unwrap();
