@@ -34,8 +34,9 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 __all__ = ["LostScheduler", "Progress", "Result", "scan"]
 
-#: While fewer tasks wait than there are workers, tasks are this small, so that others soon have work.
-_SMALL_ENTRIES, _SMALL_SECONDS = 50_000, 2.0
+#: While there are too few tasks for all workers, tasks are this small and leave this many over, so that others soon have
+#: work. Smaller ones keep the scheduler of many workers busy (bench/distributed/simulate.py).
+_SMALL_ENTRIES, _SMALL_SECONDS, _MOST_LISTS = 200_000, 5.0, 64
 #: Seconds between two looks for lost workers, late tasks and a new line of progress.
 _TICK = 0.5
 
@@ -313,7 +314,7 @@ class _Driver:
         entries, seconds, split = limits.entries, limits.seconds, 4
         if tasks < capacity:
             entries, seconds = min(_SMALL_ENTRIES, entries), min(_SMALL_SECONDS, seconds)
-            split = max(2, 2 * capacity)
+            split = min(_MOST_LISTS, max(2, 2 * capacity))
         options = {"entries": entries, "seconds": seconds, "split": split}
         return options | {"threads": limits.threads, "busy_threads": limits.busy_threads}
 
