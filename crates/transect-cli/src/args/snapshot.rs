@@ -13,7 +13,7 @@ pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and devi
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
 
 With --memory, the tree can have more entries than fit into memory: they are first stored in parts, in a hidden folder beside \
-FILE. Filters are not available then. A single directory must still fit.
+FILE. Filters are not available then.
 
 With --since, the snapshot also stores how much was taken from the earlier one, and how old that is.
 

@@ -9,15 +9,19 @@ use transect_testkit::{Mount, trees};
 use crate::harness::{TestEnv, skip};
 use crate::tree;
 
-/// Runs the tasks in the file `tasks`, one after the other, as the help shows.
-const LOOP: &str = r#"while [ -s tasks ]; do
-    head -n 1 tasks | "$TRANSECT" task --in - --out parts --entries 500 --threads 16 --next >next || exit
-    sed 1d tasks >rest; cat next rest >tasks
-done"#;
+/// The loop of the guide, with this many entries in each task.
+pub(crate) fn documented_loop(entries: usize) -> String {
+    let guide = include_str!("../../../../docs/DISTRIBUTED.md");
+    let script = guide.split_once("while [").expect("a loop").1;
+    let script = script.split_once("\ndone\n").expect("its end").0;
+    let script = script.replace("transect task", "\"$TRANSECT\" task");
+    let options = format!("--threads 16 --entries {entries} --next");
+    format!("while [{}\ndone", script.replace("--next", &options))
+}
 
 /// Commits the parts, and compares them with a snapshot of the tree.
 #[track_caller]
-fn assert_parts_equal_walk(env: &TestEnv) {
+pub(crate) fn assert_parts_equal_walk(env: &TestEnv) {
     let _ = env.transect(["commit", "parts", "-o", "parts.parquet"]).exits(0);
     let _ = env.transect(["snapshot", "tree", "-o", "walk.parquet"]).exits(0);
     let _ = env.transect(["diff", "--exit-code", "walk.parquet", "parts.parquet"]).exits(0);
@@ -35,7 +39,7 @@ fn tasks_of_shell_loop_same_as_snapshot() {
     let env = TestEnv::new();
     trees::many_small_dirs(&env.mkdir("tree"));
     let _ = env.sh("\"$TRANSECT\" task --first tree >tasks").exits(0);
-    let _ = env.sh(LOOP).exits(0).quiet();
+    let _ = env.sh(&documented_loop(500)).exits(0).quiet();
     assert_parts_equal_walk(&env);
     let parts = fs::read_dir(env.path("parts")).unwrap().count();
     assert!(parts > 3, "{parts} parts");

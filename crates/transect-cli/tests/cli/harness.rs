@@ -297,6 +297,25 @@ impl Running {
         let _ = kill_process(self.pid(), signal);
     }
 
+    /// Kills the process with all that it started.
+    pub(crate) fn kill_group(&self) {
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+    }
+
+    /// Kills a child of the process with this name, if it has one.
+    pub(crate) fn kill_child(&self, name: &str) {
+        let id = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+        let children = children.unwrap_or_default();
+        let is_meant = |id: &&str| {
+            fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|comm| comm.trim() == name)
+        };
+        let child = children.split_whitespace().find(is_meant).and_then(|id| id.parse().ok());
+        if let Some(child) = child.and_then(Pid::from_raw) {
+            let _ = kill_process(child, Signal::KILL);
+        }
+    }
+
     fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -319,9 +338,19 @@ impl Running {
         });
     }
 
-    fn is_dead(&self) -> bool {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
-        stat.map_or(true, |stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+    /// Returns whether the process has ended.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.state().is_none_or(|state| state == 'Z')
+    }
+
+    /// Returns whether a signal has stopped the process.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state() == Some('T')
+    }
+
+    fn state(&self) -> Option<char> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        stat.rsplit(") ").next()?.chars().next()
     }
 
     /// Returns whether the process is in an interruptible sleep.

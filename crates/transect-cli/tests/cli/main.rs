@@ -12,6 +12,7 @@ mod cache;
 mod corpus;
 mod diff;
 mod distributed;
+mod distributed_kills;
 mod duplicates;
 mod examples;
 mod find;

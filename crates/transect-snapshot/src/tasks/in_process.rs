@@ -35,10 +35,10 @@ impl Task {
         memory: u64,
         options: &ScanOptions,
     ) -> Result<(), TaskError> {
-        let entries = memory.saturating_sub(FIXED_BYTES) / ENTRY_BYTES;
+        let entries = (memory.saturating_sub(FIXED_BYTES) / ENTRY_BYTES).min(MAX_ENTRIES);
         let mut waiting = vec![self];
         while let Some(mut task) = waiting.pop() {
-            (task.entries, task.seconds) = (entries.min(MAX_ENTRIES), None);
+            (task.entries, task.seconds) = (entries, None);
             // A directory can be begun right before the limit, and its entries are listed before they are stored.
             task.entries_of_directory = task.entries_of_directory.min((entries / 8).max(1000));
             task.split = 1 + task.items.len() / LIST_ITEMS;

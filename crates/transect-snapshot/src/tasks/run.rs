@@ -10,6 +10,7 @@ use transect::table::{Table, TableBuilder, TableImporter, UnreadReason};
 use transect::{
     Attributes, Cancel, FaultKind, FileType, Operation, Outcome, ScanOptions, SkipReason, WorkLimit,
 };
+use transect_sys::file::attributes_at;
 
 use super::publish::publish;
 use super::ranges;
@@ -42,6 +43,7 @@ impl Task {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
+        self.check_roots()?;
         let started = now();
         let cancel = &options.cancel.clone();
         let (table, left, outcome) = self.walk(options)?;
@@ -156,6 +158,20 @@ impl Task {
             Some((self.path_of(item).into_os_string(), bounds))
         };
         self.items_to_read().filter_map(range).collect()
+    }
+
+    /// Checks that there are the roots of directories that were left over. Where the tree is at another path, or is not
+    /// mounted, all of them would count as deleted.
+    fn check_roots(&self) -> Result<(), TaskError> {
+        let left_over = self.items.iter().filter(|item| !item.path.is_empty());
+        let roots: HashSet<usize> = left_over.map(|item| item.root).collect();
+        for root in roots.into_iter().map(|root| self.roots[root].to_path()) {
+            attributes_at(&root).map_err(|error| {
+                let (root, reason) = (root.display(), transect::reason(&error));
+                TaskError::Invalid(format!("cannot access '{root}': {reason}"))
+            })?;
+        }
+        Ok(())
     }
 
     /// Returns what this task reads: of each directory that is divided only the first of its ranges.

@@ -1,0 +1,133 @@
+//! `task` and `commit` with processes that are killed, race each other, or run where the tree is elsewhere.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use transect_testkit::{trees, wait_until};
+
+use crate::distributed::{assert_parts_equal_walk, documented_loop};
+use crate::harness::{Running, TestEnv};
+use crate::tree;
+
+/// How many processes are killed.
+const KILLS: usize = 200;
+
+/// Random numbers (SplitMix64), the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.0;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (number ^ (number >> 31)) % end
+    }
+}
+
+/// Begins a scan with an empty folder of parts.
+fn begin(env: &TestEnv) {
+    let _ = fs::remove_dir_all(env.path("parts"));
+    let _ = env.sh("\"$TRANSECT\" task --first tree >tasks").exits(0);
+}
+
+/// Kills tasks, and the loop that drives them with its task, at random moments. Nothing is there twice or missing, and
+/// nothing is left in the folder.
+#[test]
+fn loop_and_tasks_killed_200_times_same_as_snapshot() {
+    let env = TestEnv::new();
+    trees::many_small_dirs(&env.mkdir("tree"));
+    let script = documented_loop(300);
+    let mut random = Random(23);
+    let (mut killed, mut scans) = (0, 0);
+    begin(&env);
+    while killed < KILLS || scans == 0 {
+        let mut command = env.command("sh");
+        command.args(["-c", &script]);
+        let running = Running::start(&mut command);
+        let lasts = Duration::from_micros(random.below(40_000));
+        // Long enough for some task to end on a busy machine, too.
+        std::thread::sleep(lasts);
+        match random.below(2) {
+            0 => running.kill_group(),
+            _ => running.kill_child("transect"),
+        }
+        let output = running.finish();
+        killed += usize::from(output.code != Some(0));
+        if output.code == Some(0) {
+            scans += 1;
+            assert_parts_equal_walk(&env);
+            begin(&env);
+        }
+    }
+    let _ = env.sh(&script).exits(0);
+    assert_parts_equal_walk(&env);
+}
+
+/// The slower process is stopped while it writes, and goes on when the other one has published.
+#[test]
+fn two_writers_of_one_part_second_adopts_it() {
+    let env = TestEnv::new();
+    for directory in 0..20 {
+        tree::many_files(&env, &env.path(format!("tree/{directory}")), 500, "name");
+    }
+    let task = ["task", "--in", "task", "--out", "parts"];
+    let hidden = || {
+        let names = fs::read_dir(env.path("parts")).into_iter().flatten().flatten();
+        names.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b".part-")).count()
+    };
+    // It may publish before it is stopped.
+    let slower = loop {
+        let _ = fs::remove_dir_all(env.path("parts"));
+        let _ = env.sh("\"$TRANSECT\" task --first tree >task").exits(0);
+        let mut slower = env.start(task);
+        wait_until("the file of the part, or the end", || hidden() > 0 || slower.is_dead());
+        slower.signal(Signal::STOP);
+        wait_until("it is stopped, or dead", || slower.is_stopped() || slower.is_dead());
+        let published = fs::read_dir(env.path("parts")).into_iter().flatten().count() > hidden();
+        if hidden() > 0 && !published {
+            break slower;
+        }
+        slower.signal(Signal::CONT);
+        let _ = slower.wait();
+    };
+    let faster = env.transect(task).exits(0).json();
+    assert_eq!((hidden(), &faster["adopted"]), (1, &false.into()));
+    slower.signal(Signal::CONT);
+    let slower = slower.finish().exits(0).json();
+    assert_eq!((hidden(), &slower["adopted"]), (0, &true.into()));
+    assert_eq!((&slower["rows"], &slower["tasks"]), (&faster["rows"], &faster["tasks"]));
+    assert_parts_equal_walk(&env);
+}
+
+/// The folder of the parts can move. A machine that has the tree elsewhere must not take it for deleted.
+#[test]
+fn scan_continued_on_another_machine_needs_the_same_root() {
+    let env = TestEnv::new();
+    trees::many_small_dirs(&env.mkdir("tree"));
+    begin(&env);
+    let first =
+        "head -n 1 tasks | \"$TRANSECT\" task --in - --out parts --entries 300 --next >next";
+    let _ = env.sh(first).exits(0);
+    let _ = env.sh("mv next tasks; mv parts moved; mv tree elsewhere").exits(0);
+    let there = documented_loop(300).replace("--out parts", "--out moved");
+    let refused = env.sh(&there).exits(1);
+    let said = refused.stderr_text();
+    assert!(said.contains("cannot access '") && said.contains("/tree'"), "{said}");
+    assert_eq!(fs::read_dir(env.path("moved")).unwrap().count(), 1, "nothing was published");
+    // A task of the other path belongs to another scan.
+    let other = "\"$TRANSECT\" task --first elsewhere | \"$TRANSECT\" task --in - --out moved";
+    let _ = env.sh(other).exits(0);
+    let mixed = env.transect(["commit", "moved", "-o", "x"]).exits(2);
+    assert!(mixed.stderr_text().contains("parts of several scans"), "{}", mixed.text());
+    let _ = env
+        .sh("\"$TRANSECT\" task --first elsewhere | sed 's/.*\"id\":\"\\([^\"]*\\)\".*/\\1/' >id
+        rm moved/part-$(cat id).parquet")
+        .exits(0);
+    // With the tree at its path, as a mount or a link can bring it there, the scan goes on.
+    let _ = env.sh("mv elsewhere tree").exits(0);
+    let _ = env.sh(&there).exits(0);
+    let _ = env.sh("mv moved parts").exits(0);
+    assert_parts_equal_walk(&env);
+}
