@@ -65,6 +65,31 @@ fn loop_and_tasks_killed_200_times_same_as_snapshot() {
     assert_parts_equal_walk(&env);
 }
 
+/// The script for a batch system runs as three processes, all of which are killed once.
+#[test]
+fn batch_script_of_several_processes_killed_same_as_snapshot() {
+    let env = TestEnv::new();
+    trees::many_small_dirs(&env.mkdir("tree"));
+    let guide = include_str!("../../../../docs/DISTRIBUTED.md");
+    let script = guide.split_once("#SBATCH").expect("the script").1.split_once('\n').unwrap().1;
+    let script = script.split_once("```").expect("its end").0;
+    let script = script.replace("--next", "--entries 300 --next");
+    env.text("script", &script.replace("transect task", "\"$TRANSECT\" task"));
+    let _ = env
+        .sh("mkdir todo running next new && \"$TRANSECT\" task --first tree > todo/first")
+        .exits(0);
+    let mut command = env.command("sh");
+    command.args(["-c", "sh script & sh script & sh script & wait"]);
+    let running = Running::start(&mut command);
+    wait_until("parts", || fs::read_dir(env.path("parts")).is_ok_and(|parts| parts.count() > 4));
+    running.kill_group();
+    let _ = running.finish();
+    let again = "rm -f new/*; mv running/* todo/ 2>/dev/null
+        while [ -n \"$(ls todo; ls running)\" ]; do sh script & sh script & sh script & wait; done";
+    let _ = env.sh(again).exits(0);
+    assert_parts_equal_walk(&env);
+}
+
 /// The slower process is stopped while it writes, and goes on when the other one has published.
 #[test]
 fn two_writers_of_one_part_second_adopts_it() {
