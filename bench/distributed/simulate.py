@@ -35,7 +35,7 @@ COSTS = {
     "commit": (1_320_000.0, "entries a second of `transect commit`"),
 }
 #: As python/transect/distributed.py.
-SMALL_SECONDS = 2.0
+SMALL_SECONDS = 5.0
 
 
 class Tree:
@@ -156,8 +156,8 @@ def main():
     add("--seed", type=int, default=23, help="of the tree [23]")
     add("--task-entries", type=int, default=1_000_000, help="entries of a task [1000000]")
     add("--seconds", type=float, default=30.0, help="seconds of a task [30]")
-    add("--small-entries", type=int, default=50_000, help="entries of a task while there are too few [50000]")
-    add("--small-lists", type=int, default=10**9, help="lists that such a task leaves over, at most [twice the capacity]")
+    add("--small-entries", type=int, default=200_000, help="entries of a task while there are too few [200000]")
+    add("--small-lists", type=int, default=64, help="lists that such a task leaves over, at most [64]")
     add("--threads", type=int, default=1, help="threads of a worker, which wait at the same time [1]")
     add("--latency", type=float, default=0.0, help="seconds of a call to the storage [0]")
     add("--calls", type=float, default=1.3, help="calls for each entry [1.3]")
