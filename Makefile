@@ -286,6 +286,7 @@ need-programs:
 		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
 	done
+	python3 -c 'import ensurepip' 2>/dev/null || missing="$$missing python3-venv"
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 		echo "installing$$missing"
 		export DEBIAN_FRONTEND=noninteractive

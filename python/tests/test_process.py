@@ -90,6 +90,7 @@ print(memory() - before, len(os.listdir("/proc/self/fd")), len(os.listdir("/proc
 """
 
 
+@pytest.mark.once
 def test_memory_does_not_grow_over_1000_scans(tmp_path):
     """A leak of one table, batch or list of paths in each run would exceed the bound."""
     tree, snapshot = tmp_path / "tree", tmp_path / "a.parquet"

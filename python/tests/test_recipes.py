@@ -4,17 +4,14 @@ import os
 import re
 import shutil
 import stat
-import sys
 import warnings
 from pathlib import Path
 
-import pytest
 from conftest import expected
 
 PAGE = Path(__file__).parent.parent / "PYTHON.md"
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="hashlib.file_digest is newer")
 def test_recipes(tree, monkeypatch, capsys):
     monkeypatch.chdir(tree)
     Path("report-1.csv").write_text("a,b\n")

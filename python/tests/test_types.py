@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import transect
+
+pytestmark = pytest.mark.once
 
 
 def test_everything_is_documented():

@@ -10,7 +10,7 @@
 //! * `Browser`: a page in a real browser.
 //! * `faults`: faults in the system calls of a program.
 //! * `WindowsProgram`: a program for Windows, run under Wine.
-//! * [`python_with_packages()`]: a Python that reads what we write.
+//! * [`python_with_packages()`], [`Python`]: a Python that reads what we write; others of this machine.
 //! * [`in_own_process()`], [`within()`], [`wait_until()`], [`loudly_skip`]: run and skip tests, and
 //!   wait.
 
@@ -47,7 +47,7 @@ pub use mount::Mount;
 #[cfg(target_os = "linux")]
 pub use ntfs::{NtfsMount, set_xattr};
 pub use own_process::{in_own_process, rerun};
-pub use python::python_with_packages;
+pub use python::{Python, python_with_packages};
 #[cfg(windows)]
 pub use shell::{has_unix_shell, unix_shell};
 pub use skip::loudly_skip;

@@ -10,7 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use transect_testkit::{TempDir, loudly_skip, python_with_packages};
+use transect_testkit::{Python, TempDir, python_with_packages};
+
+/// The oldest Python that the package is for: `requires-python` in `python/pyproject.toml`.
+const OLDEST: (u32, u32) = (3, 10);
 
 /// The top of this repository.
 fn repository() -> PathBuf {
@@ -41,25 +44,39 @@ fn lay_out() -> TempDir {
     folder
 }
 
-#[test]
-fn package_passes_its_tests() {
-    let test = "package_passes_its_tests";
-    if Command::new("python3").arg("--version").output().is_err() {
-        return loudly_skip(test, "there is no python3");
-    }
-    let Some(python) = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
-        return;
-    };
+/// Runs the tests of the package with a Python, with these options of pytest.
+fn run_tests(python: &Path, options: &[&str]) {
     let package = lay_out();
     let mut pytest = Command::new(python.join("python3"));
     pytest.args(["-m", "pytest", "-p", "no:cacheprovider", "--quiet", "--basetemp"]);
-    pytest.arg(package.join("trees")).current_dir(package.path());
-    pytest.env("PYTHONPATH", package.path()).env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest.arg(package.join("trees")).args(options).current_dir(package.path());
+    pytest.env("PYTHONPATH", package.path());
     let output = pytest.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-    let last = said.lines().last().unwrap_or_default();
-    assert!(!last.contains("skipped"), "{said}");
+    assert!(!said.lines().last().unwrap_or_default().contains("skipped"), "{said}");
+}
+
+#[test]
+fn package_passes_its_tests() {
+    let test = "package_passes_its_tests";
+    let Some(python) = python_with_packages(test, Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    run_tests(&python, &[]);
+}
+
+/// One build of the extension is for all versions of Python. On a machine with one version, the test above
+/// is all that there is to run.
+#[test]
+fn package_passes_its_tests_on_the_oldest_and_the_newest_python() {
+    let test = "package_passes_its_tests_on_the_oldest_and_the_newest_python";
+    for python in Python::oldest_and_newest(OLDEST) {
+        let packages = ["duckdb", "pandas", "polars", "pyarrow", "pytest"];
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let Some(programs) = python.with_packages(test, folder, &packages) else { continue };
+        run_tests(&programs, &["-m", "not once"]);
+    }
 }
 
 /// Returns the names of all files below a folder, sorted.
