@@ -1,6 +1,5 @@
 //! The rows of a table as batches of columns, made when a consumer asks for the next one.
 
-use std::ffi::OsStr;
 use std::path::{MAIN_SEPARATOR, is_separator};
 use std::sync::Arc;
 
@@ -10,10 +9,14 @@ use transect_snapshot::LiveTree;
 
 use crate::arrow::array::{Array, Field};
 use crate::arrow::interface::BatchSource;
-use crate::columns::{Column, ColumnBuilder, RowValues};
+use crate::columns::{Block, BlockRow, Column, ColumnBuilder};
 
 /// Rows in a batch, except the last.
 const BATCH_ROWS: usize = 65_536;
+const _: () = assert!(BATCH_ROWS.is_multiple_of(BLOCK_ROWS));
+
+/// Rows in a block, at most: so few that they stay in the processor's cache from one column to the next.
+const BLOCK_ROWS: usize = 512;
 
 /// All entries of a table in tree order: a directory before its entries, which are sorted by the
 /// bytes of their names.
@@ -22,6 +25,11 @@ pub(crate) struct TableBatches {
     columns: Vec<Column>,
     /// Whether the table may hold directories that no filter selected.
     filtered: bool,
+    position: Position,
+}
+
+/// Where in the table the next row is.
+struct Position {
     roots: Vec<Row>,
     open: Vec<OpenDirectory>,
     path: Vec<u8>,
@@ -39,17 +47,20 @@ struct OpenDirectory {
 impl TableBatches {
     pub(crate) fn new(tree: Arc<LiveTree>, columns: Vec<Column>, filtered: bool) -> Self {
         let roots = tree.table().roots().rev().collect();
-        Self { tree, columns, filtered, roots, open: Vec::new(), path: Vec::new() }
+        let position = Position { roots, open: Vec::new(), path: Vec::new() };
+        Self { tree, columns, filtered, position }
     }
+}
 
+impl Position {
     /// Sets `path` to that of the next row, and returns the row with what is known about its path;
     /// `None` after the last one.
-    fn step(&mut self) -> Option<Step> {
+    fn step(&mut self, table: &Table) -> Option<Step> {
         loop {
             let Some(directory) = self.open.last_mut() else {
                 let row = self.roots.pop()?;
                 self.path.clear();
-                return Some(self.enter(row, 0, true));
+                return Some(self.enter(table, row, 0, true));
             };
             let Some(row) = directory.entries.next() else {
                 self.open.pop();
@@ -60,18 +71,20 @@ impl TableBatches {
                 self.path.push(MAIN_SEPARATOR as u8);
             }
             let (dir_length, is_utf8) = (directory.length, directory.is_utf8);
-            return Some(self.enter(row, dir_length, is_utf8));
+            return Some(self.enter(table, row, dir_length, is_utf8));
         }
     }
 
-    fn enter(&mut self, row: Row, dir_length: usize, dir_is_utf8: bool) -> Step {
-        let name = self.tree.table().name(row).as_encoded_bytes();
+    fn enter(&mut self, table: &Table, row: Row, dir_length: usize, dir_is_utf8: bool) -> Step {
+        let name = table.name(row).as_encoded_bytes();
         self.path.extend_from_slice(name);
-        let (depth, is_utf8) = (self.open.len(), dir_is_utf8 && str::from_utf8(name).is_ok());
-        if self.tree.table().file_type(row) == FileType::Directory {
+        // A path that the system accepts has fewer steps than bytes.
+        let depth = u32::try_from(self.open.len()).unwrap_or(u32::MAX);
+        let is_utf8 = dir_is_utf8 && str::from_utf8(name).is_ok();
+        if table.file_type(row) == FileType::Directory {
             let length = self.path.len();
             let separated = name.last().is_some_and(|&byte| is_separator(byte.into()));
-            let entries = self.tree.table().children(row);
+            let entries = table.children(row);
             let prefix = length + usize::from(!separated);
             self.open.push(OpenDirectory { entries, length, prefix, is_utf8 });
         }
@@ -83,7 +96,7 @@ struct Step {
     row: Row,
     dir_length: usize,
     is_utf8: bool,
-    depth: usize,
+    depth: u32,
 }
 
 impl BatchSource for TableBatches {
@@ -108,22 +121,38 @@ impl BatchSource for TableBatches {
     }
 
     fn next_batch(&mut self) -> Option<(usize, Vec<Array>)> {
-        let room = BATCH_ROWS.min(usize::try_from(self.tree.table().len()).unwrap_or(BATCH_ROWS));
+        let table = self.tree.table();
+        let room = BATCH_ROWS.min(usize::try_from(table.len()).unwrap_or(BATCH_ROWS));
         let builder = |column: &Column| ColumnBuilder::new(*column, room);
         let mut builders: Vec<ColumnBuilder> = self.columns.iter().map(builder).collect();
-        let mut rows = 0;
+        let (mut block, mut rows) = (Block::default(), 0);
         while rows < BATCH_ROWS {
-            let Some(Step { row, dir_length, is_utf8, depth }) = self.step() else { break };
-            if self.filtered && !is_selected(self.tree.table(), row) {
-                continue;
+            block.rows.clear();
+            block.paths.clear();
+            while block.rows.len() < BLOCK_ROWS {
+                let Some(Step { row, dir_length, is_utf8, depth }) = self.position.step(table)
+                else {
+                    break;
+                };
+                if self.filtered && !is_selected(table, row) {
+                    continue;
+                }
+                let begin = block.paths.len();
+                block.paths.extend_from_slice(&self.position.path);
+                block.rows.push(BlockRow {
+                    name: table.name(row),
+                    path: begin..block.paths.len(),
+                    dir_length,
+                    path_is_utf8: is_utf8,
+                    depth,
+                    attributes: table.attributes(row),
+                });
             }
-            let name: &OsStr = self.tree.table().name(row);
-            let attributes = self.tree.table().attributes(row);
-            let path_is_utf8 = is_utf8;
-            let values =
-                RowValues { name, path: &self.path, dir_length, path_is_utf8, depth, attributes };
-            builders.iter_mut().for_each(|builder| builder.push(&values));
-            rows += 1;
+            if block.rows.is_empty() {
+                break;
+            }
+            builders.iter_mut().for_each(|builder| builder.push(&block));
+            rows += block.rows.len();
         }
         let columns = builders.into_iter().map(ColumnBuilder::finish).collect();
         (rows > 0).then_some((rows, columns))
