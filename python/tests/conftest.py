@@ -98,7 +98,7 @@ def growing(tmp_path):
 
 def make_names(directory, count):
     """Makes a directory with `count` names of one file, which is faster than making files."""
-    directory.mkdir()
+    directory.mkdir(parents=True)
     (directory / "0").write_bytes(b"12345")
     for number in range(1, count):
         os.link(directory / "0", directory / str(number))

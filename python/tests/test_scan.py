@@ -160,6 +160,14 @@ def test_progress_line(tree):
     assert done.stderr.endswith(f"{len(expected(tree)):,} entries, 0 errors\n")
 
 
+def test_progress_bar(tree):
+    code = "import sys, transect; transect.scan(sys.argv[1], progress=True)"
+    done = subprocess.run([sys.executable, "-c", code, tree], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # As tqdm prints it, with a rate.
+    assert f"{len(expected(tree)):.1f} entries [" in done.stderr and " entries/s]" in done.stderr
+
+
 def test_signal_stops_scan(growing, interrupted):
     """A handler that raises ends a scan before its last call of `progress`."""
     # A signal may also arrive before or after the scan. Then a longer one is tried.

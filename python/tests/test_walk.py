@@ -2,13 +2,15 @@
 
 import os
 import pathlib
+import shutil
 import stat
 import threading
 import time
+import warnings
 
 import pytest
 import transect
-from conftest import expected
+from conftest import expected, make_names
 
 TYPES = {
     stat.S_IFREG: "file",
@@ -121,6 +123,28 @@ def test_missing_root_raises(tree):
         next(walk)
     assert caught.value.filename == tree + "/missing"
     assert next(walk, None) is None and not walk.complete
+
+
+def test_root_that_vanishes(tmp_path):
+    root = tmp_path / "root"
+    for directory in range(20):
+        make_names(root / str(directory), 50)
+    before = transect.scan(root)
+    remover = threading.Thread(target=shutil.rmtree, args=[root])
+    remover.start()
+    while os.path.lexists(root):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", transect.PartialResultWarning)
+                assert len(transect.scan(root).to_arrow()) <= len(before)
+                assert sum(1 for _ in transect.walk(root)) <= len(before)
+        except FileNotFoundError as error:
+            assert error.filename == str(root)
+    remover.join()
+    with pytest.raises(FileNotFoundError):
+        transect.scan(root)
+    # What was read stays.
+    assert len(before.to_arrow()) == len(before) == 1_021
 
 
 def test_partial_result_warns_after_the_last_entry(failing):

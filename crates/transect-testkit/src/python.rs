@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::loudly_skip;
 
 /// The packages of [`python_with_packages`], in the versions that the registry has when the folder is made.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "basedpyright",
     "dask[dataframe,distributed]",
     "duckdb",
@@ -18,6 +18,7 @@ const PACKAGES: [&str; 9] = [
     "polars",
     "pyarrow",
     "pytest",
+    "tqdm",
 ];
 
 /// Returns the folder with the programs of the Python of this machine, `python3`, that has `PACKAGES`;

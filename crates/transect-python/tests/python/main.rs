@@ -72,7 +72,7 @@ fn package_passes_its_tests() {
 fn package_passes_its_tests_on_the_oldest_and_the_newest_python() {
     let test = "package_passes_its_tests_on_the_oldest_and_the_newest_python";
     for python in Python::oldest_and_newest(OLDEST) {
-        let packages = ["duckdb", "pandas", "polars", "pyarrow", "pytest"];
+        let packages = ["duckdb", "pandas", "polars", "pyarrow", "pytest", "tqdm"];
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let Some(programs) = python.with_packages(test, folder, &packages) else { continue };
         run_tests(&programs, &["-m", "not once"]);
