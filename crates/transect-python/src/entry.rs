@@ -1,8 +1,11 @@
 //! `Entry`: one entry of a walk.
 
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use transect::DirEntry;
+use transect::Dir;
 
 use crate::attributes::Attributes;
 use crate::paths::decode;
@@ -12,12 +15,20 @@ use crate::paths::decode;
 /// It is an os.PathLike: open(entry) and pathlib.Path(entry) work. A symbolic link is neither a
 /// directory nor a file, unless the walk follows links. An attribute that is not known is None.
 #[pyclass(frozen, extends = Attributes, module = "transect")]
-pub(crate) struct Entry(DirEntry);
+pub(crate) struct Entry {
+    dir: Arc<Dir<()>>,
+    name: Py<PyString>,
+}
 
 impl Entry {
-    pub(crate) fn new(py: Python<'_>, entry: DirEntry) -> PyResult<Py<Self>> {
-        let attributes = Attributes::new(*entry.attributes());
-        Py::new(py, (Self(entry), attributes))
+    pub(crate) fn new(
+        py: Python<'_>,
+        dir: &Arc<Dir<()>>,
+        name: &OsStr,
+        attributes: &transect::Attributes,
+    ) -> PyResult<Py<Self>> {
+        let entry = Self { dir: Arc::clone(dir), name: decode(py, name).unbind() };
+        Py::new(py, (entry, Attributes::new(*attributes)))
     }
 }
 
@@ -26,27 +37,31 @@ impl Entry {
     /// The path: its root as given, then the names below it. Names that are not UTF-8 have lone
     /// surrogates, as os.fsdecode makes them.
     #[getter]
-    fn path<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, self.0.path())
+    fn path<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        let path = match self.name.to_str(py) {
+            Ok(name) => self.dir.path_of(OsStr::new(name)),
+            Err(_) => self.dir.path_of(&self.name.extract::<OsString>(py)?),
+        };
+        Ok(decode(py, path))
     }
 
     /// The name; of a root, the path as given.
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        decode(py, self.0.name())
+        self.name.bind(py).clone()
     }
 
     /// The number of steps below the root, which has depth 0.
     #[getter]
     fn depth(&self) -> u32 {
-        self.0.depth()
+        self.dir.entry_depth()
     }
 
-    fn __fspath__<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+    fn __fspath__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.path(py)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<transect.Entry {}>", self.path(py).repr()?))
+        Ok(format!("<transect.Entry {}>", self.path(py)?.repr()?))
     }
 }

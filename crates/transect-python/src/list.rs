@@ -11,7 +11,7 @@ use transect::{Cancel, DirEntry, FieldMask, SortKey};
 use crate::errors;
 use crate::options::parse_options;
 use crate::pump::BatchSender;
-use crate::walk::{Item, Walk, wanted};
+use crate::walk::{Found, Walk, send_all, wanted};
 
 /// Iterate over the entries that `transect list` prints: `walk` with an order and a limit.
 ///
@@ -56,12 +56,12 @@ pub(crate) fn list(
     let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
     let field = order.map_or(FieldMask::empty(), |order| order.key.field());
     let want = wanted(attributes) | field;
-    let limit = limit.unwrap_or(usize::MAX);
     Walk::start(cancel, move |items| {
         let walk = plan.walk().want(want);
-        match order {
-            Some(order) => send_sorted(walk, order, limit, items),
-            None => send_first(walk, limit, items),
+        match (order, limit) {
+            (Some(order), limit) => send_sorted(walk, order, limit.unwrap_or(usize::MAX), items),
+            (None, Some(limit)) => send_first(walk, limit, items),
+            (None, None) => send_all(walk, items),
         }
     })
 }
@@ -107,31 +107,31 @@ fn key(name: &str) -> PyResult<SortKey> {
 }
 
 /// Sends entries as they are found.
-fn send_first(walk: transect::Walk, limit: usize, items: &mut BatchSender<Item>) {
+fn send_first(walk: transect::Walk, limit: usize, items: &mut BatchSender<Found>) {
     let mut entries = 0;
     for item in walk {
         entries += usize::from(item.is_ok());
-        if !items.send(item) || entries == limit {
+        if !items.send(Found::One(item)) || entries == limit {
             return;
         }
     }
 }
 
 /// Sends entries in an order, after the walk.
-fn send_sorted(walk: transect::Walk, order: Order, limit: usize, items: &mut BatchSender<Item>) {
+fn send_sorted(walk: transect::Walk, order: Order, limit: usize, items: &mut BatchSender<Found>) {
     let mut first = First { order, limit, entries: Vec::new() };
     for item in walk {
         match item {
             Ok(entry) => first.add(entry),
             error => {
-                if !items.send(error) {
+                if !items.send(Found::One(error)) {
                     return;
                 }
             }
         }
     }
     for entry in first.into_sorted() {
-        if !items.send(Ok(entry)) {
+        if !items.send(Found::One(Ok(entry))) {
             return;
         }
     }

@@ -32,6 +32,8 @@ const SIGNALS: Duration = Duration::from_millis(50);
 /// Sends items in batches.
 pub(crate) struct BatchSender<T> {
     batch: Vec<T>,
+    /// What the items of the batch count.
+    count: usize,
     /// When the first item of the batch was added.
     began: Instant,
     batches: SyncSender<Vec<T>>,
@@ -40,16 +42,23 @@ pub(crate) struct BatchSender<T> {
 impl<T> BatchSender<T> {
     /// Adds an item, and waits if the caller is behind. Returns false if nothing is received any more.
     pub(crate) fn send(&mut self, item: T) -> bool {
+        self.send_many(item, 1)
+    }
+
+    /// Adds an item that counts as many.
+    pub(crate) fn send_many(&mut self, item: T, count: usize) -> bool {
         if self.batch.is_empty() {
             self.began = Instant::now();
         }
         self.batch.push(item);
-        let is_due = self.batch.len() >= BATCH || self.began.elapsed() >= BATCH_TIME;
+        self.count += count;
+        let is_due = self.count >= BATCH || self.began.elapsed() >= BATCH_TIME;
         !is_due || self.flush()
     }
 
     /// Sends what was added. Returns false if nothing is received any more.
     fn flush(&mut self) -> bool {
+        self.count = 0;
         self.batches.send(std::mem::take(&mut self.batch)).is_ok()
     }
 }
@@ -78,7 +87,8 @@ impl<T: Send + 'static> Pump<T> {
         make: impl FnOnce(&mut BatchSender<T>) + Send + 'static,
     ) -> PyResult<Self> {
         let (sender, batches) = sync_channel(WAITING);
-        let mut sender = BatchSender { batch: Vec::new(), began: Instant::now(), batches: sender };
+        let mut sender =
+            BatchSender { batch: Vec::new(), count: 0, began: Instant::now(), batches: sender };
         let thread = Builder::new().spawn(move || {
             make(&mut sender);
             sender.flush();

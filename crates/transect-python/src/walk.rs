@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
-use transect::{Cancel, Diagnostics, DirEntry, FieldMask, Operation, ScanError, ScanPlan};
+use transect::{Cancel, Diagnostics, DirEntry, FieldMask, FoundEntries, Operation, ScanError};
 
 use crate::entry::Entry;
 use crate::errors::{self, ErrorInfo};
@@ -17,8 +17,13 @@ use crate::fork::Owner;
 use crate::options::parse_options;
 use crate::pump::{BatchSender, Pump};
 
-/// An entry of a walk, or an error.
-pub(crate) type Item = Result<DirEntry, ScanError>;
+/// What a walk found.
+pub(crate) enum Found {
+    /// Entries and errors, as they came.
+    Many(FoundEntries),
+    /// An entry that was chosen, or an error.
+    One(Result<DirEntry, ScanError>),
+}
 
 /// Iterate over the entries of one tree or several while they are read.
 ///
@@ -50,7 +55,7 @@ pub(crate) fn walk(
     let plan = parse_options(paths, options)?.cancel(cancel.clone()).plan();
     let plan = plan.map_err(|error| errors::exception(py, &error))?;
     let want = wanted(attributes);
-    Walk::start(cancel, move |items| send_all(&plan, want, items))
+    Walk::start(cancel, move |items| send_all(plan.walk().want(want), items))
 }
 
 /// Returns what entries must have besides names and types: all attributes, or nothing.
@@ -70,9 +75,10 @@ pub(crate) fn all_attributes() -> FieldMask {
 }
 
 /// Sends entries until there are no more, or the receiver is gone.
-fn send_all(plan: &ScanPlan, want: FieldMask, items: &mut BatchSender<Item>) {
-    for item in plan.walk().want(want) {
-        if !items.send(item) {
+pub(crate) fn send_all(mut walk: transect::Walk, items: &mut BatchSender<Found>) {
+    while let Some(found) = walk.take_found() {
+        let count = found.len();
+        if !items.send_many(Found::Many(found), count) {
             return;
         }
     }
@@ -91,7 +97,9 @@ pub(crate) struct Walk {
 }
 
 struct State {
-    pump: Pump<Item>,
+    pump: Pump<Found>,
+    /// Entries to be returned.
+    found: FoundEntries,
     errors: Vec<ScanError>,
     error_count: u64,
     /// Nothing more will be returned.
@@ -101,17 +109,22 @@ struct State {
 
 impl State {
     /// Returns the next entry; `None` after the last one.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<DirEntry>> {
-        while let Some(item) = self.pump.next(py)? {
-            match item {
-                Ok(entry) => return Ok(Some(entry)),
-                // A root whose listing failed midway was read in part.
-                Err(error)
-                    if error.depth() == 0 && error.operation() != Operation::ReadDirectory =>
-                {
-                    return Err(errors::root_exception(py, &error));
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
+        loop {
+            match self.found.take_next() {
+                Some(Ok(entry)) => {
+                    return Entry::new(py, entry.dir(), entry.name, entry.attributes).map(Some);
                 }
-                Err(error) => self.count(error),
+                Some(Err(error)) => self.count(py, error)?,
+                None => match self.pump.next(py)? {
+                    Some(Found::Many(found)) => self.found = found,
+                    Some(Found::One(Ok(entry))) => {
+                        let attributes = entry.attributes();
+                        return Entry::new(py, entry.dir(), entry.name(), attributes).map(Some);
+                    }
+                    Some(Found::One(Err(error))) => self.count(py, error)?,
+                    None => break,
+                },
             }
         }
         if !std::mem::replace(&mut self.ended, true) {
@@ -123,16 +136,26 @@ impl State {
         Ok(None)
     }
 
-    fn count(&mut self, error: ScanError) {
+    /// Counts an error inside a tree.
+    ///
+    /// # Errors
+    /// The exception for a root that cannot be read.
+    fn count(&mut self, py: Python<'_>, error: ScanError) -> PyResult<()> {
+        // A root whose listing failed midway was read in part.
+        if error.depth() == 0 && error.operation() != Operation::ReadDirectory {
+            return Err(errors::root_exception(py, &error));
+        }
         self.error_count += 1;
         if self.errors.len() < Diagnostics::DEFAULT_KEPT {
             self.errors.push(error);
         }
+        Ok(())
     }
 
     /// Ends the walk.
     fn close(&mut self, py: Python<'_>) {
         self.ended = true;
+        self.found = FoundEntries::default();
         self.pump.close(py);
     }
 }
@@ -141,11 +164,17 @@ impl Walk {
     /// Returns the entries that `send` sends from a thread of its own. `cancel` stops it.
     pub(crate) fn start(
         cancel: Cancel,
-        send: impl FnOnce(&mut BatchSender<Item>) + Send + 'static,
+        send: impl FnOnce(&mut BatchSender<Found>) + Send + 'static,
     ) -> PyResult<Self> {
         let pump = Pump::start(&cancel, send)?;
-        let state =
-            State { pump, errors: Vec::new(), error_count: 0, ended: false, complete: false };
+        let state = State {
+            pump,
+            found: FoundEntries::default(),
+            errors: Vec::new(),
+            error_count: 0,
+            ended: false,
+            complete: false,
+        };
         Ok(Self { state: Mutex::new(state), cancel, owner: Owner::current() })
     }
 
@@ -163,13 +192,11 @@ impl Walk {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
         let mut state = self.lock(py)?;
-        match state.next(py) {
-            Ok(entry) => entry.map(|entry| Entry::new(py, entry)).transpose(),
-            Err(error) => {
-                state.close(py);
-                Err(error)
-            }
+        let next = state.next(py);
+        if next.is_err() {
+            state.close(py);
         }
+        next
     }
 
     /// Stop the walk: wait until its threads are gone. There are no more entries after it.

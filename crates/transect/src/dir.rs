@@ -119,14 +119,14 @@ impl<T> Dir<T> {
     /// Returns the path: the root as given, then the names below it.
     pub fn path(&self) -> PathBuf {
         let mut path = OsString::new();
-        self.write_path(&mut path);
+        self.write_path(&mut path, 0);
         PathBuf::from(path)
     }
 
     /// Returns the path of an entry of this directory.
     pub fn path_of(&self, name: &OsStr) -> PathBuf {
         let mut path = OsString::new();
-        self.write_path(&mut path);
+        self.write_path(&mut path, name.len());
         push_name(&mut path, name);
         PathBuf::from(path)
     }
@@ -156,9 +156,11 @@ impl<T> Dir<T> {
         below.map(|dir| dir.name.len() + 1).sum()
     }
 
-    fn write_path(&self, path: &mut OsString) {
-        let names: Vec<&OsStr> = self.ancestors().map(Self::name).collect();
-        path.reserve(names.iter().map(|name| name.len() + 1).sum());
+    /// Appends the path, and reserves so many bytes for what follows it.
+    fn write_path(&self, path: &mut OsString, room: usize) {
+        let mut names: Vec<&OsStr> = Vec::with_capacity(self.entry_depth as usize);
+        names.extend(self.ancestors().map(Self::name));
+        path.reserve(room + names.iter().map(|name| name.len() + 1).sum::<usize>());
         names.into_iter().rev().for_each(|name| push_name(path, name));
     }
 

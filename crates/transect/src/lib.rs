@@ -61,7 +61,7 @@ pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{Conditions, Filters, ModeCondition};
-pub use iter::{DirEntry, Walk, walk};
+pub use iter::{DirEntry, FoundEntries, Walk, walk};
 pub use options::{ScanOptions, WorkLimit};
 pub use order::Order;
 pub use plan::ScanPlan;

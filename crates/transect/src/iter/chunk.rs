@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, NameBuffer};
+use transect_sys::{Attributes, EntryRef, NameBuffer, Verdict};
 
 use super::entry::DirEntry;
 use crate::dir::Dir;
 use crate::error::ScanError;
-use crate::sink::Visit;
+use crate::sink::{Visit, VisitEntry};
 
 /// Entries of one or more directories, with their names in one buffer, and errors.
 #[derive(Default)]
@@ -24,6 +24,17 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
+    /// Returns an empty chunk with room for this many entries.
+    pub(super) fn with_room(entries: usize) -> Self {
+        let names = NameBuffer::with_capacity(entries, 32 * entries);
+        Self { names, entries: Vec::with_capacity(entries), ..Self::default() }
+    }
+
+    /// Returns whether it has no memory that can be used again.
+    pub(super) fn is_new(&self) -> bool {
+        self.entries.capacity() == 0
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.next == self.entries.len() && self.errors.is_empty()
     }
@@ -33,19 +44,37 @@ impl Chunk {
         self.entries.len() + self.errors.len()
     }
 
+    /// Returns the number of entries and errors that were not taken.
+    pub(super) fn left(&self) -> usize {
+        self.len() - self.next
+    }
+
     /// Removes and returns the next entry, or the next error after the last entry.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Result<DirEntry, ScanError>> {
-        let Some(&(attributes, followed)) = self.entries.get(self.next) else {
+        let entry = match self.take_next()? {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error)),
+        };
+        let (dir, name) = (Arc::clone(entry.dir()), entry.name.to_owned());
+        let (attributes, followed) = (*entry.attributes, entry.followed);
+        Some(Ok(DirEntry { dir, name, attributes, followed }))
+    }
+
+    /// As [`Self::take`], without a copy of the entry.
+    #[inline]
+    pub(super) fn take_next(&mut self) -> Option<Result<VisitEntry<'_>, ScanError>> {
+        let Some((attributes, followed)) = self.entries.get(self.next) else {
             return self.errors.pop_front().map(Err);
         };
         while self.dirs[self.dir].1 <= self.next {
             self.dir += 1;
         }
-        let dir = Arc::clone(&self.dirs[self.dir].0);
-        let name = self.names.get(self.next).to_owned();
+        let dir = &self.dirs[self.dir].0;
+        let (name, followed) = (self.names.get(self.next), *followed);
         self.next += 1;
-        Some(Ok(DirEntry { dir, name, attributes, followed }))
+        let entry = EntryRef { name, verdict: Verdict::Keep, followed, attributes };
+        Some(Ok(VisitEntry::new(dir, entry)))
     }
 
     /// Removes everything and keeps the memory.

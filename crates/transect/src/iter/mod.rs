@@ -14,6 +14,7 @@
 
 mod chunk;
 mod entry;
+mod found;
 mod queue;
 mod sink;
 
@@ -33,10 +34,11 @@ use crate::sink::Diagnostics;
 use crate::walk::{Step, SteppedWalk, Stopper};
 
 use chunk::Chunk;
-use queue::ChunkQueue;
+use queue::{CHUNK_ENTRIES, ChunkQueue};
 use sink::{ChunkSink, Judge};
 
 pub use entry::DirEntry;
+pub use found::FoundEntries;
 
 /// The reading time after which a walk is handed over to threads: several times what starting and
 /// stopping them costs.
@@ -196,6 +198,27 @@ impl<R: Reader> Walk<R> {
         &self.diagnostics
     }
 
+    /// Returns what was found and not returned yet, and waits if there is nothing; `None` after the end. It
+    /// is for entries that another thread uses: they are moved there together.
+    ///
+    /// ```
+    /// let mut walk = transect::walk("src");
+    /// let (sender, receiver) = std::sync::mpsc::sync_channel(4);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || while walk.take_found().is_some_and(|found| sender.send(found).is_ok()) {});
+    ///     for mut found in receiver {
+    ///         while let Some(entry) = found.take_next() {
+    ///             println!("{}", entry?.path().display());
+    ///         }
+    ///     }
+    ///     Ok::<(), transect::ScanError>(())
+    /// })?;
+    /// # Ok::<(), transect::ScanError>(())
+    /// ```
+    pub fn take_found(&mut self) -> Option<FoundEntries> {
+        self.refill().then(|| FoundEntries::new(std::mem::take(&mut self.chunk)))
+    }
+
     /// Gets the next chunk; returns false after the last one.
     fn refill(&mut self) -> bool {
         while self.chunk.is_empty() {
@@ -258,7 +281,12 @@ impl<R: Reader> Walk<R> {
     }
 
     fn receive(&mut self, mut threads: Threads<R>) -> State<R> {
-        match threads.queue.receive(std::mem::take(&mut self.chunk)) {
+        let emptied = match self.chunk.is_new() {
+            // The last one was given away. A full one has more entries: one more batch.
+            true => Chunk::with_room(CHUNK_ENTRIES + CHUNK_ENTRIES / 4),
+            false => std::mem::take(&mut self.chunk),
+        };
+        match threads.queue.receive(emptied) {
             Some(chunk) => self.chunk = chunk,
             None => {
                 let driver = threads.driver.take().expect("BUG: only the end takes the thread");

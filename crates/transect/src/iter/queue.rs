@@ -17,7 +17,7 @@ use super::chunk::Chunk;
 const CAPACITY: usize = 16;
 
 /// Entries at which a chunk is full. It may hold one more batch.
-const CHUNK_ENTRIES: usize = 512;
+pub(super) const CHUNK_ENTRIES: usize = 512;
 
 /// The least time between two chunks that are not full. Waking the receiver for every directory would
 /// cost more than reading the directory.

@@ -130,6 +130,10 @@ pub struct VisitEntry<'a, T = ()> {
 }
 
 impl<'a, T> VisitEntry<'a, T> {
+    pub(crate) fn new(dir: &'a Arc<Dir<T>>, entry: EntryRef<'a>) -> Self {
+        Self { dir, entry }
+    }
+
     /// Returns the directory that holds the entry; the top for a root.
     pub fn dir(&self) -> &'a Arc<Dir<T>> {
         self.dir

@@ -43,6 +43,7 @@ fn types_cross_threads() {
     fn sends<T: Send>() {}
     fn shares<T: Send + Sync>() {}
     sends::<Walk>();
+    sends::<transect::FoundEntries>();
     shares::<DirEntry>();
     shares::<transect::Dir<()>>();
     shares::<transect::ScanOptions>();
@@ -127,6 +128,56 @@ fn iterator_errors_are_items_and_counted() {
             assert_eq!(diagnostics.skipped.get(&SkipReason::MaxDepth), Some(&100), "{context}");
             drop(walk);
             assert_closed(&open, &context);
+        }
+    }
+}
+
+#[test]
+fn found_entries_are_the_items_of_the_iterator() {
+    let mut tree = forest();
+    tree.fail("/1/0", FaultPoint::Open, Some(ErrorKind::PermissionDenied));
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            let context = format!("{} on {threads} after {after:?}", order.as_str());
+            let walk = || {
+                let (walk, open) = fake_walk(&tree, options().order(order).threads(threads));
+                (walk.want(FieldMask::SIZE).threads_after(after), open)
+            };
+            let text =
+                |path: PathBuf, size: Option<u64>, depth| format!("{path:?} {size:?} {depth}");
+            let mut wanted: Vec<String> = walk()
+                .0
+                .map(|item| match item {
+                    Ok(entry) => text(entry.path(), entry.attributes().size(), entry.depth()),
+                    Err(error) => error.to_string(),
+                })
+                .collect();
+            let (mut walk, open) = walk();
+            // Entries that `next` left are found, too.
+            let first = walk.next().unwrap().unwrap();
+            let mut got = vec![text(first.path(), first.attributes().size(), first.depth())];
+            let mut kept = Vec::new();
+            while let Some(found) = walk.take_found() {
+                assert!(!found.is_empty(), "{context}");
+                kept.push(found);
+            }
+            assert_eq!(walk.diagnostics().errors, 1, "{context}");
+            drop(walk);
+            assert_closed(&open, &context);
+            for mut found in kept {
+                let (before, count) = (found.len(), got.len());
+                while let Some(item) = found.take_next() {
+                    got.push(match item {
+                        Ok(entry) => text(entry.path(), entry.attributes.size(), entry.depth()),
+                        Err(error) => error.to_string(),
+                    });
+                }
+                assert_eq!((got.len() - count, found.len()), (before, 0), "{context}");
+            }
+            wanted.sort_unstable();
+            got.sort_unstable();
+            assert_eq!(got, wanted, "{context}");
         }
     }
 }
