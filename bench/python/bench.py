@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Measures the Python package beside what Python has: bench.py TREE [ROUNDS [PROGRAM]]
 
-Needs the package and polars. PROGRAM is the program transect, to compare with `transect usage`. Each run is a
-process of its own that imports first and is timed afterwards; the runs of one round follow each other, so
-that what disturbs the machine disturbs all of them. Prints medians, and medians of ratios within rounds.
+Needs the package and polars. PROGRAM is the program transect, to compare with `transect usage`; by default
+the one in PATH. Each run is a process of its own that imports first and is timed afterwards; the runs of one
+round follow each other, so that what disturbs the machine disturbs all of them. Prints medians, and medians of
+ratios within rounds with what they should be.
 """
 
 import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -97,92 +99,99 @@ def sizes_scandir(root):
     return entries, size
 
 
-GROUPS = {
-    "a frame with the default columns": [frame_transect, frame_scandir, frame_walk_lstat],
-    "names and sizes in a loop": [sizes_transect, sizes_scandir],
-}
+def import_transect(_):
+    import transect
+
+    return len(transect.__all__), 0
 
 
-def cpu():
-    times = os.times()
-    return times.user + times.system
+FUNCTIONS = [
+    frame_transect, frame_scandir, frame_walk_lstat, sizes_transect, sizes_scandir, import_transect,
+]
+USAGE = "transect usage"
+
+# What the package aims at: one measurement may take so many times as long as another one, at least or at
+# most.
+TARGETS = [
+    ("frame_transect", USAGE, "at most", 1.25),
+    ("frame_scandir", "frame_transect", "at least", 5),
+    ("frame_walk_lstat", "frame_transect", "at least", 8),
+    ("sizes_scandir", "sizes_transect", "at least", 3),
+]
+IMPORT = 15
+
+
+def processor(who):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
 
 
 def one(function, root):
     """Runs a function once and prints seconds, processor seconds, entries and bytes."""
-    if "transect" in function.__name__:
+    if function in [frame_transect, sizes_transect]:
         import transect  # noqa: F401
     if "frame" in function.__name__:
         import polars  # noqa: F401
-    cpu_before, before = cpu(), time.perf_counter()
+    used, before = processor(resource.RUSAGE_SELF), time.perf_counter()
     result = function(root)
-    print(json.dumps([time.perf_counter() - before, cpu() - cpu_before, *result]))
+    print(json.dumps([time.perf_counter() - before, processor(resource.RUSAGE_SELF) - used, *result]))
 
 
-def run(name, root):
-    command = [sys.executable, __file__, "--one", name, root]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-
-
-def run_program(program, root):
-    before = time.perf_counter()
-    used = os.times()
+def run(name, root, program):
+    """Runs a function, or the program, in a process of its own. Returns what `one` prints."""
+    if name != USAGE:
+        command = [sys.executable, __file__, "--one", name, root]
+        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    used, before = processor(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([program, "usage", root], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    after = os.times()
-    seconds = time.perf_counter() - before
-    processor = after.children_user + after.children_system - used.children_user - used.children_system
-    return [seconds, processor]
+    return [time.perf_counter() - before, processor(resource.RUSAGE_CHILDREN) - used]
 
 
-def processor_seconds(code):
-    """Returns the processor time of a Python that runs `code`."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def report(title, rounds, samples):
-    print(f"{title}; {rounds} rounds; milliseconds: median (least, most), processor time")
+def report(samples):
+    print("milliseconds: median (least, most), processor time; entries and bytes")
     for name, runs in samples.items():
-        wall, processor = [run[0] * 1000 for run in runs], [run[1] * 1000 for run in runs]
+        wall, used = [run[0] * 1000 for run in runs], [run[1] * 1000 for run in runs]
         print(
             f"  {name:18} {statistics.median(wall):9.1f} ({min(wall):.1f}, {max(wall):.1f})"
-            f"  {statistics.median(processor):9.1f}  {' '.join(map(str, runs[0][2:]))}"
+            f"  {statistics.median(used):9.1f}  {' '.join(map(str, runs[0][2:]))}"
         )
-    first, *others = samples
-    for other in others:
-        ratios = [
-            statistics.median(b[index] / a[index] for a, b in zip(samples[first], samples[other]))
-            for index in (0, 1)
-        ]
-        print(f"  {other} / {first}: {ratios[0]:.2f}, processor time {ratios[1]:.2f}")
+    print("medians of ratios within rounds")
+    for a, b, bound, aim in TARGETS:
+        if a in samples and b in samples:
+            time_, used = [
+                statistics.median(x[index] / y[index] for x, y in zip(samples[a], samples[b]))
+                for index in (0, 1)
+            ]
+            verdict = "reached" if (time_ <= aim) == (bound == "at most") else "MISSED"
+            print(f"  {a} / {b}: {time_:.2f}, aim {bound} {aim}: {verdict}; processor time {used:.2f}")
+    time_ = statistics.median(run[0] for run in samples["import_transect"]) * 1000
+    print(f"  import_transect: {time_:.1f} ms, aim at most {IMPORT}: {'reached' if time_ <= IMPORT else 'MISSED'}")
 
 
 def main(root, rounds=11, program=None):
     import polars
     import transect
 
+    program = program or shutil.which("transect")
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "?")
     kind = subprocess.run(["stat", "-fc", "%T", root], stdout=subprocess.PIPE, text=True).stdout.strip()
-    print(f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}, {kind}, load {os.getloadavg()[0]:.1f}")
+    print(f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}, {kind}")
     print(f"Python {platform.python_version()}, transect {transect.__version__}, polars {polars.__version__}")
-    for title, functions in GROUPS.items():
-        samples = {function.__name__: [] for function in functions}
-        if program and functions[0] is frame_transect:
-            samples["transect usage"] = []
-        # The first round fills the cache.
-        for number in range(rounds + 1):
-            for name, runs in samples.items():
-                found = run_program(program, root) if name == "transect usage" else run(name, root)
-                if number:
-                    runs.append(found)
-        report(title, rounds, samples)
-    imports = [
-        processor_seconds("import transect") - processor_seconds("pass") for _ in range(4 * rounds)
-    ]
-    print(f"import transect: {statistics.median(imports) * 1000:.1f} milliseconds of processor time")
+    samples = {function.__name__: [] for function in FUNCTIONS}
+    if program:
+        samples[USAGE] = []
+    load = os.getloadavg()[0]
+    # The first round fills the cache.
+    for number in range(rounds + 1):
+        # The order differs from round to round, so that none always follows the same one.
+        names = [*samples][number % len(samples):] + [*samples][: number % len(samples)]
+        for name in names:
+            found = run(name, root, program)
+            if number:
+                samples[name].append(found)
+    print(f"{root}, {rounds} rounds, load {load:.1f} before and {os.getloadavg()[0]:.1f} after")
+    report(samples)
 
 
 if __name__ == "__main__":
