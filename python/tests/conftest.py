@@ -5,7 +5,14 @@ import os
 import signal
 import socket
 
+import duckdb
 import pytest
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_connection():
+    """A result that a test did not read to its end would block the connection for all other ones."""
+    duckdb.set_default_connection(duckdb.connect())
 
 
 @pytest.fixture
