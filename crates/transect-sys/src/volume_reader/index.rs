@@ -6,91 +6,11 @@
 use std::io;
 
 use super::error::{invalid, same_error};
+use super::huge_pages::with_room;
+use super::inode_table::{InodeRecord, InodeTable, Role, Times};
 use super::prefetch::prefetch;
 use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
 use crate::attributes::{Attributes, FieldMask, FileType};
-
-/// What a record of the table of attributes stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Nothing: the record is free.
-    #[default]
-    Free,
-    /// The record is there and cannot be trusted.
-    Damaged,
-    /// The file changed since reading began: only the system knows its attributes.
-    Changed,
-    /// Anything but a directory.
-    Entry,
-    /// The directory with this number.
-    Directory(u32),
-}
-
-/// The attributes of one file that most walks want. There is one for every inode, so it is small.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InodeRecord {
-    pub(super) size: u64,
-    /// Nanoseconds since 1970 UTC; `i64::MIN` if it is not stored.
-    pub(super) mtime: i64,
-    pub(super) allocated: Sectors,
-    pub(super) mode: u16,
-    pub(super) nlink: u16,
-    /// Owner and group, or attributes of Windows and the tag of a reparse point: [`About::fields`] says which.
-    pub(super) more: [u32; 2],
-    role: RoleNumber,
-}
-
-impl InodeRecord {
-    pub(super) fn role(&self) -> Role {
-        match self.role.0 {
-            0 => Role::Free,
-            1 => Role::Damaged,
-            2 => Role::Changed,
-            3 => Role::Entry,
-            directory => Role::Directory(directory - 4),
-        }
-    }
-
-    pub(super) fn set_role(&mut self, role: Role) {
-        self.role.0 = match role {
-            Role::Free => 0,
-            Role::Damaged => 1,
-            Role::Changed => 2,
-            Role::Entry => 3,
-            // There are fewer inodes than that.
-            Role::Directory(directory) => directory.saturating_add(4),
-        };
-    }
-}
-
-/// A [`Role`] in four bytes instead of eight.
-#[derive(Clone, Copy, Debug, Default)]
-struct RoleNumber(u32);
-
-/// A number of 512 bytes, up to 48 bits: the lower half, and the upper bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sectors([u16; 3]);
-
-impl Sectors {
-    /// Returns as many sectors, or the most that there can be.
-    pub(super) fn new(sectors: u64) -> Self {
-        let sectors = sectors.min((1 << 48) - 1);
-        Self([sectors as u16, (sectors >> 16) as u16, (sectors >> 32) as u16])
-    }
-
-    pub(super) fn bytes(self) -> u64 {
-        let [low, middle, high] = self.0.map(u64::from);
-        (low | middle << 16 | high << 32) * 512
-    }
-}
-
-/// The times of one file that few walks want, in nanoseconds since 1970 UTC; `i64::MIN` if one is not stored.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
-    pub(super) ctime: i64,
-    pub(super) atime: i64,
-    pub(super) btime: i64,
-}
 
 /// The names of some directories, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -98,8 +18,20 @@ pub(super) struct Names {
     /// For each name its inode number (four bytes), its length (two bytes), and the name.
     bytes: Vec<u8>,
     segments: Vec<Segment>,
-    /// Entries that may be directories: the directory that they are in, and their offset.
-    subdirectories: Vec<(u32, u64)>,
+    /// Entries that may be directories.
+    candidates: Vec<Candidate>,
+}
+
+/// An entry that may be a directory.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// See [`name_prefix`].
+    prefix: u64,
+    /// The offset of the entry.
+    offset: u64,
+    /// The directory that it is in.
+    parent: u32,
+    inode: u32,
 }
 
 /// Names that belong to one directory and lie beside each other.
@@ -118,6 +50,11 @@ struct Segment {
 const BEFORE_NAME: usize = 6;
 
 impl Names {
+    /// Returns a value with room for so many bytes of entries.
+    pub(super) fn with_room(bytes: usize) -> Self {
+        Self { bytes: with_room(bytes), ..Self::default() }
+    }
+
     /// Begins the entries of a directory at this place.
     pub(super) fn begin(&mut self, directory: u32, logical: u32) {
         let first = self.bytes.len() as u64;
@@ -125,12 +62,14 @@ impl Names {
     }
 
     /// Adds an entry to the directory begun last. A name has 1 to 65,535 bytes, and no NUL.
+    #[inline]
     pub(super) fn push(&mut self, name: &[u8], inode: u32, may_be_directory: bool) {
-        let append = |out: &mut Vec<u8>| {
-            out.extend_from_slice(name);
-            Ok::<_, std::convert::Infallible>(())
-        };
-        let Ok(()) = self.push_with(inode, may_be_directory, append);
+        let [a, b, c, d] = inode.to_le_bytes();
+        let [low, high] = (name.len() as u16).to_le_bytes();
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(&[a, b, c, d, low, high]);
+        self.bytes.extend_from_slice(name);
+        self.count(begin, inode, may_be_directory);
     }
 
     /// Adds an entry as [`Self::push`] does; `append` appends its name.
@@ -152,12 +91,20 @@ impl Names {
         }
         let length = (self.bytes.len() - begin - BEFORE_NAME) as u16;
         self.bytes[begin + 4..begin + BEFORE_NAME].copy_from_slice(&length.to_le_bytes());
+        self.count(begin, inode, may_be_directory);
+        Ok(())
+    }
+
+    /// Counts the entry at this offset.
+    #[inline]
+    fn count(&mut self, begin: usize, inode: u32, may_be_directory: bool) {
         let segment = self.segments.last_mut().expect("BUG: a directory was begun");
         segment.count += 1;
         if may_be_directory {
-            self.subdirectories.push((segment.directory, begin as u64));
+            let prefix = name_prefix(&self.bytes[begin + BEFORE_NAME..]);
+            let (offset, parent) = (begin as u64, segment.directory);
+            self.candidates.push(Candidate { prefix, offset, parent, inode });
         }
-        Ok(())
     }
 
     /// Gives all entries the numbers that are known only after everything was read: adds `first_directory` to
@@ -165,13 +112,16 @@ impl Names {
     #[cfg(target_os = "linux")]
     pub(super) fn renumber(&mut self, first_directory: u32, inodes: impl IntoIterator<Item = u32>) {
         self.segments.iter_mut().for_each(|it| it.directory += first_directory);
-        self.subdirectories.iter_mut().for_each(|(directory, _)| *directory += first_directory);
-        let (mut rest, mut inodes) = (self.bytes.as_mut_slice(), inodes.into_iter());
-        while let Some((before, names)) = rest.split_first_chunk_mut::<BEFORE_NAME>()
+        let mut candidates = self.candidates.iter_mut().peekable();
+        let (mut offset, mut inodes) = (0, inodes.into_iter());
+        while let Some((before, _)) = self.bytes[offset..].split_first_chunk_mut::<BEFORE_NAME>()
             && let Some(inode) = inodes.next()
         {
             before[..4].copy_from_slice(&inode.to_le_bytes());
-            rest = &mut names[usize::from(u16::from_le_bytes([before[4], before[5]]))..];
+            if let Some(it) = candidates.next_if(|it| it.offset == offset as u64) {
+                (it.inode, it.parent) = (inode, it.parent + first_directory);
+            }
+            offset += BEFORE_NAME + usize::from(u16::from_le_bytes([before[4], before[5]]));
         }
     }
 
@@ -182,7 +132,7 @@ impl Names {
             *directory != NO_DIRECTORY
         };
         self.segments.retain_mut(|segment| renumber(&mut segment.directory));
-        self.subdirectories.retain_mut(|(directory, _)| renumber(directory));
+        self.candidates.retain_mut(|it| renumber(&mut it.parent));
     }
 
     /// Returns the name at an offset, and its inode number.
@@ -194,25 +144,6 @@ impl Names {
     }
 }
 
-/// The records of consecutive inode numbers.
-#[derive(Debug, Default)]
-pub(super) struct InodeGroup {
-    /// Up to the last one in use.
-    pub(super) records: Vec<InodeRecord>,
-    /// Those of the records, or none.
-    pub(super) times: Vec<Times>,
-    /// Why some could not be read.
-    pub(super) error: Option<io::Error>,
-}
-
-/// A directory.
-#[derive(Debug)]
-pub(super) struct Directory {
-    pub(super) inode: u32,
-    /// Why some of its entries are missing.
-    pub(super) error: Option<io::Error>,
-}
-
 /// What the files of a volume have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About {
@@ -220,9 +151,6 @@ pub(super) struct About {
     pub(super) device: u64,
     /// The inode of the top directory.
     pub(super) root: u32,
-    /// The number of the first inode.
-    pub(super) first_inode: u32,
-    pub(super) inodes_per_group: u32,
     /// The attributes in the records, besides those in [`Times`].
     pub(super) fields: FieldMask,
     /// What the file system calls an inode.
@@ -243,10 +171,13 @@ pub(super) const UNIX_FIELDS: FieldMask = FieldMask::SIZE
 #[derive(Debug)]
 pub(super) struct VolumeIndex {
     about: About,
-    groups: Vec<InodeGroup>,
+    inodes: InodeTable,
     /// Where records are not at the places of their inode numbers: these, in ascending order.
     inode_numbers: Vec<u64>,
-    directories: Vec<Directory>,
+    /// The inode of each directory.
+    directories: Vec<u32>,
+    /// Why entries of some directories are missing, by directory.
+    errors: Vec<(u32, io::Error)>,
     parts: Vec<Names>,
     /// By directory.
     segments: Vec<Segment>,
@@ -273,33 +204,53 @@ pub(super) struct Position {
     offset: u64,
 }
 
+/// Returns the segments of all parts by directory, in the order of their places in it; for each directory, the first of
+/// its segments, and one more at the end.
+fn sorted_segments(parts: &mut [Names], directories: usize) -> (Vec<Segment>, Vec<u32>) {
+    // Sorted by directory by counting. At first, each number is one place further than it belongs.
+    let mut first = vec![0; directories + 2];
+    let all = || parts.iter().flat_map(|part| &part.segments);
+    all().for_each(|it| first[it.directory as usize + 2] += 1);
+    for at in 1..first.len() {
+        first[at] += first[at - 1];
+    }
+    let none = Segment { first: 0, directory: 0, logical: 0, part: 0, count: 0 };
+    let mut segments = vec![none; all().count()];
+    for (number, part) in (0..).zip(parts) {
+        for it in std::mem::take(&mut part.segments) {
+            let next = &mut first[it.directory as usize + 1];
+            segments[*next as usize] = Segment { part: number, ..it };
+            *next += 1;
+        }
+    }
+    first.pop();
+    for range in first.windows(2) {
+        segments[range[0] as usize..range[1] as usize].sort_unstable_by_key(|it| it.logical);
+    }
+    (segments, first)
+}
+
 /// Stands for no directory.
 pub(super) const NO_DIRECTORY: u32 = u32::MAX;
 
 impl VolumeIndex {
-    /// Joins what was read.
+    /// Joins what was read: the inode of each directory, the names in them, and why some of those are missing.
     pub(super) fn new(
         about: About,
-        groups: Vec<InodeGroup>,
-        directories: Vec<Directory>,
+        inodes: InodeTable,
+        directories: Vec<u32>,
         mut parts: Vec<Names>,
+        mut errors: Vec<(u32, io::Error)>,
     ) -> Self {
-        let mut segments = Vec::with_capacity(parts.iter().map(|part| part.segments.len()).sum());
-        for (number, part) in parts.iter_mut().enumerate() {
-            let own = std::mem::take(&mut part.segments);
-            segments.extend(own.into_iter().map(|it| Segment { part: number as u32, ..it }));
-        }
-        segments.sort_unstable_by_key(|it| (it.directory, it.logical));
-        let mut first_segment = vec![0; directories.len() + 1];
-        segments.iter().for_each(|it| first_segment[it.directory as usize + 1] += 1);
-        for at in 1..first_segment.len() {
-            first_segment[at] += first_segment[at - 1];
-        }
+        let (segments, first_segment) = sorted_segments(&mut parts, directories.len());
+        errors.sort_by_key(|(directory, _)| *directory);
+        errors.dedup_by_key(|(directory, _)| *directory);
         let mut index = Self {
             about,
-            groups,
+            inodes,
             inode_numbers: Vec::new(),
             directories,
+            errors,
             parts,
             segments,
             first_segment,
@@ -318,11 +269,11 @@ impl VolumeIndex {
         self.top.into_iter().for_each(|top| is_entered[top as usize] = true);
         let mut found = Vec::with_capacity(self.directories.len());
         for part in 0..self.parts.len() {
-            for (parent, offset) in std::mem::take(&mut self.parts[part].subdirectories) {
-                let (name, inode) = self.parts[part].entry(offset);
+            for it in std::mem::take(&mut self.parts[part].candidates) {
+                let Candidate { prefix, offset, parent, inode } = it;
                 let Role::Directory(directory) = self.role(inode) else { continue };
                 if !std::mem::replace(&mut is_entered[directory as usize], true) {
-                    let (prefix, part) = (name_prefix(name), part as u32);
+                    let part = part as u32;
                     found.push((parent, Subdirectory { prefix, offset, part, directory }));
                 }
             }
@@ -334,6 +285,11 @@ impl VolumeIndex {
     #[cfg(target_os = "linux")]
     pub(super) fn with_inode_numbers(self, inode_numbers: Vec<u64>) -> Self {
         Self { inode_numbers, ..self }
+    }
+
+    /// Returns the attributes of all files.
+    pub(super) fn inodes(&self) -> &InodeTable {
+        &self.inodes
     }
 
     /// Returns the inode number of a record.
@@ -359,10 +315,8 @@ impl VolumeIndex {
     /// Marks a file with this inode number of the file system: only the system knows its attributes.
     #[cfg(target_os = "linux")]
     pub(super) fn set_changed(&mut self, inode_number: u64) {
-        let Some(inode) = record_of(&self.inode_numbers, inode_number) else { return };
-        let (number, per_group) = (inode as usize - 1, self.about.inodes_per_group as usize);
-        let group = self.groups.get_mut(number / per_group);
-        let record = group.and_then(|group| group.records.get_mut(number % per_group));
+        let record = record_of(&self.inode_numbers, inode_number)
+            .and_then(|inode| self.inodes.get_mut(inode));
         record.into_iter().for_each(|record| record.set_role(Role::Changed));
     }
 
@@ -414,12 +368,13 @@ impl VolumeIndex {
 
     /// Returns why entries of a directory are missing.
     pub(super) fn error(&self, directory: u32) -> Option<&io::Error> {
-        self.directories[directory as usize].error.as_ref()
+        let at = self.errors.binary_search_by_key(&directory, |(directory, _)| *directory).ok()?;
+        Some(&self.errors[at].1)
     }
 
     /// Returns the inode number of a directory.
     pub(super) fn inode_of(&self, directory: u32) -> u32 {
-        self.directories[directory as usize].inode
+        self.directories[directory as usize]
     }
 
     /// Returns the number of the file system.
@@ -449,11 +404,7 @@ impl VolumeIndex {
     /// Has the processor fetch the record of a file.
     #[inline]
     pub(super) fn prefetch(&self, inode: u32) {
-        if let Some((group, at)) = self.find(inode)
-            && let Some(record) = group.records.get(at)
-        {
-            prefetch(record);
-        }
+        self.inodes.get(inode).into_iter().for_each(prefetch);
     }
 
     /// Returns the next entry, name and inode number, and goes past it.
@@ -476,19 +427,7 @@ impl VolumeIndex {
     }
 
     fn role(&self, inode: u32) -> Role {
-        self.record(inode).map_or(Role::Free, InodeRecord::role)
-    }
-
-    fn record(&self, inode: u32) -> Option<&InodeRecord> {
-        let (group, at) = self.find(inode)?;
-        group.records.get(at)
-    }
-
-    /// Returns the group of an inode, and its place in it.
-    fn find(&self, inode: u32) -> Option<(&InodeGroup, usize)> {
-        let number = inode.checked_sub(self.about.first_inode)?;
-        let group = self.groups.get((number / self.about.inodes_per_group) as usize)?;
-        Some((group, (number % self.about.inodes_per_group) as usize))
+        self.inodes.get(inode).map_or(Role::Free, InodeRecord::role)
     }
 
     /// Returns the attributes of a file.
@@ -496,28 +435,24 @@ impl VolumeIndex {
     /// # Errors
     /// Its record is free, damaged, or could not be read.
     pub(super) fn attributes(&self, inode: u32) -> io::Result<Attributes> {
-        let found = self.find(inode);
-        let record = found.and_then(|(group, at)| group.records.get(at)).copied();
-        let record = record.unwrap_or_default();
-        match record.role() {
-            Role::Free => Err(self.why_missing(inode)),
-            Role::Damaged => Err(self.wrong(inode, "is damaged: its checksum is wrong")),
-            Role::Changed => Err(self.wrong(inode, "changed while it was read")),
-            Role::Entry | Role::Directory(_) => {
-                let times = found.and_then(|(group, at)| group.times.get(at)).copied();
-                Ok(self.known(inode, &record, times))
-            }
+        if let Some((attributes, _)) = self.trusted(inode) {
+            return Ok(attributes);
         }
+        Err(match self.role(inode) {
+            Role::Damaged => self.wrong(inode, "is damaged: its checksum is wrong"),
+            Role::Changed => self.wrong(inode, "changed while it was read"),
+            _ => self.why_missing(inode),
+        })
     }
 
     /// Returns the attributes and the role of a file whose record can be trusted.
     #[inline]
     pub(super) fn trusted(&self, inode: u32) -> Option<(Attributes, Role)> {
-        let (group, at) = self.find(inode)?;
-        let record = group.records.get(at)?;
+        let (part, at) = self.inodes.find(inode)?;
+        let record = part.records.get(at)?;
         let role = record.role();
         let is_trusted = matches!(role, Role::Entry | Role::Directory(_));
-        is_trusted.then(|| (self.known(inode, record, group.times.get(at).copied()), role))
+        is_trusted.then(|| (self.known(inode, record, part.times.get(at).copied()), role))
     }
 
     #[inline]
@@ -553,7 +488,7 @@ impl VolumeIndex {
     }
 
     fn why_missing(&self, inode: u32) -> io::Error {
-        match self.find(inode).and_then(|(group, _)| group.error.as_ref()) {
+        match self.inodes.group_of(inode).and_then(|(group, _)| group.error.as_ref()) {
             Some(error) => same_error(error),
             None => self.wrong(inode, "is not in use"),
         }

@@ -21,7 +21,9 @@ mod contents;
 mod disk;
 mod error;
 mod ext4;
+mod huge_pages;
 mod index;
+mod inode_table;
 #[cfg(target_os = "linux")]
 mod mounted;
 mod ntfs;

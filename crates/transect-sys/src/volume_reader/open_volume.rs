@@ -11,7 +11,8 @@ use crate::attributes::Attributes;
 #[cfg(target_os = "linux")]
 use crate::linux::ListingHandle;
 
-use super::index::{Role, VolumeIndex};
+use super::index::VolumeIndex;
+use super::inode_table::Role;
 
 /// A volume that was read.
 #[derive(Debug)]

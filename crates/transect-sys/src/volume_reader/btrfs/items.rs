@@ -7,7 +7,7 @@
 use crate::attributes::FileType;
 use crate::linux::BtrfsKey;
 
-use super::super::index::{InodeRecord, Sectors, Times};
+use super::super::inode_table::{InodeRecord, Sectors, Times};
 use super::super::source::Fields;
 
 /// Kinds of items. Those of one inode are in this order; others lie between them and after them.

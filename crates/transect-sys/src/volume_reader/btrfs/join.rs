@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::index::{About, Directory, Role, UNIX_FIELDS, VolumeIndex, record_of};
+use super::super::index::{About, UNIX_FIELDS, VolumeIndex, record_of};
+use super::super::inode_table::{InodeGroup, InodeTable, Role};
 use super::super::threads::on_threads;
 use super::part::{PER_GROUP, Part};
 
@@ -33,32 +34,31 @@ pub(super) fn join(
             renumber(part, &records);
         }
     });
-    let (mut groups, mut directories, mut names) = (Vec::new(), Vec::new(), Vec::new());
-    let mut damaged = Vec::new();
-    for Numbered { part, first_record, .. } in parts {
+    let per_group = PER_GROUP as u32;
+    let mut inodes = InodeTable { first_inode: 1, per_group, ..InodeTable::default() };
+    let (mut directories, mut names, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, Numbered { part, first_record, .. }) in (0..).zip(parts) {
         damaged.extend(part.directories.iter().map(|it| it.is_damaged));
-        let directory = |record| Directory { inode: first_record + record as u32, error: None };
-        directories.extend(part.directories.iter().map(|it| directory(it.record)));
-        groups.extend(part.groups);
+        directories.extend(part.directories.iter().map(|it| first_record + it.record as u32));
+        let count = part.inodes.records.len() as u32;
+        inodes.groups.extend((0..count).step_by(PER_GROUP).map(|first| {
+            let count = per_group.min(count - first);
+            InodeGroup { part: number, first, count, error: None }
+        }));
+        inodes.parts.push(part.inodes);
         names.push(part.names);
     }
     let root = record_of(&inode_numbers, root).unwrap_or(0);
-    let about = About {
-        device,
-        root,
-        first_inode: 1,
-        inodes_per_group: PER_GROUP as u32,
-        fields: UNIX_FIELDS,
-        inode: "inode",
-    };
-    let index = VolumeIndex::new(about, groups, directories, names);
+    let about = About { device, root, fields: UNIX_FIELDS, inode: "inode" };
+    let index = VolumeIndex::new(about, inodes, directories, names, Vec::new());
     Ok((index.with_inode_numbers(inode_numbers), damaged))
 }
 
 /// Numbers the records of all parts. Returns also their inode numbers. Each part begins with a new group; the last
 /// number of a part fills the group before, so that they are in ascending order.
 fn number(parts: Vec<Part>) -> io::Result<(Vec<Numbered>, Vec<u64>)> {
-    let groups: usize = parts.iter().map(|part| part.groups.len()).sum();
+    let groups_of = |part: &Part| part.inode_numbers.len().div_ceil(PER_GROUP);
+    let groups: usize = parts.iter().map(groups_of).sum();
     if u32::try_from(groups * PER_GROUP + 1).is_err() {
         let text = "it has more than 4,294,967,295 inodes";
         return Err(io::Error::new(io::ErrorKind::Unsupported, text));
@@ -68,7 +68,7 @@ fn number(parts: Vec<Part>) -> io::Result<(Vec<Numbered>, Vec<u64>)> {
     for mut part in parts {
         let first_record = inode_numbers.len() as u32 + 1;
         let last = part.inode_numbers.last().copied().unwrap_or(0);
-        let end = inode_numbers.len() + part.groups.len() * PER_GROUP;
+        let end = inode_numbers.len() + groups_of(&part) * PER_GROUP;
         inode_numbers.append(&mut part.inode_numbers);
         inode_numbers.resize(end, last);
         let directories = part.directories.len() as u32;
@@ -116,8 +116,7 @@ impl<'a> Records<'a> {
 fn renumber(numbered: &mut Numbered, records: &Records<'_>) {
     let Numbered { part, first_directory, .. } = numbered;
     for (directory, found) in (*first_directory..).zip(&part.directories) {
-        part.groups[found.record / PER_GROUP].records[found.record % PER_GROUP]
-            .set_role(Role::Directory(directory));
+        part.inodes.records[found.record].set_role(Role::Directory(directory));
     }
     let named = std::mem::take(&mut part.named);
     // Most entries of a directory were created one after the other.

@@ -1,6 +1,7 @@
 //! What the items of a range of inode numbers show.
 
-use super::super::index::{InodeGroup, Names, Role};
+use super::super::index::Names;
+use super::super::inode_table::{InodePart, Role};
 use super::super::threads::Effort;
 use super::items::{DirectoryEntry, Inode, Item, kind};
 
@@ -10,8 +11,7 @@ pub(super) const PER_GROUP: usize = 1024;
 /// What was found of the inodes in a range.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Records of attributes, all groups full but the last one.
-    pub(super) groups: Vec<InodeGroup>,
+    pub(super) inodes: InodePart,
     /// For each record, its inode number. They ascend.
     pub(super) inode_numbers: Vec<u64>,
     pub(super) directories: Vec<Found>,
@@ -46,10 +46,6 @@ impl Part {
     }
 
     fn add_inode(&mut self, number: u64, inode: Inode<'_>, sector_size: u32, all_times: bool) {
-        if self.inode_numbers.len().is_multiple_of(PER_GROUP) {
-            self.groups.push(InodeGroup::default());
-        }
-        let Some(group) = self.groups.last_mut() else { return };
         let mut record = inode.record(sector_size);
         record.set_role(Role::Entry);
         if inode.is_directory() {
@@ -59,9 +55,9 @@ impl Part {
             self.directories.push(found);
             self.names.begin(directory, 0);
         }
-        group.records.push(record);
+        self.inodes.records.push(record);
         if all_times {
-            group.times.push(inode.times());
+            self.inodes.times.push(inode.times());
         }
         self.inode_numbers.push(number);
     }

@@ -9,6 +9,7 @@ use crate::read_at::ReadAt;
 use super::super::error::invalid;
 use super::super::source::Fields;
 use super::checksum::crc32c;
+use super::directories::DirectoryRun;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
 
@@ -19,16 +20,6 @@ const MAX_DEPTH: u16 = 5;
 const MAX_WRITTEN: u16 = 32768;
 const DIRECT_BLOCKS: usize = 12;
 
-/// Consecutive blocks of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
-    /// The first block on the volume.
-    pub(super) physical: u64,
-    pub(super) blocks: u32,
-    /// The first block within the directory.
-    pub(super) logical: u32,
-}
-
 /// Collects the runs of one directory.
 pub(super) struct Content<'a, S: ?Sized> {
     source: &'a S,
@@ -38,16 +29,22 @@ pub(super) struct Content<'a, S: ?Sized> {
     size: u64,
     /// Blocks that may still be read: no directory is larger than its volume.
     left: u64,
-    runs: Vec<Run>,
+    directory: u32,
+    runs: &'a mut Vec<DirectoryRun>,
 }
 
 impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
-    /// Returns the runs of a directory, and what was wrong.
-    pub(super) fn of(
+    /// Adds the runs of a directory, which has this number.
+    ///
+    /// # Errors
+    /// Its content is damaged, or cannot be read. What was found before is added.
+    pub(super) fn add_to(
+        runs: &'a mut Vec<DirectoryRun>,
+        directory: u32,
         source: &'a S,
         superblock: &'a Superblock,
         inode: Inode<'_>,
-    ) -> (Vec<Run>, io::Result<()>) {
+    ) -> io::Result<()> {
         let size = inode.size(superblock).div_ceil(superblock.block_size.into());
         let mut this = Self {
             source,
@@ -55,13 +52,13 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             seed: inode.seed(superblock),
             size: size.min(u32::MAX.into()),
             left: superblock.blocks,
-            runs: Vec::new(),
+            directory,
+            runs,
         };
-        let result = match inode.flags() & flag::EXTENTS {
+        match inode.flags() & flag::EXTENTS {
             0 => this.add_map(inode.content()),
             _ => this.add_extents(inode.content(), None),
-        };
-        (this.runs, result)
+        }
     }
 
     fn read(&mut self, block: u64) -> io::Result<Vec<u8>> {
@@ -90,7 +87,8 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             )));
         }
         self.spend(blocks)?;
-        self.runs.push(Run { physical, blocks: blocks as u32, logical: logical as u32 });
+        let (directory, blocks, logical) = (self.directory, blocks as u32, logical as u32);
+        self.runs.push(DirectoryRun { physical, directory, logical, blocks });
         Ok(())
     }
 

@@ -11,23 +11,27 @@ use super::super::index::Names;
 use super::super::source::Buffer;
 use super::super::threads::on_threads;
 use super::directory::Records;
-use super::inode_tables::Found;
+use super::inode_tables::{Found, Inodes};
 use super::superblock::Superblock;
 
 /// The most bytes read at once.
 const MAX_READ: u64 = 1 << 19;
 /// So many other blocks are read along rather than skipped.
 const MAX_GAP: u64 = 8;
+/// The bytes of most entries are fewer than that.
+const EXPECTED_ENTRY: usize = 32;
 /// Runs that a thread takes at once.
 const TAKEN: usize = 256;
 
 /// Consecutive blocks of a directory.
-#[derive(Clone, Copy)]
-struct DirectoryRun {
-    physical: u64,
-    directory: u32,
-    logical: u32,
-    blocks: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DirectoryRun {
+    /// The first block on the volume.
+    pub(super) physical: u64,
+    pub(super) directory: u32,
+    /// The first block within the directory.
+    pub(super) logical: u32,
+    pub(super) blocks: u32,
 }
 
 impl DirectoryRun {
@@ -43,27 +47,22 @@ struct Part {
     errors: Vec<(u32, io::Error)>,
 }
 
-/// Reads the names of all directories. Errors are stored with their directories.
+/// Reads the names of all directories. Errors are added to those of the inodes.
 pub(super) fn read<S: ReadAt + ?Sized>(
     source: &S,
     superblock: &Superblock,
-    directories: &mut [Found],
+    inodes: &mut Inodes,
     threads: usize,
 ) -> Vec<Names> {
-    let mut runs = Vec::new();
-    for (number, found) in directories.iter_mut().enumerate() {
-        runs.extend(std::mem::take(&mut found.runs).into_iter().map(|run| DirectoryRun {
-            physical: run.physical,
-            directory: number as u32,
-            logical: run.logical,
-            blocks: run.blocks,
-        }));
-    }
+    let mut runs = std::mem::take(&mut inodes.runs);
     runs.sort_unstable_by_key(|run| run.physical);
-    let reader = Reader { source, superblock, directories };
+    let reader = Reader { source, superblock, directories: &inodes.directories };
+    // One thread may read more than the others.
+    let room = inodes.in_use / threads / 4 * 5 * EXPECTED_ENTRY;
     let next = AtomicUsize::new(0);
     let work = || {
-        let (mut part, mut buffer) = (Part::default(), Buffer::default());
+        let names = Names::with_room(room);
+        let (mut part, mut buffer) = (Part { names, errors: Vec::new() }, Buffer::default());
         loop {
             let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
             let Some(rest) = runs.get(begin..).filter(|rest| !rest.is_empty()) else { break };
@@ -72,16 +71,12 @@ pub(super) fn read<S: ReadAt + ?Sized>(
         part
     };
     let mut parts = on_threads(threads, work);
-    parts.push(reader.inline());
-    parts
-        .into_iter()
-        .map(|part| {
-            for (number, error) in part.errors {
-                directories[number as usize].error.get_or_insert(error);
-            }
-            part.names
-        })
-        .collect()
+    parts.push(reader.inline(&inodes.inline));
+    let part = |part: Part| {
+        inodes.errors.extend(part.errors);
+        part.names
+    };
+    parts.into_iter().map(part).collect()
 }
 
 /// Returns the blocks to read at once, at most `max` or one run, with the runs in them.
@@ -117,12 +112,12 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         Records { superblock: self.superblock, seed: found.seed, encrypted: found.encrypted }
     }
 
-    /// Adds the entries that are stored in inodes.
-    fn inline(&self) -> Part {
+    /// Adds the entries that are stored in inodes of directories.
+    fn inline(&self, inline: &[(u32, Vec<u8>)]) -> Part {
         let mut part = Part::default();
-        for (number, found) in (0..).zip(self.directories).filter(|(_, it)| !it.inline.is_empty()) {
+        for &(number, ref records) in inline {
             part.names.begin(number, 0);
-            if let Err(error) = self.records(number).add_records(&found.inline, &mut part.names) {
+            if let Err(error) = self.records(number).add_records(records, &mut part.names) {
                 part.errors.push((number, error));
             }
         }

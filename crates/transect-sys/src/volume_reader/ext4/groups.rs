@@ -23,6 +23,8 @@ pub(super) struct Group {
     pub(super) bitmap_checksum: u32,
     /// The number of inodes up to the last that was ever in use.
     pub(super) used: u32,
+    /// About as many are in use now.
+    pub(super) in_use: u32,
 }
 
 const INODES_NEVER_USED: u16 = 1;
@@ -73,7 +75,8 @@ fn parse(superblock: &Superblock, number: u32, bytes: &[u8]) -> io::Result<Group
         true if fields.u16(0x12) & INODES_NEVER_USED != 0 => 0,
         true => superblock.inodes_per_group.saturating_sub(half(0x1C, 0x32)),
     };
-    Ok(Group { number, table, bitmap, bitmap_checksum: half(0x1A, 0x3A), used })
+    let in_use = superblock.inodes_per_group.saturating_sub(half(0xE, 0x2E)).min(used);
+    Ok(Group { number, table, bitmap, bitmap_checksum: half(0x1A, 0x3A), used, in_use })
 }
 
 fn checksum_is_right(superblock: &Superblock, number: u32, bytes: &[u8]) -> bool {

@@ -5,7 +5,7 @@
 
 use crate::attributes::FileType;
 
-use super::super::index::{InodeRecord, Role, Sectors, Times};
+use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
 use super::checksum::crc32c;
 use super::superblock::{Superblock, incompat, ro_compat};

@@ -1,16 +1,17 @@
 //! Reads the inodes of all groups, several groups at once.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
-use super::super::index::{InodeGroup, InodeRecord, Role, Times};
+use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, InodeTable, Role};
 use super::super::source::Buffer;
 use super::super::threads::{Effort, on_threads};
 use super::checksum::crc32c;
-use super::content::{Content, Run};
+use super::content::Content;
+use super::directories::DirectoryRun;
 use super::groups::Group;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
@@ -21,28 +22,46 @@ const MAX_READ: usize = 1 << 19;
 const MAX_GAP: usize = 16;
 
 /// A directory, before its entries are read.
+#[derive(Clone, Copy, Default)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "for mounted volumes"))]
 pub(super) struct Found {
     pub(super) inode: u32,
     pub(super) seed: u32,
-    pub(super) encrypted: bool,
-    /// Records that are in the inode itself.
-    pub(super) inline: Vec<u8>,
-    pub(super) runs: Vec<Run>,
-    pub(super) error: Option<io::Error>,
     /// The block with its inode.
     pub(super) block: u64,
     /// See [`Inode::stamp`].
     pub(super) stamp: u32,
+    pub(super) encrypted: bool,
     /// It changed since reading began.
     pub(super) is_recent: bool,
 }
 
-/// The inodes of a group. Directories are numbered within it.
+/// What the inodes of a volume show.
 #[derive(Default)]
-pub(super) struct GroupTable {
-    pub(super) inodes: InodeGroup,
+pub(super) struct Inodes {
+    pub(super) table: InodeTable,
     pub(super) directories: Vec<Found>,
+    /// The blocks of the directories.
+    pub(super) runs: Vec<DirectoryRun>,
+    /// Records that are in the inodes of directories.
+    pub(super) inline: Vec<(u32, Vec<u8>)>,
+    /// Why entries of directories are missing.
+    pub(super) errors: Vec<(u32, io::Error)>,
+    /// About as many inodes are in use.
+    pub(super) in_use: usize,
+}
+
+/// What one thread found. Its directories have numbers among those of the volume, but for the group that is being read.
+#[derive(Default)]
+struct Part {
+    inodes: InodePart,
+    groups: Vec<(u32, InodeGroup)>,
+    directories: Vec<Found>,
+    /// The number of the first directory of each group, and its place in this part.
+    numbers: Vec<(u32, usize)>,
+    runs: Vec<DirectoryRun>,
+    inline: Vec<(u32, Vec<u8>)>,
+    errors: Vec<(u32, io::Error)>,
 }
 
 /// Reads the inodes of all groups. What changed `since` a time, in nanoseconds since 1970 UTC, is marked.
@@ -52,32 +71,60 @@ pub(super) fn read<S: ReadAt + ?Sized>(
     groups: Vec<io::Result<Group>>,
     since: Option<i64>,
     effort: Effort,
-) -> Vec<GroupTable> {
-    let mut tables: Vec<GroupTable> = Vec::with_capacity(groups.len());
-    tables.resize_with(groups.len(), GroupTable::default);
+) -> Inodes {
+    let mut all = Inodes::default();
+    all.table.first_inode = 1;
+    all.table.per_group = superblock.inodes_per_group;
+    all.table.groups.resize_with(groups.len(), InodeGroup::default);
     let mut readable = Vec::new();
     for (number, group) in groups.into_iter().enumerate() {
         match group {
             Ok(group) => readable.push(group),
-            Err(error) => tables[number].inodes.error = Some(error),
+            Err(error) => all.table.groups[number].error = Some(error),
         }
     }
+    all.in_use = readable.iter().map(|group| group.in_use as usize).sum();
     let blocks_left = AtomicU64::new(superblock.blocks);
     let all_times = effort.all_times;
-    let reader = Reader { source, superblock, since, all_times, blocks_left };
+    let directories = AtomicU32::new(0);
+    let reader = Reader { source, superblock, since, all_times, blocks_left, directories };
     let next = AtomicUsize::new(0);
     let work = || {
-        let (mut done, mut buffer) = (Vec::new(), Buffer::default());
+        // There are some without use between them, and one thread may read more than the others.
+        let room = all.in_use / effort.threads / 4 * 5;
+        let inodes = InodePart::with_room(room, all_times);
+        let (mut part, mut buffer) = (Part { inodes, ..Part::default() }, Buffer::default());
         while let Some(group) = readable.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((group.number, reader.read_group(group, &mut buffer)));
+            let read = reader.read_group(group, &mut buffer, &mut part);
+            part.groups.push((group.number, read));
         }
-        done
+        part
     };
-    let done = on_threads(effort.threads, work);
-    for (number, table) in done.into_iter().flatten() {
-        tables[number as usize] = table;
+    let parts = on_threads(effort.threads, work);
+    all.directories.resize(reader.directories.into_inner() as usize, Found::default());
+    for (number, part) in (0..).zip(parts) {
+        all.add(number, part);
     }
-    tables
+    all
+}
+
+impl Inodes {
+    /// Adds what a thread found.
+    fn add(&mut self, number: u32, mut part: Part) {
+        for (at, group) in part.groups {
+            self.table.groups[at as usize] = InodeGroup { part: number, ..group };
+        }
+        self.table.parts.push(part.inodes);
+        let ends = part.numbers.iter().skip(1).map(|&(_, place)| place);
+        let ends = ends.chain([part.directories.len()]);
+        for (&(first, begin), end) in part.numbers.iter().zip(ends) {
+            let own = &part.directories[begin..end];
+            self.directories[first as usize..first as usize + own.len()].copy_from_slice(own);
+        }
+        self.runs.append(&mut part.runs);
+        self.inline.append(&mut part.inline);
+        self.errors.append(&mut part.errors);
+    }
 }
 
 struct Reader<'a, S: ?Sized> {
@@ -87,14 +134,18 @@ struct Reader<'a, S: ?Sized> {
     all_times: bool,
     /// Each block belongs to one directory, so all of them have no more than there are.
     blocks_left: AtomicU64,
+    /// The number of directories so far.
+    directories: AtomicU32,
 }
 
 impl<S: ReadAt + ?Sized> Reader<'_, S> {
-    fn read_group(&self, group: &Group, buffer: &mut Buffer) -> GroupTable {
-        let mut table = GroupTable::default();
+    fn read_group(&self, group: &Group, buffer: &mut Buffer, part: &mut Part) -> InodeGroup {
+        let mut table = part.inodes.begin();
         if group.used == 0 {
             return table;
         }
+        let first_directory = part.directories.len();
+        let first = [part.runs.len(), part.inline.len(), part.errors.len()];
         let per_block = (self.superblock.block_size / self.superblock.inode_size) as usize;
         let bitmap = self.bitmap(group);
         let is_used = |inode: usize| {
@@ -103,11 +154,6 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         };
         let blocks = (group.used as usize).div_ceil(per_block);
         let has_used = |block: usize| (block * per_block..(block + 1) * per_block).any(is_used);
-        let records = (0..group.used as usize).rfind(|&at| is_used(at)).map_or(0, |last| last + 1);
-        table.inodes.records.reserve_exact(records);
-        if self.all_times {
-            table.inodes.times.reserve_exact(records);
-        }
         // The device works on the next blocks while these inodes are read.
         let block_size = u64::from(self.superblock.block_size);
         for run in runs(blocks, usize::MAX, has_used) {
@@ -121,7 +167,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             let bytes = match buffer.read(self.source, offset, length) {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    table.inodes.error.get_or_insert(error);
+                    table.error.get_or_insert(error);
                     continue;
                 }
             };
@@ -133,12 +179,36 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             are_right.clear();
             are_right.extend(inodes.clone().map(|(_, it)| it.checksum_is_right(self.superblock)));
             for ((at, inode), &is_right) in inodes.zip(&are_right) {
-                self.add(group, at, inode, is_right, &mut table);
+                self.add(group, at, inode, is_right, &mut table, part);
             }
         }
-        table.inodes.records.shrink_to_fit();
-        table.inodes.times.shrink_to_fit();
+        self.number_directories(part, &table, first_directory, first);
         table
+    }
+
+    /// Numbers the directories of a group, which are those of the part from `first_directory` on.
+    fn number_directories(
+        &self,
+        part: &mut Part,
+        inodes: &InodeGroup,
+        first_directory: usize,
+        [first_run, first_inline, first_error]: [usize; 3],
+    ) {
+        let own = &part.directories[first_directory..];
+        if own.is_empty() {
+            return;
+        }
+        let first = self.directories.fetch_add(own.len() as u32, Ordering::Relaxed);
+        for (number, found) in (first..).zip(own) {
+            let at = (found.inode - 1) % self.superblock.inodes_per_group;
+            part.inodes.records[(inodes.first + at) as usize].set_role(Role::Directory(number));
+        }
+        let renumber =
+            |directory: &mut u32| *directory = *directory - first_directory as u32 + first;
+        part.runs[first_run..].iter_mut().for_each(|run| renumber(&mut run.directory));
+        part.inline[first_inline..].iter_mut().for_each(|(directory, _)| renumber(directory));
+        part.errors[first_error..].iter_mut().for_each(|(directory, _)| renumber(directory));
+        part.numbers.push((first, first_directory));
     }
 
     fn max_blocks(&self) -> usize {
@@ -169,7 +239,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         at: usize,
         inode: Inode<'_>,
         is_right: bool,
-        table: &mut GroupTable,
+        inodes: &mut InodeGroup,
+        part: &mut Part,
     ) {
         let superblock = self.superblock;
         if !inode.is_used() {
@@ -181,54 +252,45 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             record = inode.record(superblock);
             let is_recent = self.since.is_some_and(|since| may_be_since(inode.ctime(), since));
             if inode.is_directory() {
-                record.set_role(Role::Directory(table.directories.len() as u32));
+                // It gets its number when the group is complete.
+                record.set_role(Role::Directory(0));
                 let per_block = (superblock.block_size / superblock.inode_size) as usize;
                 let block = group.table + (at / per_block) as u64;
-                let found = self.directory(inode);
-                table.directories.push(Found { block, is_recent, ..found });
+                self.add_directory(inode, block, is_recent, part);
             } else if is_recent {
                 record.set_role(Role::Changed);
             }
         }
-        let InodeGroup { records, times, .. } = &mut table.inodes;
-        records.resize_with(at, InodeRecord::default);
-        records.push(record);
-        if self.all_times {
-            times.resize_with(at, Times::default);
-            times.push(inode.times());
-        }
+        part.inodes.set(inodes, at, record, self.all_times.then(|| inode.times()));
     }
 
-    fn directory(&self, inode: Inode<'_>) -> Found {
-        let mut found = Found {
+    fn add_directory(&self, inode: Inode<'_>, block: u64, is_recent: bool, part: &mut Part) {
+        let number = part.directories.len() as u32;
+        let found = Found {
             inode: inode.number(),
             seed: inode.seed(self.superblock),
-            encrypted: inode.flags() & flag::ENCRYPTED != 0,
-            inline: Vec::new(),
-            runs: Vec::new(),
-            error: None,
-            block: 0,
+            block,
             stamp: inode.stamp(),
-            is_recent: false,
+            encrypted: inode.flags() & flag::ENCRYPTED != 0,
+            is_recent,
         };
+        part.directories.push(found);
         if inode.flags() & flag::INLINE_DATA != 0 {
             // The first four bytes are the number of the directory above.
-            found.inline.extend_from_slice(&inode.content()[4..]);
-            found.inline.extend_from_slice(inode.inline_rest().unwrap_or(&[]));
-            return found;
+            let rest = inode.inline_rest().unwrap_or(&[]);
+            part.inline.push((number, [&inode.content()[4..], rest].concat()));
+            return;
         }
-        let (runs, result) = Content::of(self.source, self.superblock, inode);
-        found.error = result.err();
-        let blocks = runs.iter().map(|run| u64::from(run.blocks)).sum::<u64>();
+        let begin = part.runs.len();
+        let result = Content::add_to(&mut part.runs, number, self.source, self.superblock, inode);
+        part.errors.extend(result.err().map(|error| (number, error)));
+        let blocks = part.runs[begin..].iter().map(|run| u64::from(run.blocks)).sum::<u64>();
         let spend = |left: u64| left.checked_sub(blocks);
-        match self.blocks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend) {
-            Ok(_) => found.runs = runs,
-            Err(_) => {
-                let text = "the directories claim more blocks than the volume has".to_owned();
-                found.error = Some(invalid(text));
-            }
+        if self.blocks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
+            part.runs.truncate(begin);
+            let text = "the directories claim more blocks than the volume has".to_owned();
+            part.errors.push((number, invalid(text)));
         }
-        found
     }
 }
 

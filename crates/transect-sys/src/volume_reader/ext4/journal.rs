@@ -14,7 +14,8 @@ use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::checksum::crc32c;
-use super::content::{Content, Run};
+use super::content::Content;
+use super::directories::DirectoryRun;
 use super::groups;
 use super::inode::Inode;
 use super::superblock::Superblock;
@@ -125,7 +126,7 @@ impl Fields<'_> {
 struct Log<'a, S: ?Sized> {
     source: &'a S,
     superblock: &'a Superblock,
-    runs: Vec<Run>,
+    runs: Vec<DirectoryRun>,
     features: u32,
     /// The beginning of its checksums.
     seed: u32,
@@ -154,8 +155,8 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         if !inode.checksum_is_right(superblock) {
             return Err(damaged());
         }
-        let (mut runs, result) = Content::of(source, superblock, inode);
-        result.map_err(|_| damaged())?;
+        let mut runs = Vec::new();
+        Content::add_to(&mut runs, 0, source, superblock, inode).map_err(|_| damaged())?;
         runs.sort_unstable_by_key(|run| run.logical);
         let mut log = Self {
             source,

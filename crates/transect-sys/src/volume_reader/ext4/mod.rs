@@ -27,9 +27,9 @@ use std::io;
 
 use crate::read_at::ReadAt;
 
-use super::index::{About, Directory, InodeGroup, Names, Role, UNIX_FIELDS, VolumeIndex};
+use super::index::{About, Names, UNIX_FIELDS, VolumeIndex};
 use super::threads::Effort;
-use inode_tables::{Found, GroupTable};
+use inode_tables::Inodes;
 use superblock::{Superblock, incompat};
 
 /// The inode of the top directory.
@@ -62,57 +62,15 @@ fn read_tables<S: ReadAt + ?Sized>(
     effort: Effort,
 ) -> io::Result<VolumeIndex> {
     let groups = groups::read(source, superblock)?;
-    let tables = inode_tables::read(source, superblock, groups, None, effort);
-    let mut tables = Tables::new(superblock, tables);
-    tables.read_names(source, superblock, effort.threads);
-    Ok(tables.join(superblock, superblock.device(), ROOT))
+    let mut inodes = inode_tables::read(source, superblock, groups, None, effort);
+    let names = directories::read(source, superblock, &mut inodes, effort.threads);
+    Ok(join(inodes, names, superblock.device(), ROOT))
 }
 
-/// The tables of a volume, before they are joined.
-struct Tables {
-    inodes: Vec<InodeGroup>,
-    directories: Vec<Found>,
-    names: Vec<Names>,
-}
-
-impl Tables {
-    /// Numbers the directories of all groups.
-    fn new(superblock: &Superblock, tables: Vec<GroupTable>) -> Self {
-        let mut directories = Vec::new();
-        let mut inodes = Vec::with_capacity(tables.len());
-        for mut table in tables {
-            for found in table.directories {
-                let at = ((found.inode - 1) % superblock.inodes_per_group) as usize;
-                table.inodes.records[at].set_role(Role::Directory(directories.len() as u32));
-                directories.push(found);
-            }
-            inodes.push(table.inodes);
-        }
-        Self { inodes, directories, names: Vec::new() }
-    }
-
-    /// Reads the entries of all directories.
-    fn read_names<S: ReadAt + ?Sized>(
-        &mut self,
-        source: &S,
-        superblock: &Superblock,
-        threads: usize,
-    ) {
-        self.names = directories::read(source, superblock, &mut self.directories, threads);
-    }
-
-    /// Joins both tables. `root` is the inode of the top directory.
-    fn join(self, superblock: &Superblock, device: u64, root: u32) -> VolumeIndex {
-        let directory = |it: Found| Directory { inode: it.inode, error: it.error };
-        let directories = self.directories.into_iter().map(directory).collect();
-        let about = About {
-            device,
-            root,
-            first_inode: 1,
-            inodes_per_group: superblock.inodes_per_group,
-            fields: UNIX_FIELDS,
-            inode: "inode",
-        };
-        VolumeIndex::new(about, self.inodes, directories, self.names)
-    }
+/// Joins inodes and names. `root` is the inode of the top directory.
+fn join(inodes: Inodes, names: Vec<Names>, device: u64, root: u32) -> VolumeIndex {
+    let Inodes { table, directories, errors, .. } = inodes;
+    let directories = directories.iter().map(|it| it.inode).collect();
+    let about = About { device, root, fields: UNIX_FIELDS, inode: "inode" };
+    VolumeIndex::new(about, table, directories, names, errors)
 }

@@ -24,7 +24,7 @@ use super::super::threads::{Effort, on_threads};
 use super::inode::Inode;
 use super::inode_tables::Found;
 use super::superblock::Superblock;
-use super::{Tables, groups, inode_tables};
+use super::{directories, groups, inode_tables, join};
 
 /// The kernel may be changing what has a checksum.
 const ATTEMPTS: u32 = 8;
@@ -69,17 +69,20 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
         }
         groups = groups::read(source, &superblock)?;
     }
-    let tables = inode_tables::read(source, &superblock, groups, Some(mounted.since), effort);
-    let mut tables = Tables::new(&superblock, tables);
-    tables.read_names(source, &superblock, effort.threads);
+    let since = Some(mounted.since);
+    let mut inodes = inode_tables::read(source, &superblock, groups, since, effort);
+    let names = directories::read(source, &superblock, &mut inodes, effort.threads);
     (mounted.settle)()?;
     // A journal on the same device is written with every transaction.
     let has_counted_journal = superblock.journal_inode != 0 && written.is_some();
-    let changed = match has_counted_journal && (mounted.written)() == written {
-        true => tables.directories.iter().map(is_doubtful).collect(),
-        false => changed(source, &superblock, &tables.directories, effort.threads),
-    };
-    Ok((tables.join(&superblock, mounted.device, mounted.root), changed))
+    let mut doubtful: Vec<bool> = inodes.directories.iter().map(is_doubtful).collect();
+    inodes.errors.iter().for_each(|(number, _)| doubtful[*number as usize] = true);
+    if !has_counted_journal || (mounted.written)() != written {
+        for number in changed(source, &superblock, &inodes.directories, effort.threads) {
+            doubtful[number as usize] = true;
+        }
+    }
+    Ok((join(inodes, names, mounted.device, mounted.root), doubtful))
 }
 
 /// Checks whether such a volume can be read, without reading its tables.
@@ -108,19 +111,18 @@ fn superblock_of(source: &(impl ReadAt + ?Sized)) -> io::Result<Superblock> {
     Ok(superblock)
 }
 
-/// Returns whether a directory is known to have changed, could not be read completely, or has encrypted names:
-/// the kernel may have the key.
+/// Returns whether a directory is known to have changed, or has encrypted names: the kernel may have the key.
 fn is_doubtful(directory: &Found) -> bool {
-    directory.is_recent || directory.encrypted || directory.error.is_some()
+    directory.is_recent || directory.encrypted
 }
 
-/// Returns which directories are doubtful, or changed since their inodes were read.
+/// Returns which directories changed since their inodes were read.
 fn changed<S: ReadAt + ?Sized>(
     source: &S,
     superblock: &Superblock,
     directories: &[Found],
     threads: usize,
-) -> Vec<bool> {
+) -> Vec<u32> {
     let mut order: Vec<u32> = (0..directories.len() as u32).collect();
     order.sort_unstable_by_key(|&number| directories[number as usize].block);
     let next = AtomicUsize::new(0);
@@ -134,11 +136,7 @@ fn changed<S: ReadAt + ?Sized>(
         }
         found
     };
-    let mut changed: Vec<bool> = directories.iter().map(is_doubtful).collect();
-    for number in on_threads(threads, work).into_iter().flatten() {
-        changed[number as usize] = true;
-    }
-    changed
+    on_threads(threads, work).into_iter().flatten().collect()
 }
 
 /// Reads the inodes of directories again, which are in the order of their blocks, and collects those that

@@ -205,7 +205,8 @@ impl Paths<'_> {
     fn directory(&self, reference: u64) -> Option<u32> {
         let reference = Reference::new(reference);
         let record = u32::try_from(reference.record).ok()?;
-        self.index.directory(record).filter(|_| self.sequences.is_current(record, reference))
+        let is_current = self.sequences.is_current(self.index.inodes(), reference);
+        self.index.directory(record).filter(|_| is_current)
     }
 
     fn complete(&self, change: &ChangeRecord<'_>) -> Result<JournalChange, Damaged> {

@@ -2,7 +2,7 @@
 
 use crate::record::dirinfo::{append_utf8, nanoseconds, utf16_units};
 
-use super::super::index::{InodeRecord, Role, Sectors, Times};
+use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
 use super::record::{Attribute, Damaged, Record, Reference, Sizes, bit, kind};
 use super::special::Content;

@@ -6,11 +6,12 @@ use crate::attributes::{FieldMask, FileType};
 use crate::read_at::ReadAt;
 
 use super::super::error::{invalid, same_error};
-use super::super::index::{About, Directory, InodeRecord, NO_DIRECTORY, Names, Role, VolumeIndex};
+use super::super::index::{About, NO_DIRECTORY, Names, VolumeIndex};
+use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
 use super::boot_sector::BootSector;
 use super::facts::set_sizes;
 use super::record::Reference;
-use super::records::{Extension, Outside, Part, Piece, Run, per_piece};
+use super::records::{Extension, Outside, Part, Run, per_piece};
 use super::runs::Runs;
 use super::special;
 
@@ -26,24 +27,20 @@ const FIELDS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
 
-/// All records, by their pieces.
+/// All records.
 struct Records {
-    pieces: Vec<Piece>,
-    per_piece: u32,
+    inodes: InodeTable,
+    sequences: Sequences,
 }
 
-/// How often each record was in use, by piece.
-pub(super) struct Sequences {
-    pieces: Vec<Vec<u16>>,
-    per_piece: u32,
-}
+/// How often each record was in use, by part.
+pub(super) struct Sequences(Vec<Vec<u16>>);
 
 impl Sequences {
     /// Returns whether a reference to a record means the file that uses it now.
-    pub(super) fn is_current(&self, record: u32, reference: Reference) -> bool {
-        let piece = self.pieces.get((record / self.per_piece) as usize);
-        let sequence = piece.and_then(|piece| piece.get((record % self.per_piece) as usize));
-        sequence.is_some_and(|&sequence| reference.is_current(sequence))
+    pub(super) fn is_current(&self, inodes: &InodeTable, reference: Reference) -> bool {
+        let place = u32::try_from(reference.record).ok().and_then(|it| inodes.place(it));
+        place.is_some_and(|(part, at)| reference.is_current(self.0[part][at]))
     }
 }
 
@@ -53,52 +50,43 @@ pub(super) fn join<S: ReadAt + ?Sized>(
     boot: &BootSector,
     mut parts: Vec<Part>,
 ) -> (VolumeIndex, Sequences) {
-    let per_piece = per_piece(boot.record_size);
-    let mut records = Records::new(&mut parts, per_piece);
+    let mut records = Records::new(&mut parts, per_piece(boot.record_size));
     parts.iter().flat_map(|part| &part.extensions).for_each(|it| records.apply(it));
     parts.iter().flat_map(|part| &part.outside).for_each(|it| records.look(source, boot, it));
-    let mut directories = records.number_directories();
-    if let Some(Role::Directory(top)) = records.get(ROOT).map(InodeRecord::role) {
-        directories[top as usize].error = records.error(&parts);
+    let directories = records.number_directories(&parts);
+    let mut errors = Vec::new();
+    if let Some(Role::Directory(top)) = records.inodes.get(ROOT).map(InodeRecord::role) {
+        errors.extend(records.error(&parts).map(|error| (top, error)));
     }
     let names = parts.into_iter().map(|part| records.assign(part.names, &part.runs)).collect();
-    let about = About {
-        device: boot.serial_number.max(1),
-        root: ROOT,
-        first_inode: 0,
-        inodes_per_group: per_piece,
-        fields: FIELDS,
-        inode: "file record",
-    };
-    let (groups, pieces) =
-        records.pieces.into_iter().map(|piece| (piece.inodes, piece.sequences)).unzip();
-    (VolumeIndex::new(about, groups, directories, names), Sequences { pieces, per_piece })
+    let device = boot.serial_number.max(1);
+    let about = About { device, root: ROOT, fields: FIELDS, inode: "file record" };
+    let Records { inodes, sequences } = records;
+    (VolumeIndex::new(about, inodes, directories, names, errors), sequences)
 }
 
 impl Records {
-    fn new(parts: &mut [Part], per_piece: u32) -> Self {
-        let count = parts.iter().map(|part| part.pieces.len()).sum();
-        let mut pieces = Vec::with_capacity(count);
-        pieces.resize_with(count, Piece::default);
-        for (number, piece) in parts.iter_mut().flat_map(|part| part.pieces.drain(..)) {
-            pieces[number as usize] = piece;
+    fn new(parts: &mut [Part], per_group: u32) -> Self {
+        let mut inodes = InodeTable { per_group, ..InodeTable::default() };
+        let count = parts.iter().map(|part| part.groups.len()).sum();
+        inodes.groups.resize_with(count, InodeGroup::default);
+        let mut sequences = Vec::new();
+        for (number, part) in (0..).zip(parts) {
+            for (at, group) in part.groups.drain(..) {
+                inodes.groups[at as usize] = InodeGroup { part: number, ..group };
+            }
+            inodes.parts.push(std::mem::take(&mut part.inodes));
+            sequences.push(std::mem::take(&mut part.sequences));
         }
-        Self { pieces, per_piece }
-    }
-
-    fn get(&self, record: u32) -> Option<&InodeRecord> {
-        let piece = self.pieces.get((record / self.per_piece) as usize)?;
-        piece.inodes.records.get((record % self.per_piece) as usize)
+        Self { inodes, sequences: Sequences(sequences) }
     }
 
     /// Returns the record of a file, unless another file uses it now.
     fn current(&mut self, reference: Reference) -> Option<&mut InodeRecord> {
         let number = u32::try_from(reference.record).ok()?;
-        let piece = self.pieces.get_mut((number / self.per_piece) as usize)?;
-        let at = (number % self.per_piece) as usize;
-        let record = piece.inodes.records.get_mut(at)?;
-        let is_file = matches!(record.role(), Role::Entry | Role::Directory(_));
-        (is_file && reference.is_current(piece.sequences[at])).then_some(record)
+        let is_current = self.sequences.is_current(&self.inodes, reference);
+        let record = self.inodes.get_mut(number).filter(|_| is_current)?;
+        matches!(record.role(), Role::Entry | Role::Directory(_)).then_some(record)
     }
 
     /// Adds what an extension record says.
@@ -136,14 +124,16 @@ impl Records {
         }
     }
 
-    fn number_directories(&mut self) -> Vec<Directory> {
-        let mut directories = Vec::new();
-        for (piece, first) in self.pieces.iter_mut().zip((0..).step_by(self.per_piece as usize)) {
-            for (at, record) in piece.inodes.records.iter_mut().enumerate() {
-                if let Role::Directory(_) = record.role() {
-                    record.set_role(Role::Directory(directories.len() as u32));
-                    directories.push(Directory { inode: first + at as u32, error: None });
-                }
+    /// Numbers the directories; returns the record of each.
+    fn number_directories(&mut self, parts: &[Part]) -> Vec<u32> {
+        let mut directories = Vec::with_capacity(parts.iter().map(|it| it.directories.len()).sum());
+        for &number in parts.iter().flat_map(|part| &part.directories) {
+            // Some have turned out to be links.
+            if let Some(record) = self.inodes.get_mut(number)
+                && let Role::Directory(_) = record.role()
+            {
+                record.set_role(Role::Directory(directories.len() as u32));
+                directories.push(number);
             }
         }
         directories
@@ -151,7 +141,7 @@ impl Records {
 
     /// Returns why entries may be missing, wherever they belong.
     fn error(&self, parts: &[Part]) -> Option<io::Error> {
-        let mut unread = self.pieces.iter().filter_map(|piece| piece.inodes.error.as_ref());
+        let mut unread = self.inodes.groups.iter().filter_map(|group| group.error.as_ref());
         if let Some(error) = unread.next() {
             return Some(same_error(error));
         }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::read_at::ReadAt;
 
-use super::super::index::{InodeGroup, InodeRecord, Names, Role, Times};
+use super::super::huge_pages::with_room;
+use super::super::index::Names;
+use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, Role, Times};
 use super::super::threads::{Effort, on_threads};
 use super::facts::{Facts, FileName};
 use super::file_table::FileTable;
@@ -13,17 +15,11 @@ use super::special::{self, Content, Special};
 
 /// The bytes of a piece.
 const PIECE: u32 = 1 << 20;
+/// The bytes of most entries are fewer than that.
+const EXPECTED_ENTRY: usize = 32;
 /// Records before this one are those of the file system itself: they are not in any listing, except for
 /// the top directory, which is in its own.
 pub(super) const FIRST_USER: u32 = 16;
-
-/// The records of a piece of the table. Directories have no numbers yet.
-#[derive(Default)]
-pub(super) struct Piece {
-    pub(super) inodes: InodeGroup,
-    /// How often each record was in use.
-    pub(super) sequences: Vec<u16>,
-}
 
 /// What a record says of the file of another one.
 pub(super) struct Extension {
@@ -53,7 +49,14 @@ pub(super) struct Run {
 /// What one thread found.
 #[derive(Default)]
 pub(super) struct Part {
-    pub(super) pieces: Vec<(u32, Piece)>,
+    /// By the numbers of the pieces.
+    pub(super) groups: Vec<(u32, InodeGroup)>,
+    /// Directories have no numbers yet.
+    pub(super) inodes: InodePart,
+    /// How often each record was in use.
+    pub(super) sequences: Vec<u16>,
+    /// The records of directories.
+    pub(super) directories: Vec<u32>,
     /// The directory of a segment is the number of its run.
     pub(super) names: Names,
     pub(super) runs: Vec<Run>,
@@ -76,8 +79,13 @@ pub(super) fn read<S: ReadAt + ?Sized>(
 ) -> Vec<Part> {
     let next = AtomicU32::new(0);
     let pieces = table.records.div_ceil(per_piece(record_size));
+    // One thread may read more than the others.
+    let room = table.records as usize / effort.threads / 8 * 9;
     let work = || {
-        let mut part = Part::default();
+        let inodes = InodePart::with_room(room, effort.all_times);
+        let names = Names::with_room(room * EXPECTED_ENTRY);
+        let sequences = with_room(room);
+        let mut part = Part { inodes, names, sequences, ..Part::default() };
         let mut bytes = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -87,14 +95,11 @@ pub(super) fn read<S: ReadAt + ?Sized>(
             let first = number * per_piece(record_size);
             let count = per_piece(record_size).min(table.records - first);
             bytes.resize((count * record_size) as usize, 0);
-            let piece = match table.read(source, first, &mut bytes) {
+            let group = match table.read(source, first, &mut bytes) {
                 Ok(()) => part.read_piece(first, &mut bytes, record_size, effort.all_times),
-                Err(error) => Piece {
-                    inodes: InodeGroup { error: Some(error), ..InodeGroup::default() },
-                    sequences: Vec::new(),
-                },
+                Err(error) => InodeGroup { error: Some(error), ..InodeGroup::default() },
             };
-            part.pieces.push((number, piece));
+            part.groups.push((number, group));
         }
     };
     on_threads(effort.threads, work)
@@ -107,26 +112,24 @@ impl Part {
         bytes: &mut [u8],
         record_size: u32,
         all_times: bool,
-    ) -> Piece {
-        let mut piece = Piece::default();
+    ) -> InodeGroup {
+        let mut group = self.inodes.begin();
         // Names of another piece are not beside these.
         let mut run = None;
         for (at, record) in bytes.chunks_exact_mut(record_size as usize).enumerate() {
             let number = first + at as u32;
             match Record::restore(record) {
                 Ok(None) => {}
-                Ok(Some(record)) => self.add(number, at, record, &mut piece, &mut run, all_times),
+                Ok(Some(record)) => self.add(number, at, record, &mut group, &mut run, all_times),
                 Err(Damaged) => {
                     self.damaged += 1;
                     let mut damaged = InodeRecord::default();
                     damaged.set_role(Role::Damaged);
-                    piece.set(at, damaged, 0);
+                    self.set(&mut group, at, damaged, 0, all_times.then(Times::default));
                 }
             }
         }
-        piece.inodes.records.shrink_to_fit();
-        piece.inodes.times.shrink_to_fit();
-        piece
+        group
     }
 
     fn add(
@@ -134,7 +137,7 @@ impl Part {
         number: u32,
         at: usize,
         record: Record<'_>,
-        piece: &mut Piece,
+        group: &mut InodeGroup,
         run: &mut Option<Run>,
         all_times: bool,
     ) {
@@ -164,11 +167,25 @@ impl Part {
                 special::apply(special, &mut inode_record);
             }
         }
-        piece.set(at, inode_record, record.sequence());
-        if all_times {
-            piece.inodes.times.resize_with(at, Times::default);
-            piece.inodes.times.push(facts.times());
+        if is_directory {
+            self.directories.push(number);
         }
+        let times = all_times.then(|| facts.times());
+        self.set(group, at, inode_record, record.sequence(), times);
+    }
+
+    /// Sets the record at this place of a group, which is behind all others.
+    fn set(
+        &mut self,
+        group: &mut InodeGroup,
+        at: usize,
+        record: InodeRecord,
+        sequence: u16,
+        times: Option<Times>,
+    ) {
+        self.inodes.set(group, at, record, times);
+        self.sequences.resize(self.inodes.records.len() - 1, 0);
+        self.sequences.push(sequence);
     }
 
     fn add_extension(&mut self, base: Reference, facts: &Facts<'_>) {
@@ -219,15 +236,5 @@ impl Part {
             *run = Some(new);
         }
         self.names.push_with(inode, may_be_directory, |out| name.append_to(out))
-    }
-}
-
-impl Piece {
-    /// Sets the record at this place, which is behind all others.
-    fn set(&mut self, at: usize, record: InodeRecord, sequence: u16) {
-        self.inodes.records.resize_with(at, InodeRecord::default);
-        self.inodes.records.push(record);
-        self.sequences.resize(at, 0);
-        self.sequences.push(sequence);
     }
 }

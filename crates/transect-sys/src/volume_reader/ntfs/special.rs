@@ -7,7 +7,7 @@
 
 use crate::attributes::FileType;
 
-use super::super::index::{InodeRecord, Role};
+use super::super::inode_table::{InodeRecord, Role};
 use super::super::source::Fields;
 use super::record::{Attribute, bit};
 
