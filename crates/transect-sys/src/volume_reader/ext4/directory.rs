@@ -76,7 +76,7 @@ impl Records<'_> {
             let may_be_directory = matches!(file_type, TYPE_DIRECTORY | TYPE_UNKNOWN);
             if self.encrypted {
                 names.push(encoded(name).as_bytes(), inode, may_be_directory);
-            } else if name.is_empty() || memchr::memchr2(0, b'/', name).is_some() {
+            } else if !is_possible(name) {
                 return Err(damaged());
             } else {
                 names.push(name, inode, may_be_directory);
@@ -96,6 +96,21 @@ impl Records<'_> {
     }
 }
 
+/// Returns whether an entry can have this name: there is a byte, and none is NUL or a slash.
+fn is_possible(name: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    // The highest bit of the lowest byte that is zero, and perhaps of some behind it.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
+    let found = |word: u64| zeros(word) | zeros(word ^ ONES * u64::from(b'/'));
+    let (words, rest) = name.as_chunks();
+    let mut last = [b'.'; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let all = words
+        .iter()
+        .fold(found(u64::from_le_bytes(last)), |all, word| all | found(u64::from_le_bytes(*word)));
+    all == 0 && !name.is_empty()
+}
+
 /// Returns encrypted bytes as text: hexadecimal digits. A name may have 255 bytes, so that of a longer one
 /// ends with a checksum.
 fn encoded(name: &[u8]) -> String {
@@ -103,5 +118,26 @@ fn encoded(name: &[u8]) -> String {
     match name.get(..120) {
         None => digits(name),
         Some(first) => format!("{}~{:08x}", digits(first), crc32c(!0, name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_possible_nul_and_slash_at_every_place() {
+        assert!(!is_possible(b""));
+        for length in 1..40 {
+            let mut name: Vec<u8> = (0..length).map(|at| b'0' + (at * 7 % 200) as u8).collect();
+            assert!(is_possible(&name), "{name:?}");
+            for at in 0..length {
+                for impossible in [0, b'/'] {
+                    let before = std::mem::replace(&mut name[at], impossible);
+                    assert!(!is_possible(&name), "{name:?}");
+                    name[at] = before;
+                }
+            }
+        }
     }
 }
