@@ -35,6 +35,7 @@
 //! | `ntfs` | all (feature `volumes`) | the file table of a volume | part of the table |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
 
+mod alternate_streams;
 mod attributes;
 #[cfg(feature = "serde")]
 mod attributes_as_text;
@@ -73,6 +74,7 @@ pub mod linux;
 #[cfg(windows)]
 pub mod windows;
 
+pub use alternate_streams::AlternateStreams;
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, Entry, EntryRef, Verdict};
 pub use disk_space::DiskSpace;

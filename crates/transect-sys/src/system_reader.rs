@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use crate::alternate_streams::AlternateStreams;
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
 use crate::fault::Fault;
@@ -205,6 +206,15 @@ impl SystemReaders {
     pub fn volume_kind(&self) -> Option<ReaderKind> {
         #[cfg(feature = "volumes")]
         return self.volumes.reader();
+        #[cfg(not(feature = "volumes"))]
+        None
+    }
+
+    /// Returns the alternate streams of the volumes that were read; `None` if their file systems have none, or directories
+    /// were read.
+    pub fn alternate_streams(&self) -> Option<AlternateStreams> {
+        #[cfg(feature = "volumes")]
+        return self.volumes.alternate_streams();
         #[cfg(not(feature = "volumes"))]
         None
     }

@@ -75,6 +75,6 @@ pub use sink::{
 pub use walk::StoredRows;
 
 pub use transect_sys::{
-    Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader, ReaderKind,
-    StatOrder, SystemReader, Verdict, Want,
+    AlternateStreams, Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader,
+    ReaderKind, StatOrder, SystemReader, Verdict, Want,
 };

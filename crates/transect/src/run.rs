@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use transect_sys::{Reader, ReaderKind, SystemReader, SystemReaders};
+use transect_sys::{AlternateStreams, Reader, ReaderKind, SystemReader, SystemReaders};
 
 use crate::error::Error;
 use crate::order::Order;
@@ -30,30 +30,34 @@ pub struct Outcome<S> {
     pub threads: usize,
     /// Whether [`Cancel`](crate::Cancel) stopped the walk early.
     pub interrupted: bool,
+    /// The alternate streams of whole volumes whose tables were read (NTFS), filters or not. No other size has theirs.
+    pub alternate_streams: Option<AlternateStreams>,
 }
 
 impl<S> Outcome<S> {
     /// Returns the same result with another sink.
     pub(crate) fn with_sink<T>(self, sink: T) -> Outcome<T> {
-        let Self { elapsed, reader, reader_reason, order, roots, threads, interrupted, .. } = self;
-        Outcome { sink, elapsed, reader, reader_reason, order, roots, threads, interrupted }
+        self.replace_sink(sink).1
     }
 
     /// Separates the sink from the rest of the result.
     pub fn split(self) -> (S, Outcome<()>) {
-        let Self { sink, elapsed, reader, reader_reason, order, roots, threads, interrupted } =
-            self;
-        let sinkless = Outcome {
-            sink: (),
-            elapsed,
-            reader,
-            reader_reason,
-            order,
-            roots,
-            threads,
-            interrupted,
+        self.replace_sink(())
+    }
+
+    fn replace_sink<T>(self, sink: T) -> (S, Outcome<T>) {
+        let outcome = Outcome {
+            sink,
+            elapsed: self.elapsed,
+            reader: self.reader,
+            reader_reason: self.reader_reason,
+            order: self.order,
+            roots: self.roots,
+            threads: self.threads,
+            interrupted: self.interrupted,
+            alternate_streams: self.alternate_streams,
         };
-        (sink, sinkless)
+        (self.sink, outcome)
     }
 }
 
@@ -67,6 +71,7 @@ impl ScanPlan {
         let readers = self.system_readers();
         let mut outcome = self.run_with(make, || readers.reader())?;
         outcome.reader = readers.volume_kind().unwrap_or(outcome.reader);
+        outcome.alternate_streams = readers.alternate_streams();
         if let Some(reason) = readers.fallback_reason() {
             outcome.reader = ReaderKind::best();
             outcome.reader_reason = Some(reason);
@@ -110,6 +115,7 @@ impl ScanPlan {
             order: self.order,
             threads,
             interrupted: self.cancel.is_cancelled(),
+            alternate_streams: None,
         })
     }
 }

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 use transect::{
-    Diagnostics, LargestEntry, Order, Outcome, ReaderKind, ScanError, StatOrder, Totals,
-    WalkProfile, WalkSettings,
+    AlternateStreams, Diagnostics, LargestEntry, Order, Outcome, ReaderKind, ScanError, StatOrder,
+    Totals, WalkProfile, WalkSettings,
 };
 use transect_sys::DiskSpace;
 use transect_text::quote;
@@ -75,6 +75,8 @@ pub(crate) struct Scan<'a> {
     directories_apparent_size: u64,
     directories_allocated_size: u64,
     hard_links: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alternate_streams: Option<StreamsObject>,
     disk: Option<DiskObject>,
     not_found: Option<NotFoundObject<'a>>,
     errors: u64,
@@ -93,6 +95,21 @@ pub(crate) struct Scan<'a> {
     largest_files: Vec<LargestObject<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<Vec<ErrorEntry<'a>>>,
+}
+
+/// Alternate streams of NTFS.
+#[derive(Serialize)]
+struct StreamsObject {
+    count: u64,
+    apparent_size: u64,
+    allocated_size: u64,
+}
+
+impl From<AlternateStreams> for StreamsObject {
+    fn from(streams: AlternateStreams) -> Self {
+        let AlternateStreams { count, apparent, allocated, .. } = streams;
+        Self { count, apparent_size: apparent, allocated_size: allocated }
+    }
 }
 
 /// The space of a file system.
@@ -325,6 +342,7 @@ impl<'a> Scan<'a> {
             directories_apparent_size: totals.sizes.directories_apparent,
             directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
+            alternate_streams: outcome.alternate_streams.map(Into::into),
             disk: DiskSpace::of_roots(roots).map(DiskObject::from),
             not_found: not_found.map(NotFoundObject::from),
             errors: diagnostics.errors,

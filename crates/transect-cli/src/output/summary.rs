@@ -48,6 +48,11 @@ pub(crate) fn write(
     }
     write_counts(out, totals)?;
     write_sizes(out, totals)?;
+    if let Some(streams) = outcome.alternate_streams.filter(|streams| streams.count > 0) {
+        let count = counted(streams.count, "alternate stream", "alternate streams");
+        let text = format!("{count}, {}, in no other size", bytes(streams.apparent));
+        line(out, "streams", &text)?;
+    }
     if let Some(disk) = DiskSpace::of_roots(roots) {
         write_disk(out, &totals.sizes, &disk)?;
     }

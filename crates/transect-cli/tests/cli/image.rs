@@ -182,8 +182,12 @@ fn image_of_ntfs_read_as_a_tree() {
         std::fs::write(directory.join(format!("file {number}")), vec![b'x'; 500 * number]).unwrap();
     }
     std::fs::hard_link(at.join("directory 0/file 49"), at.join("link")).unwrap();
+    transect_testkit::set_xattr(&at.join("directory 1"), "user.stream", b"content");
     let walked = env.transect(["scan", "--json", "mounted"]).exits(0).json();
+    assert_eq!(walked["alternate_streams"], serde_json::Value::Null);
     drop(mount);
+    let text = env.transect(["scan", "volume.img"]).exits(0).stdout_text();
+    assert!(text.contains("1 alternate stream, 7 B, in no other size"), "{text}");
     make_disk(&env);
     for arguments in [
         &["scan", "--json", "volume.img"][..],
@@ -194,6 +198,8 @@ fn image_of_ntfs_read_as_a_tree() {
     ] {
         let found = env.transect(arguments).exits(0).quiet().json();
         assert_eq!(found["reader"], "ntfs", "{arguments:?}");
+        let streams = &found["alternate_streams"];
+        assert_eq!((&streams["count"], &streams["apparent_size"]), (&1.into(), &7.into()));
         for key in ["files", "directories", "symlinks", "apparent_size", "hard_links", "errors"] {
             assert_eq!(found[key], walked[key], "{arguments:?} {key}");
         }

@@ -10,6 +10,7 @@ use super::huge_pages::with_room;
 use super::inode_table::{InodeRecord, InodeTable, Role, Times};
 use super::prefetch::prefetch;
 use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
+use crate::alternate_streams::AlternateStreams;
 use crate::attributes::{Attributes, FieldMask, FileType};
 
 /// The names of some directories, in the order in which they were read.
@@ -186,6 +187,8 @@ pub(super) struct VolumeIndex {
     subdirectories: Subdirectories,
     /// The directory that the walk begins at.
     top: Option<u32>,
+    /// Where the file system has them.
+    pub(super) alternate_streams: Option<AlternateStreams>,
 }
 
 /// Returns the record of an inode number, if it is one of these, in ascending order: its place, counted from 1.
@@ -256,6 +259,7 @@ impl VolumeIndex {
             first_segment,
             subdirectories: Subdirectories::default(),
             top: None,
+            alternate_streams: None,
         };
         index.top = index.directory(index.about.root);
         index.subdirectories = index.find_subdirectories();
@@ -364,6 +368,11 @@ impl VolumeIndex {
     /// Returns the directory that the walk begins at.
     pub(super) fn top(&self) -> Option<u32> {
         self.top
+    }
+
+    /// Returns the number of directories.
+    pub(super) fn directories(&self) -> u32 {
+        self.directories.len() as u32
     }
 
     /// Returns why entries of a directory are missing.

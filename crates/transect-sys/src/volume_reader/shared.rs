@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use crate::alternate_streams::AlternateStreams;
 use crate::attributes::FieldMask;
 use crate::reader::Want;
 use crate::registry::ReaderKind;
@@ -34,6 +35,8 @@ struct Shared {
     open: Mutex<HashMap<PathBuf, Weak<OpenVolume>>>,
     /// The reader for the first volume that was read.
     reader: OnceLock<ReaderKind>,
+    /// Those of the volumes that were read.
+    alternate_streams: Mutex<Option<AlternateStreams>>,
     /// Why a directory is walked.
     fallback_reason: Mutex<Option<String>>,
 }
@@ -62,6 +65,9 @@ impl OpenVolumes {
             return Ok(volume);
         }
         let volume = Arc::new(read(self.effort())?);
+        if let Some(streams) = volume.index.alternate_streams {
+            *lock(&self.0.alternate_streams).get_or_insert_default() += streams;
+        }
         open.insert(path.to_owned(), Arc::downgrade(&volume));
         Ok(volume)
     }
@@ -91,6 +97,11 @@ impl OpenVolumes {
     /// Returns the reader for the first volume that was read.
     pub(crate) fn reader(&self) -> Option<ReaderKind> {
         self.0.reader.get().copied()
+    }
+
+    /// Returns the alternate streams of all volumes that were read, if one can have some.
+    pub(crate) fn alternate_streams(&self) -> Option<AlternateStreams> {
+        *lock(&self.0.alternate_streams)
     }
 
     /// Records that the directory of a root is walked for this reason. Returns false if it must not be.

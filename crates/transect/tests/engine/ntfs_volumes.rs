@@ -11,7 +11,7 @@ use transect::{FieldMask, ReaderKind, ScanOptions};
 use transect_sys::volume_reader::count_entries;
 use transect_testkit::{NtfsMount, TempDir, loudly_skip, set_xattr};
 
-use crate::support::{THREADS, scan};
+use crate::support::{THREADS, run_totals, scan};
 use crate::volumes::{Entries, assert_same, run};
 
 /// Compressed, as `FILE_ATTRIBUTE_*`.
@@ -141,6 +141,47 @@ fn compare(test: &str, size: u64, make: &[&str]) {
     };
     assert!(expected.len() > 1900, "{test}: the tree is there, {}", expected.len());
     assert_tables(&image, &expected, test);
+}
+
+/// Streams in all kinds of records are counted, those of the file system's own files (`$Secure:$SDS`) are not.
+#[test]
+fn ntfs_alternate_streams_counted_apart() {
+    let test = "ntfs_alternate_streams_counted_apart";
+    let temp = TempDir::new();
+    let image = temp.join("image");
+    let fill = |root: &Path| {
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/file"), [b'x'; 100]).unwrap();
+        set_xattr(&root.join("a/file"), "user.in the record", &[1; 10]);
+        set_xattr(&root.join("a/file"), "user.outside", &[2; 6000]);
+        set_xattr(&root.join("a/b"), "user.of a directory", &[3; 200]);
+        set_xattr(root, "user.of the top", &[4; 30]);
+        // So many names that its streams are in records of their own.
+        fs::write(root.join("named"), "").unwrap();
+        for number in 0..400 {
+            fs::hard_link(root.join("named"), root.join(format!("a/b/name {number}"))).unwrap();
+        }
+        for number in 0..40 {
+            let name = format!("user.stream {number} of a file with names");
+            set_xattr(&root.join("named"), &name, &[5; 1000]);
+        }
+        fs::write(root.join("gone"), "").unwrap();
+        set_xattr(&root.join("gone"), "user.gone", &[6; 50]);
+        fs::remove_file(root.join("gone")).unwrap();
+    };
+    let expected = match volume(&image, 32 << 20, &[], fill) {
+        Ok(expected) => expected,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    assert_tables(&image, &expected, test);
+    for &threads in THREADS {
+        let options = scan(&image).reader(ReaderKind::Ntfs).threads(threads);
+        let outcome = run_totals(options);
+        let streams = outcome.alternate_streams.unwrap();
+        assert_eq!((streams.count, streams.apparent), (44, 46_240), "{test}");
+        assert!(streams.allocated >= 8192 && streams.allocated % 4096 == 0, "{streams:?}");
+        assert_eq!(outcome.sink.sizes.apparent, 100, "{test}");
+    }
 }
 
 /// Defines a test for each geometry: the size of the volume, and options of `mkntfs`.

@@ -1,5 +1,6 @@
 //! What one record says of a file, and how its attributes become those of every other file system.
 
+use crate::alternate_streams::AlternateStreams;
 use crate::record::dirinfo::{append_utf8, nanoseconds, utf16_units};
 
 use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
@@ -26,6 +27,8 @@ pub(super) struct Facts<'a> {
     reparse_point: Option<Attribute<'a>>,
     /// The number of names, without those for DOS.
     pub(super) names: u16,
+    /// Contents with names.
+    pub(super) streams: AlternateStreams,
 }
 
 /// One name of a file, in one directory.
@@ -98,6 +101,14 @@ impl<'a> Facts<'a> {
                 }
                 kind::DATA if attribute.name().is_empty() && attribute.first_cluster() == 0 => {
                     self.data = Some(attribute);
+                }
+                kind::DATA if attribute.first_cluster() == 0 => {
+                    let Sizes { size, allocated } = attribute.sizes();
+                    self.streams.count += 1;
+                    self.streams.apparent = self.streams.apparent.saturating_add(size);
+                    if !attribute.is_resident() {
+                        self.streams.allocated = self.streams.allocated.saturating_add(allocated);
+                    }
                 }
                 kind::INDEX_ALLOCATION
                     if attribute.name() == INDEX_NAME && attribute.first_cluster() == 0 =>

@@ -11,9 +11,9 @@ use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
 use super::boot_sector::BootSector;
 use super::facts::set_sizes;
 use super::record::Reference;
-use super::records::{Extension, Outside, Part, Run, per_piece};
+use super::records::{Extension, FileStreams, Outside, Part, Run, per_piece};
 use super::runs::Runs;
-use super::special;
+use super::{special, streams};
 
 /// The record of the top directory.
 const ROOT: u32 = 5;
@@ -58,11 +58,15 @@ pub(super) fn join<S: ReadAt + ?Sized>(
     if let Some(Role::Directory(top)) = records.inodes.get(ROOT).map(InodeRecord::role) {
         errors.extend(records.error(&parts).map(|error| (top, error)));
     }
+    let streams: Vec<FileStreams> =
+        parts.iter_mut().flat_map(|part| std::mem::take(&mut part.streams)).collect();
     let names = parts.into_iter().map(|part| records.assign(part.names, &part.runs)).collect();
     let device = boot.serial_number.max(1);
     let about = About { device, root: ROOT, fields: FIELDS, inode: "file record" };
     let Records { inodes, sequences } = records;
-    (VolumeIndex::new(about, inodes, directories, names, errors), sequences)
+    let mut index = VolumeIndex::new(about, inodes, directories, names, errors);
+    index.alternate_streams = Some(streams::sum(&index, &sequences, &streams));
+    (index, sequences)
 }
 
 impl Records {

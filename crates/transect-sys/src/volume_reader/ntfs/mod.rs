@@ -10,7 +10,8 @@
 //! anybody can make an image.
 //!
 //! Shown is what a walk of the mounted volume shows: one entry for each hard link, none for names that
-//! exist only for DOS, nothing of the file system's own files, and sizes of the content without a name.
+//! exist only for DOS, nothing of the file system's own files, and sizes of the content without a name. Content with a name
+//! (alternate streams) is counted apart.
 
 mod boot_sector;
 pub(super) mod change_journal;
@@ -23,6 +24,7 @@ mod records;
 mod runs;
 mod special;
 mod stream;
+mod streams;
 
 use std::io;
 

@@ -167,7 +167,7 @@ impl<'a> Attribute<'a> {
         self.fields().u32(0)
     }
 
-    fn is_resident(self) -> bool {
+    pub(super) fn is_resident(self) -> bool {
         self.fields().u8(8) == 0
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::alternate_streams::AlternateStreams;
 use crate::read_at::ReadAt;
 
 use super::super::huge_pages::with_room;
@@ -38,6 +39,14 @@ pub(super) struct Outside {
     pub(super) run_list: Vec<u8>,
 }
 
+/// The alternate streams of a file in one of its records.
+pub(super) struct FileStreams {
+    pub(super) file: Reference,
+    /// The directory of one of its names, if there are names in the same record.
+    pub(super) directory: Option<Reference>,
+    pub(super) streams: AlternateStreams,
+}
+
 /// Names that lie beside each other and are in the same directory.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
@@ -62,6 +71,7 @@ pub(super) struct Part {
     pub(super) runs: Vec<Run>,
     pub(super) extensions: Vec<Extension>,
     pub(super) outside: Vec<Outside>,
+    pub(super) streams: Vec<FileStreams>,
     pub(super) damaged: u64,
 }
 
@@ -145,15 +155,21 @@ impl Part {
         let is_directory = record.is_directory();
         let inode = base.map_or(number.into(), |base| base.record);
         let mut facts = Facts::default();
+        let mut directory = None;
         let read = facts.read(record, |name| match u32::try_from(inode) {
             Ok(inode) if inode >= FIRST_USER => {
                 // That an extension belongs to a directory is not known here.
                 let may_be_directory = is_directory || base.is_some();
+                directory = Some(name.directory());
                 self.add_name(name, number, inode, base, may_be_directory, run)
             }
             _ => Ok(()),
         });
         self.damaged += u64::from(read.is_err());
+        if facts.streams.count > 0 {
+            let file = base.unwrap_or_else(|| Reference::of(number, record.sequence()));
+            self.streams.push(FileStreams { file, directory, streams: facts.streams });
+        }
         if let Some(base) = base {
             self.add_extension(base, &facts);
             return;
