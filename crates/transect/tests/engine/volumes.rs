@@ -213,6 +213,63 @@ fn ext4_not_mountable_here_names_and_sizes_of_origin() {
     }
 }
 
+/// Changes an image as `debugfs` does, which asks no questions.
+fn debugfs(image: &Path, request: &str) {
+    let output = Command::new("debugfs").args(["-w", "-R", request]).arg(image).output().unwrap();
+    assert!(output.status.success(), "{request}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A directory that a second name leads to, here one below itself, is entered by its first name only.
+#[test]
+fn ext4_loop_of_directories_entered_once() {
+    let temp = TempDir::new();
+    let (tree, image) = (temp.join("tree"), temp.join("image"));
+    std::fs::create_dir_all(tree.join("a/b/c")).unwrap();
+    std::fs::write(tree.join("a/b/c/file"), "content").unwrap();
+    let test = "ext4_loop_of_directories_entered_once";
+    if image_of(test, &tree, &image, 4 << 20, &["-b", "1024"]).is_none() {
+        return;
+    }
+    debugfs(&image, "link a a/b/c/loop");
+    debugfs(&image, "link / a/b/top");
+    for &threads in THREADS {
+        let found = totals(scan(&image).reader(ReaderKind::Ext4).threads(threads));
+        assert_eq!(found.files, 1);
+        // The top, `lost+found`, a, b, c and the two names.
+        assert_eq!(found.directories, 7);
+        let errors: Vec<_> =
+            found.diagnostics.kept_errors.iter().map(ToString::to_string).collect();
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        for error in errors {
+            assert!(error.contains("another name leads to the same directory"), "{error}");
+        }
+    }
+}
+
+/// Names of encrypted directories are any bytes: here those of `mkfs`, in a directory that is marked as encrypted.
+#[test]
+fn ext4_encrypted_names_shown_as_digits() {
+    let temp = TempDir::new();
+    let (tree, image) = (temp.join("tree"), temp.join("image"));
+    let long = "n".repeat(200);
+    std::fs::create_dir_all(tree.join("secret/below")).unwrap();
+    std::fs::write(tree.join("secret").join(&long), "content").unwrap();
+    let test = "ext4_encrypted_names_shown_as_digits";
+    let options = ["-b", "1024", "-O", "encrypt,^metadata_csum"];
+    if image_of(test, &tree, &image, 4 << 20, &options).is_none() {
+        return;
+    }
+    // Extents, and encrypted.
+    debugfs(&image, "set_inode_field secret flags 0x80800");
+    let (found, errors) = entries(scan(&image).reader(ReaderKind::Ext4), &image);
+    assert_eq!(errors, 0);
+    let digits = |name: &str| name.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert!(found.contains_key(format!("secret/{}", digits("below")).as_bytes()), "{found:?}");
+    let shown = format!("secret/{}~", digits(&long[..120]));
+    assert!(found.keys().any(|path| path.starts_with(shown.as_bytes())), "{found:?}");
+    assert!(!found.contains_key(b"secret/below".as_slice()));
+}
+
 /// Images with wrong bytes, wherever tables may be: an error or entries, and always an end.
 #[test]
 fn ext4_hostile_images_no_panic_and_an_end() {
