@@ -7,8 +7,6 @@ mod deleted_files;
 mod dir_handle;
 mod extents;
 mod getdents;
-#[cfg(feature = "volumes")]
-mod huge_pages;
 mod identity;
 mod limits;
 mod mapping;
@@ -28,8 +26,6 @@ pub use covered::UncoveredMount;
 pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;
 pub(crate) use extents::shared_extents;
-#[cfg(feature = "volumes")]
-pub(crate) use huge_pages::prefer_huge_pages;
 pub use identity::file_system_identity;
 pub use limits::{can_drop_caches, kernel_version, open_file_limit, raise_open_file_limit};
 pub use mapping::Mapping;

@@ -6,8 +6,7 @@
 use std::io;
 
 use super::error::{invalid, same_error};
-use super::huge_pages::with_room;
-use super::inode_table::{InodeRecord, InodeTable, Role, Times};
+use super::inode_table::{InodeRecord, InodeTable, Role, Times, with_room};
 use super::prefetch::prefetch;
 use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
 use crate::alternate_streams::AlternateStreams;

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use super::huge_pages::with_room;
-
 /// What a record of the table of attributes stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
@@ -84,6 +82,14 @@ pub(super) struct Times {
     pub(super) ctime: i64,
     pub(super) atime: i64,
     pub(super) btime: i64,
+}
+
+/// Returns a vector with room for so many values, as far as there is memory. What is not filled takes none.
+pub(super) fn with_room<T>(count: usize) -> Vec<T> {
+    let mut room = Vec::new();
+    // Without it, the vector grows step by step.
+    let _ = room.try_reserve_exact(count);
+    room
 }
 
 /// The records that one thread read, group after group.

@@ -21,7 +21,8 @@ mod contents;
 mod disk;
 mod error;
 mod ext4;
-mod huge_pages;
+#[cfg(all(test, target_os = "linux"))]
+mod fault_tests;
 mod index;
 mod inode_table;
 #[cfg(target_os = "linux")]

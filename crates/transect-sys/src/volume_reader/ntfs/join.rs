@@ -11,12 +11,9 @@ use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
 use super::boot_sector::BootSector;
 use super::facts::set_sizes;
 use super::record::Reference;
-use super::records::{Extension, FileStreams, Outside, Part, Run, per_piece};
+use super::records::{Extension, FileStreams, Outside, Part, ROOT, Run, per_piece};
 use super::runs::Runs;
 use super::{special, streams};
-
-/// The record of the top directory.
-const ROOT: u32 = 5;
 
 /// What a record holds besides times.
 const FIELDS: FieldMask = FieldMask::SIZE

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::alternate_streams::AlternateStreams;
 use crate::read_at::ReadAt;
 
-use super::super::huge_pages::with_room;
 use super::super::index::Names;
-use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, Role, Times};
+use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, Role, Times, with_room};
 use super::super::threads::{Effort, on_threads};
 use super::facts::{Facts, FileName};
 use super::file_table::FileTable;
@@ -16,6 +15,8 @@ use super::special::{self, Content, Special};
 
 /// The bytes of a piece.
 const PIECE: u32 = 1 << 20;
+/// The record of the top directory.
+pub(super) const ROOT: u32 = 5;
 /// The bytes of most entries are fewer than that.
 const EXPECTED_ENTRY: usize = 32;
 /// Records before this one are those of the file system itself: they are not in any listing, except for
@@ -166,7 +167,8 @@ impl Part {
             _ => Ok(()),
         });
         self.damaged += u64::from(read.is_err());
-        if facts.streams.count > 0 {
+        // What the file system keeps in its own files is not counted.
+        if facts.streams.count > 0 && (inode >= FIRST_USER.into() || inode == ROOT.into()) {
             let file = base.unwrap_or_else(|| Reference::of(number, record.sequence()));
             self.streams.push(FileStreams { file, directory, streams: facts.streams });
         }
