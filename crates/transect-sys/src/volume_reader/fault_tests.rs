@@ -1,5 +1,7 @@
 //! Devices that fail while they are read: what is missing is reported, always.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;

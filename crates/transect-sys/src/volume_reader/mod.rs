@@ -21,7 +21,7 @@ mod contents;
 mod disk;
 mod error;
 mod ext4;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod fault_tests;
 mod index;
 mod inode_table;

@@ -9,7 +9,6 @@ use crate::read_at::ReadAt;
 use super::super::error::invalid;
 use super::super::source::Fields;
 use super::checksum::crc32c;
-use super::directories::DirectoryRun;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
 
@@ -19,6 +18,23 @@ const MAX_DEPTH: u16 = 5;
 /// An extent longer than this is reserved and not written: its blocks are not content.
 const MAX_WRITTEN: u16 = 32768;
 const DIRECT_BLOCKS: usize = 12;
+
+/// Consecutive blocks of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DirectoryRun {
+    /// The first block on the volume.
+    pub(super) physical: u64,
+    pub(super) directory: u32,
+    /// The first block within the directory.
+    pub(super) logical: u32,
+    pub(super) blocks: u32,
+}
+
+impl DirectoryRun {
+    pub(super) fn end(&self) -> u64 {
+        self.physical + u64::from(self.blocks)
+    }
+}
 
 /// Collects the runs of one directory.
 pub(super) struct Content<'a, S: ?Sized> {

@@ -10,6 +10,7 @@ use super::super::error::same_error;
 use super::super::index::Names;
 use super::super::source::Buffer;
 use super::super::threads::on_threads;
+use super::content::DirectoryRun;
 use super::directory::Records;
 use super::inode_tables::{Found, Inodes};
 use super::superblock::Superblock;
@@ -22,23 +23,6 @@ const MAX_GAP: u64 = 8;
 const EXPECTED_ENTRY: usize = 32;
 /// Runs that a thread takes at once.
 const TAKEN: usize = 256;
-
-/// Consecutive blocks of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DirectoryRun {
-    /// The first block on the volume.
-    pub(super) physical: u64,
-    pub(super) directory: u32,
-    /// The first block within the directory.
-    pub(super) logical: u32,
-    pub(super) blocks: u32,
-}
-
-impl DirectoryRun {
-    fn end(&self) -> u64 {
-        self.physical + u64::from(self.blocks)
-    }
-}
 
 /// What a thread found: names, and for some directories why names are missing.
 #[derive(Default)]

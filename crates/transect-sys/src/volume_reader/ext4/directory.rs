@@ -101,7 +101,7 @@ fn is_possible(name: &[u8]) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     // The highest bit of the lowest byte that is zero, and perhaps of some behind it.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
-    let found = |word: u64| zeros(word) | zeros(word ^ ONES * u64::from(b'/'));
+    let found = |word: u64| zeros(word) | zeros(word ^ (ONES * u64::from(b'/')));
     let (words, rest) = name.as_chunks();
     let mut last = [b'.'; 8];
     last[..rest.len()].copy_from_slice(rest);

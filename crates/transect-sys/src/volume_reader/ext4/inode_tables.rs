@@ -10,8 +10,7 @@ use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, InodeTable, 
 use super::super::source::Buffer;
 use super::super::threads::{Effort, on_threads};
 use super::checksum::crc32c;
-use super::content::Content;
-use super::directories::DirectoryRun;
+use super::content::{Content, DirectoryRun};
 use super::groups::Group;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
@@ -51,7 +50,7 @@ pub(super) struct Inodes {
     pub(super) in_use: usize,
 }
 
-/// What one thread found. Its directories have numbers among those of the volume, but for the group that is being read.
+/// What one thread found. Directories of the group that is being read do not have their numbers yet.
 #[derive(Default)]
 struct Part {
     inodes: InodePart,

@@ -14,8 +14,7 @@ use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::checksum::crc32c;
-use super::content::Content;
-use super::directories::DirectoryRun;
+use super::content::{Content, DirectoryRun};
 use super::groups;
 use super::inode::Inode;
 use super::superblock::Superblock;

@@ -18,9 +18,9 @@ use super::boot_sector::BootSector;
 use super::change_record::{ChangeRecord, Found, PAGE, Records};
 use super::facts::append_name;
 use super::file_table::FileTable;
-use super::join::{Sequences, join};
+use super::join::join;
 use super::record::{Damaged, Reference, bit, kind};
-use super::records;
+use super::records::{self, Sequences};
 use super::stream::{Stream, Wanted};
 
 /// The record of the directory `$Extend`.

@@ -11,7 +11,7 @@ use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
 use super::boot_sector::BootSector;
 use super::facts::set_sizes;
 use super::record::Reference;
-use super::records::{Extension, FileStreams, Outside, Part, ROOT, Run, per_piece};
+use super::records::{Extension, FileStreams, Outside, Part, ROOT, Run, Sequences, per_piece};
 use super::runs::Runs;
 use super::{special, streams};
 
@@ -28,17 +28,6 @@ const FIELDS: FieldMask = FieldMask::SIZE
 struct Records {
     inodes: InodeTable,
     sequences: Sequences,
-}
-
-/// How often each record was in use, by part.
-pub(super) struct Sequences(Vec<Vec<u16>>);
-
-impl Sequences {
-    /// Returns whether a reference to a record means the file that uses it now.
-    pub(super) fn is_current(&self, inodes: &InodeTable, reference: Reference) -> bool {
-        let place = u32::try_from(reference.record).ok().and_then(|it| inodes.place(it));
-        place.is_some_and(|(part, at)| reference.is_current(self.0[part][at]))
-    }
 }
 
 /// Joins the parts of all threads.

@@ -6,7 +6,9 @@ use crate::alternate_streams::AlternateStreams;
 use crate::read_at::ReadAt;
 
 use super::super::index::Names;
-use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, Role, Times, with_room};
+use super::super::inode_table::{
+    InodeGroup, InodePart, InodeRecord, InodeTable, Role, Times, with_room,
+};
 use super::super::threads::{Effort, on_threads};
 use super::facts::{Facts, FileName};
 use super::file_table::FileTable;
@@ -74,6 +76,17 @@ pub(super) struct Part {
     pub(super) outside: Vec<Outside>,
     pub(super) streams: Vec<FileStreams>,
     pub(super) damaged: u64,
+}
+
+/// How often each record was in use, by part.
+pub(super) struct Sequences(pub(super) Vec<Vec<u16>>);
+
+impl Sequences {
+    /// Returns whether a reference to a record means the file that uses it now.
+    pub(super) fn is_current(&self, inodes: &InodeTable, reference: Reference) -> bool {
+        let place = u32::try_from(reference.record).ok().and_then(|it| inodes.place(it));
+        place.is_some_and(|(part, at)| reference.is_current(self.0[part][at]))
+    }
 }
 
 /// Returns how many records are in a piece.
@@ -168,7 +181,7 @@ impl Part {
         });
         self.damaged += u64::from(read.is_err());
         // What the file system keeps in its own files is not counted.
-        if facts.streams.count > 0 && (inode >= FIRST_USER.into() || inode == ROOT.into()) {
+        if facts.streams.count > 0 && (inode >= u64::from(FIRST_USER) || inode == u64::from(ROOT)) {
             let file = base.unwrap_or_else(|| Reference::of(number, record.sequence()));
             self.streams.push(FileStreams { file, directory, streams: facts.streams });
         }

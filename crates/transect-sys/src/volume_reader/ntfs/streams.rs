@@ -6,9 +6,8 @@ use crate::alternate_streams::AlternateStreams;
 
 use super::super::index::VolumeIndex;
 use super::super::inode_table::Role;
-use super::join::Sequences;
 use super::record::Reference;
-use super::records::FileStreams;
+use super::records::{FileStreams, Sequences};
 
 /// Adds up streams. Those of the file system's own files, which are not below the top directory, are left out.
 pub(super) fn sum(
