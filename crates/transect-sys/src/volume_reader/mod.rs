@@ -21,8 +21,6 @@ mod contents;
 mod disk;
 mod error;
 mod ext4;
-#[cfg(test)]
-mod fault_tests;
 mod index;
 mod inode_table;
 #[cfg(target_os = "linux")]
@@ -424,3 +422,6 @@ fn no_directory() -> Fault {
     let text = "another name leads to the same directory, or its inode is damaged";
     Fault::Failed(invalid(text.to_owned()))
 }
+
+#[cfg(test)]
+mod fault_tests;
