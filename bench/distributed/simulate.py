@@ -6,7 +6,7 @@
     bench/distributed/simulate.py --help                   the shape of the tree, and all costs
 
 The driver is that of python/transect/distributed.py: a queue of tasks; at most two for each worker are submitted;
-tasks are small and leave much over while fewer of them are known than that, large otherwise. A task takes directories from
+tasks are small and leave much over while fewer of them are known than that, and larger otherwise. A task takes directories from
 its list, depth first, until its entries or seconds are spent, and shares what is left among lists of equal length.
 
 What the simulation assumes:
@@ -35,7 +35,7 @@ COSTS = {
     "commit": (1_320_000.0, "entries a second of `transect commit`"),
 }
 #: As python/transect/distributed.py.
-SMALL_SECONDS = 5.0
+FEW_SECONDS = 5.0
 
 
 class Tree:
@@ -87,7 +87,7 @@ def simulate(options, workers):
     capacity = 2 * workers
     waiting = collections.deque([[(1, options.entries)]])
     submitted, events = collections.deque(), []
-    active = parts = entries = in_events = 0
+    active = parts = entries = in_events = known = 0
     driver_free = scheduler_free = now = last_full = 0.0
     free = workers
 
@@ -97,9 +97,13 @@ def simulate(options, workers):
             items = waiting.popleft()
             active += 1
             few = len(waiting) + active < capacity
-            limits = options.task_entries, options.seconds, 4
+            share = known // (options.share * workers)
+            least, fewest = (max(it, options.each * workers) for it in (options.least_entries, options.few_entries))
+            limits = max(least, share), options.seconds, 4
             if few:
-                limits = options.small_entries, SMALL_SECONDS, min(max(2, 2 * capacity), options.small_lists)
+                most = min(least, max(fewest, share))
+                limits = most, FEW_SECONDS, min(options.few_lists, 4 * workers)
+            limits = min(options.task_entries, limits[0]), *limits[1:]
             driver_free = max(driver_free, now) + options.driver
             scheduler_free = max(scheduler_free, driver_free) + options.scheduler
             in_events += 1
@@ -118,7 +122,9 @@ def simulate(options, workers):
             heapq.heappush(events, (driver_free, in_events, "known", value))
         else:
             active -= 1
-            waiting.extend(value)
+            lists, read = value
+            known += read
+            waiting.extend(lists)
             submit(now)
         while free and submitted:
             items, (most, seconds, lists) = submitted.popleft()
@@ -128,7 +134,7 @@ def simulate(options, workers):
             entries += read
             end = now + options.start + read / rate + options.publish
             in_events += 1
-            heapq.heappush(events, (end, in_events, "ended", split(left, lists) if left else []))
+            heapq.heappush(events, (end, in_events, "ended", (split(left, lists) if left else [], read)))
         if free == 0:
             last_full = now
     assert entries == options.entries, (entries, options.entries)
@@ -156,8 +162,11 @@ def main():
     add("--seed", type=int, default=23, help="of the tree [23]")
     add("--task-entries", type=int, default=1_000_000, help="entries of a task [1000000]")
     add("--seconds", type=float, default=30.0, help="seconds of a task [30]")
-    add("--small-entries", type=int, default=200_000, help="entries of a task while there are too few [200000]")
-    add("--small-lists", type=int, default=64, help="lists that such a task leaves over, at most [64]")
+    add("--share", type=int, default=4, help="with more entries, a task is no larger share of what a worker has read [4]")
+    add("--least-entries", type=int, default=200_000, help="the least entries of a task [200000]")
+    add("--each", type=int, default=400, help="for each worker, the least entries of a task [400]")
+    add("--few-entries", type=int, default=20_000, help="the same while there are too few tasks [20000]")
+    add("--few-lists", type=int, default=64, help="lists that such a task leaves over, at most [64]")
     add("--threads", type=int, default=1, help="threads of a worker, which wait at the same time [1]")
     add("--latency", type=float, default=0.0, help="seconds of a call to the storage [0]")
     add("--calls", type=float, default=1.3, help="calls for each entry [1.3]")

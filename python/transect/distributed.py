@@ -34,9 +34,16 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 __all__ = ["LostScheduler", "Progress", "Result", "scan"]
 
-#: While there are too few tasks for all workers, tasks are this small and leave this many over, so that others soon have
-#: work. Smaller ones keep the scheduler of many workers busy (bench/distributed/simulate.py).
-_SMALL_ENTRIES, _SMALL_SECONDS, _MOST_LISTS = 200_000, 5.0, 64
+#: The least entries of a task: while there are too few tasks for all workers, so that others soon have work, and otherwise.
+#: bench/distributed/simulate.py shows what comes of other numbers.
+_FEW_ENTRIES, _LEAST_ENTRIES = 20_000, 200_000
+#: The same for each worker: the scheduler needs 1.5 ms for each task, and all workers wait for it.
+_ENTRIES_EACH = 400
+#: With more entries, no task is a larger share of what one worker has read: otherwise some workers would
+#: wait at the end.
+_SHARE = 4
+#: While there are too few tasks, they take no longer and leave no more lists over than this.
+_FEW_SECONDS, _FEW_LISTS = 5.0, 64
 #: Seconds between two looks for lost workers, late tasks and a new line of progress.
 _TICK = 0.5
 
@@ -300,7 +307,7 @@ class _Driver:
                 self.first,
                 self.out,
                 task.place,
-                self.options(len(self.waiting) + active, capacity),
+                self.options(len(self.waiting) + active, capacity // 2),
                 key=f"transect-{os.getpid()}-{id(self)}-{self.submitted}",
                 pure=False,
                 workers=list(free) if hung else None,
@@ -308,13 +315,15 @@ class _Driver:
             self.running[future.key] = _Run(task, future, time.monotonic())
             future.add_done_callback(self.ended.put)
 
-    def options(self, tasks, capacity):
-        """Small tasks that leave much over while there are too few, large ones later."""
-        limits = self.limits
-        entries, seconds, split = limits.entries, limits.seconds, 4
-        if tasks < capacity:
-            entries, seconds = min(_SMALL_ENTRIES, entries), min(_SMALL_SECONDS, seconds)
-            split = min(_MOST_LISTS, max(2, 2 * capacity))
+    def options(self, tasks, workers):
+        """Small tasks that leave much over while there are too few, larger ones later."""
+        limits, share = self.limits, self.rows // (_SHARE * workers)
+        few, least = (max(entries, _ENTRIES_EACH * workers) for entries in (_FEW_ENTRIES, _LEAST_ENTRIES))
+        entries, seconds, split = max(least, share), limits.seconds, 4
+        if tasks < 2 * workers:
+            entries, seconds = min(least, max(few, share)), min(_FEW_SECONDS, seconds)
+            split = min(_FEW_LISTS, 4 * workers)
+        entries = min(entries, limits.entries)
         options = {"entries": entries, "seconds": seconds, "split": split}
         return options | {"threads": limits.threads, "busy_threads": limits.busy_threads}
 
