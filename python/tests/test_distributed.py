@@ -104,7 +104,7 @@ def test_own_cluster_as_program(large, same, arguments, tmp_path):
     command += ["--out", str(arguments["out"]), "-o", str(arguments["snapshot"]), "--entries", "20"]
     wrong = subprocess.run([*command, "--memory", "much"], capture_output=True, text=True)
     assert wrong.returncode == 2 and "--memory: " in wrong.stderr, wrong
-    command += ["--memory", "64M"]
+    command += ["--memory", "96M"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done
     said = json.loads(done.stdout)

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use transect_snapshot::tasks::MIN_SCAN_MEMORY;
 
-use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory_of_at_least};
+use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
@@ -78,10 +77,6 @@ pub(crate) struct SnapshotArgs {
     /// Print one JSON object about the file
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-fn parse_memory(text: &str) -> Result<usize, String> {
-    parse_memory_of_at_least(MIN_SCAN_MEMORY, text)
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ pub(crate) struct CommitArgs {
     /// Write the snapshot to FILE; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Use at most SIZE of memory, and temporary files beside FILE; 64M or more [default: 256M]
+    /// Use at most SIZE of memory, and temporary files beside FILE; 96M or more [default: 256M]
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) memory: Option<usize>,
     #[command(flatten)]
@@ -121,15 +121,10 @@ pub(crate) struct CommitArgs {
     pub(crate) json: bool,
 }
 
-/// Parses the memory of a commit.
-fn parse_memory(text: &str) -> Result<usize, String> {
-    parse_memory_of_at_least(CommitLimits::MIN_MEMORY, text)
-}
-
-/// Parses a limit on memory.
-pub(crate) fn parse_memory_of_at_least(least: u64, text: &str) -> Result<usize, String> {
+/// Parses the memory of a commit, or of a scan that ends with one.
+pub(crate) fn parse_memory(text: &str) -> Result<usize, String> {
     match size::parse(text)? {
-        size if size as u64 >= least => Ok(size),
-        _ => Err(format!("at least {}M are needed", least >> 20)),
+        size if size as u64 >= CommitLimits::MIN_MEMORY => Ok(size),
+        _ => Err(format!("at least {}M are needed", CommitLimits::MIN_MEMORY >> 20)),
     }
 }

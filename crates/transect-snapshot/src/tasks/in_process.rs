@@ -20,9 +20,6 @@ const MAX_ENTRIES: u64 = 4_000_000;
 /// long lists make large parts.
 const LIST_ITEMS: usize = 8192;
 
-/// The least memory of a scan in one process.
-pub const MIN_SCAN_MEMORY: u64 = 96 << 20;
-
 impl Task {
     /// Runs the task and all that follow, one after the other and the newest first, with as many entries each as
     /// `memory` (in bytes) allows. The options are those of [`Task::run_with`].

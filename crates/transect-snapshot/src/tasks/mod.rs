@@ -31,7 +31,6 @@ pub use crate::stored_path::StoredPath;
 pub use ranges::NameRange;
 
 pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
-pub use in_process::MIN_SCAN_MEMORY;
 
 /// The name of the file that says what a finished scan consists of, in the folder of its parts.
 pub const MANIFEST_NAME: &str = "_manifest.json";
