@@ -129,7 +129,8 @@ def scan(
     attempts: after so many workers died or hung, the directories of a task are given up: they are errors.
     memory: bytes that putting the parts together may use.
     one_file_system, pseudo_file_systems: as for `transect.scan`. all_times: also ctime, atime and btime.
-    progress: True shows a line on standard error. A function is called with a Progress object.
+    progress: True shows a line on standard error. A function is called with a Progress object after each task, and at
+        least twice a second.
 
     Raises LostScheduler if the scheduler does not answer any more, and the error of a task that failed `attempts`
     times for another reason than its worker. What was published until then stays. Errors below the paths
@@ -334,6 +335,7 @@ class _Driver:
             while True:
                 left = until - time.monotonic()
                 self.end(self.ended.get(timeout=left) if left > 0 else self.ended.get_nowait())
+                self.show()
                 if self.waiting:
                     self.submit()
                 if not self.running:
@@ -389,9 +391,13 @@ class _Line:
 
     def __init__(self):
         self.began = time.monotonic()
+        self.next = 0.0
         self.dashboard = None
 
     def __call__(self, counts):
+        if time.monotonic() < self.next and not counts.finished:
+            return
+        self.next = time.monotonic() + _TICK
         if counts.dashboard and self.dashboard is None:
             self.dashboard = counts.dashboard
             print(f"Dask dashboard: {counts.dashboard}", file=sys.stderr)
