@@ -121,6 +121,8 @@ Examples:
     transect scan --json src
   Keep a snapshot, and later list only directories that changed:
     transect keep src && transect scan --since last src
+  Store a tree that is larger than memory, for other commands:
+    transect scan --output src.parquet --memory 512M src
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -294,6 +296,9 @@ pub(crate) struct ScanArgs {
     /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
+    #[cfg(feature = "snapshot")]
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
 }
 
 #[derive(Debug, Args)]

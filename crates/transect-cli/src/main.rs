@@ -25,8 +25,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use transect_sys::memory::Allocator;
 
-use args::{Cli, Command};
-use exit::ExitStatus;
+#[cfg(feature = "snapshot")]
+use args::SnapshotArgs;
+use args::{Cli, Command, ScanArgs};
+use exit::{CliError, ExitStatus};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
@@ -39,10 +41,8 @@ fn main() -> ExitCode {
         Err(instead) => return ExitCode::from(output::print_clap_error(&instead)),
     };
     let end = match &cli.command {
-        None => {
-            cli.scan.walk.reject_mistyped_command().and_then(|()| commands::scan::run(&cli.scan))
-        }
-        Some(Command::Scan(args)) => commands::scan::run(args),
+        None => cli.scan.walk.reject_mistyped_command().and_then(|()| scan(&cli.scan)),
+        Some(Command::Scan(args)) => scan(args),
         Some(Command::Usage(args)) => commands::usage::run(args),
         #[cfg(feature = "tui")]
         Some(Command::Tui(args)) => commands::tui::run(args),
@@ -50,10 +50,7 @@ fn main() -> ExitCode {
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
         #[cfg(feature = "snapshot")]
-        Some(Command::Snapshot(args)) => match args.memory {
-            Some(memory) => commands::snapshot::bounded::run(args, memory as u64),
-            None => commands::snapshot::run(args),
-        },
+        Some(Command::Snapshot(args)) => snapshot(args),
         #[cfg(feature = "snapshot")]
         Some(Command::Diff(args)) => commands::diff::run(args),
         #[cfg(feature = "snapshot")]
@@ -90,4 +87,20 @@ fn main() -> ExitCode {
         cli.scan.walk.hint_not_a_command();
     }
     exit::code(end)
+}
+
+fn scan(args: &ScanArgs) -> Result<ExitStatus, CliError> {
+    #[cfg(feature = "snapshot")]
+    if let Some(stored) = args.snapshot() {
+        return snapshot(&stored);
+    }
+    commands::scan::run(args)
+}
+
+#[cfg(feature = "snapshot")]
+fn snapshot(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
+    match args.memory {
+        Some(memory) => commands::snapshot::bounded::run(args, memory as u64),
+        None => commands::snapshot::run(args),
+    }
 }

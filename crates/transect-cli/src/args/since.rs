@@ -21,7 +21,7 @@ pub(crate) struct RescanArgs {
     pub(crate) rescan: Option<transect_snapshot::SinceLevel>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SinceArgs {
     /// List only directories that changed since a snapshot: a file, or `last` for the last one of `transect keep`
     #[cfg(feature = "snapshot")]

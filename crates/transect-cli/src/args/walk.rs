@@ -17,7 +17,7 @@ use super::{Cli, TUNING, one_of};
 use crate::exit::CliError;
 use crate::output;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct WalkArgs {
     /// Start here [default: the current directory]
     ///
@@ -91,7 +91,7 @@ impl ReaderArg {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct FilterArgs {
     /// Stay on the file system of each PATH
     #[arg(short = 'x', long)]
@@ -156,7 +156,7 @@ pub(crate) struct FilterArgs {
 }
 
 // The conditions on attributes that entries must meet.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ConditionArgs {
     /// Include only files of at least +N or at most -N bytes
     ///
