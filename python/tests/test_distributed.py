@@ -89,6 +89,19 @@ def test_large_directory_is_shared(client, large, same, arguments):
     assert result.parts > 50
 
 
+@pytest.mark.parametrize("exclude", ["*.none", ("file 1*", "directory 3")])
+def test_exclude(client, tmp_path, exclude):
+    tree = tmp_path / "tree"
+    (tree / "directory 3").mkdir(parents=True)
+    for name in ["x.none", "file 1", "file 2", "directory 3/file 1"]:
+        (tree / name).touch()
+    snapshot = tmp_path / "all.parquet"
+    distributed.scan(tree, tmp_path / "parts", scheduler=client, snapshot=snapshot, entries=1, exclude=exclude)
+    transect.scan(tree, exclude=exclude).write_snapshot(tmp_path / "expected.parquet")
+    assert rows(snapshot) == rows(tmp_path / "expected.parquet")
+    assert len(transect.read_snapshot(snapshot)) < len(transect.scan(tree))
+
+
 def test_named_tree(client, tree, tmp_path):
     result = distributed.scan(
         os.fsencode(tree), tmp_path / "parts", scheduler=client, snapshot=tmp_path / "all.parquet", entries=1

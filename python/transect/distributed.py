@@ -110,6 +110,7 @@ def scan(
     one_file_system: bool = False,
     pseudo_file_systems: bool = False,
     all_times: bool = False,
+    exclude: str | Iterable[str] = (),
     progress: bool | Callable[[Progress], object] | None = None,
 ) -> Result:
     """Read one tree or several into parts, and return what they are.
@@ -129,6 +130,7 @@ def scan(
     attempts: after so many workers died or hung, the directories of a task are given up: they are errors.
     memory: bytes that putting the parts together may use.
     one_file_system, pseudo_file_systems: as for `transect.scan`. all_times: also ctime, atime and btime.
+    exclude: leave out names that match one of these globs, such as ".snapshot".
     progress: True shows a line on standard error. A function is called with a Progress object after each task, and at
         least twice a second.
 
@@ -138,7 +140,12 @@ def scan(
     """
     from distributed import Client
 
-    options = {"one_file_system": one_file_system, "pseudo": pseudo_file_systems, "all_times": all_times}
+    options = {
+        "one_file_system": one_file_system,
+        "pseudo": pseudo_file_systems,
+        "all_times": all_times,
+        "exclude": [exclude] if isinstance(exclude, str) else list(exclude),
+    }
     first = _native.first_task(paths, json.dumps(options), directory_entries)
     out = os.path.abspath(os.fsdecode(out))
     os.makedirs(out, exist_ok=True)
@@ -437,6 +444,7 @@ def _parse_arguments(arguments):
     add("--attempts", type=int, default=3, metavar="N", help="give a task up after N workers died or hung [3]")
     add("--memory", type=_size, metavar="SIZE", help="memory for putting the parts together, such as 1G [256M]")
     add("-x", "--one-file-system", action="store_true", help="stay on the file systems of the paths")
+    add("-E", "--exclude", action="append", default=[], metavar="GLOB", help="exclude names that match GLOB")
     add("--all-times", action="store_true", help="store ctime, atime and btime as well")
     add("--json", action="store_true", help="print the result as JSON")
     add("-q", "--quiet", action="store_true", help="show no progress")

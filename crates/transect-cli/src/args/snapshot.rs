@@ -12,7 +12,7 @@ pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and devi
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
 
 With --memory, the tree can have more entries than fit into memory: they are first stored in parts, in a hidden folder beside \
-FILE. Filters are not available then.
+FILE. Of the filters, only --exclude with names is available then.
 
 With --since, the snapshot also stores how much was taken from the earlier one, and how old that is.
 
@@ -39,9 +39,9 @@ const NOT_IN_PARTS: [&str; 17] = [
     "follow",
     "read_depth",
     "glob",
-    "exclude",
     "extensions",
     "regexes",
+    "ignore_case",
     "no_hidden",
     "gitignore",
     "types",
@@ -120,7 +120,7 @@ mod tests {
     fn memory_conflicts_with_every_filter() {
         let filters = FilterArgs::augment_args(clap::Command::new("filters"));
         // These filter nothing, or tasks have them.
-        let apply = ["one_file_system", "pseudo", "ignore_case", "hidden"];
+        let apply = ["one_file_system", "pseudo", "exclude", "hidden"];
         for filter in filters.get_arguments().map(|filter| filter.get_id().as_str()) {
             assert_eq!(NOT_IN_PARTS.contains(&filter), !apply.contains(&filter), "{filter}");
         }

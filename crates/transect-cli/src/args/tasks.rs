@@ -17,6 +17,8 @@ trees at the same paths; a task that is run again adopts the part that is there.
 Examples:
   Print the first task of a scan:
     transect task --first src docs > first.json
+  Print the first task of a scan without snapshots of the storage:
+    transect task --first src --exclude .snapshot > first.json
   Run a task, and print its result with the tasks that follow:
     transect task --in task.json --out parts
   Print the tasks that follow, one per line:
@@ -48,6 +50,9 @@ pub(crate) struct TaskArgs {
     /// Store ctime, atime and btime as well
     #[arg(long, requires = "first")]
     pub(crate) all_times: bool,
+    /// Exclude names that match GLOB
+    #[arg(short = 'E', long, value_name = "GLOB", requires = "first")]
+    pub(crate) exclude: Vec<String>,
     /// Run the task in FILE, as JSON; - is standard input
     #[arg(long = "in", value_name = "FILE", requires = "out")]
     pub(crate) input: Option<PathBuf>,

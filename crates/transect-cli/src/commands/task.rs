@@ -55,6 +55,7 @@ fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     options.one_file_system = args.one_file_system;
     options.pseudo = args.pseudo;
     options.all_times = args.all_times;
+    options.exclude.clone_from(&args.exclude);
     let roots: Vec<_> = args.first.iter().map(|root| absolute(root)).collect();
     let task = Task::first(&roots, options).map_err(|error| failed(&error))?;
     output::write_json(&mut stream::stdout(), &task)?;

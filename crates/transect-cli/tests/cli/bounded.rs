@@ -45,7 +45,7 @@ fn hidden(folder: &Path) -> Vec<String> {
 fn snapshot_in_bounded_memory_same_as_plain() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
-    for options in [&[][..], &["-x", "--all-times", "-j", "16"], &["--reader", "portable"]] {
+    for options in [&[][..], &["-x", "--all-times", "-j", "16", "-E", "*.txt"], &["--reader", "portable"]] {
         let plain = ["snapshot", "tree", "-o", "plain.parquet"];
         let plain = env.transect(plain.iter().chain(options)).exits(0).quiet().stdout_text();
         let bounded = ["snapshot", "tree", "-o", "bounded.parquet", "--memory", "96M"];
@@ -89,7 +89,9 @@ fn snapshot_in_bounded_memory_stopped_leaves_nothing() {
         // On a busy machine, it may end before it is stopped.
         loop {
             let running = env.start(args);
-            wait_until("the folder of the parts", || !hidden(&to).is_empty());
+            wait_until("the folder of the parts, or the end", || {
+                !hidden(&to).is_empty() || running.is_dead()
+            });
             running.signal(signal);
             let code = running.finish().code;
             if code == Some(0) {
@@ -105,8 +107,9 @@ fn snapshot_in_bounded_memory_stopped_leaves_nothing() {
     }
     // The next run removes what the killed one left, but not the folder of another one.
     let running = env.start(args);
-    wait_until("a second folder", || {
-        hidden(&to).len() == 1 && to.join(&hidden(&to)[0]).join("lock").exists()
+    wait_until("a second folder, or the end", || {
+        let folder = hidden(&to);
+        (folder.len() == 1 && to.join(&folder[0]).join("lock").exists()) || running.is_dead()
     });
     let of_first = hidden(&to);
     env.mkdir("empty");
@@ -169,6 +172,8 @@ fn snapshot_in_bounded_memory_refuses_what_it_cannot_do() {
     for (more, word) in [
         (&["--memory", "95M"][..], "at least 96M are needed"),
         (&["--memory", "96M", "--glob", "*.c"], "cannot be used with '--glob <GLOB>'"),
+        (&["--memory", "96M", "--exclude", "a/b"], "cannot exclude 'a/b'"),
+        (&["--memory", "96M", "-E", "A", "--ignore-case"], "cannot be used with '--ignore-case'"),
         (&["--memory", "96M", "-t", "f"], "cannot be used with '--type <TYPE>'"),
         (&["--memory", "96M", "-L"], "cannot be used with '--follow'"),
         (&["--memory", "96M", "--since", "x"], "cannot be used with '--since <SNAPSHOT>'"),

@@ -23,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use transect::{Error, FieldMask};
+use transect::{Error, FieldMask, Filters, ScanOptions};
 
 use crate::read::ReadError;
 
@@ -71,7 +71,7 @@ impl Item {
 }
 
 /// How the tasks of a scan read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TaskOptions {
@@ -81,6 +81,16 @@ pub struct TaskOptions {
     pub pseudo: bool,
     /// Store all times, not only that of the last change of the content.
     pub all_times: bool,
+    /// Leave out names that match one of these globs. They have no slash: a task does not begin at the root.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+}
+
+impl TaskOptions {
+    /// Returns the globs as a filter has them.
+    fn globs(&self) -> impl Iterator<Item = String> {
+        self.exclude.iter().map(|glob| format!("!{glob}"))
+    }
 }
 
 /// What a task reads, and how much of it.
@@ -111,7 +121,7 @@ impl Task {
     /// directories with up to 250,000 entries.
     ///
     /// # Errors
-    /// A root is not absolute, or lies in another one.
+    /// A root is not absolute, or lies in another one; or a glob cannot be used.
     pub fn first(roots: &[PathBuf], options: TaskOptions) -> Result<Self, TaskError> {
         for (index, root) in roots.iter().enumerate() {
             if !root.is_absolute() {
@@ -126,9 +136,9 @@ impl Task {
         }
         let roots: Vec<StoredPath> = roots.iter().map(|root| StoredPath::new(root)).collect();
         let identity =
-            serde_json::to_vec(&(TASK_SCHEMA, &roots, options)).expect("BUG: plain text");
+            serde_json::to_vec(&(TASK_SCHEMA, &roots, &options)).expect("BUG: plain text");
         let items = 0..roots.len();
-        Ok(Self {
+        let task = Self {
             schema: TASK_SCHEMA.to_owned(),
             id: id_of(&identity),
             items: items.map(|root| Item { root, ..Item::default() }).collect(),
@@ -138,7 +148,8 @@ impl Task {
             entries_of_directory: 250_000,
             seconds: Some(30.0),
             split: 4,
-        })
+        };
+        task.checked()
     }
 
     /// Reads a task from JSON.
@@ -174,6 +185,13 @@ impl Task {
         if is_no_time || task.split == 0 || task.entries_of_directory == 0 {
             return Err(invalid("a limit is out of range"));
         }
+        if let Some(glob) = task.options.exclude.iter().find(|glob| glob.contains('/')) {
+            let why = format!("cannot exclude '{glob}': tasks match names, not paths");
+            return Err(TaskError::Invalid(why));
+        }
+        let filters = Filters::new().globs(task.options.globs());
+        let roots = task.roots.iter().map(StoredPath::to_path);
+        ScanOptions::new(roots).filters(filters).plan().map_err(TaskError::Walk)?;
         Ok(task)
     }
 
@@ -184,6 +202,7 @@ impl Task {
             id: child_id(&self.id, number),
             roots: self.roots.clone(),
             items,
+            options: self.options.clone(),
             ..*self
         }
     }

@@ -35,7 +35,7 @@ impl Task {
     }
 
     /// As [`Task::run`], with options of the walk: the reader, its settings, the threads, the progress. The task sets
-    /// those that say what is read, except filters: what they leave out is as if it were not there.
+    /// those that say what is read. What filters leave out, its own and those of the options, is as if it were not there.
     ///
     /// # Errors
     /// As [`Task::run`]; the options do not fit together.
@@ -98,6 +98,7 @@ impl Task {
             scope: Some(Scope {
                 one_file_system: self.options.one_file_system,
                 pseudo: self.options.pseudo,
+                filtered: !self.options.exclude.is_empty(),
                 ..Scope::default()
             }),
             ended: Some(now()),
@@ -105,7 +106,7 @@ impl Task {
                 task: self.id.clone(),
                 roots: self.roots.clone(),
                 items: self.items.clone(),
-                options: self.options,
+                options: self.options.clone(),
                 leftover,
             }),
             ..metadata
@@ -133,6 +134,7 @@ impl Task {
     fn walk(&self, mut options: ScanOptions) -> Result<(Table, Left, Outcome<()>), TaskError> {
         let until = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
         options.roots = self.items_to_read().map(|item| self.path_of(item)).collect();
+        options.filters.globs.extend(self.options.globs());
         let plan = options
             .one_file_system(self.options.one_file_system)
             .pseudo_file_systems(self.options.pseudo)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use transect::table::{Table, TableBuilder};
-use transect::{Cancel, FileType, ScanOptions};
+use transect::{Cancel, FileType, Filters, ScanOptions};
 use transect_snapshot::tasks::{
     Commit, CommitLimits, DEFAULT_FIELDS, Part, StoredPath, Task, TaskError, TaskOptions,
     remove_unfinished,
@@ -61,8 +61,15 @@ fn run_all(task: Task, folder: &Path, cut: &Cut) -> usize {
 }
 
 fn walked(roots: &[PathBuf]) -> Table {
+    walked_without(roots, &[])
+}
+
+/// Walks without the names that match one of the globs.
+fn walked_without(roots: &[PathBuf], exclude: &[&str]) -> Table {
     let builder = TableBuilder::new(DEFAULT_FIELDS);
-    let plan = ScanOptions::new(roots.to_vec()).plan().expect("default options");
+    let filters = Filters::new().globs(exclude.iter().map(|glob| format!("!{glob}")));
+    let options = ScanOptions::new(roots.to_vec()).filters(filters);
+    let plan = options.plan().expect("options that fit together");
     plan.run(|| builder.sink()).expect("it begins").sink.into_table().expect("a small tree")
 }
 
@@ -198,6 +205,39 @@ proptest! {
             build(&temp.join(name));
         }
         assert_same_as_walk(&[temp.path().to_owned()], &cut);
+    }
+}
+
+/// What is excluded is in no part: not where a directory is divided, nor where it is a root of a task.
+#[test]
+fn tasks_without_some_names_same_as_walk() {
+    let temp = TempDir::new();
+    let tree = temp.join("tree");
+    for directory in ["a/sub", "b/.snapshot/sub", ".snapshot", "tmp.d"] {
+        fs::create_dir_all(tree.join(directory)).unwrap();
+        for name in 0..10 {
+            fs::write(tree.join(directory).join(format!("{name}.tmp")), "content").unwrap();
+            fs::write(tree.join(directory).join(format!("{name}.c")), "content").unwrap();
+        }
+    }
+    let exclude = ["*.tmp", ".snapshot"];
+    let (roots, mut options) = ([tree], TaskOptions::default());
+    options.exclude = exclude.map(str::to_owned).into();
+    let expected = bytes(&walked_without(&roots, &exclude));
+    for entries_of_directory in [1, 4, 1000] {
+        let parts = TempDir::new();
+        let task = Task::first(&roots, options.clone()).unwrap();
+        let cut = Cut { entries_of_directory, ..Cut::into_single_directories() };
+        run_all(task, parts.path(), &cut);
+        let commit = Commit::open(parts.path()).unwrap();
+        assert!(committed(&commit).unwrap() == expected, "{entries_of_directory}");
+        assert!(commit.metadata().scope.unwrap().filtered);
+        assert!(paths_of_parts(parts.path()).iter().all(|path| !path.ends_with(b".tmp")));
+    }
+    for (glob, why) in [("a/*.tmp", "tasks match names, not paths"), ("[", "[")] {
+        options.exclude = vec![glob.to_owned()];
+        let refused = Task::first(&roots, options.clone()).unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
     }
 }
 

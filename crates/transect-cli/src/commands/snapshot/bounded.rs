@@ -73,6 +73,8 @@ pub(crate) fn run(args: &SnapshotArgs, memory: u64) -> Result<ExitStatus, CliErr
 /// Returns the options of the walk of each task.
 fn walk_options(args: &SnapshotArgs) -> Result<ScanOptions, CliError> {
     let (mut options, _) = profile::scan_options(&args.walk);
+    // The tasks have them.
+    options.filters = Filters::new();
     // A volume is read at once.
     options.auto_reader = false;
     match options.reader {
@@ -89,6 +91,7 @@ fn task_options(args: &SnapshotArgs) -> TaskOptions {
     options.one_file_system = args.walk.filter.one_file_system;
     options.pseudo = args.walk.filter.pseudo;
     options.all_times = args.all_times;
+    options.exclude.clone_from(&args.walk.filter.exclude);
     options
 }
 
