@@ -44,11 +44,11 @@ pub(crate) fn diff(
     options.verify = verify;
     let sources = [Source::parse(a)?, Source::parse(b)?];
     let has_stored = sources.iter().any(Source::is_stored);
-    let (cancel, host) = (Cancel::new(), snapshot::host(py)?);
+    let cancel = Cancel::new();
     let [a, b] = sources;
     let work = || {
-        let a = a.read(has_stored, &cancel, host.clone())?;
-        let b = b.read(has_stored, &cancel, host)?;
+        let a = a.read(has_stored, &cancel)?;
+        let b = b.read(has_stored, &cancel)?;
         let diff = compare(&a, &b, &options)?;
         let [a, b] = [&a, &b].map(|side| (side.metadata().complete, side.metadata().errors));
         Ok(Compared { diff, complete: a.0 && b.0, errors: a.1 + b.1 })
@@ -108,12 +108,7 @@ impl Source {
         matches!(self, Self::Snapshot(_))
     }
 
-    fn read(
-        self,
-        has_stored: bool,
-        cancel: &Cancel,
-        host: Option<String>,
-    ) -> Result<Side, Failure> {
+    fn read(self, has_stored: bool, cancel: &Cancel) -> Result<Side, Failure> {
         match self {
             Self::Table(tree) => Ok(Side::Live(tree)),
             Self::Snapshot(path) => match Snapshot::open(&path) {
@@ -124,7 +119,7 @@ impl Source {
                 let path =
                     if has_stored { std::path::absolute(&path).unwrap_or(path) } else { path };
                 let options = ScanOptions::new([path]).cancel(cancel.clone());
-                let tree = snapshot::read_live(options, FIELDS, host).map_err(Failure::Walk)?;
+                let tree = snapshot::read_live(options, FIELDS).map_err(Failure::Walk)?;
                 let diagnostics = tree.table().diagnostics();
                 if diagnostics.failed_roots > 0 {
                     return Err(Failure::Root(Box::new(tree)));

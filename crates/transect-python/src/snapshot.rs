@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use transect::table::TableBuilder;
 use transect::{Cancel, Error, FieldMask, Filters, ScanOptions};
 use transect_snapshot::{LiveTree, Metadata, ReadError, Scope, Snapshot};
+use transect_sys::host::host_name;
 use transect_transform::publish::put_with;
 
 use crate::columns::Column;
@@ -46,11 +47,7 @@ pub(crate) fn exception(py: Python<'_>, path: &Path, error: &ReadError) -> PyErr
 }
 
 /// Reads trees with what a snapshot tells of them.
-pub(crate) fn read_live(
-    options: ScanOptions,
-    fields: FieldMask,
-    host: Option<String>,
-) -> Result<LiveTree, Error> {
+pub(crate) fn read_live(options: ScanOptions, fields: FieldMask) -> Result<LiveTree, Error> {
     let mut scope = Scope::default();
     (scope.one_file_system, scope.pseudo) = (options.one_file_system, options.pseudo_file_systems);
     scope.follow = options.follow;
@@ -61,14 +58,8 @@ pub(crate) fn read_live(
     let table = sink.into_table()?;
     let mut metadata = Metadata::of_walk(&table, &outcome);
     (metadata.started, metadata.ended) = (Some(started), Some(now()));
-    (metadata.scope, metadata.host) = (Some(scope), host);
+    (metadata.scope, metadata.host) = (Some(scope), host_name());
     Ok(LiveTree::new(table, metadata))
-}
-
-/// Returns the name of this machine.
-pub(crate) fn host(py: Python<'_>) -> PyResult<Option<String>> {
-    let name: String = py.import("os")?.call_method0("uname")?.getattr("nodename")?.extract()?;
-    Ok(Some(name).filter(|name| !name.is_empty()))
 }
 
 /// Returns the time in nanoseconds since 1970 UTC.

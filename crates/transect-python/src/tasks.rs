@@ -8,6 +8,7 @@ use transect::{Cancel, ScanOptions};
 use transect_snapshot::tasks::{
     Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions, remove_unfinished,
 };
+use transect_sys::host::host_name;
 use transect_transform::publish::put_with;
 
 use crate::paths::{parse_path, parse_paths};
@@ -131,13 +132,12 @@ pub(crate) fn commit(
         memory: memory.unwrap_or(CommitLimits::DEFAULT_MEMORY),
         folder: beside.unwrap_or(&folder).to_owned(),
     };
-    let host = snapshot::host(py)?;
     let cancel = Cancel::new();
     let run = || -> Result<Manifest, Failed> {
         let commit = Commit::open(&folder)?;
         let outlined = commit.outline(&limits, &cancel)?;
         let mut metadata = commit.metadata();
-        (metadata.host, metadata.options) = (host, options);
+        (metadata.host, metadata.options) = (host_name(), options);
         let manifest = commit.manifest(outlined.entries(), &metadata)?;
         if let Some(output) = &output {
             let mut refused = None;

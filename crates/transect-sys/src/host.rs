@@ -99,6 +99,15 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     path.file_name().map(OsString::from)
 }
 
+/// Returns the name of this machine; `None` if the system does not report it.
+pub fn host_name() -> Option<String> {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let name = std::env::var_os("COMPUTERNAME")?.to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
 /// Returns the version of Wine; `None` on a real system.
 pub fn wine_version() -> Option<String> {
     #[cfg(windows)]

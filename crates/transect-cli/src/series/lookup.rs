@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use transect_snapshot::Snapshot;
 use transect_sys::file::attributes_at;
+use transect_sys::host::host_name;
 use transect_sys::name_from_bytes;
 
 use super::{FOLDER, Listing, Search, Series, Unusable, entries, name, resolved};
-use crate::commands::snapshot::host;
 use crate::exit::CliError;
 use crate::user_dirs;
 
@@ -22,7 +22,7 @@ const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is name
 /// No data folder is known, or a folder in it cannot be read.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
     let folder = user_dirs::data_path(FOLDER)?;
-    let host = host().unwrap_or_default();
+    let host = host_name().unwrap_or_default();
     let mut nearest = Search::default();
     for root in resolved(directory).ancestors() {
         let series = Series::below(&folder, &host, root);
@@ -44,7 +44,7 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
 /// # Errors
 /// No data folder is known, or a folder in it cannot be read.
 pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
-    let host = host().unwrap_or_default();
+    let host = host_name().unwrap_or_default();
     outermost_in(&user_dirs::data_path(FOLDER)?, &host)
 }
 

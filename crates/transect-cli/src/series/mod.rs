@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 use transect::{DirEntry, ScanOptions};
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
+use transect_sys::host::host_name;
 use transect_transform::publish;
 
-use crate::commands::snapshot::{absolute, host};
+use crate::commands::snapshot::absolute;
 use crate::exit::CliError;
 use crate::user_dirs;
 
@@ -95,7 +96,7 @@ impl Series {
     /// # Errors
     /// No data folder is known.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
-        let host = host().unwrap_or_default();
+        let host = host_name().unwrap_or_default();
         Ok(Self::below(&user_dirs::data_path(FOLDER)?, &host, &resolved(root)))
     }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
 use transect_snapshot::{Metadata, Scope};
+use transect_sys::host::host_name;
 
 use crate::args::{FilterArgs, SnapshotArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -210,18 +211,9 @@ pub(crate) fn metadata(
 
 /// Sets the machine and the options.
 pub(crate) fn set_command(metadata: &mut Metadata) {
-    metadata.host = host();
+    metadata.host = host_name();
     let options = std::env::args_os().skip(1);
     metadata.options = options.map(|option| option.to_string_lossy().into_owned()).collect();
-}
-
-/// Returns the name of this machine.
-pub(crate) fn host() -> Option<String> {
-    #[cfg(unix)]
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    #[cfg(not(unix))]
-    let name = std::env::var_os("COMPUTERNAME")?.to_string_lossy().into_owned();
-    Some(name).filter(|name| !name.is_empty())
 }
 
 /// Returns the absolute path of a root, so that it means the same everywhere. A root that is a link is not
