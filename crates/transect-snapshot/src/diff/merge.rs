@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::hash::Hash;
+use std::path::{MAIN_SEPARATOR, is_separator};
 
 use transect::{FieldMask, FileType};
 
@@ -110,8 +111,8 @@ pub(super) fn join(directory: &[u8], name: &[u8]) -> Vec<u8> {
 
 /// Extends the path of a directory to that of an entry in it.
 fn append(path: &mut Vec<u8>, name: &[u8]) {
-    if !matches!(path.last(), None | Some(b'/')) {
-        path.push(b'/');
+    if path.last().is_some_and(|&last| !is_separator(last.into())) {
+        path.push(MAIN_SEPARATOR as u8);
     }
     path.extend_from_slice(name);
 }

@@ -1,6 +1,7 @@
 //! Diffs: applied to the first tree, they make the second.
 
 use std::collections::BTreeMap;
+use std::path::MAIN_SEPARATOR_STR;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -12,6 +13,7 @@ use transect_snapshot::{
 use crate::model::{self, Node, Own};
 
 const COLUMNS: FieldMask = FieldMask::all();
+const SEPARATOR: &[u8] = MAIN_SEPARATOR_STR.as_bytes();
 
 fn stored(tree: &[Node], columns: FieldMask) -> Snapshot<Vec<u8>> {
     let table = model::table(tree, columns);
@@ -35,7 +37,7 @@ fn entries(tree: &[Node]) -> Entries {
         tree.iter().map(|node| (node.name.clone(), node)).collect();
     while let Some((path, node)) = waiting.pop() {
         for child in &node.children {
-            waiting.push(([&path[..], b"/", &child.name].concat(), child));
+            waiting.push(([&path[..], SEPARATOR, &child.name].concat(), child));
         }
         found.insert(path, node.own);
     }
@@ -43,7 +45,8 @@ fn entries(tree: &[Node]) -> Entries {
 }
 
 fn is_below(path: &[u8], directory: &[u8]) -> bool {
-    path == directory || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with(b"/"))
+    path == directory
+        || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with(SEPARATOR))
 }
 
 /// Takes an entry with everything below it.
@@ -309,11 +312,15 @@ proptest! {
     }
 }
 
+/// Returns a path as text with slashes.
+fn text(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).replace(MAIN_SEPARATOR_STR, "/")
+}
+
 /// Returns the changes as lines.
 fn lines(a: &[Node], b: &[Node]) -> Vec<String> {
     let found =
         diff(&stored(a, COLUMNS), &stored(b, COLUMNS), &DiffOptions::default()).expect("two trees");
-    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
     let line = |change: &transect_snapshot::Change| {
         let from = change.from.as_deref().map(|from| format!(" from {}", text(from)));
         format!("{} {}{}", change.kind.as_str(), text(&change.path), from.unwrap_or_default())
@@ -378,8 +385,7 @@ fn diff_grown_directories_named_at_the_level_that_explains_it() {
     let mut b = a.clone();
     b[0].children[0].children[0].children[0].own.size = Some(50_000_000);
     let found = diff(&stored(&a, COLUMNS), &live(&b, COLUMNS), &DiffOptions::default()).unwrap();
-    let grown: Vec<_> =
-        found.growth.iter().map(|it| String::from_utf8_lossy(&it.path).into_owned()).collect();
+    let grown: Vec<_> = found.growth.iter().map(|it| text(&it.path)).collect();
     assert_eq!(grown, ["/r/middle/leaf"]);
     assert!(found.summary.allocated_after > found.summary.allocated_before + 40_000_000);
 }
