@@ -10,16 +10,11 @@ entries, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff
 ``map`` shows a tree as a treemap, ``transform`` changes files.
 """
 
-try:
-    from . import _native  # noqa: F401
-except ImportError as _error:
-    import sysconfig
+import sys as _sys
 
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        raise ImportError(
-            "transect has no build for free-threaded Python: use one with an interpreter lock"
-        ) from _error
-    raise
+# Before the extension is imported: on Linux such a Python does not find it, on Windows it would load it.
+if "free-threading build" in _sys.version:
+    raise ImportError("transect has no build for free-threaded Python: use one with an interpreter lock")
 
 from ._native import (
     AttributeCache,
