@@ -21,10 +21,10 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows python test test-in-tmpdir quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo need-programs
+.PHONY: help build dist static windows c c-windows python python-windows test test-in-tmpdir quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo need-programs
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: need-cargo ## Build the program, target/release/transect
 	$(BUILD) --release
@@ -61,6 +61,15 @@ python: need-cargo ## Build the package for Python: target/python, a wheel
 	@python3 -m venv '$(TARGET)/python/venv'
 	'$(TARGET)/python/venv/bin/python3' -m pip wheel --disable-pip-version-check --no-deps --wheel-dir '$(TARGET)/python' ./python
 	ls '$(TARGET)/python/'*.whl
+
+# The last command fails if the wheel is for another system or another Python.
+python-windows: need-cargo ## Build it for Windows: target/python-windows, a wheel
+	@python3 -m venv '$(TARGET)/python/venv'
+	programs=$$(realpath '$(TARGET)/python/venv/bin')
+	"$$programs/python3" -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2'
+	wheels=$$(realpath -m '$(TARGET)/python-windows')
+	(cd python && PATH="$$programs:$$PATH" '$(WINDOWS)' maturin build --locked --out "$$wheels")
+	ls "$$wheels"/transect-*-cp310-abi3-win_amd64.whl
 
 # Runs the tests for Linux, some of which run transect.exe under Wine, and beside them the tests for
 # Windows, whose output comes last. Where Windows cannot be prepared, its tests are skipped as one.
@@ -209,7 +218,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/with-tmpdir tools/pack tools/c-library .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/public-api
 	tools/pack
@@ -283,7 +292,7 @@ need-programs:
 	@PATH="$$PATH:/usr/sbin:/sbin"
 	missing=
 	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g ntfs-3g:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
-		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
+		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 mvn:maven zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
 		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
 	done
 	python3 -c 'import ensurepip' 2>/dev/null || missing="$$missing python3-venv"

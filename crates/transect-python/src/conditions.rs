@@ -50,6 +50,9 @@ pub(crate) fn owner(value: &Bound<'_, PyAny>) -> PyResult<(Option<u32>, Option<u
     if value.is_none() {
         return Ok((None, None));
     }
+    if !cfg!(unix) {
+        return Err(PyValueError::new_err("this system has no numeric owners to filter by"));
+    }
     if let Ok(uid) = value.extract::<u32>() {
         return Ok((Some(uid), None));
     }

@@ -31,7 +31,8 @@ pub(crate) struct ErrorInfo {
     /// The kind of the error, such as `denied`.
     #[pyo3(get)]
     kind: &'static str,
-    /// The error number of the system, as in the module `errno`, or `None`.
+    /// The error number of the system, or `None`: as in the module `errno`, on Windows as in
+    /// `OSError.winerror`.
     #[pyo3(get)]
     errno: Option<i32>,
     /// The error in one sentence.
@@ -96,11 +97,13 @@ pub(crate) fn root_exception(py: Python<'_>, error: &ScanError) -> PyErr {
 
 /// Returns the subclass of `OSError` for an error of the system.
 pub(crate) fn os_exception(py: Python<'_>, error: &io::Error, path: Option<&Path>) -> PyErr {
-    let message = transect::reason(error);
-    let Some(number) = error.raw_os_error() else { return PyOSError::new_err(message) };
-    // The class returns an object of the subclass for this number.
+    let reason = transect::reason(error);
+    let Some(number) = error.raw_os_error() else { return PyOSError::new_err(reason) };
+    let message = reason.split(" (os error ").next();
+    // The class returns an object of the subclass for this number. On Windows, it takes the number of the
+    // system from the fourth argument, which it ignores elsewhere.
     let path = path.map(|path| decode(py, path));
-    match py.get_type::<PyOSError>().call1((number, message, path)) {
+    match py.get_type::<PyOSError>().call1((number, message, path, number)) {
         Ok(exception) => PyErr::from_value(exception),
         Err(failed) => failed,
     }

@@ -15,11 +15,13 @@ fn after_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Makes Python call `after_fork`.
+/// Makes Python call `after_fork`, on systems that have `fork`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let hooks = PyDict::new(module.py());
-    hooks.set_item("after_in_child", wrap_pyfunction!(after_fork, module)?)?;
-    module.py().import("os")?.call_method("register_at_fork", (), Some(&hooks))?;
+    if let Some(register) = module.py().import("os")?.getattr_opt("register_at_fork")? {
+        let hooks = PyDict::new(module.py());
+        hooks.set_item("after_in_child", wrap_pyfunction!(after_fork, module)?)?;
+        register.call((), Some(&hooks))?;
+    }
     Ok(())
 }
 

@@ -7,9 +7,7 @@
 //! ```
 //!
 //! The package is in `python/`, and docs/PYTHON.md documents it. The doc comments of functions and
-//! classes here are what `help()` shows. On Windows the crate is empty so far.
-
-#![cfg(not(windows))]
+//! classes here are what `help()` shows.
 
 mod arrow;
 mod attributes;

@@ -1,7 +1,6 @@
 //! Paths from and to Python, without loss: as `os.fsencode` and `os.fsdecode` convert them.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
@@ -22,16 +21,16 @@ pub(crate) fn parse_paths(argument: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>>
 
 /// Returns the path that an argument is.
 pub(crate) fn parse_path(argument: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let encoded = argument.py().import("os")?.call_method1("fsencode", (argument,))?;
-    let bytes: &[u8] = encoded.extract()?;
+    let text = argument.py().import("os")?.call_method1("fsdecode", (argument,))?;
+    let path: OsString = text.extract()?;
     // Otherwise the system would be asked for a path that ends at the NUL.
-    if bytes.contains(&0) {
+    if path.as_encoded_bytes().contains(&0) {
         return Err(PyValueError::new_err("embedded null byte"));
     }
-    Ok(OsString::from_vec(bytes.to_vec()).into())
+    Ok(path.into())
 }
 
-/// Returns a path or name as `os.fsdecode` does: bytes that are not UTF-8 become lone surrogates.
+/// Returns a path or name as `os.fsdecode` does: what is not Unicode becomes lone surrogates.
 pub(crate) fn decode<'py>(py: Python<'py>, path: impl AsRef<OsStr>) -> Bound<'py, PyString> {
     match path.as_ref().into_pyobject(py) {
         Ok(text) => text,

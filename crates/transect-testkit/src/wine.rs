@@ -68,8 +68,10 @@ impl WindowsProgram {
                 output = command.output().expect("Wine can be started");
             }
         }
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command:?}: {}\n{complaints}", output.status);
+        if !output.status.success() {
+            let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+            panic!("{command:?}: {}\n{}", output.status, said.join("\n"));
+        }
         output.stdout
     }
 

@@ -1,9 +1,11 @@
 //! Runs the tests of the Python package (`python/tests`) with the extension that cargo built, and packs
-//! its source distribution.
+//! its source distribution; the wheel for Windows under Wine.
 
 #![cfg(not(windows))]
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the message")]
 #![allow(clippy::disallowed_methods, reason = "tests read small directories")]
+
+mod on_windows;
 
 use std::collections::BTreeSet;
 use std::fs;
