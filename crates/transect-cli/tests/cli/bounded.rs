@@ -45,7 +45,9 @@ fn hidden(folder: &Path) -> Vec<String> {
 fn snapshot_in_bounded_memory_same_as_plain() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
-    for options in [&[][..], &["-x", "--all-times", "-j", "16", "-E", "*.txt"], &["--reader", "portable"]] {
+    for options in
+        [&[][..], &["-x", "--all-times", "-j", "16", "-E", "*.txt"], &["--reader", "portable"]]
+    {
         let plain = ["snapshot", "tree", "-o", "plain.parquet"];
         let plain = env.transect(plain.iter().chain(options)).exits(0).quiet().stdout_text();
         let bounded = ["snapshot", "tree", "-o", "bounded.parquet", "--memory", "96M"];
@@ -120,6 +122,19 @@ fn snapshot_in_bounded_memory_stopped_leaves_nothing() {
     let _ = env.transect(["snapshot", "tree", "-o", "to/plain.parquet"]).exits(0).quiet();
     let rows = |file: &str| rows_and_metadata(&env.path(file));
     assert!(rows("to/now.parquet") == rows("to/plain.parquet"));
+}
+
+/// A process can be killed right after it made the folder, and while it removes it.
+#[test]
+fn snapshot_in_bounded_memory_removes_folders_without_lock() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.mkdir(".transect-parts-begun");
+    env.mkdir(".transect-parts-ended");
+    env.text(".transect-parts-ended/part", "a part");
+    let args = ["snapshot", "tree", "--memory", "96M", "-o", "tree.parquet"];
+    let _ = env.transect(args).exits(0).quiet();
+    assert_eq!(hidden(&env.path(".")), [""; 0]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl PartsFolder {
             let path = beside.join(&name);
             match make(&path) {
                 Ok(Some(lock)) => return Ok(Self { path, name, lock: Some(lock) }),
-                // Another process took it for abandoned before it was locked.
+                // Another process took it for abandoned before it was locked, and removes it.
                 Ok(None) => {}
                 Err(error) => {
                     let reason = transect::reason(&error);
@@ -72,9 +72,14 @@ impl Drop for PartsFolder {
 /// Makes a folder and locks it; `None` if another process was faster.
 fn make(path: &Path) -> io::Result<Option<File>> {
     fs::create_dir(path)?;
-    let lock = File::create_new(path.join(LOCK)).inspect_err(|_| {
-        let _ = fs::remove_dir(path);
-    })?;
+    let lock = match File::create_new(path.join(LOCK)) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let _ = fs::remove_dir(path);
+            return Err(error);
+        }
+    };
     // Without locks on this file system, others cannot take the folder for abandoned either.
     let is_taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
     Ok((!is_taken && path.join(LOCK).exists()).then_some(lock))
@@ -88,10 +93,16 @@ fn remove_abandoned(beside: &Path) {
         if !is_meant {
             continue;
         }
-        // A folder without the file is being made at this moment.
-        let lock = File::open(entry.path().join(LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+        let path = entry.path();
+        let _ = match File::open(path.join(LOCK)) {
+            Ok(lock) if lock.try_lock().is_ok() => fs::remove_dir_all(path),
+            Ok(_) => Ok(()),
+            // A process that has not made the file yet makes another folder. The file is the first one in a folder: if others
+            // are there without it, a process was killed while it removed them.
+            Err(_) => match fs::remove_dir(&path) {
+                Err(_) if !path.join(LOCK).exists() => fs::remove_dir_all(path),
+                end => end,
+            },
+        };
     }
 }
