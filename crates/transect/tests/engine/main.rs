@@ -13,6 +13,8 @@ mod interruptions;
 mod iterator;
 mod large;
 #[cfg(target_os = "linux")]
+mod large_volumes;
+#[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
 mod links;

@@ -277,6 +277,36 @@ fn ntfs_large_directory_same_as_walk() {
     }
 }
 
+/// Those of one file are in many records. It cannot have all of them: Windows allows 1,024, and the driver of Linux takes
+/// long with more than a few hundred.
+#[test]
+fn ntfs_10_000_hard_links_same_as_walk() {
+    let test = "ntfs_10_000_hard_links_same_as_walk";
+    let temp = TempDir::new();
+    let image = temp.join("image");
+    let fill = |root: &Path| {
+        for number in 0..50 {
+            let directory = root.join(format!("directory {number}"));
+            fs::create_dir(&directory).unwrap();
+            fs::write(directory.join("file"), "content").unwrap();
+        }
+        for number in 0..10_000 {
+            let (file, directory) = (number % 50, number / 200);
+            let file = root.join(format!("directory {file}/file"));
+            fs::hard_link(file, root.join(format!("directory {directory}/{number}"))).unwrap();
+        }
+    };
+    match volume(&image, 64 << 20, &[], fill) {
+        Ok(expected) => {
+            assert!(expected.len() > 10_000);
+            let links = expected.values().filter(|it| it.contains("links 201 ")).count();
+            assert_eq!(links, 10_050);
+            assert_tables(&image, &expected, test);
+        }
+        Err(reason) => loudly_skip(test, reason),
+    }
+}
+
 #[test]
 fn ntfs_compressed_files_same_as_walk() {
     let test = "ntfs_compressed_files_same_as_walk";

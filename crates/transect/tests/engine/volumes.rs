@@ -103,25 +103,41 @@ pub(crate) fn run(command: &[&str], path: impl AsRef<Path>) {
 /// Makes a file system with these options, fills it, and compares its tables with a walk.
 fn compare(test: &str, options: &[&str]) {
     let temp = TempDir::new();
-    let (image, at) = (temp.join("image"), temp.join("mounted"));
-    let make = [&["mkfs.ext4", "-q", "-F", "-N", "20000"], options].concat();
-    let mount = match Mount::image(&image, 96 << 20, &make, &at) {
-        Ok(mount) => mount,
-        Err(reason) => return loudly_skip(test, reason),
-    };
-    populate(&at);
+    let options = [&["-N", "20000"], options].concat();
+    match compare_filled(test, &temp.join("image"), 96 << 20, &options, populate) {
+        Ok(entries) => assert!(entries > 1700, "{test}: the tree is there"),
+        Err(reason) => loudly_skip(test, reason),
+    }
+}
+
+/// Makes a file system of this size with these options of `mkfs.ext4`, fills it, and compares its tables with a
+/// walk. Returns the number of entries.
+///
+/// # Errors
+/// Why it could not be made or mounted.
+pub(crate) fn compare_filled(
+    test: &str,
+    image: &Path,
+    size: u64,
+    options: &[&str],
+    fill: impl FnOnce(&Path),
+) -> Result<usize, String> {
+    let at = image.with_extension("mounted");
+    let make = [&["mkfs.ext4", "-q", "-F"], options].concat();
+    let mount = Mount::image(image, size, &make, &at)?;
+    fill(&at);
     // The first walk changes times of access.
     entries(scan(&at), &at);
     run(&["sync", "-f"], &at);
     let (expected, _) = entries(scan(&at), &at);
-    assert!(expected.len() > 1700, "{test}: the tree is there");
     drop(mount);
     for &threads in THREADS {
-        let options = scan(&image).reader(ReaderKind::Ext4).threads(threads);
-        let (found, errors) = entries(options, &image);
+        let options = scan(image).reader(ReaderKind::Ext4).threads(threads);
+        let (found, errors) = entries(options, image);
         assert_eq!(errors, 0, "{test}");
         assert_same(&found, &expected, test);
     }
+    Ok(expected.len())
 }
 
 pub(crate) fn assert_same(found: &Entries, expected: &Entries, test: &str) {
