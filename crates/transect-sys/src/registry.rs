@@ -35,7 +35,7 @@ pub enum ReaderKind {
     /// Linux: the tree of a mounted subvolume of Btrfs.
     #[cfg(feature = "volumes")]
     Btrfs,
-    /// Every system: the file table of an image or device with NTFS.
+    /// Every system: the file table of an image or device with NTFS; on Windows, also of a mounted volume.
     #[cfg(feature = "volumes")]
     Ntfs,
 }
@@ -110,6 +110,10 @@ impl ReaderKind {
             Self::Ext4 => "inode tables of an image or device with ext4, ext3 or ext2",
             #[cfg(feature = "volumes")]
             Self::Btrfs => "tree of a mounted subvolume of Btrfs",
+            #[cfg(feature = "volumes")]
+            Self::Ntfs if cfg!(windows) => {
+                "file table of a volume with NTFS, mounted or in an image"
+            }
             #[cfg(feature = "volumes")]
             Self::Ntfs => "file table of an image or device with NTFS",
         }

@@ -6,8 +6,8 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -24,6 +24,7 @@ pub const CROSS_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 pub struct WindowsProgram {
     program: OsString,
     wine: Vec<String>,
+    prefix: Option<PathBuf>,
 }
 
 impl WindowsProgram {
@@ -35,12 +36,27 @@ impl WindowsProgram {
             return None;
         };
         let wine = wine.to_str().expect("a command in plain words");
-        Some(Self { program, wine: wine.split_whitespace().map(str::to_owned).collect() })
+        let wine = wine.split_whitespace().map(str::to_owned).collect();
+        Some(Self { program, wine, prefix: None })
+    }
+
+    /// Returns the same program in a Wine prefix of its own, in a new folder, with these drives besides `C:` and
+    /// `Z:`: `x:` is a directory, `x::` what `\\.\X:` opens. For `TRANSECT_WINE`, only `tools/windows wine` will do.
+    ///
+    /// # Panics
+    /// If the folder cannot be made.
+    pub fn with_drives(&self, prefix: &Path, drives: &[(&str, &Path)]) -> Self {
+        let devices = prefix.join("dosdevices");
+        std::fs::create_dir_all(&devices).expect("a new folder");
+        for (name, target) in drives {
+            std::os::unix::fs::symlink(target, devices.join(name)).expect("a new drive");
+        }
+        Self { prefix: Some(prefix.to_owned()), ..self.clone() }
     }
 
     /// Returns another program for the same Wine.
     pub fn other(&self, program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), wine: self.wine.clone() }
+        Self { program: program.into(), ..self.clone() }
     }
 
     /// Returns the path of the program.
@@ -54,9 +70,32 @@ impl WindowsProgram {
     /// If it fails.
     #[track_caller]
     pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<u8> {
+        let (output, command) = self.output(args);
+        if !output.status.success() {
+            let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+            panic!("{command:?}: {}\n{}", output.status, said.join("\n"));
+        }
+        output.stdout
+    }
+
+    /// Runs the program to its end, and returns what it prints on standard error.
+    ///
+    /// # Panics
+    /// If it succeeds.
+    #[track_caller]
+    pub fn fail<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> String {
+        let (output, command) = self.output(args);
+        assert!(!output.status.success(), "{command:?} succeeds");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    fn output<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> (Output, Command) {
         let (wine, words) = self.wine.split_first().expect("a command");
         let mut command = Command::new(wine);
         command.args(words).arg(&self.program).args(args).stdin(Stdio::null());
+        self.prefix.iter().for_each(|prefix| {
+            command.env("TRANSECT_WINE_PREFIX", prefix);
+        });
         let mut output = command.output().expect("Wine can be started");
         // Occasionally Wine 8 crashes while the threads of a program end (tools/windows), or its
         // server kills a client that it considers broken. A failure of the program itself is an
@@ -68,11 +107,7 @@ impl WindowsProgram {
                 output = command.output().expect("Wine can be started");
             }
         }
-        if !output.status.success() {
-            let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-            panic!("{command:?}: {}\n{}", output.status, said.join("\n"));
-        }
-        output.stdout
+        (output, command)
     }
 
     /// Runs the program, which prints one JSON object.

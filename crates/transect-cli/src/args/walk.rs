@@ -8,7 +8,7 @@ use transect::{
     Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind, ScanOptions,
     StatOrder, Totals,
 };
-use transect_sys::volume_reader::{partitions_in, reader_of};
+use transect_sys::volume_reader::{MOUNTED, partitions_in, reader_of};
 use transect_text::nearest::nearest;
 use transect_text::size;
 
@@ -30,7 +30,7 @@ pub(crate) struct WalkArgs {
     /// Read directories with this system interface; `transect doctor` lists those that work here
     ///
     /// `walk` is the best of them; `volume` reads the tables of the volume instead, of an image, a device
-    /// or a mounted file system (root only); `auto` does so where it is faster.
+    /// or a mounted file system (root or administrators only); `auto` does so where it is faster, but not on Windows.
     #[arg(long, value_name = "READER", value_parser = reader_parser(),
           help_heading = TUNING, hide_short_help = true)]
     pub(crate) reader: Option<ReaderArg>,
@@ -285,7 +285,7 @@ impl FilterArgs {
 
 /// Returns the reader for the volumes that these paths stand for.
 fn volume_reader(paths: &[PathBuf]) -> ReaderKind {
-    paths.iter().find_map(|path| reader_of(path)).unwrap_or(ReaderKind::Ext4)
+    paths.iter().find_map(|path| reader_of(path)).unwrap_or(MOUNTED)
 }
 
 /// Returns the reader for a path, if that is the image of a volume.

@@ -49,7 +49,7 @@ fn record(version: u16, file: u64, directory: u64, reasons: u32, bits: u32, name
 
 /// Makes a volume with a journal of these records, pages of 4 KiB. `records` gets the reference of each file
 /// that exists.
-fn make(
+pub(crate) fn make(
     image: &Path,
     at: &Path,
     pages: impl FnOnce(&dyn Fn(&str) -> u64) -> Vec<Vec<u8>>,
@@ -86,7 +86,7 @@ fn make(
     Ok(())
 }
 
-fn all_records(reference: &dyn Fn(&str) -> u64) -> Vec<Vec<u8>> {
+pub(crate) fn all_records(reference: &dyn Fn(&str) -> u64) -> Vec<Vec<u8>> {
     let text = reference("projects/report/text.txt");
     let report = reference("projects/report");
     // What the record of the directory was used for before.

@@ -60,6 +60,7 @@ mod tui;
 mod tune;
 mod usage;
 mod wine;
+mod wine_volume;
 
 /// A file that is not declared is never compiled: its tests would never run.
 #[test]

@@ -24,6 +24,7 @@ const KNOWN: &[Magic] = &[
     magic(1536, b"LABELONE", LVM),
     magic(3, b"-FVE-FS-", "an encrypted volume (BitLocker)"),
     magic(3, b"EXFAT   ", "exFAT"),
+    magic(3, b"ReFS\0\0\0\0", "ReFS"),
     magic(82, b"FAT32   ", "FAT"),
     magic(54, b"FAT16   ", "FAT"),
     magic(54, b"FAT12   ", "FAT"),

@@ -10,8 +10,10 @@ use crate::name::name_from_bytes;
 use crate::read_at::ReadAt;
 use crate::registry::ReaderKind;
 
-use super::error::invalid;
+use super::error::{invalid, unsupported};
 use super::index::VolumeIndex;
+#[cfg(windows)]
+use super::mounted_ntfs;
 use super::ntfs::change_journal::{JournalChange, JournalCounts};
 use super::partitions::Partition;
 use super::source::{self, Window};
@@ -22,9 +24,13 @@ use super::{contents, ext4, ntfs, partitions};
 const MAX_NAMED: usize = 16;
 
 /// Returns the reader for the volume in a regular file, on a device, or in a partition of one of them;
-/// `None` if there is none, or it cannot be read. A path to a partition is always one of a volume: why it
-/// cannot be read is an error of its reader.
+/// `None` if there is none, or it cannot be read. A path to a partition, and on Windows one to a device, is always one of
+/// a volume: why it cannot be read is an error of its reader.
 pub fn reader_of(path: &Path) -> Option<ReaderKind> {
+    #[cfg(windows)]
+    if mounted_ntfs::is_device(path) {
+        return Some(ReaderKind::Ntfs);
+    }
     if let Some((disk, number)) = split(path) {
         let reader = open_likely(&disk).and_then(|disk| {
             let found = partitions::read(&disk).ok()?;
@@ -97,6 +103,10 @@ pub fn read_journal(
 /// # Errors
 /// There is no such volume, or it cannot be read; the system's error.
 pub(super) fn read(path: &Path, reader: ReaderKind, effort: Effort) -> io::Result<VolumeIndex> {
+    #[cfg(windows)]
+    if reader == ReaderKind::Ntfs && path.is_dir() {
+        return mounted_ntfs::read(path, effort);
+    }
     with_volume(path, reader, |volume| read_volume(volume, Some(reader), effort))
 }
 
@@ -106,9 +116,16 @@ fn with_volume<T>(
     reader: ReaderKind,
     mut read: impl FnMut(&dyn ReadAt) -> io::Result<T>,
 ) -> io::Result<T> {
+    #[cfg(windows)]
+    if mounted_ntfs::is_device(path) {
+        return read(&mounted_ntfs::open(path)?);
+    }
     let Some((disk, number)) = split(path) else {
         if path.is_dir() {
             let text = match reader {
+                ReaderKind::Ntfs if cfg!(windows) => {
+                    r"it is a directory; use the device of its volume, such as \\.\C:"
+                }
                 ReaderKind::Ntfs => "it is a directory; this reader reads images and devices",
                 _ => {
                     "it is a directory; this reader reads images and devices, and directories on Linux"
@@ -247,8 +264,4 @@ fn path_of(disk: &Path, number: u32) -> PathBuf {
     let mut path = disk.as_os_str().to_owned();
     path.push(OsStr::new(&format!("#{number}")));
     path.into()
-}
-
-fn unsupported(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, text)
 }

@@ -7,6 +7,11 @@ pub(super) fn invalid(text: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
+/// Returns the error for what holds no volume that can be read.
+pub(super) fn unsupported(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, text)
+}
+
 /// Returns an error like this one.
 pub(super) fn same_error(error: &io::Error) -> io::Error {
     match error.raw_os_error() {

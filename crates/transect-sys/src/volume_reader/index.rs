@@ -364,6 +364,13 @@ impl VolumeIndex {
         self.about.root
     }
 
+    /// Has the walk begin at a directory.
+    #[cfg(windows)]
+    pub(super) fn begin_walk_at(&mut self, directory: u32) {
+        self.about.root = self.inode_of(directory);
+        self.top = Some(directory);
+    }
+
     /// Returns the directory that the walk begins at.
     pub(super) fn top(&self) -> Option<u32> {
         self.top

@@ -7,14 +7,17 @@
 //! A volume is read when its root is opened. From then on the reader answers from memory, and
 //! the walk above it is the same as for every other reader.
 //!
-//! If the root is a directory of a mounted volume, some directories are read as every other reader does it:
-//! those that changed meanwhile, and where something else is mounted. See `mounted/mod.rs`.
+//! If the root is a directory of a mounted volume, on Linux some directories are read as every other reader does it:
+//! those that changed meanwhile, and where something else is mounted. See `mounted/mod.rs`. On Windows, all are read from
+//! the tables: see `mounted_ntfs.rs`.
 
 #![cfg_attr(
     not(target_os = "linux"),
     expect(clippy::infallible_destructuring_match, reason = "on Linux there are other places")
 )]
 
+#[cfg(any(windows, test))]
+mod aligned;
 #[cfg(target_os = "linux")]
 mod btrfs;
 mod contents;
@@ -26,6 +29,8 @@ mod inode_table;
 #[cfg(target_os = "linux")]
 mod mounted;
 mod ntfs;
+#[cfg(windows)]
+mod mounted_ntfs;
 mod open_volume;
 mod partitions;
 mod prefetch;
@@ -70,22 +75,33 @@ pub struct Probe {
     pub reader: ReaderKind,
     /// The path stands for all of the volume, not for a directory in it.
     pub is_whole: bool,
+    /// Why the volume is walked nevertheless, unless its reader is selected.
+    pub why_walked: Option<&'static str>,
 }
+
+/// The reader for directories of mounted volumes. That of ext4 also reads Btrfs.
+pub const MOUNTED: ReaderKind = if cfg!(windows) { ReaderKind::Ntfs } else { ReaderKind::Ext4 };
 
 /// Checks whether the tables of a volume can be read, without reading them: of the image, device or
 /// partition at a path, or of the mounted volume that a directory is on.
 ///
 /// # Errors
 /// Why not: there is no volume with ext4, ext3, ext2, NTFS or (mounted) Btrfs; its device cannot be read; this process
-/// may not list every directory of it; or this system is not Linux, and the path is that of a directory.
+/// may not list every directory of it; or the path is that of a directory on another system than Linux and Windows.
 pub fn probe(path: &Path) -> io::Result<Probe> {
     #[cfg(target_os = "linux")]
     if path.is_dir() {
         let (reader, is_whole) = mounted::probe(path)?;
-        return Ok(Probe { reader, is_whole });
+        return Ok(Probe { reader, is_whole, why_walked: None });
+    }
+    #[cfg(windows)]
+    if path.is_dir() {
+        let is_whole = mounted_ntfs::probe(path)?;
+        let why_walked = Some("reading the tables of a mounted volume was not verified on Windows");
+        return Ok(Probe { reader: ReaderKind::Ntfs, is_whole, why_walked });
     }
     match reader_of(path) {
-        Some(reader) => Ok(Probe { reader, is_whole: true }),
+        Some(reader) => Ok(Probe { reader, is_whole: true, why_walked: None }),
         None => {
             let text = "it is not an image or a device with ext4, ext3, ext2 or NTFS";
             Err(io::Error::new(io::ErrorKind::Unsupported, text))
@@ -97,8 +113,8 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
 #[derive(Debug)]
 pub struct VolumeHandle(Place);
 
-/// Reads volumes with one kind of file system: images and devices, and on Linux directories of mounted volumes with
-/// ext4, ext3, ext2 or Btrfs.
+/// Reads volumes with one kind of file system: images and devices, on Linux directories of mounted volumes with
+/// ext4, ext3, ext2 or Btrfs, on Windows those with NTFS.
 #[derive(Debug)]
 pub struct VolumeReader {
     kind: ReaderKind,

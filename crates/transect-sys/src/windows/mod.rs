@@ -41,5 +41,7 @@ pub use user::UserId;
 pub use watch::Watcher;
 
 pub(crate) use find::{listed_type, stored_name};
+#[cfg(feature = "volumes")]
+pub(crate) use path::ends_with_separator;
 pub(crate) use path::verbatim;
 pub(crate) use query_attributes::{attributes_of, fill_missing};

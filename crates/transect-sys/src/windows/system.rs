@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use windows_sys::Wdk::System::SystemServices::RtlGetVersion;
 use windows_sys::Win32::Foundation::MAX_PATH;
 use windows_sys::Win32::Storage::FileSystem::{
-    GetDiskFreeSpaceExW, GetDriveTypeW, GetVolumeInformationW, GetVolumePathNameW,
+    GetDiskFreeSpaceExW, GetDriveTypeW, GetVolumeInformationW, GetVolumeNameForVolumeMountPointW,
+    GetVolumePathNameW,
 };
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
 use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
@@ -171,6 +172,41 @@ fn mount_point(path: &Path) -> io::Result<PathBuf> {
     Ok(plain(&point))
 }
 
+/// Splits a canonical path: into the mount point of its volume, and the path below it.
+///
+/// # Errors
+/// Any error that the system reports.
+pub fn place_on_volume(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
+    let mount_point = mount_point(path)?;
+    let below = plain(path.as_os_str()).strip_prefix(&mount_point).map(Path::to_owned);
+    let below = below.map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    Ok((mount_point, below))
+}
+
+/// Returns the name of the volume with this mount point, which ends with a separator: `\\?\Volume{…}`.
+///
+/// # Errors
+/// Any error that the system reports.
+pub fn volume_name(mount_point: &Path) -> io::Result<PathBuf> {
+    let mount_point = wide(mount_point.as_os_str())?;
+    // The longest name has 49 characters and a NUL.
+    let mut name = [0; 64];
+    // SAFETY: `mount_point` ends with NUL; `name` is writable and as long as stated.
+    let found = unsafe {
+        GetVolumeNameForVolumeMountPointW(
+            mount_point.as_ptr(),
+            name.as_mut_ptr(),
+            name.len() as u32,
+        )
+    };
+    if found == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let name = narrow(&name);
+    let text = name.to_str().ok_or(io::ErrorKind::InvalidData)?;
+    Ok(PathBuf::from(text.trim_end_matches('\\')))
+}
+
 /// Returns a mount point without the prefix of canonical paths: `\\?\C:\` becomes `C:\`, and
 /// `\\?\UNC\server\share\` becomes `\\server\share\`.
 fn plain(point: &OsStr) -> PathBuf {
@@ -248,6 +284,16 @@ mod tests {
         assert!(!volume.file_system.is_empty() && !volume.read_only, "{volume:?}");
         // By its canonical path it is the same.
         assert_eq!(super::volume(&temp.canonicalize().unwrap()).unwrap(), volume);
+    }
+
+    #[test]
+    fn place_on_volume_below_mount_point() {
+        let temp = std::env::temp_dir().canonicalize().unwrap();
+        let (mount_point, below) = place_on_volume(&temp).unwrap();
+        assert_eq!(mount_point.join(below), plain(temp.as_os_str()));
+        let name = volume_name(&mount_point).unwrap().into_os_string().into_string().unwrap();
+        assert!(name.starts_with(r"\\?\Volume{") && name.ends_with('}'), "{name}");
+        assert!(volume_name(Path::new(r"\\server\share\")).is_err());
     }
 
     #[test]

@@ -46,7 +46,10 @@ fn volume_of(wanted: &Wanted<'_>) -> Result<ReaderKind, String> {
 #[cfg(feature = "volumes")]
 fn probe(root: &Path) -> Result<(ReaderKind, bool), String> {
     let found = transect_sys::volume_reader::probe(root).map_err(|error| error.to_string())?;
-    Ok((found.reader, found.is_whole))
+    match found.why_walked {
+        Some(why) => Err(why.to_owned()),
+        None => Ok((found.reader, found.is_whole)),
+    }
 }
 
 #[cfg(not(feature = "volumes"))]

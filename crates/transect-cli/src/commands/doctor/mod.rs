@@ -26,6 +26,9 @@ use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
 /// The width of a line of names, without its margin.
 const WIDTH: usize = 76;
 
+/// Why the tables of a volume are not read by default.
+const PART: &str = "this is a part of the volume";
+
 /// The result, as `--json` prints it.
 #[derive(Serialize)]
 struct Report {
@@ -86,6 +89,8 @@ struct VolumeRow {
     reader: Option<&'static str>,
     /// The path stands for all of the volume, not for a directory in it.
     is_whole: Option<bool>,
+    /// Why `--reader auto` walks, although they can be read.
+    why_walked: Option<&'static str>,
     why_not: Option<String>,
 }
 
@@ -154,9 +159,15 @@ fn volume_row(path: &Path) -> VolumeRow {
         Ok(found) => VolumeRow {
             reader: Some(found.reader.as_str()),
             is_whole: Some(found.is_whole),
+            why_walked: found.why_walked.or((!found.is_whole).then_some(PART)),
             why_not: None,
         },
-        Err(error) => VolumeRow { reader: None, is_whole: None, why_not: Some(error.to_string()) },
+        Err(error) => VolumeRow {
+            reader: None,
+            is_whole: None,
+            why_walked: None,
+            why_not: Some(transect::reason(&error)),
+        },
     }
 }
 
@@ -197,11 +208,11 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
 fn write_volume(out: &mut impl Write, volume: &VolumeRow) -> std::io::Result<()> {
     let text = match (volume.reader, &volume.why_not) {
         (Some(reader), _) => {
-            let auto = match volume.is_whole {
-                Some(true) => "; --reader auto does so",
-                _ => "; --reader auto walks, as this is a part of the volume",
+            let auto = match volume.why_walked {
+                None => "does so".to_owned(),
+                Some(why) => format!("walks, as {why}"),
             };
-            format!("can be read with --reader {reader}{auto}")
+            format!("can be read with --reader {reader}; --reader auto {auto}")
         }
         (None, Some(why_not)) => format!("cannot be read: {why_not}"),
         (None, None) => return Ok(()),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use crate::attributes::FileType;
 use crate::name::name_from_bytes;
@@ -233,7 +233,7 @@ impl Paths<'_> {
         })
     }
 
-    /// Returns the path of a directory below the top, with a slash at the end unless it is empty.
+    /// Returns the path of a directory below the top, with a separator at the end unless it is empty.
     fn path_of(&self, directory: u64) -> Option<Vec<u8>> {
         let (mut at, mut gone) = (directory, Vec::new());
         let existing = loop {
@@ -247,7 +247,7 @@ impl Paths<'_> {
         let mut path = Vec::new();
         for name in self.index.steps_to(existing)?.into_iter().chain(gone.into_iter().rev()) {
             path.extend_from_slice(name);
-            path.push(b'/');
+            path.push(MAIN_SEPARATOR as u8);
         }
         Some(path)
     }

@@ -36,7 +36,17 @@ use boot_sector::BootSector;
 pub(super) use boot_sector::is_likely;
 use file_table::FileTable;
 
-/// Reads the file table of a volume that does not change.
+/// Returns the bytes of the file system on a volume, by its boot sector.
+///
+/// # Errors
+/// It is no such volume; the system's error.
+#[cfg(windows)]
+pub(super) fn size_of_volume<S: ReadAt + ?Sized>(source: &S) -> io::Result<u64> {
+    let boot = BootSector::read(source)?;
+    Ok(boot.clusters.saturating_mul(boot.cluster_size.into()))
+}
+
+/// Reads the file table of a volume.
 ///
 /// # Errors
 /// It is no such volume, or it is damaged so far that the table is not found. Later errors are those of the
