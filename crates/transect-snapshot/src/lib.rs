@@ -37,7 +37,10 @@ pub use read::{
     Entries, LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader,
     Snapshot, StoredMeasure, StoredTotals,
 };
-pub use since::{Baseline, BaselineError, BaselineRoot, SinceHandle, SinceLevel, SinceReader};
+pub use since::{
+    Baseline, BaselineError, BaselineRoot, Changes, SinceHandle, SinceLevel, SinceReader,
+    generation_of,
+};
 pub use stored_error::StoredError;
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};
 pub use write::{WriteError, write};

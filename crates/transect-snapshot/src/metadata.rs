@@ -93,6 +93,17 @@ pub struct Inherited {
     pub directories: u64,
     /// Entries whose attributes were not queried.
     pub entries: u64,
+    /// The generation of the file system since which it was asked what changed, instead of comparing times: what was
+    /// inherited is current.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_generation: Option<u64>,
+}
+
+impl Inherited {
+    /// Returns the number of entries whose attributes may be older than the walk.
+    pub fn older_entries(&self) -> u64 {
+        if self.since_generation.is_some() { 0 } else { self.entries }
+    }
 }
 
 /// A file system.
@@ -104,12 +115,15 @@ pub struct FileSystem {
     pub device: u64,
     /// Its identity, which does not.
     pub identity: String,
+    /// Its generation when reading began: the file system knows what changed since then (Btrfs).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generation: Option<u64>,
 }
 
 impl FileSystem {
     /// Returns a file system.
     pub fn new(device: u64, identity: String) -> Self {
-        Self { device, identity }
+        Self { device, identity, generation: None }
     }
 }
 

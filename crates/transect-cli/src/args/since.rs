@@ -15,7 +15,8 @@ pub(crate) struct RescanArgs {
     /// With `names`, sizes, times and owners of files in directories that did not change are those of the last
     /// snapshot: much faster, but it misses files that were written to. Both levels miss what a file system hides
     /// that does not change the times of directories. How much was inherited is stored and shown. Without a snapshot
-    /// that can be used, everything is read.
+    /// that can be used, everything is read. A subvolume of Btrfs reports to root what changed: then both levels are
+    /// exact.
     #[arg(long, value_name = "LEVEL", hide_possible_values = true,
           value_parser = one_of(transect_snapshot::SinceLevel::ALL, transect_snapshot::SinceLevel::as_str))]
     pub(crate) rescan: Option<transect_snapshot::SinceLevel>,
@@ -31,7 +32,8 @@ pub(crate) struct SinceArgs {
     ///
     /// With `names`, sizes, times and owners of files in them are those of the snapshot: much faster, but it misses
     /// files that were written to. Both levels miss what a file system hides that does not change the times of
-    /// directories. The number of inherited entries is shown.
+    /// directories. The number of inherited entries is shown. A subvolume of Btrfs reports to root what changed: then both
+    /// levels are exact.
     #[cfg(feature = "snapshot")]
     #[arg(long, value_name = "LEVEL", requires = "since", hide_possible_values = true,
           hide_short_help = true,

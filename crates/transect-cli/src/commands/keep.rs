@@ -114,6 +114,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     transect_sys::host::raise_handle_limit();
     let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
     let fields = snapshot::KEPT_FIELDS;
+    let generation = snapshot::generation(&options.roots, since.as_ref());
     let (table, outcome) =
         snapshot::walk(options, fields, args.errors, since.as_ref(), cancel, &progress)?;
     drop(line);
@@ -128,6 +129,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     }
     let scope = snapshot::scope_of_all(args.one_file_system);
     let mut metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
+    snapshot::set_generation(&mut metadata, generation);
     metadata.inherited = since.as_ref().map(Since::inherited);
     let mut size = 0;
     let written = writer.store(taken, |out| {

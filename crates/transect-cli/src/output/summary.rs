@@ -70,7 +70,7 @@ pub(crate) fn write(
     }
     if let Some(inherited) = inherited {
         let text = inherited.text(outcome.sink.directories);
-        let style = if inherited.entries > 0 { WARN } else { Style::new() };
+        let style = if inherited.may_be_older() { WARN } else { Style::new() };
         line(out, "inherited", &format!("{style}{text}{style:#}"))?;
     }
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {

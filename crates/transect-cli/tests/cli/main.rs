@@ -8,6 +8,7 @@
 
 mod attributes;
 mod bounded;
+mod btrfs_since;
 mod cache;
 mod corpus;
 mod diff;

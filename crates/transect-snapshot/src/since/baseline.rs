@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::{Attributes, FieldMask, FileType};
 
-use crate::metadata::{FileSystem, Inherited};
+use crate::metadata::{FileSystem, Inherited, Metadata};
 use crate::read::{ReadAt, ReadError, RowReader, Snapshot};
 
 use super::SinceLevel;
@@ -43,6 +43,35 @@ impl BaselineRoot {
     pub fn new(named: PathBuf, stored: PathBuf, file_system: FileSystem) -> Self {
         Self { named, stored, file_system }
     }
+}
+
+/// What changed on the file system of the only root since the snapshot was taken, as the file system reports it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Changes {
+    /// The generation that changes were looked for from: that of the snapshot ([`generation_of`]).
+    pub since: u64,
+    /// The current number of the device. What is on others is compared by its times.
+    pub device: u64,
+    /// The inode numbers of files and directories that changed, in ascending order.
+    pub inodes: Vec<u64>,
+}
+
+impl Changes {
+    /// Returns changes.
+    pub fn new(since: u64, device: u64, inodes: Vec<u64>) -> Self {
+        Self { since, device, inodes }
+    }
+
+    fn contains(&self, inode: u64) -> bool {
+        self.inodes.binary_search(&inode).is_ok()
+    }
+}
+
+/// Returns the generation from which on changes have to be known for a snapshot of this root; `None` if it was not stored.
+pub fn generation_of(metadata: &Metadata, root: &BaselineRoot) -> Option<u64> {
+    let mut systems = metadata.file_systems.iter();
+    systems.find(|it| it.identity == root.file_system.identity)?.generation
 }
 
 /// Why a snapshot cannot help to read a tree.
@@ -133,6 +162,8 @@ pub struct Baseline {
     /// The attributes that were read, and those of them that the system reported for any entry.
     loaded: FieldMask,
     reported: FieldMask,
+    /// What changed, if the file system reports it, and the stored number of its device.
+    changes: Option<(Changes, u64)>,
     taken: i64,
     oldest: i64,
     inherited_directories: AtomicU64,
@@ -154,10 +185,28 @@ impl Baseline {
         fields: FieldMask,
         now: i64,
     ) -> Result<Self, BaselineError> {
-        // At the other level, attributes are queried.
-        let fields = match level {
-            SinceLevel::Names => fields,
-            SinceLevel::Attributes => FieldMask::empty(),
+        Self::with_changes(snapshot, roots, level, fields, now, None)
+    }
+
+    /// Reads a snapshot as [`Self::new`] does, for a walk from one root whose file system reports what changed: only that is
+    /// listed or queried again, at every level.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_changes<S: ReadAt>(
+        snapshot: &Snapshot<S>,
+        roots: Vec<BaselineRoot>,
+        level: SinceLevel,
+        fields: FieldMask,
+        now: i64,
+        changes: Option<Changes>,
+    ) -> Result<Self, BaselineError> {
+        let fields = match (&changes, level) {
+            // Those of directories, too.
+            (Some(_), _) => fields | PROOF,
+            (None, SinceLevel::Names) => fields,
+            // They are queried.
+            (None, SinceLevel::Attributes) => FieldMask::empty(),
         };
         let taken = check(snapshot, &roots, now)?;
         let metadata = snapshot.metadata();
@@ -176,11 +225,19 @@ impl Baseline {
             sorted: Vec::new(),
             loaded: (metadata.fields() | FieldMask::SIZE | FieldMask::ALLOCATED) & fields,
             reported: FieldMask::empty(),
+            changes: None,
             taken,
             oldest,
             inherited_directories: AtomicU64::new(0),
             inherited_entries: AtomicU64::new(0),
         };
+        base.changes = changes.and_then(|changes| {
+            let stored = base.devices(snapshot);
+            let (stored, _) = stored.iter().find(|(_, current)| *current == changes.device)?;
+            Some((changes, *stored))
+        });
+        // What is inherited is as if it was queried now.
+        base.oldest = if base.changes.is_some() { now } else { oldest };
         base.read(snapshot)?;
         // The rows are there: memory for them is not reserved for a claim.
         base.attributes = StoredAttributes::read(snapshot, base.loaded, base.types.len())?;
@@ -189,17 +246,18 @@ impl Baseline {
         Ok(base)
     }
 
+    /// Returns, for the file system of each root, the stored number of its device and the current one.
+    fn devices<S: ReadAt>(&self, snapshot: &Snapshot<S>) -> Vec<(u64, u64)> {
+        let of = |root: &BaselineRoot| {
+            let stored = snapshot.metadata().file_systems.iter();
+            let mut stored = stored.filter(|it| it.identity == root.file_system.identity);
+            Some((stored.next()?.device, root.file_system.device))
+        };
+        self.roots.iter().filter_map(|(root, _)| of(root)).collect()
+    }
+
     fn read<S: ReadAt>(&mut self, snapshot: &Snapshot<S>) -> Result<(), BaselineError> {
-        // The stored device of a root's file system, and the current one.
-        let devices: Vec<(u64, u64)> = self
-            .roots
-            .iter()
-            .filter_map(|(root, _)| {
-                let stored = snapshot.metadata().file_systems.iter();
-                let mut stored = stored.filter(|it| it.identity == root.file_system.identity);
-                Some((stored.next()?.device, root.file_system.device))
-            })
-            .collect();
+        let devices = self.devices(snapshot);
         let mut rows = snapshot.rows();
         // The numbers of the open directories.
         let mut open: Vec<u32> = Vec::new();
@@ -234,8 +292,13 @@ impl Baseline {
     /// current numbers.
     fn proof<S: ReadAt>(&self, rows: &RowReader<'_, S>, devices: &[(u64, u64)]) -> Option<Proof> {
         let stored = Proof::of(&rows.attributes_of(PROOF))?;
-        let is_settled = stored.mtime.max(stored.ctime) < self.taken.saturating_sub(RACY);
         let (_, current) = devices.iter().find(|(device, _)| *device == stored.device)?;
+        let is_current = self.changes.as_ref().is_some_and(|(changes, device)| {
+            *device == stored.device && !changes.contains(stored.inode)
+        });
+        // A change may be that of the time of access, by the walk that made the snapshot.
+        let is_settled =
+            is_current || stored.mtime.max(stored.ctime) < self.taken.saturating_sub(RACY);
         (is_settled && rows.unread().is_none()).then_some(Proof { device: *current, ..stored })
     }
 
@@ -286,16 +349,59 @@ impl Baseline {
             level: self.level.as_str().to_owned(),
             taken: self.taken,
             oldest: match self.level {
-                SinceLevel::Names => self.oldest,
-                SinceLevel::Attributes => self.taken,
+                SinceLevel::Attributes if self.changes.is_none() => self.taken,
+                _ => self.oldest,
             },
+            since_generation: self.changes.as_ref().map(|(changes, _)| changes.since),
             directories: self.inherited_directories.load(Ordering::Relaxed),
             entries: self.inherited_entries.load(Ordering::Relaxed),
         }
     }
 
-    pub(super) fn level(&self) -> SinceLevel {
-        self.level
+    /// Returns whether attributes of entries in directories that did not change are taken from the snapshot.
+    pub(super) fn inherits_attributes(&self) -> bool {
+        self.level == SinceLevel::Names || self.changes.is_some()
+    }
+
+    /// Returns the attributes that were queried for the snapshot, and that the system did not report for any entry.
+    pub(super) fn never_reported(&self) -> FieldMask {
+        match self.reported.is_empty() {
+            true => FieldMask::empty(),
+            false => self.loaded - self.reported,
+        }
+    }
+
+    /// Returns whether changes are reported by the file system.
+    pub(super) fn knows_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    /// Returns the attributes of a directory that is certain to be as it is in the snapshot if the directory that it is in
+    /// is, with the same entries: the wanted ones that are stored.
+    pub(super) fn current_directory(&self, number: u32, wanted: FieldMask) -> Option<Attributes> {
+        let Directory { row, proof, .. } = self.directories[number as usize];
+        let current = self.current(row, wanted & self.loaded, FieldMask::empty())?;
+        proof.is_some().then_some(current)
+    }
+
+    /// Returns the attributes of an entry that is certain to be as it is in the snapshot if its directory is, with the
+    /// current number of its device, if all wanted fields are stored.
+    pub(super) fn current(
+        &self,
+        row: u32,
+        wanted: FieldMask,
+        opportunistic: FieldMask,
+    ) -> Option<Attributes> {
+        let (changes, device) = self.changes.as_ref()?;
+        let mut attributes = self.attributes(row, wanted | opportunistic | FieldMask::FILE_ID);
+        let is_current = attributes.device() == Some(*device)
+            && attributes.inode().is_some_and(|inode| !changes.contains(inode));
+        if !is_current {
+            return None;
+        }
+        attributes.set_device(changes.device);
+        let is_complete = attributes.known().contains(wanted & self.reported);
+        (is_complete && self.loaded.contains(wanted)).then_some(attributes)
     }
 
     /// Counts entries of a directory as inherited, and the directory with the first of them.

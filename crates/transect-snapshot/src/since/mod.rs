@@ -9,12 +9,15 @@
 //! The walker, filters and sinks are the same as for every walk. A system changes both times of a
 //! directory when an entry is added to it, removed from it or renamed in it. Changes of the entries
 //! themselves change nothing there: [`SinceLevel`] decides whether they are queried.
+//!
+//! A file system may report what changed (Btrfs). Then only that is listed or queried again, and everything else is
+//! certain to be as it was: no times are compared.
 
 mod baseline;
 mod reader;
 mod stored_attributes;
 
-pub use baseline::{Baseline, BaselineError, BaselineRoot};
+pub use baseline::{Baseline, BaselineError, BaselineRoot, Changes, generation_of};
 pub use reader::{SinceHandle, SinceReader};
 
 /// What is queried of entries in a directory that did not change.

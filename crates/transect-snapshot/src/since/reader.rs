@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock};
 use transect::{Attributes, FieldMask, FileType};
 use transect_sys::{Batch, Fault, ListStatus, Reader, Volume, Want};
 
-use super::SinceLevel;
 use super::baseline::{Baseline, PROOF};
 
 /// The number of entries in one batch.
@@ -29,12 +28,21 @@ pub struct SinceReader<R> {
     next: Option<(u32, u32)>,
     /// Whether the last batch comes from the system.
     is_listed: bool,
+    /// Whether the last batch has an entry whose attributes could not be queried.
+    is_incomplete: bool,
 }
 
 impl<R: Reader> SinceReader<R> {
     /// Returns a reader. `fields` are the attributes of directories that the walk is going to want.
     pub fn new(inner: R, base: Arc<Baseline>, fields: FieldMask) -> Self {
-        Self { inner, base, fields: fields | PROOF, next: None, is_listed: true }
+        Self {
+            inner,
+            base,
+            fields: fields | PROOF,
+            next: None,
+            is_listed: true,
+            is_incomplete: false,
+        }
     }
 
     /// Opens a directory with the inner reader.
@@ -51,6 +59,19 @@ impl<R: Reader> SinceReader<R> {
         let above = anchor.below().iter();
         let steps: Vec<&OsStr> = above.chain(steps.iter().copied()).collect();
         self.inner.open(&root, &steps, follow)
+    }
+
+    /// Returns whether names lead to the directories that they led to in the snapshot: the file system reports no change
+    /// of the directories before the last one.
+    fn leads_to_same(&self, anchor: &SinceHandle<R::Handle>, steps: &[&OsStr]) -> bool {
+        let Some((_, above)) = steps.split_last() else { return false };
+        let (mut at, mut is_same) = (anchor.stored, anchor.is_same);
+        for name in above {
+            at = at.and_then(|at| self.base.child(at, name));
+            is_same &=
+                at.is_some_and(|at| self.base.current_directory(at, FieldMask::FILE_ID).is_some());
+        }
+        is_same && self.base.knows_changes()
     }
 
     /// Returns the handle of a directory for listing by the inner reader.
@@ -71,6 +92,19 @@ impl<R: Reader> SinceReader<R> {
         Ok(handle.real.get().expect("BUG: it was just opened"))
     }
 
+    /// Queries an entry that is not a directory; returns `None` if it is gone.
+    fn query(&mut self, path: &Path, file_type: FileType, wanted: FieldMask) -> Option<Attributes> {
+        match self.inner.stat_root(path, wanted, false) {
+            Ok(attributes) => Some(attributes),
+            Err(Fault::Failed(error)) if error.kind() != io::ErrorKind::NotFound => {
+                // The reader of the system reports it.
+                self.is_incomplete = true;
+                Some(Attributes::of_type(file_type))
+            }
+            Err(_) => None,
+        }
+    }
+
     /// Fills a batch from the snapshot.
     fn list_stored(
         &mut self,
@@ -86,20 +120,30 @@ impl<R: Reader> SinceReader<R> {
             _ => rows.start,
         };
         batch.clear();
+        self.is_incomplete = false;
         let is_first = row == rows.start;
         let mut entries = 0;
         while row < rows.end && batch.len() < BATCH {
             let file_type = base.file_type(row);
             let name = base.name(row);
             let is_directory = file_type == FileType::Directory;
-            let attributes = if is_directory && !want.directories.is_empty() {
+            let (wanted, opportunistic) = match is_directory {
+                true => (want.directories, FieldMask::empty()),
+                false => (want.entries, want.opportunistic),
+            };
+            let attributes = if let Some(current) = base.current(row, wanted, opportunistic) {
+                entries += u64::from(!is_directory);
+                Some(current)
+            } else if is_directory && !want.directories.is_empty() {
                 // Only the times of directories prove that nothing changed.
                 self.inner.stat_root(&handle.path.join(&name), want.directories, false).ok()
-            } else if is_directory || base.level() == SinceLevel::Attributes {
+            } else if is_directory || !base.inherits_attributes() {
                 Some(Attributes::of_type(file_type))
+            } else if base.knows_changes() {
+                self.query(&handle.path.join(&name), file_type, wanted | opportunistic)
             } else {
                 entries += 1;
-                Some(base.attributes(row, want.entries | want.opportunistic))
+                Some(base.attributes(row, wanted | opportunistic))
             };
             if let Some(attributes) = attributes {
                 batch.push(&name, attributes);
@@ -199,8 +243,16 @@ impl<R: Reader> Reader for SinceReader<R> {
             volume: anchor.volume,
         };
         let candidate = stored.filter(|&it| !follow && self.base.is_reusable(it));
-        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Names)
-            && handle.path.as_os_str().len() <= MAX_PATH
+        let is_short = handle.path.as_os_str().len() <= MAX_PATH;
+        if let Some(number) = candidate.filter(|_| is_short && self.leads_to_same(anchor, steps)) {
+            handle.own = self.base.current_directory(number, self.fields);
+            handle.is_same = handle.own.is_some();
+            if handle.is_same {
+                return Ok(handle);
+            }
+        }
+        if let Some(number) = candidate.filter(|_| self.base.inherits_attributes())
+            && is_short
             && let Ok(own) = self.inner.stat_root(&handle.path, self.fields, false)
             && self.base.is_same(number, &own)
             && own.device() == anchor.volume.device
@@ -209,7 +261,7 @@ impl<R: Reader> Reader for SinceReader<R> {
             return Ok(handle);
         }
         let mut real = self.open_real(anchor, steps, follow)?;
-        if let Some(number) = candidate.filter(|_| self.base.level() == SinceLevel::Attributes) {
+        if let Some(number) = candidate.filter(|_| !self.base.inherits_attributes()) {
             let own = self.inner.stat_open(&mut real, self.fields)?;
             handle.is_same = self.base.is_same(number, &own);
             handle.own = Some(own);
@@ -224,7 +276,9 @@ impl<R: Reader> Reader for SinceReader<R> {
         handle: &mut Self::Handle,
         want: FieldMask,
     ) -> Result<Attributes, Fault> {
-        if let Some(own) = handle.own.filter(|own| own.known().contains(want)) {
+        // What the system does not report would be queried again for each directory.
+        let needed = want - self.base.never_reported();
+        if let Some(own) = handle.own.filter(|own| own.known().contains(needed)) {
             return Ok(own);
         }
         match handle.real.get_mut() {
@@ -261,12 +315,10 @@ impl<R: Reader> Reader for SinceReader<R> {
         want: &Want,
     ) -> Result<ListStatus, Fault> {
         let stored = handle.stored.filter(|&number| {
-            let needs = match self.base.level() {
-                SinceLevel::Names => want.entries,
-                SinceLevel::Attributes => FieldMask::empty(),
-            };
+            let inherits = self.base.inherits_attributes();
+            let needs = if inherits { want.entries } else { FieldMask::empty() };
             // On Windows a listing contains the attributes: it is the cheapest way to query them.
-            let is_useful = !cfg!(windows) || self.base.level() == SinceLevel::Names;
+            let is_useful = !cfg!(windows) || inherits;
             handle.is_same && is_useful && self.base.knows(number, needs)
         });
         self.is_listed = stored.is_none();
@@ -280,7 +332,12 @@ impl<R: Reader> Reader for SinceReader<R> {
     }
 
     fn fill(&mut self, handle: &Self::Handle, batch: &mut Batch, want: &Want) {
-        if !self.is_listed && self.base.level() == SinceLevel::Names {
+        if !self.is_listed && self.base.inherits_attributes() {
+            if self.is_incomplete
+                && let Ok(real) = self.real(handle)
+            {
+                self.inner.fill(real, batch, want);
+            }
             return;
         }
         if let Some(real) = handle.real.get() {

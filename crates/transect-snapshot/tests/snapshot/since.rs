@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use transect::table::{Table, TableBuilder};
 use transect::{Attributes, Cancel, FieldMask, FileType, ScanOptions};
 use transect_snapshot::{
-    Baseline, BaselineRoot, FileSystem, Inherited, Metadata, Scope, SinceLevel, SinceReader,
-    Snapshot, write,
+    Baseline, BaselineRoot, Changes, FileSystem, Inherited, Metadata, Scope, SinceLevel,
+    SinceReader, Snapshot, write,
 };
 use transect_sys::file::query_attributes;
 use transect_testkit::{TempDir, wait_until};
@@ -87,13 +87,33 @@ impl Fixture {
         level: SinceLevel,
         fields: FieldMask,
     ) -> Result<Baseline, String> {
+        self.any_base(root, identity, level, fields, None)
+    }
+
+    /// Returns the snapshot for a walk that gets a report of what changed.
+    fn base_with_changes(&self, level: SinceLevel, mut inodes: Vec<u64>) -> Baseline {
+        inodes.sort_unstable();
+        let changes = Some(Changes::new(7, device(&self.root()), inodes));
+        let base = self.any_base(&self.root(), "this one", level, COLUMNS, changes);
+        base.expect("a snapshot that fits")
+    }
+
+    fn any_base(
+        &self,
+        root: &Path,
+        identity: &str,
+        level: SinceLevel,
+        fields: FieldMask,
+        changes: Option<Changes>,
+    ) -> Result<Baseline, String> {
         let mut bytes = Vec::new();
         write(&self.table, &self.metadata, &Cancel::new(), &mut bytes).expect("a snapshot");
         let snapshot = Snapshot::new(bytes).expect("a snapshot");
         let file_system = FileSystem::new(device(&self.root()), identity.to_owned());
         let roots = vec![BaselineRoot::new(root.to_owned(), root.to_owned(), file_system)];
         let now = self.metadata.started.unwrap_or(0) + SECOND;
-        Baseline::new(&snapshot, roots, level, fields, now).map_err(|error| error.to_string())
+        Baseline::with_changes(&snapshot, roots, level, fields, now, changes)
+            .map_err(|error| error.to_string())
     }
 
     /// Reads the tree again.
@@ -147,11 +167,27 @@ fn shown(of: &Attributes) -> String {
     format!("{:?} {times:?} {sizes:?} {owner:?}", of.file_type())
 }
 
+/// Returns the inodes that changed since the snapshot, as a file system would report them: a full read shows them.
+fn changed(fixture: &Fixture, full: &Table) -> Vec<u64> {
+    let times = |table: &Table| -> BTreeMap<u64, i64> {
+        let all = table.iter().map(|row| table.attributes(row));
+        all.filter_map(|of| of.inode().zip(of.ctime())).collect()
+    };
+    let before = times(&fixture.table);
+    let new = times(full).into_iter().filter(|(inode, time)| before.get(inode) != Some(time));
+    new.map(|(inode, _)| inode).collect()
+}
+
 /// Checks both levels against a full read; returns what was inherited at the level of names.
 fn assert_equal_to_a_full_read(fixture: &Fixture) -> Inherited {
     let full = read(&fixture.root());
     let (again, _) = fixture.read(SinceLevel::Attributes);
     assert_eq!(facts(&again), facts(&full));
+    for &level in SinceLevel::ALL {
+        let (again, _) =
+            fixture.read_since(fixture.base_with_changes(level, changed(fixture, &full)));
+        assert_eq!(facts(&again), facts(&full), "changes are reported, {level:?}");
+    }
     let (names, inherited) = fixture.read(SinceLevel::Names);
     let (names, full) = (attributes(&names), attributes(&full));
     let before = attributes(&fixture.table);
@@ -177,6 +213,47 @@ fn since_attributes_that_were_not_loaded_are_queried() {
         assert_eq!(facts(&table), full);
         assert_eq!(inherited.directories > 0, is_inherited);
     }
+}
+
+/// Only what is reported is listed or queried: a change that is not reported stays hidden. So a report of everything that
+/// changed gives a full read, at both levels, also where times are too new to prove anything.
+#[test]
+fn since_reported_changes_and_nothing_else_read() {
+    let mut fixture = Fixture::new(make);
+    fixture.metadata.started = fixture.metadata.started.map(|it| it - 10 * SECOND);
+    let (root, before) = (fixture.root(), facts(&fixture.table));
+    let file = |path: &PathBuf| path.is_file() && !path.is_symlink();
+    let files: Vec<PathBuf> = before.keys().filter(|path| file(path)).cloned().collect();
+    let directories: Vec<PathBuf> = before.keys().filter(|path| path.is_dir()).cloned().collect();
+    let [changed, hidden] = [&files[0], &files[files.len() - 1]];
+    fs::write(changed, "changed and reported").expect("a temporary tree");
+    fs::write(hidden, "changed, and not reported").expect("a temporary tree");
+    fs::write(directories[1].join("new"), "").expect("a temporary tree");
+    let inode = |path: &Path| {
+        let found = query_attributes(path, FieldMask::INODE, false);
+        found.ok().and_then(|it| it.inode()).expect("an attribute that Linux reports")
+    };
+    let read_again = |inodes: &[u64]| {
+        let mut tables = SinceLevel::ALL.iter().map(|&level| {
+            let base = fixture.base_with_changes(level, inodes.to_vec());
+            let (table, inherited) = fixture.read_since(base);
+            assert_eq!(inherited.since_generation, Some(7));
+            assert_eq!(inherited.older_entries(), 0);
+            assert!(inherited.entries > 0 && inherited.directories > 0, "{inherited:?}");
+            facts(&table)
+        });
+        let (first, second) = (tables.next(), tables.next());
+        assert_eq!(first, second, "both levels");
+        first.expect("two levels")
+    };
+    let reported = [inode(changed), inode(&directories[1]), inode(&directories[1].join("new"))];
+    let full = facts(&read(&root));
+    let found = read_again(&reported);
+    assert_eq!(found[changed], full[changed]);
+    assert_ne!(found[hidden], full[hidden]);
+    assert_eq!(found[hidden], before[hidden]);
+    assert!(found.keys().eq(full.keys()));
+    assert_eq!(read_again(&[&reported[..], &[inode(hidden)]].concat()), full);
 }
 
 /// A change of a tree. Numbers choose among the paths of the snapshot.

@@ -20,6 +20,7 @@
 mod aligned;
 #[cfg(target_os = "linux")]
 mod btrfs;
+mod changes;
 mod contents;
 mod disk;
 mod error;
@@ -28,9 +29,9 @@ mod index;
 mod inode_table;
 #[cfg(target_os = "linux")]
 mod mounted;
-mod ntfs;
 #[cfg(windows)]
 mod mounted_ntfs;
+mod ntfs;
 mod open_volume;
 mod partitions;
 mod prefetch;
@@ -55,13 +56,12 @@ use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::Volume;
 
+pub use changes::VolumeChanges;
 pub use disk::{partitions_in, read_journal, reader_of};
 use error::{invalid, same_error};
 use index::{Position, VolumeIndex};
 #[cfg(target_os = "linux")]
 use mounted::Live;
-#[cfg(target_os = "linux")]
-pub use mounted::{BtrfsChanges, btrfs_changes, btrfs_generation};
 pub use ntfs::change_journal::{JournalChange, JournalCounts, reasons};
 use open_volume::{OpenVolume, Place, TableDirectory};
 pub(crate) use shared::OpenVolumes;
@@ -106,6 +106,38 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
             let text = "it is not an image or a device with ext4, ext3, ext2 or NTFS";
             Err(io::Error::new(io::ErrorKind::Unsupported, text))
         }
+    }
+}
+
+/// Returns the generation of the volume that a directory is the top of: changes from now on can be found later with
+/// [`changes_below`]. Waits until the volume is written. `None` if changes cannot be found: see there.
+pub fn generation(top: &Path) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return mounted::generation(top).ok();
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = top;
+        None
+    }
+}
+
+/// Returns what changed below the top directory of a volume since [`generation`] returned `since`. Some changes of the time
+/// before that may be among them.
+///
+/// The caller must know that it is the same volume
+/// ([`file_system_identity`](crate::host::file_system_identity) differs otherwise).
+///
+/// # Errors
+/// The directory is not the top of a subvolume of Btrfs, or something is mounted below it; this process may not list every
+/// directory of it, or lacks `CAP_SYS_ADMIN`; `since` is in the future, as the file system was replaced by an
+/// earlier state; the system's error.
+pub fn changes_below(top: &Path, since: u64) -> io::Result<VolumeChanges> {
+    #[cfg(target_os = "linux")]
+    return mounted::changes_below(top, since);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (top, since);
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

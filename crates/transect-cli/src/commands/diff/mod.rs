@@ -59,7 +59,8 @@ pub(crate) fn show(args: &ComparisonArgs, sides: &Sides) -> Result<ExitStatus, C
 
 /// Reports that changes of files may be missing, because a tree was not queried completely.
 fn note_inherited(name: &str, metadata: &Metadata) {
-    let Some(inherited) = metadata.inherited.as_ref().filter(|it| it.entries > 0) else { return };
+    let inherited = metadata.inherited.as_ref().filter(|it| it.older_entries() > 0);
+    let Some(inherited) = inherited else { return };
     let oldest = TimeFormatter::for_fields(FieldMask::MTIME).text(inherited.oldest);
     let entries = counted(inherited.entries, "entry", "entries");
     output::note(&format!(

@@ -19,7 +19,7 @@ pub(super) struct Point {
 impl Point {
     /// Returns whether attributes of entries were taken from an earlier snapshot.
     pub(super) fn has_inherited(&self) -> bool {
-        self.metadata.inherited.as_ref().is_some_and(|it| it.entries > 0)
+        self.metadata.inherited.as_ref().is_some_and(|it| it.older_entries() > 0)
     }
 }
 

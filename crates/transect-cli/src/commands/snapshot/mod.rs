@@ -60,6 +60,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let since = Since::of(&args.since, roots, follow, FieldMask::all())?;
     // Another snapshot can be read since this one, too.
     let fields = since.as_ref().map_or(fields, |since| fields | since.fields());
+    let generation = generation(&options.roots, since.as_ref());
     let (table, outcome) = walk(options, fields, args.errors, since.as_ref(), &cancel, &progress)?;
     drop(line);
     output::show_errors(table.diagnostics(), args.errors);
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
         return Ok(end);
     }
     let mut metadata = metadata(&table, &outcome, Some(started), scope(&args.walk.filter));
+    set_generation(&mut metadata, generation);
     metadata.inherited = since.as_ref().map(Since::inherited);
     let mut size = 0;
     let written = output::file::write(&args.output, |out| {
@@ -94,6 +96,22 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
 pub(crate) fn interrupted() -> ExitStatus {
     output::note("interrupted: nothing was stored");
     ExitStatus::Interrupted
+}
+
+/// Returns the generation from which on a later walk has to know changes, before these roots are walked: of the file
+/// system of the only root, if it has one.
+pub(crate) fn generation(roots: &[PathBuf], since: Option<&Since>) -> Option<u64> {
+    match since {
+        Some(since) => since.generation(),
+        None => Since::current_generation(roots.iter()),
+    }
+}
+
+/// Stores the generation.
+pub(crate) fn set_generation(metadata: &mut Metadata, generation: Option<u64>) {
+    if let [file_system] = &mut metadata.file_systems[..] {
+        file_system.generation = generation;
+    }
 }
 
 /// Reads a tree into a table, where possible with the help of a snapshot.

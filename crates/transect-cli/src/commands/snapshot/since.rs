@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use transect::{Error, FieldMask, Outcome, ScanPlan, Sink};
 use transect_snapshot::{
-    Baseline, BaselineRoot, FileSystem, Inherited, Metadata, SinceLevel, SinceReader, Snapshot,
+    Baseline, BaselineRoot, Changes, FileSystem, Inherited, Metadata, SinceLevel, SinceReader,
+    Snapshot, generation_of,
 };
+use transect_sys::volume_reader::{VolumeChanges, changes_below};
 
 use super::{absolute, now, open};
 use crate::args::SinceArgs;
@@ -23,6 +25,8 @@ const LAST: &str = "last";
 pub(crate) struct Since {
     base: Arc<Baseline>,
     fields: FieldMask,
+    /// See [`Since::generation`].
+    generation: Option<u64>,
 }
 
 impl Since {
@@ -92,10 +96,35 @@ impl Since {
     ) -> Result<Self, CliError> {
         let roots = roots.into_iter().map(|root| stored_root(root, snapshot.metadata()));
         let roots = roots.collect::<Result<Vec<_>, _>>()?;
-        let base = Baseline::new(snapshot, roots, level, fields, now()).map_err(|error| {
+        let changes = changes(&roots, snapshot.metadata());
+        let generation = match (&changes, level) {
+            (Some(found), _) => Some(found.generation),
+            (None, SinceLevel::Attributes) => {
+                Self::current_generation(roots.iter().map(|root| &root.named))
+            }
+            // What is inherited may be older.
+            (None, SinceLevel::Names) => None,
+        };
+        let changes = changes.map(|it| Changes::new(it.since, it.device, it.inodes));
+        let base = Baseline::with_changes(snapshot, roots, level, fields, now(), changes);
+        let base = base.map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
         })?;
-        Ok(Self { base: Arc::new(base), fields: snapshot.metadata().fields() })
+        Ok(Self { base: Arc::new(base), fields: snapshot.metadata().fields(), generation })
+    }
+
+    /// Returns the current generation of the file system of the only root, if it has one.
+    pub(crate) fn current_generation<'a>(
+        mut roots: impl Iterator<Item = &'a PathBuf>,
+    ) -> Option<u64> {
+        let root = roots.next().filter(|_| roots.next().is_none())?;
+        transect_sys::volume_reader::generation(root)
+    }
+
+    /// Returns the generation from which on a later walk has to know changes; `None` if what is inherited may
+    /// be older, or the file system has no generations.
+    pub(crate) fn generation(&self) -> Option<u64> {
+        self.generation
     }
 
     /// Returns the attributes that the snapshot has.
@@ -131,9 +160,18 @@ impl Since {
 
 impl From<Inherited> for InheritedObject {
     fn from(inherited: Inherited) -> Self {
-        let Inherited { level, taken, oldest, directories, entries, .. } = inherited;
-        Self { level, taken, oldest, directories, entries }
+        let Inherited { level, taken, oldest, directories, entries, since_generation, .. } =
+            inherited;
+        Self { level, taken, oldest, directories, entries, since_generation }
     }
+}
+
+/// Returns what changed since a snapshot, if the file system of the only root reports it.
+fn changes(roots: &[BaselineRoot], metadata: &Metadata) -> Option<VolumeChanges> {
+    let [root] = roots else { return None };
+    let since = generation_of(metadata, root)?;
+    let found = changes_below(&root.named, since).ok()?;
+    (found.device == root.file_system.device).then_some(found)
 }
 
 /// Returns the last snapshot that was kept of a root.

@@ -143,22 +143,14 @@ fn btrfs_changes_only_what_changed_since() {
         crate::file::query_attributes(&at.join(path), FieldMask::FILE_ID, false).unwrap().file_id()
     };
     let inode = |path: &str| id(path).unwrap().inode;
-    // The transaction before the change is found, too: only the marker changes in it.
-    let mark = || {
-        fs::write(at.join("other/marker"), "content").unwrap();
-        rustix::fs::syncfs(fs::File::open(at).unwrap()).unwrap();
-        btrfs_generation(at).unwrap()
-    };
+    let since = Cell::new(generation(at).unwrap());
     let changed = |change: &dyn Fn()| {
-        let since = mark();
         change();
-        let found = btrfs_changes(at, since).unwrap();
-        assert!(found.generation >= since && found.inodes.is_sorted());
+        let found = changes_below(at, since.get()).unwrap();
+        assert!(found.generation >= since.replace(found.generation) && found.inodes.is_sorted());
         assert_eq!(found.device, id(".").unwrap().device);
-        let marker = [inode("other"), inode("other/marker")];
-        found.inodes.into_iter().filter(|it| !marker.contains(it)).collect::<Vec<_>>()
+        found.inodes
     };
-    mark();
     let none: [u64; 0] = [];
     assert_eq!(changed(&|| {}), none);
     assert_eq!(changed(&|| fs::write(at.join("a/7"), "new").unwrap()), [inode("a/7")]);
@@ -174,16 +166,24 @@ fn btrfs_changes_only_what_changed_since() {
         none,
         "a subvolume has its own"
     );
-    let sub = btrfs_changes(&at.join("sub"), 0).unwrap();
+    let sub = changes_below(&at.join("sub"), 0).unwrap();
     assert_eq!(sub.inodes, [256, inode("sub/file")]);
-    let ahead = btrfs_changes(at, sub.generation + 1000).unwrap_err();
+    let ahead = changes_below(at, sub.generation + 1000).unwrap_err();
     assert_eq!(ahead.kind(), io::ErrorKind::InvalidInput, "{ahead}");
-    let other = btrfs_generation(Path::new("/proc")).unwrap_err();
-    assert!(other.to_string().contains("not on a Btrfs"), "{other}");
+    let refusal = |path: &Path| changes_below(path, 0).unwrap_err().to_string();
+    let other = refusal(Path::new("/proc"));
+    assert!(other.contains("it is not on a volume with"), "{other}");
+    let part = refusal(&at.join("a"));
+    assert!(part.contains("it is not the top of a subvolume"), "{part}");
+    let covering = Mount::tmpfs("1M", &at.join("a/b")).unwrap();
+    let covered = refusal(at);
+    assert!(covered.contains("/a/b' is mounted below it"), "{covered}");
+    assert!(generation(at).is_err(), "its changes could not be found either");
+    drop(covering);
     let path = at.to_owned();
     let refused = std::thread::spawn(move || {
         drop_capabilities(0);
-        btrfs_changes(&path, 0).unwrap_err()
+        changes_below(&path, 0).unwrap_err()
     });
     assert_eq!(refused.join().unwrap().kind(), io::ErrorKind::PermissionDenied);
 }

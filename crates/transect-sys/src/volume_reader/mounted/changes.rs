@@ -1,64 +1,68 @@
 //! What changed on a subvolume of Btrfs since an earlier time, without reading the rest.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
-use crate::linux::{GetdentsReader, StatCall, btrfs_info};
+use crate::linux::{GetdentsReader, ListingHandle, StatCall, btrfs_info, mounts};
+use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 
 use super::super::btrfs;
-use super::{directory, settle};
+use super::super::changes::VolumeChanges;
+use super::super::error::unsupported;
+use super::directory::MountedDirectory;
+use super::{directory, path_of_open, settle};
 
-/// The inodes of a subvolume that changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BtrfsChanges {
-    /// The device number of the subvolume. It may differ when it is mounted again.
-    pub device: u64,
-    /// The inode numbers of files and directories, in ascending order. A directory changes when an entry is added to it,
-    /// removed from it or renamed in it; a file also when another name leads to it. Deleted ones are missing.
-    pub inodes: Vec<u64>,
-    /// The generation to find later changes from.
-    pub generation: u64,
-}
-
-/// Returns the current generation of the Btrfs that a directory is on. Changes from now on are in this generation
-/// or a later one.
+/// Returns the generation from which on changes can be found: all later ones are in it or in later ones.
 ///
 /// # Errors
-/// It is not on a Btrfs; the kernel is older than Linux 5.10; the system's error.
-pub fn btrfs_generation(directory: &Path) -> io::Result<u64> {
-    let info = btrfs_info(File::open(directory)?.as_fd());
-    let info = info.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::NOTTY) => io::Error::new(io::ErrorKind::Unsupported, "it is not on a Btrfs"),
-        _ => error,
-    })?;
-    Ok(info.generation)
+/// Those of [`changes_below`], which cannot find them then.
+pub(in super::super) fn generation(top: &Path) -> io::Result<u64> {
+    next_generation(&open_top(top)?.root)
 }
 
-/// Returns what changed on the subvolume that a directory is on since [`btrfs_generation`] returned `since`. Some changes
-/// of the time before that may be among them. Takes as long as reading the parts of the tree that are new.
-///
-/// A generation belongs to one file system: the caller must know that it is the same one, and the same subvolume
-/// ([`file_system_identity`](crate::linux::file_system_identity) differs otherwise).
+/// Returns what changed on the subvolume that a directory is the top of since [`generation`] returned `since`. Takes as long as
+/// reading the parts of the tree that are new.
 ///
 /// # Errors
-/// The directory is not on a Btrfs; this process may not list every directory of it, or lacks `CAP_SYS_ADMIN`;
-/// `since` is in the future, as the file system was replaced by an earlier state; the system's error.
-pub fn btrfs_changes(directory: &Path, since: u64) -> io::Result<BtrfsChanges> {
-    // Changes that are found now may be found again, but none is missed.
-    let generation = btrfs_generation(directory)?;
+/// Those of [`changes_below`](super::super::changes_below).
+pub(in super::super) fn changes_below(top: &Path, since: u64) -> io::Result<VolumeChanges> {
+    let found = open_top(top)?;
+    // Changes that are made before the search are found now, and again later.
+    let generation = next_generation(&found.root)?;
     if since > generation {
         let text = format!("it is at generation {generation}, before {since}");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
-    let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
-    let found = directory::open(&mut live, directory, true)?;
-    settle(&found.root)?;
     let inodes = btrfs::changed_after(found.root.as_fd(), since.saturating_sub(1))?;
-    Ok(BtrfsChanges { device: found.id.device, inodes, generation })
+    Ok(VolumeChanges { device: found.id.device, inodes, since, generation })
+}
+
+/// Writes everything that changed until now, and returns the first generation that later changes are in.
+fn next_generation(directory: &ListingHandle) -> io::Result<u64> {
+    let last_begun = btrfs_info(directory.as_fd())?.generation;
+    // It is committed now, if it was not before.
+    settle(directory)?;
+    Ok(last_begun.saturating_add(1))
+}
+
+/// Opens the top directory of a subvolume.
+fn open_top(path: &Path) -> io::Result<MountedDirectory> {
+    let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
+    let found = directory::open(&mut live, path, true)?;
+    if found.reader != ReaderKind::Btrfs || found.id.inode != btrfs::ROOT {
+        return Err(unsupported("it is not the top of a subvolume of Btrfs".to_owned()));
+    }
+    if let Some(covering) = mounted_below(&found.root)? {
+        return Err(unsupported(format!("'{}' is mounted below it", covering.display())));
+    }
+    Ok(found)
+}
+
+/// Returns where another file system is mounted below a directory.
+fn mounted_below(directory: &ListingHandle) -> io::Result<Option<PathBuf>> {
+    let path = path_of_open(directory)?;
+    let mut points = mounts()?.into_iter().map(|mount| mount.point);
+    Ok(points.find(|point| *point != path && point.starts_with(&path)))
 }

@@ -39,7 +39,7 @@ use super::open_volume::{LiveDirectory, OpenVolume, Place, TableDirectory};
 use super::shared::OpenVolumes;
 use super::threads::Effort;
 use super::{btrfs, ext4};
-pub use changes::{BtrfsChanges, btrfs_changes, btrfs_generation};
+pub(super) use changes::{changes_below, generation};
 use directory::MountedDirectory;
 
 /// The kernel's times of changes lag behind the clock by up to a tick: 10 ms at most.
@@ -80,7 +80,7 @@ fn doubt_covered(
     index: &VolumeIndex,
     doubtful: &mut [bool],
 ) -> io::Result<()> {
-    let root = std::fs::read_link(format!("/proc/self/fd/{}", root.as_fd().as_raw_fd()))?;
+    let root = path_of_open(root)?;
     for mount in mounts()? {
         let Ok(below) = mount.point.strip_prefix(&root) else { continue };
         let mut at = index.top();
@@ -94,6 +94,11 @@ fn doubt_covered(
         }
     }
     Ok(())
+}
+
+/// Returns the path of an open directory.
+fn path_of_open(directory: &ListingHandle) -> io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()))
 }
 
 /// Tables, and for each directory whether they may not have what it holds now.

@@ -327,7 +327,9 @@ impl<'h> PageWriter<'h> {
             (false, 0) => (" class=\"bad\"", "partial".to_owned()),
             (false, _) => (" class=\"bad\"", format!("partial: {errors}")),
         };
-        if let Some(inherited) = point.metadata.inherited.as_ref().filter(|it| it.entries > 0) {
+        if let Some(inherited) =
+            point.metadata.inherited.as_ref().filter(|it| it.older_entries() > 0)
+        {
             let entries = counted(inherited.entries, "entry", "entries");
             let oldest = self.times.text(inherited.oldest);
             let _ = write!(state, "; attributes of {entries} from {oldest}");
