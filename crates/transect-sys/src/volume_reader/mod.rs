@@ -454,14 +454,14 @@ impl Reader for VolumeReader {
     }
 }
 
-/// Returns a name of a volume. Where names are not bytes (Windows), invalid UTF-8 is replaced.
+/// Returns a name of a volume. What cannot be a name on this system is replaced.
 fn name_of(bytes: &[u8]) -> Cow<'_, OsStr> {
     #[cfg(unix)]
     return Cow::Borrowed(crate::name::from_bytes(bytes));
     #[cfg(not(unix))]
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(name) => Cow::Borrowed(OsStr::new(name)),
-        Cow::Owned(name) => Cow::Owned(name.into()),
+    match std::str::from_utf8(bytes) {
+        Ok(name) => Cow::Borrowed(OsStr::new(name)),
+        Err(_) => Cow::Owned(crate::name::name_from_bytes(bytes.to_vec())),
     }
 }
 
