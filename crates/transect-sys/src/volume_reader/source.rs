@@ -102,6 +102,6 @@ impl Fields<'_> {
     }
 
     fn array<const N: usize>(self, at: usize) -> Option<[u8; N]> {
-        self.0.get(at..)?.first_chunk().copied()
+        self.0.get(at..at.checked_add(N)?)?.first_chunk().copied()
     }
 }

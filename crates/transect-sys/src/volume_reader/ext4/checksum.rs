@@ -31,6 +31,25 @@ fn short_crc32c(seed: u32, bytes: &[u8]) -> u32 {
     rest.iter().fold(crc, |crc, &byte| _mm_crc32_u8(crc, byte))
 }
 
+/// Continues a CRC32C with words of eight bytes.
+#[inline]
+pub(super) fn crc32c_of_words<const N: usize>(seed: u32, words: &[u64; N]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("sse4.2") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { hardware_crc32c(seed, words) };
+    }
+    words.iter().fold(seed, |crc, word| crc32c(crc, &word.to_le_bytes()))
+}
+
+/// The number of words is known, so that there is nothing but the instruction that does it.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.2")]
+fn hardware_crc32c<const N: usize>(seed: u32, words: &[u64; N]) -> u32 {
+    let add = |crc, word: &u64| std::arch::x86_64::_mm_crc32_u64(crc, *word);
+    words.iter().fold(seed.into(), add) as u32
+}
+
 /// Continues a CRC16 (polynomial 0x8005, reflected), which protects group descriptors where there is
 /// no CRC32C.
 pub(super) fn crc16(seed: u16, bytes: &[u8]) -> u16 {
@@ -49,6 +68,13 @@ mod tests {
         // CRC-32/ISCSI is inverted at the end, CRC-16/ARC begins with 0.
         assert_eq!(!crc32c(!0, b"123456789"), 0xE306_9283);
         assert_eq!(crc16(0, b"123456789"), 0xBB3D);
+    }
+
+    #[test]
+    fn crc32c_of_words_that_of_their_bytes() {
+        let words = [0, 1, u64::MAX, 0x0123_4567_89AB_CDEF];
+        let bytes = words.map(u64::to_le_bytes);
+        assert_eq!(crc32c_of_words(7, &words), crc32c(7, bytes.as_flattened()));
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub(super) fn read<S: ReadAt + ?Sized>(
     threads: usize,
 ) -> Vec<Names> {
     let mut runs = std::mem::take(&mut inodes.runs);
-    runs.sort_unstable_by_key(|run| run.physical);
+    // Those of each thread are in order already: a stable sort merges such runs.
+    runs.sort_by_key(|run| run.physical);
     let reader = Reader { source, superblock, directories: &inodes.directories };
     // One thread may read more than the others.
     let room = inodes.in_use / threads / 4 * 5 * EXPECTED_ENTRY;

@@ -61,10 +61,14 @@ impl Records<'_> {
         let has_type = self.superblock.has_incompat(incompat::FILE_TYPE);
         let damaged = || invalid("a record of the directory is damaged".to_owned());
         while !records.is_empty() {
-            let fields = Fields(records);
-            let (inode, length) = (fields.u32(0), self.record_length(fields.u16(4)));
-            let name_length = usize::from(fields.u8(6));
-            if length < 8 + name_length || length % 4 != 0 || length > records.len() {
+            let Some(&[a, b, c, d, low, high, name_length, file_type]) = records.first_chunk()
+            else {
+                return Err(damaged());
+            };
+            let inode = u32::from_le_bytes([a, b, c, d]);
+            let length = self.record_length(u16::from_le_bytes([low, high]));
+            let name_length = usize::from(name_length);
+            if length < 8 + name_length || !length.is_multiple_of(4) || length > records.len() {
                 return Err(damaged());
             }
             let name = &records[8..8 + name_length];
@@ -72,7 +76,7 @@ impl Records<'_> {
             if inode == 0 || name == b"." || name == b".." {
                 continue;
             }
-            let file_type = if has_type { fields.u8(7) & 0x7 } else { TYPE_UNKNOWN };
+            let file_type = if has_type { file_type & 0x7 } else { TYPE_UNKNOWN };
             let may_be_directory = matches!(file_type, TYPE_DIRECTORY | TYPE_UNKNOWN);
             if self.encrypted {
                 names.push(encoded(name).as_bytes(), inode, may_be_directory);
@@ -102,13 +106,18 @@ fn is_possible(name: &[u8]) -> bool {
     // The highest bit of the lowest byte that is zero, and perhaps of some behind it.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
     let found = |word: u64| zeros(word) | zeros(word ^ (ONES * u64::from(b'/')));
+    let found_in = |word: &[u8; 8]| found(u64::from_le_bytes(*word));
     let (words, rest) = name.as_chunks();
-    let mut last = [b'.'; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let all = words
-        .iter()
-        .fold(found(u64::from_le_bytes(last)), |all, word| all | found(u64::from_le_bytes(*word)));
-    all == 0 && !name.is_empty()
+    // The last word may have some bytes of the one before it.
+    let in_last = name.last_chunk().map_or_else(
+        || {
+            let mut last = [b'.'; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            found_in(&last)
+        },
+        found_in,
+    );
+    words.iter().fold(in_last, |all, word| all | found_in(word)) == 0 && !name.is_empty()
 }
 
 /// Returns encrypted bytes as text: hexadecimal digits. A name may have 255 bytes, so that of a longer one

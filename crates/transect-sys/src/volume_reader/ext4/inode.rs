@@ -7,7 +7,7 @@ use crate::attributes::FileType;
 
 use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
-use super::checksum::crc32c;
+use super::checksum::{crc32c, crc32c_of_words};
 use super::superblock::{Superblock, incompat, ro_compat};
 
 /// Flags of an inode.
@@ -20,30 +20,52 @@ pub(super) mod flag {
 
 /// The length of an inode without the fields that came later.
 const OLD_LENGTH: usize = 128;
+const OLD_WORDS: usize = OLD_LENGTH / 8;
 /// The field with the beginning of the content, or of its description.
 const CONTENT: std::ops::Range<usize> = 0x28..0x64;
 const XATTR_MAGIC: u32 = 0xEA02_0000;
 const XATTR_SYSTEM: u8 = 7;
 
+/// Sets words to those of a part of an inode.
+fn set_words(words: &mut [u64], part: &[u8; OLD_LENGTH]) {
+    for (word, bytes) in words.iter_mut().zip(part.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+}
+
 /// An inode as it is stored.
 #[derive(Clone, Copy)]
 pub(super) struct Inode<'a> {
     number: u32,
-    bytes: &'a [u8],
+    old: &'a [u8; OLD_LENGTH],
+    /// The fields that came later, if any.
+    later: &'a [u8],
 }
 
 impl<'a> Inode<'a> {
     /// `bytes` are at least 128.
     pub(super) fn new(number: u32, bytes: &'a [u8]) -> Self {
-        Self { number, bytes }
+        let (old, later) = bytes.split_first_chunk().expect("BUG: an inode is too short");
+        Self { number, old, later }
     }
 
     pub(super) fn number(self) -> u32 {
         self.number
     }
 
+    /// Returns the fields that all inodes have.
     fn fields(self) -> Fields<'a> {
-        Fields(self.bytes)
+        Fields(self.old)
+    }
+
+    /// Returns a field that came later, which has four bytes.
+    fn later_u32(self, at: usize) -> u32 {
+        Fields(self.later).u32(at - OLD_LENGTH)
+    }
+
+    /// Returns the length of the fields that came later, as far as they are in use.
+    fn later_length(self) -> usize {
+        Fields(self.later).u16(0).into()
     }
 
     /// Returns whether it stands for a file that has a name.
@@ -61,44 +83,56 @@ impl<'a> Inode<'a> {
 
     /// Returns the beginning of the content, or of its description: 60 bytes.
     pub(super) fn content(self) -> &'a [u8] {
-        &self.bytes[CONTENT]
+        &self.old[CONTENT]
+    }
+
+    /// Returns what the checksums of its metadata begin with: its number and its generation.
+    fn identity(self) -> u64 {
+        u64::from(self.number) | u64::from(self.fields().u32(0x64)) << 32
     }
 
     /// Returns the beginning of the checksums of its other metadata.
     pub(super) fn seed(self, superblock: &Superblock) -> u32 {
-        let (number, generation) = (self.number, self.fields().u32(0x64));
-        let both = u64::from(number) | u64::from(generation) << 32;
-        crc32c(superblock.seed, &both.to_le_bytes())
+        crc32c_of_words(superblock.seed, &[self.identity()])
     }
 
     pub(super) fn checksum_is_right(self, superblock: &Superblock) -> bool {
         if !superblock.has_checksums() {
             return true;
         }
-        // It covers its own two halves as zeros.
-        let fields = self.fields();
-        let (low, high) = (fields.u16(0x7C), u32::from(fields.u16(0x82)));
-        let around_low = fields.u64(0x78) & !(0xFFFF << 32);
-        let crc = crc32c(self.seed(superblock), &self.bytes[..0x78]);
-        let crc = crc32c(crc, &around_low.to_le_bytes());
-        let Some(rest) = self.bytes.get(0x88..) else { return crc as u16 == low };
+        // It covers its own two halves as zeros. All words are given at once: so the processor is soon done with the
+        // instructions of one inode, and begins with the next before the first checksum is there.
+        let mut words = [0; 1 + 2 * OLD_WORDS];
+        words[0] = self.identity();
+        set_words(&mut words[1..=OLD_WORDS], self.old);
+        words[1 + 0x78 / 8] &= !(0xFFFF << 32);
+        let low = self.fields().u16(0x7C);
+        let Some((later, more)) = self.later.split_first_chunk() else {
+            let old: &[u64; 1 + OLD_WORDS] = words.first_chunk().expect("BUG: there are more");
+            return crc32c_of_words(superblock.seed, old) as u16 == low;
+        };
+        set_words(&mut words[1 + OLD_WORDS..], later);
+        let high = (self.later_u32(0x80) >> 16) as u16;
         let has_high = self.has_field(0x82, 2);
-        let around_high = fields.u64(0x80) & if has_high { !(0xFFFF << 16) } else { !0 };
-        let crc = crc32c(crc32c(crc, &around_high.to_le_bytes()), rest);
-        if has_high { crc == high << 16 | u32::from(low) } else { crc as u16 == low }
+        if has_high {
+            words[1 + OLD_WORDS] &= !(0xFFFF << 16);
+        }
+        let crc = crc32c_of_words(superblock.seed, &words);
+        let crc = more.chunks(OLD_LENGTH).fold(crc, crc32c);
+        crc as u16 == low && (!has_high || (crc >> 16) as u16 == high)
     }
 
     /// Returns a number that differs after the file changed: from all fields but the time of last access
     /// and the checksum.
     pub(super) fn stamp(self) -> u32 {
-        let crc = crc32c(crc32c(!0, &self.bytes[..0x8]), &self.bytes[0xC..0x7C]);
-        crc32c(crc, self.bytes.get(0x84..0x8C).unwrap_or(&[]))
+        let later = self.later.get(0x84 - OLD_LENGTH..0x8C - OLD_LENGTH).unwrap_or(&[]);
+        let crc = crc32c(crc32c(!0, &self.old[..0x8]), &self.old[0xC..0x7C]);
+        crc32c(crc, later)
     }
 
     /// Returns whether one of the fields that came later is in use.
     fn has_field(self, at: usize, length: usize) -> bool {
-        let extra = usize::from(self.fields().u16(OLD_LENGTH));
-        self.bytes.len() > OLD_LENGTH && at + length <= OLD_LENGTH + extra
+        !self.later.is_empty() && at + length <= OLD_LENGTH + self.later_length()
     }
 
     /// Returns the size in bytes.
@@ -131,12 +165,12 @@ impl<'a> Inode<'a> {
 
     /// Returns a time in nanoseconds since 1970 UTC. The field that came later has two more bits of
     /// seconds, and the nanoseconds.
-    fn time(self, seconds: usize, extra: usize) -> i64 {
-        let base = i64::from(self.fields().u32(seconds).cast_signed());
+    fn time(self, seconds: u32, extra: usize) -> i64 {
+        let base = i64::from(seconds.cast_signed());
         if !self.has_field(extra, 4) {
             return base * 1_000_000_000;
         }
-        let extra = self.fields().u32(extra);
+        let extra = self.later_u32(extra);
         let seconds = base + (i64::from(extra & 3) << 32);
         seconds.saturating_mul(1_000_000_000).saturating_add(i64::from(extra >> 2))
     }
@@ -147,7 +181,7 @@ impl<'a> Inode<'a> {
         let mut record = InodeRecord::default();
         record.size = self.size(superblock);
         record.allocated = self.allocated(superblock);
-        record.mtime = self.time(0x10, 0x88);
+        record.mtime = self.time(fields.u32(0x10), 0x88);
         let half = |low: usize, high: usize| {
             u32::from(fields.u16(low)) | u32::from(fields.u16(high)) << 16
         };
@@ -160,15 +194,19 @@ impl<'a> Inode<'a> {
 
     /// Returns the time of the last change.
     pub(super) fn ctime(self) -> i64 {
-        self.time(0xC, 0x84)
+        self.time(self.fields().u32(0xC), 0x84)
     }
 
     /// Returns all times but that of the content.
     pub(super) fn times(self) -> Times {
         Times {
             ctime: self.ctime(),
-            atime: self.time(0x8, 0x8C),
-            btime: if self.has_field(0x90, 4) { self.time(0x90, 0x94) } else { i64::MIN },
+            atime: self.time(self.fields().u32(0x8), 0x8C),
+            btime: if self.has_field(0x90, 4) {
+                self.time(self.later_u32(0x90), 0x94)
+            } else {
+                i64::MIN
+            },
         }
     }
 
@@ -176,8 +214,7 @@ impl<'a> Inode<'a> {
     ///
     /// Source: `fs/ext4/inline.c`, `fs/ext4/xattr.h` (`struct ext4_xattr_entry`).
     pub(super) fn inline_rest(self) -> Option<&'a [u8]> {
-        let begin = OLD_LENGTH + usize::from(self.fields().u16(OLD_LENGTH));
-        let all = self.bytes.get(begin..)?;
+        let all = self.later.get(self.later_length()..)?;
         if Fields(all).u32(0) != XATTR_MAGIC {
             return None;
         }

@@ -40,7 +40,7 @@ pub(super) struct Found {
 pub(super) struct Inodes {
     pub(super) table: InodeTable,
     pub(super) directories: Vec<Found>,
-    /// The blocks of the directories.
+    /// The blocks of the directories: those that one thread found after those of another, each in order.
     pub(super) runs: Vec<DirectoryRun>,
     /// Records that are in the inodes of directories.
     pub(super) inline: Vec<(u32, Vec<u8>)>,
@@ -97,6 +97,7 @@ pub(super) fn read<S: ReadAt + ?Sized>(
             let read = reader.read_group(group, &mut buffer, &mut part);
             part.groups.push((group.number, read));
         }
+        part.runs.sort_unstable_by_key(|run| run.physical);
         part
     };
     let parts = on_threads(effort.threads, work);
@@ -147,10 +148,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         let first = [part.runs.len(), part.inline.len(), part.errors.len()];
         let per_block = (self.superblock.block_size / self.superblock.inode_size) as usize;
         let bitmap = self.bitmap(group);
-        let is_used = |inode: usize| {
-            inode < group.used as usize
-                && bitmap.as_ref().is_none_or(|bits| bits[inode / 8] >> (inode % 8) & 1 != 0)
-        };
+        let is_used =
+            |inode: usize| inode < group.used as usize && bitmap[inode / 8] >> (inode % 8) & 1 != 0;
         let blocks = (group.used as usize).div_ceil(per_block);
         let has_used = |block: usize| (block * per_block..(block + 1) * per_block).any(is_used);
         // The device works on the next blocks while these inodes are read.
@@ -159,7 +158,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
             let offset = (group.table + run.start as u64) * block_size;
             self.source.prefetch(offset, run.len() as u64 * block_size);
         }
-        let mut are_right = Vec::new();
+        // The places of inodes in the group, and whether their checksums are right.
+        let mut checked = Vec::new();
         for run in runs(blocks, self.max_blocks(), has_used) {
             let length = run.len() * self.superblock.block_size as usize;
             let offset = (group.table + run.start as u64) * block_size;
@@ -171,13 +171,17 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
                 }
             };
             let first = group.number * self.superblock.inodes_per_group + 1;
-            let inodes = bytes.chunks_exact(self.superblock.inode_size as usize);
+            let inode_size = self.superblock.inode_size as usize;
+            let inodes = bytes.chunks_exact(inode_size);
             let inodes = (run.start * per_block..).zip(inodes).filter(|&(at, _)| is_used(at));
             let inodes = inodes.map(|(at, bytes)| (at, Inode::new(first + at as u32, bytes)));
             // In a loop that does nothing else, the processor calculates several checksums at once.
-            are_right.clear();
-            are_right.extend(inodes.clone().map(|(_, it)| it.checksum_is_right(self.superblock)));
-            for ((at, inode), &is_right) in inodes.zip(&are_right) {
+            checked.clear();
+            let used = inodes.filter(|(_, inode)| inode.is_used());
+            checked.extend(used.map(|(at, it)| (at, it.checksum_is_right(self.superblock))));
+            for &(at, is_right) in &checked {
+                let bytes = &bytes[(at - run.start * per_block) * inode_size..][..inode_size];
+                let inode = Inode::new(first + at as u32, bytes);
                 self.add(group, at, inode, is_right, &mut table, part);
             }
         }
@@ -214,11 +218,15 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         MAX_READ / self.superblock.block_size as usize
     }
 
-    /// Returns which inodes are in use; `None` if that is not known.
-    fn bitmap(&self, group: &Group) -> Option<Vec<u8>> {
-        let block_size = self.superblock.block_size;
-        let mut bits = vec![0; self.superblock.inodes_per_group.div_ceil(8) as usize];
-        let offset = group.bitmap * u64::from(block_size);
+    /// Returns which inodes are in use: all of them, if that is not known.
+    fn bitmap(&self, group: &Group) -> Vec<u8> {
+        let length = self.superblock.inodes_per_group.div_ceil(8) as usize;
+        self.read_bitmap(group, length).unwrap_or_else(|| vec![0xFF; length])
+    }
+
+    fn read_bitmap(&self, group: &Group, length: usize) -> Option<Vec<u8>> {
+        let mut bits = vec![0; length];
+        let offset = group.bitmap * u64::from(self.superblock.block_size);
         self.source.read_exact_at(offset, &mut bits).ok()?;
         if self.superblock.has_checksums() {
             let mask = if self.superblock.descriptor_size >= 64 { u32::MAX } else { 0xFFFF };
@@ -242,9 +250,6 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         part: &mut Part,
     ) {
         let superblock = self.superblock;
-        if !inode.is_used() {
-            return;
-        }
         let mut record = InodeRecord::default();
         record.set_role(Role::Damaged);
         if is_right {
@@ -295,8 +300,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
 
 /// Returns whether something changed at or after `since`. Small inodes store whole seconds.
 fn may_be_since(ctime: i64, since: i64) -> bool {
-    let latest = if ctime % 1_000_000_000 == 0 { 999_999_999 } else { 0 };
-    ctime.saturating_add(latest) >= since
+    ctime >= since || ctime.saturating_add(999_999_999) >= since && ctime % 1_000_000_000 == 0
 }
 
 /// Returns all blocks to read, as runs of at most `max`.
