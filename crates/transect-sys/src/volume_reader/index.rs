@@ -4,11 +4,13 @@
 //! what they find, in any order and on several threads; [`VolumeIndex`] answers as directories do.
 
 use std::io;
+use std::mem::take;
 
 use super::error::{invalid, same_error};
 use super::inode_table::{InodeRecord, InodeTable, Role, Times, with_room};
 use super::prefetch::prefetch;
 use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
+use super::threads::both;
 use crate::alternate_streams::AlternateStreams;
 use crate::attributes::{Attributes, FieldMask, FileType};
 
@@ -197,6 +199,12 @@ pub(super) fn record_of(inode_numbers: &[u64], inode_number: u64) -> Option<u32>
     inode_numbers.get(at).filter(|&&it| it == inode_number).map(|_| at as u32 + 1)
 }
 
+/// The record of a file.
+pub(super) struct Found<'a> {
+    pub(super) record: &'a InodeRecord,
+    times: Option<&'a Times>,
+}
+
 /// A place among the entries of a directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
@@ -208,18 +216,17 @@ pub(super) struct Position {
 
 /// Returns the segments of all parts by directory, in the order of their places in it; for each directory, the first of
 /// its segments, and one more at the end.
-fn sorted_segments(parts: &mut [Names], directories: usize) -> (Vec<Segment>, Vec<u32>) {
+fn sorted_segments(parts: Vec<Vec<Segment>>, directories: usize) -> (Vec<Segment>, Vec<u32>) {
     // Sorted by directory by counting. At first, each number is one place further than it belongs.
     let mut first = vec![0; directories + 2];
-    let all = || parts.iter().flat_map(|part| &part.segments);
-    all().for_each(|it| first[it.directory as usize + 2] += 1);
+    parts.iter().flatten().for_each(|it| first[it.directory as usize + 2] += 1);
     for at in 1..first.len() {
         first[at] += first[at - 1];
     }
     let none = Segment { first: 0, directory: 0, logical: 0, part: 0, count: 0 };
-    let mut segments = vec![none; all().count()];
+    let mut segments = vec![none; parts.iter().map(Vec::len).sum()];
     for (number, part) in (0..).zip(parts) {
-        for it in std::mem::take(&mut part.segments) {
+        for it in part {
             let next = &mut first[it.directory as usize + 1];
             segments[*next as usize] = Segment { part: number, ..it };
             *next += 1;
@@ -244,7 +251,10 @@ impl VolumeIndex {
         mut parts: Vec<Names>,
         mut errors: Vec<(u32, io::Error)>,
     ) -> Self {
-        let (segments, first_segment) = sorted_segments(&mut parts, directories.len());
+        let segments: Vec<_> = parts.iter_mut().map(|part| take(&mut part.segments)).collect();
+        let candidates = parts.iter_mut().map(|part| take(&mut part.candidates)).collect();
+        // One thread has one part of the records.
+        let (threads, count) = (inodes.parts.len(), directories.len());
         errors.sort_by_key(|(directory, _)| *directory);
         errors.dedup_by_key(|(directory, _)| *directory);
         let mut index = Self {
@@ -254,29 +264,34 @@ impl VolumeIndex {
             directories,
             errors,
             parts,
-            segments,
-            first_segment,
+            segments: Vec::new(),
+            first_segment: Vec::new(),
             subdirectories: Subdirectories::default(),
             top: None,
             alternate_streams: None,
         };
         index.top = index.directory(index.about.root);
-        index.subdirectories = index.find_subdirectories();
+        let (sorted, subdirectories) = both(
+            threads,
+            move || sorted_segments(segments, count),
+            || index.find_subdirectories(candidates),
+        );
+        (index.segments, index.first_segment) = sorted;
+        index.subdirectories = subdirectories;
         index
     }
 
     /// Returns which names lead to which directories. A directory that a second name leads to, or
     /// the top, is entered by its first name only: so there is no loop, whatever a volume claims.
-    fn find_subdirectories(&mut self) -> Subdirectories {
+    fn find_subdirectories(&self, candidates: Vec<Vec<Candidate>>) -> Subdirectories {
         let mut is_entered = vec![false; self.directories.len()];
         self.top.into_iter().for_each(|top| is_entered[top as usize] = true);
         let mut found = Vec::with_capacity(self.directories.len());
-        for part in 0..self.parts.len() {
-            for it in std::mem::take(&mut self.parts[part].candidates) {
+        for (part, candidates) in (0..).zip(candidates) {
+            for it in candidates {
                 let Candidate { prefix, offset, parent, inode } = it;
                 let Role::Directory(directory) = self.role(inode) else { continue };
                 if !std::mem::replace(&mut is_entered[directory as usize], true) {
-                    let part = part as u32;
                     found.push((parent, Subdirectory { prefix, offset, part, directory }));
                 }
             }
@@ -423,7 +438,7 @@ impl VolumeIndex {
     }
 
     /// Returns the next entry, name and inode number, and goes past it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&self, at: &mut Position) -> Option<(&[u8], u32)> {
         while at.segment < at.end {
             let segment = &self.segments[at.segment];
@@ -450,8 +465,8 @@ impl VolumeIndex {
     /// # Errors
     /// Its record is free, damaged, or could not be read.
     pub(super) fn attributes(&self, inode: u32) -> io::Result<Attributes> {
-        if let Some((attributes, _)) = self.trusted(inode) {
-            return Ok(attributes);
+        if let Some(found) = self.trusted(inode) {
+            return Ok(self.attributes_of(inode, &found));
         }
         Err(match self.role(inode) {
             Role::Damaged => self.wrong(inode, "is damaged: its checksum is wrong"),
@@ -460,27 +475,27 @@ impl VolumeIndex {
         })
     }
 
-    /// Returns the attributes and the role of a file whose record can be trusted.
+    /// Returns the record of a file, if it can be trusted.
     #[inline]
-    pub(super) fn trusted(&self, inode: u32) -> Option<(Attributes, Role)> {
+    pub(super) fn trusted(&self, inode: u32) -> Option<Found<'_>> {
         let (part, at) = self.inodes.find(inode)?;
         let record = part.records.get(at)?;
-        let role = record.role();
-        let is_trusted = matches!(role, Role::Entry | Role::Directory(_));
-        is_trusted.then(|| (self.known(inode, record, part.times.get(at).copied()), role))
+        let is_trusted = matches!(record.role(), Role::Entry | Role::Directory(_));
+        is_trusted.then(|| Found { record, times: part.times.get(at) })
     }
 
-    #[inline]
-    fn known(&self, inode: u32, record: &InodeRecord, times: Option<Times>) -> Attributes {
+    /// Returns the attributes in the record of an inode. Always inline: otherwise, they are copied twice.
+    #[inline(always)]
+    pub(super) fn attributes_of(&self, inode: u32, found: &Found<'_>) -> Attributes {
+        let &Found { record, times } = found;
         let mut known = self.about.fields;
         known.set(FieldMask::MTIME, record.mtime != i64::MIN);
-        let mut set = |field: FieldMask, time: fn(Times) -> i64| {
-            known.set(field, times.is_some_and(|times| time(times) != i64::MIN));
-        };
-        set(FieldMask::CTIME, |times| times.ctime);
-        set(FieldMask::ATIME, |times| times.atime);
-        set(FieldMask::BTIME, |times| times.btime);
-        let times = times.unwrap_or_default();
+        if let Some(times) = times {
+            known.set(FieldMask::CTIME, times.ctime != i64::MIN);
+            known.set(FieldMask::ATIME, times.atime != i64::MIN);
+            known.set(FieldMask::BTIME, times.btime != i64::MIN);
+        }
+        let times = times.copied().unwrap_or_default();
         let [owner_or_attributes, group_or_tag] = record.more;
         Attributes {
             known,

@@ -11,7 +11,7 @@ use crate::attributes::Attributes;
 #[cfg(target_os = "linux")]
 use crate::linux::ListingHandle;
 
-use super::index::VolumeIndex;
+use super::index::{Found, VolumeIndex};
 use super::inode_table::Role;
 
 /// A volume that was read.
@@ -115,27 +115,26 @@ impl OpenVolume {
     }
 
     /// Returns the attributes of a file; unknown ones, except for its number, if the tables may not have them.
-    #[inline]
+    ///
+    /// Always inline: otherwise, they are copied once more.
+    #[inline(always)]
     pub(super) fn attributes_or_unknown(&self, inode: u32) -> Attributes {
-        self.certain_attributes(inode).unwrap_or_else(|| {
-            let mut unknown = Attributes::default();
-            unknown.set_inode(self.index.inode_number(inode));
-            unknown
-        })
-    }
-
-    /// Returns the attributes of a file, if the tables are sure to have them.
-    #[inline]
-    fn certain_attributes(&self, inode: u32) -> Option<Attributes> {
-        let (attributes, role) = self.index.trusted(inode)?;
-        if let Role::Directory(number) = role {
-            if self.is_doubtful(number) {
-                return None;
+        let is_certain = |found: &Found<'_>| match found.record.role() {
+            Role::Directory(number) => {
+                // A walk opens it soon.
+                self.index.prefetch_directory(number);
+                !self.is_doubtful(number)
             }
-            // A walk opens it soon.
-            self.index.prefetch_directory(number);
+            _ => true,
+        };
+        match self.index.trusted(inode).filter(is_certain) {
+            Some(found) => self.index.attributes_of(inode, &found),
+            None => {
+                let mut unknown = Attributes::default();
+                unknown.set_inode(self.index.inode_number(inode));
+                unknown
+            }
         }
-        Some(attributes)
     }
 
     /// Goes from a directory through names. If the tables may be wrong about one, returns the directory

@@ -8,6 +8,22 @@ pub(super) struct Effort {
     pub(super) all_times: bool,
 }
 
+/// Does two things, with more than one thread at once.
+pub(super) fn both<A: Send, B>(
+    threads: usize,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B,
+) -> (A, B) {
+    if threads < 2 {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
+    })
+}
+
 /// Runs the same work on so many threads, and returns all results.
 pub(super) fn on_threads<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {

@@ -28,8 +28,9 @@ use std::io;
 use crate::read_at::ReadAt;
 
 use super::index::{About, Names, UNIX_FIELDS, VolumeIndex};
+use super::inode_table::InodeTable;
 use super::threads::Effort;
-use inode_tables::Inodes;
+use inode_tables::{Found, Inodes};
 use superblock::{Superblock, incompat};
 
 /// The inode of the top directory.
@@ -64,12 +65,19 @@ fn read_tables<S: ReadAt + ?Sized>(
     let groups = groups::read(source, superblock)?;
     let mut inodes = inode_tables::read(source, superblock, groups, None, effort);
     let names = directories::read(source, superblock, &mut inodes, effort.threads);
-    Ok(join(inodes, names, superblock.device(), ROOT))
+    let Inodes { table, directories, errors, .. } = inodes;
+    Ok(join(table, &directories, names, errors, superblock.device(), ROOT))
 }
 
 /// Joins inodes and names. `root` is the inode of the top directory.
-fn join(inodes: Inodes, names: Vec<Names>, device: u64, root: u32) -> VolumeIndex {
-    let Inodes { table, directories, errors, .. } = inodes;
+fn join(
+    table: InodeTable,
+    directories: &[Found],
+    names: Vec<Names>,
+    errors: Vec<(u32, io::Error)>,
+    device: u64,
+    root: u32,
+) -> VolumeIndex {
     let directories = directories.iter().map(|it| it.inode).collect();
     let about = About { device, root, fields: UNIX_FIELDS, inode: "inode" };
     VolumeIndex::new(about, table, directories, names, errors)

@@ -9,7 +9,7 @@
 //!
 //! A change is part of a transaction: blocks of a directory, then the times in its inode. Having the
 //! volume written again between reading the blocks and looking at the inodes waits for all transactions,
-//! so that no change is seen by halves. If nothing was written to the device meanwhile, there was no transaction, and
+//! so that no change is seen by halves. Meanwhile, names and inodes are joined. If nothing was written to the device meanwhile, there was no transaction, and
 //! the inodes need not be looked at. Without a journal there are no transactions: such volumes are
 //! refused.
 
@@ -20,9 +20,9 @@ use crate::read_at::ReadAt;
 
 use super::super::index::VolumeIndex;
 use super::super::source::Buffer;
-use super::super::threads::{Effort, on_threads};
+use super::super::threads::{Effort, both, on_threads};
 use super::inode::Inode;
-use super::inode_tables::Found;
+use super::inode_tables::{Found, Inodes};
 use super::superblock::Superblock;
 use super::{directories, groups, inode_tables, join};
 
@@ -44,7 +44,7 @@ pub(in super::super) struct Mounted<'a> {
     /// The inode of the directory that the walk begins at.
     pub(in super::super) root: u32,
     /// Waits until the volume is written.
-    pub(in super::super) settle: &'a dyn Fn() -> io::Result<()>,
+    pub(in super::super) settle: &'a (dyn Fn() -> io::Result<()> + Sync),
     /// How much was ever written to the device; `None` if that is not counted.
     pub(in super::super) written: &'a dyn Fn() -> Option<u64>,
 }
@@ -72,17 +72,22 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     let since = Some(mounted.since);
     let mut inodes = inode_tables::read(source, &superblock, groups, since, effort);
     let names = directories::read(source, &superblock, &mut inodes, effort.threads);
-    (mounted.settle)()?;
+    let Inodes { table, directories, errors, .. } = inodes;
+    let mut doubtful: Vec<bool> = directories.iter().map(is_doubtful).collect();
+    errors.iter().for_each(|(number, _)| doubtful[*number as usize] = true);
+    // The device takes its time, and tables in memory do not change.
+    let (settled, index) = both(2, mounted.settle, || {
+        join(table, &directories, names, errors, mounted.device, mounted.root)
+    });
+    settled?;
     // A journal on the same device is written with every transaction.
     let has_counted_journal = superblock.journal_inode != 0 && written.is_some();
-    let mut doubtful: Vec<bool> = inodes.directories.iter().map(is_doubtful).collect();
-    inodes.errors.iter().for_each(|(number, _)| doubtful[*number as usize] = true);
     if !has_counted_journal || (mounted.written)() != written {
-        for number in changed(source, &superblock, &inodes.directories, effort.threads) {
+        for number in changed(source, &superblock, &directories, effort.threads) {
             doubtful[number as usize] = true;
         }
     }
-    Ok((join(inodes, names, mounted.device, mounted.root), doubtful))
+    Ok((index, doubtful))
 }
 
 /// Checks whether such a volume can be read, without reading its tables.

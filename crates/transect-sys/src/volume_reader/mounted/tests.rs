@@ -1,9 +1,9 @@
 //! Which directories come from the tables, and which are opened. That both show the same is tested with
 //! whole walks (`transect/tests/engine/mounted_volumes.rs`).
 
-use std::cell::Cell;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
@@ -107,13 +107,13 @@ fn mounted_changes_since_beginning_doubtful() {
     let found = directory::open(&mut live, at, false).unwrap();
     let file = device::open(found.id.device, &found.mount).unwrap();
     // The paths of doubtful directories, and whether the file's attributes are in the tables.
-    let doubtful_if = |counts: bool, since: i64, change: &dyn Fn()| {
+    let doubtful_if = |counts: bool, since: i64, change: &(dyn Fn() + Sync)| {
         // Two changes within a tick have the same time.
         let_clock_go_on();
-        let calls = Cell::new(0);
+        let calls = AtomicU32::new(0);
         let settle = || {
             // Between reading the blocks of directories and looking at their inodes again.
-            if calls.replace(calls.get() + 1) == 1 {
+            if calls.fetch_add(1, Ordering::Relaxed) == 1 {
                 change();
             }
             Ok(rustix::fs::syncfs(found.root.as_fd())?)
