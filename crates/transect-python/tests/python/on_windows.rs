@@ -13,7 +13,8 @@ const PYTHON: &str = "3.14.3-1.5.13";
 const PACKAGES: [&str; 2] = ["pyarrow", "pytest"];
 
 /// The libraries that Windows has, which the extension may import, and that of Python's stable interface.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 9] = [
+    "advapi32.dll",
     "api-ms-win-core-synch-l1-2-0.dll",
     "bcryptprimitives.dll",
     "kernel32.dll",
