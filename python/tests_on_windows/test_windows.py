@@ -76,7 +76,7 @@ def expected(root):
 
 @pytest.fixture
 def locked(tmp_path):
-    """A directory in which one subdirectory cannot be opened, as another handle shares it with nobody."""
+    """A directory in which one subdirectory cannot be opened: another handle has it, and does not share it."""
     directory = tmp_path / "locked"
     (directory / "good").mkdir(parents=True)
     (directory / "shut").mkdir()
