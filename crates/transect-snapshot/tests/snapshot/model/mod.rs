@@ -105,7 +105,8 @@ fn own() -> impl Strategy<Value = Own> {
 fn name() -> impl Strategy<Value = Vec<u8>> {
     let hostile = vec(any::<u8>(), 1..12).prop_map(|mut name| {
         for byte in &mut name {
-            if matches!(*byte, 0 | b'/') || (cfg!(windows) && *byte >= 0x80) {
+            let separates = std::path::is_separator((*byte).into());
+            if *byte == 0 || separates || (cfg!(windows) && *byte >= 0x80) {
                 *byte = b'_';
             }
         }
