@@ -14,8 +14,6 @@ mod lines;
 mod list;
 #[cfg(feature = "map")]
 mod map;
-mod parts;
-mod patch;
 mod progress;
 #[cfg(feature = "snapshot")]
 mod query;
@@ -53,8 +51,6 @@ pub(crate) use lines::*;
 pub(crate) use list::*;
 #[cfg(feature = "map")]
 pub(crate) use map::*;
-pub(crate) use parts::*;
-pub(crate) use patch::*;
 pub(crate) use progress::*;
 #[cfg(feature = "snapshot")]
 pub(crate) use query::*;
@@ -240,15 +236,6 @@ pub(crate) enum Command {
     /// Check files against a list of digests
     #[command(after_long_help = VERIFY_NOTES)]
     Verify(VerifyArgs),
-    /// Split a file into parts
-    #[command(after_long_help = SPLIT_NOTES)]
-    Split(SplitArgs),
-    /// Join the parts of a file, and check them against their digests
-    #[command(after_long_help = JOIN_NOTES)]
-    Join(JoinArgs),
-    /// Patch a few bytes of a file, in place with undo
-    #[command(after_long_help = PATCH_NOTES)]
-    Patch(PatchArgs),
     /// Show the attributes of many paths at once
     #[command(after_long_help = ATTRIBUTES_NOTES)]
     Attributes(AttributesArgs),

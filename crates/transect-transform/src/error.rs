@@ -28,12 +28,6 @@ pub enum Operation {
     Remove,
     /// Running the steps.
     Transform,
-    /// Applying or undoing a patch.
-    Patch,
-    /// Splitting a file.
-    Split,
-    /// Joining parts.
-    Join,
 }
 
 impl Operation {
@@ -48,9 +42,6 @@ impl Operation {
             Self::ReadBack => "read back",
             Self::Remove => "remove",
             Self::Transform => "transform",
-            Self::Patch => "patch",
-            Self::Split => "split",
-            Self::Join => "join",
         }
     }
 }
@@ -79,11 +70,6 @@ pub enum Rejection {
     NotAsWritten,
     /// The system cannot make holes in an existing file.
     NoHoles,
-    /// It is the undo journal of an earlier patch of the file.
-    UndoJournal,
-    /// Another user may have written it, and its content would be written to a file. Contains the
-    /// reason.
-    Untrusted(&'static str),
 }
 
 impl Rejection {
@@ -100,8 +86,6 @@ impl Rejection {
             Self::Binary => "binary",
             Self::NotAsWritten => "not_as_written",
             Self::NoHoles => "no_holes",
-            Self::UndoJournal => "undo_journal",
-            Self::Untrusted(_) => "untrusted",
         }
     }
 }
@@ -124,8 +108,6 @@ impl fmt::Display for Rejection {
             Self::Binary => f.write_str("it is not text: its first 8 KiB contain a NUL"),
             Self::NotAsWritten => f.write_str("the device does not return what was written"),
             Self::NoHoles => f.write_str("holes cannot be made in an existing file"),
-            Self::UndoJournal => f.write_str("it is the undo journal of an earlier patch"),
-            Self::Untrusted(why) => write!(f, "it is not trusted, as {why}; find out who wrote it"),
         }
     }
 }

@@ -22,8 +22,6 @@ pub(crate) mod lab;
 pub(crate) mod list;
 #[cfg(feature = "map")]
 pub(crate) mod map;
-pub(crate) mod parts;
-pub(crate) mod patch;
 #[cfg(feature = "snapshot")]
 pub(crate) mod query;
 pub(crate) mod scan;

@@ -10,14 +10,13 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 22] = [
+const PARSED_ONLY: [(&str, &str); 21] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
     ("transect map --open", "serves until Ctrl-C"),
     ("transect query", "needs DuckDB; query.rs runs them"),
     ("transect serve --", "serves until Ctrl-C"),
-    ("transect patch program.bin --resume", "needs a killed run"),
     ("transect lab run enumerate --path src", "takes minutes"),
     ("transect lab run enumerate --corpus", "takes minutes"),
     ("transect lab run enumerate --preset", "takes minutes, and needs another build"),
@@ -62,7 +61,7 @@ fn collect(env: &TestEnv, command: &[String], all: &mut BTreeMap<String, Vec<Str
     }
 }
 
-/// Creates what the examples mention: sources, an image and its parts, lists, sessions.
+/// Creates what the examples mention: sources, an image, lists, sessions.
 fn prepare(env: &TestEnv) {
     for dir in ["src/sub", "docs", "usb", "home", "photos", "archive", "inbox"] {
         env.mkdir(dir);
@@ -75,9 +74,6 @@ fn prepare(env: &TestEnv) {
     env.text("paths.txt", "notes.txt\nsrc\n");
     symlink("notes.txt", env.path("link")).expect("a new link");
     env.write("backup.img", 5_000_000);
-    std::fs::write(env.path("program.bin"), [[0; 16], [0x90; 16]].concat()).expect("a new file");
-    // One record: two bytes at offset 3.
-    std::fs::write(env.path("update.ips"), b"PATCH\0\0\x03\0\x02okEOF").expect("a new file");
     let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sessions");
     for (from, to) in [
         ("walk", "walk.jsonl"),
@@ -101,8 +97,6 @@ fn prepare(env: &TestEnv) {
         }
         env.text(name, &text);
     }
-    let split = "\"$TRANSECT\" split backup.img -s 1M && \"$TRANSECT\" split backup.img -s 1M -o usb/backup";
-    let _ = env.sh(split).exits(0);
     let store = "\"$TRANSECT\" snapshot docs -o before.parquet && \"$TRANSECT\" snapshot src -o after.parquet";
     let _ = env.sh(store).exits(0);
     let parts = "\"$TRANSECT\" task --first src >task.json && \"$TRANSECT\" task --in task.json --out parts";
@@ -114,10 +108,6 @@ fn prepare(env: &TestEnv) {
 /// Creates the additional files that one command needs.
 fn prepare_for(env: &TestEnv, command: &str) {
     match command {
-        // `split` creates the parts itself.
-        "split" => {
-            let _ = env.sh("rm backup.img.*; rm usb/*").exits(0);
-        }
         "history" => {
             let _ = env.sh("\"$TRANSECT\" keep . src").exits(0);
         }

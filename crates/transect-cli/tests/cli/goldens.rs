@@ -76,7 +76,7 @@ fn stored_session_of_csharp_answers_its_questions() {
 #[test]
 fn man_pages_are_as_reviewed() {
     let env = TestEnv::new();
-    for (name, args) in [("man", &["man"][..]), ("man-patch", &["man", "patch"])] {
+    for (name, args) in [("man", &["man"][..]), ("man-verify", &["man", "verify"])] {
         let page = env.transect(args).exits(0).quiet().stdout_text();
         env.settings().bind(|| insta::assert_snapshot!(name, page));
     }
@@ -122,9 +122,6 @@ fn json_objects_have_the_keys_reviewed() {
         "verify --json sums",
         "cache status --json tree",
         "cache drop --json tree",
-        "split --json tree/link -s 4 -o parts",
-        "join --json parts.parts -o joined",
-        "patch --json -i joined 0:6f:6e",
         "lab list --json",
         "lab list --contract --json",
         "lab corpus list --json",

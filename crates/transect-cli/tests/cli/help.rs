@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-pub(crate) const COMMANDS: [&str; 28] = [
+pub(crate) const COMMANDS: [&str; 25] = [
     "scan",
     "usage",
     "tui",
@@ -21,9 +21,6 @@ pub(crate) const COMMANDS: [&str; 28] = [
     "duplicates",
     "transform",
     "verify",
-    "split",
-    "join",
-    "patch",
     "attributes",
     "serve",
     "service",

@@ -129,23 +129,6 @@ const CASES: &[(&str, &str)] = &[
         sed s/hostile/gone/ list >gone; $T verify gone; $T verify --json gone"#,
     ),
     (
-        "split",
-        r#"$T split -s 2 "$N/$N" -o "$N/parts"; $T split -s 2 --json "$U/$U" -o "$U/parts"
-        $T split -s 2 "$N/$N" -o "$N/parts"; $T split -s "$U" x; $T split -s 2 "missing$N""#,
-    ),
-    (
-        "join",
-        r#"$T split -s 9 "$N/$N" -o "part$N" >made; M=$(ls | grep -a "^part.*manifest\|^part.*b3" | head -n 1)
-        rm -f "part$N".0*; for m in part*; do $T join "$m" -o "joined$N"; done
-        $T join "missing$N" -o x; $T join "$N/$N" -o x; $T join --json "$N/$N" -o "$N""#,
-    ),
-    (
-        "patch",
-        r#"$T patch "copy$N/$N" "0:00:01" -i; $T patch "copy$N/$N" "$U" -i; $T patch "missing$N" 0:00:01 -i
-        $T patch --with "$N/$N" "$U/$U" -i; $T patch --undo "$N/$N"; $T patch --json "copy$N/$N" 0:68:69 -i
-        $T patch "copy$N/$N" 1:6f:6e -i --keep-journal; $T patch "copy$N/$N" 1:6e:6f -i --keep-journal"#,
-    ),
-    (
         "attributes",
         r#"$T attributes "$N" "missing$N"; $T attributes --json "$N" "$U" "missing$N"; $T attributes -0 "$N"
         printf "%s\n" "$N" >asked; $T attributes --from asked; $T attributes --from "missing$N"

@@ -43,7 +43,6 @@ mod map_changes;
 mod map_served;
 mod messages;
 mod page;
-mod parts;
 mod query;
 mod scan;
 mod series;

@@ -147,7 +147,6 @@ fn terminal_wrong_options_wrapped_between_words() {
         "map --html page --allow-removal tree",
         "scan --top many tree",
         "transform",
-        "patch",
     ] {
         let words = |cols: usize| {
             let run = format!(r#"stty cols {cols} rows 30; "$TRANSECT" {wrong}"#);

@@ -15,7 +15,6 @@
 mod answers;
 mod duplicates;
 mod libraries;
-mod patches;
 mod removal;
 mod snapshot;
 mod torture;

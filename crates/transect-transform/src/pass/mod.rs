@@ -39,7 +39,6 @@ use diff_writer::{BlockWriter, WriteSummary};
 use direct::{DirectReader, DirectWriter};
 use file_writer::FileWriter;
 pub use holes::Holes;
-pub(crate) use holes::append_sparse;
 pub use idle::IdleThreads;
 use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};

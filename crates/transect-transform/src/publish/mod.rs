@@ -31,7 +31,7 @@ pub use options::{Durability, Existing, ReplaceOptions};
 pub(crate) use read_back::{Digest, Digester};
 pub use relink::replace_with_link;
 use target::Target;
-pub(crate) use target::{parent_dir, resolve_link};
+pub(crate) use target::parent_dir;
 use temporary::TemporaryFile;
 pub use temporary::temporary_name;
 use transect_sys::Attributes;
@@ -76,7 +76,6 @@ pub struct Replacement {
     options: ReplaceOptions,
     input: Option<Attributes>,
     /// If the target is new, only its owner may read it.
-    private: bool,
     temporary: Option<TemporaryFile>,
     /// Bytes of the result so far, holes included.
     length: u64,
@@ -115,7 +114,6 @@ impl Replacement {
             target,
             options,
             input,
-            private: false,
             temporary: None,
             length: 0,
             reserved: 0,
@@ -124,11 +122,6 @@ impl Replacement {
             expected: None,
             spares_cache: false,
         })
-    }
-
-    /// Makes a new target readable by its owner only.
-    pub(crate) fn owner_only(self) -> Self {
-        Self { private: true, ..self }
     }
 
     /// Returns the path of the result; if the target is a link, the file at its end.
@@ -185,7 +178,6 @@ impl Replacement {
     /// owner has access until the permissions are copied.
     fn initial_mode(&self) -> u32 {
         match &self.input {
-            _ if self.private => 0o600,
             Some(input) if !self.target.exists() => {
                 input.mode().map_or(0o666, |mode| u32::from(mode) & 0o777)
             }

@@ -20,7 +20,6 @@ mod tabs;
 mod trim;
 
 pub use encryption::key::create_key_file;
-pub(crate) use escape::hex;
 pub use info::StepInfo;
 use info::without_parameter;
 

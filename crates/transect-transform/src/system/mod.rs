@@ -32,8 +32,6 @@
 //! * `punch_hole`: makes a hole; `Unsupported` where that is impossible.
 //! * `name_from_bytes`: converts bytes to a file name.
 //! * `truncate`: shortens a file that was opened for appending.
-//! * `open_no_follow`: opens a file for reading without following a link.
-//! * `distrust_reason`: why another user may have written a file.
 //! * `process_space`, `is_running`, `is_local`, `is_own_file`: facts about the process that created
 //!   a temporary file, for [`crate::publish`]; `None` where the system does not report them.
 //! * `copy_metadata`: copies everything but the content from one file to another, and reports what
@@ -82,47 +80,6 @@ pub(crate) fn truncate(
     length: u64,
 ) -> std::io::Result<()> {
     std::fs::File::options().write(true).open(path)?.set_len(length)
-}
-
-/// Opens a file for reading. Does not follow a link at the end of the path, and does not block on a
-/// pipe.
-#[cfg(unix)]
-pub(crate) fn open_no_follow(path: &std::path::Path) -> std::io::Result<std::fs::File> {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    std::fs::File::options().read(true).custom_flags(flags.bits() as i32).open(path)
-}
-
-/// Opens a file for reading; a link is opened itself.
-#[cfg(windows)]
-pub(crate) fn open_no_follow(path: &std::path::Path) -> std::io::Result<std::fs::File> {
-    use std::os::windows::fs::OpenOptionsExt;
-    /// `FILE_FLAG_OPEN_REPARSE_POINT` in `winbase.h`.
-    const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-    std::fs::File::options().read(true).custom_flags(OPEN_REPARSE_POINT).open(path)
-}
-
-/// Returns why another user may have written a file, if so.
-#[cfg(unix)]
-pub(crate) fn distrust_reason(there: &transect_sys::Attributes) -> Option<&'static str> {
-    if there.uid() != Some(rustix::process::geteuid().as_raw()) {
-        return Some("it belongs to another user");
-    }
-    if there.mode().is_none_or(|mode| mode & 0o077 != 0) {
-        return Some("others than its owner may use it");
-    }
-    if there.nlink() != Some(1) {
-        return Some("it has other names (hard links)");
-    }
-    None
-}
-
-/// Returns `None`: on Windows, a new file gets the permissions of its directory, which do not
-/// identify the user who wrote it.
-#[cfg(windows)]
-pub(crate) fn distrust_reason(_: &transect_sys::Attributes) -> Option<&'static str> {
-    None
 }
 
 /// Converts bytes to a file name; any bytes are valid.

@@ -7,9 +7,7 @@ mod encrypted;
 #[cfg(unix)]
 mod links;
 mod passes;
-mod patch;
 mod replacing;
-mod split;
 mod support;
 #[cfg(target_os = "linux")]
 mod system;
