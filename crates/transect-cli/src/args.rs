@@ -230,7 +230,7 @@ pub(crate) enum Command {
     /// Find files of the same content; remove, link or clone the copies
     #[command(after_long_help = DUPLICATES_NOTES)]
     Duplicates(DuplicatesArgs),
-    /// Transform files in one pass: line ends, encodings, digests, compression, encryption
+    /// Transform files in one pass: line ends, encodings, digests, compression
     #[command(after_long_help = TRANSFORM_NOTES)]
     Transform(TransformArgs),
     /// Check files against a list of digests

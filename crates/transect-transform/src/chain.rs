@@ -77,11 +77,6 @@ impl Chain {
         as_it_is.into_iter().any(|entry| entry.info.text)
     }
 
-    /// Returns warnings for the user about the setup of the steps, which work all the same.
-    pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.steps.iter().filter_map(|entry| entry.step.warning())
-    }
-
     /// Returns another chain of the same steps in their initial state, for another thread. On one
     /// thread, [`Step::reset`] is cheaper.
     #[must_use]
@@ -111,13 +106,7 @@ impl ChainedStep {
 
     /// Returns the same step in its initial state.
     fn clone_reset(&self) -> Self {
-        match self.step.clone_reset() {
-            Some(step) => {
-                let (word, info) = (self.word.clone(), self.info);
-                Self { word, info, step, gathered: Vec::new() }
-            }
-            None => Self::parse(&self.word).expect("BUG: this word has been parsed before"),
-        }
+        Self::parse(&self.word).expect("BUG: this word has been parsed before")
     }
 
     fn is_reduce(&self) -> bool {
@@ -383,7 +372,6 @@ impl std::error::Error for ParseError {}
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use transect_testkit::TempDir;
 
     use super::*;
     use crate::test_support::{StepTester, any_bytes, cuts, made_of};
@@ -448,7 +436,7 @@ mod tests {
             error(&["trim", "elo=lf"]),
             "unknown step 'elo' (did you mean 'eol'?); the steps are blake3, sha256, xxh3, crc32c, case, \
              map, swap, decode, encode, bom, eol, trim, tabs, entab, final-newline, replace, zstd, \
-             unzstd, gzip, gunzip, encrypt, decrypt"
+             unzstd, gzip, gunzip"
         );
         assert!(error(&["frobnicate"]).starts_with("unknown step 'frobnicate'; the steps are "));
         assert!(error(&[""]).starts_with("unknown step ''; the steps are "));
@@ -469,10 +457,6 @@ mod tests {
 
     #[test]
     fn steps_all_listed_can_be_created() {
-        let temp = TempDir::new();
-        let key = temp.join("key");
-        steps::create_key_file(&key).unwrap();
-        let key = key.to_str().unwrap();
         let parameters = [
             ("case", "upper"),
             ("map", "a-z/A-Z"),
@@ -484,8 +468,6 @@ mod tests {
             ("tabs", "8"),
             ("entab", "8"),
             ("replace", "a/b"),
-            ("encrypt", key),
-            ("decrypt", key),
         ];
         for (at, info) in STEPS.iter().enumerate() {
             let parameter = parameters.iter().find(|(name, _)| *name == info.name);

@@ -181,21 +181,9 @@ pub trait Step: Send {
         Vec::new()
     }
 
-    /// Returns a one-line warning for the user about the step's setup, if any. The step works all
-    /// the same.
-    fn warning(&self) -> Option<&str> {
-        None
-    }
-
     /// Returns to the state before the first file, keeping allocated memory, so that one step can
     /// process many files. Can be called at any time.
     fn reset(&mut self);
-
-    /// Returns a new step that does the same, if parsing its word again might not: the key file may
-    /// have been removed or replaced since.
-    fn clone_reset(&self) -> Option<Box<dyn Step>> {
-        None
-    }
 }
 
 #[cfg(test)]

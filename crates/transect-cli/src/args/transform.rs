@@ -40,7 +40,7 @@ Exit codes: 0 all done; 1 finished, but some files failed, or --check found some
 #[derive(Debug, Args)]
 pub(crate) struct TransformArgs {
     /// Apply these steps, such as eol=lf, to these files and directories
-    #[arg(value_name = "STEP|PATH", required_unless_present_any = ["steps", "new_key"])]
+    #[arg(value_name = "STEP|PATH", required_unless_present = "steps")]
     pub(crate) words: Vec<OsString>,
     /// Transform these files and directories, even if a name looks like a step or an option
     #[arg(last = true, value_name = "PATH")]
@@ -119,9 +119,6 @@ pub(crate) struct TransformArgs {
     /// List the steps
     #[arg(long)]
     pub(crate) steps: bool,
-    /// Create a key file for encrypt=FILE and decrypt=FILE
-    #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
-    pub(crate) new_key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     #[command(flatten)]

@@ -120,7 +120,7 @@ const CASES: &[(&str, &str)] = &[
         $T transform eol=lf -o - "$N/$N"; $T transform gzip -o - "$N/$N"; $T transform eol=crlf <"$N/$N"
         $T transform blake3 <"$N/$N"; $T transform blake3 "missing$N"; $T transform eol=lf "$N" "$U"
         $T transform eol=lf -o "$N/$N" "$U"; $T transform eol=lf -i "$N.link"
-        $T transform "encrypt=$U" -i "$N/$N"; $T transform eol=lf -o /dev/tty "$N/$N""#,
+        $T transform eol=lf -o /dev/tty "$N/$N""#,
     ),
     (
         "verify",

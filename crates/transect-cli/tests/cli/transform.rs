@@ -341,22 +341,6 @@ fn transform_hard_links_done_once_and_kept() {
 }
 
 #[test]
-fn transform_key_readable_by_others_warned() {
-    use std::os::unix::fs::PermissionsExt;
-    let env = TestEnv::new();
-    let made = env.transect(["transform", "--new-key", "key"]);
-    assert_eq!(made.exits(0).quiet().stdout_text(), "");
-    env.text("plain", "text");
-    let transform = |step, from, to| env.transect(["transform", step, from, "-o", to, "-q"]);
-    let encrypted = transform("encrypt=key", "plain", "secret");
-    assert_eq!(encrypted.exits(0).quiet().stdout_text(), "");
-    fs::set_permissions(env.path("key"), fs::Permissions::from_mode(0o644)).unwrap();
-    let told = transform("decrypt=key", "secret", "again").exits(0).stderr_text();
-    assert_eq!(told, "transect: the key file 'key' is open to others (mode 644)\n");
-    assert_eq!(content(&env, "again"), "text");
-}
-
-#[test]
 fn transform_spare_cache_and_sequential() {
     let env = TestEnv::new();
     env.text("file", "a\r\nb\r\n");

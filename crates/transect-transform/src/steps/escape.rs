@@ -56,7 +56,7 @@ fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 /// Returns the value of a hexadecimal digit.
-pub(crate) fn hex(digit: u8) -> Option<u8> {
+fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 

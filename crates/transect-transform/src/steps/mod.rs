@@ -4,7 +4,6 @@ mod clean;
 mod compression;
 mod digest;
 mod encoding;
-mod encryption;
 mod entab;
 mod eol;
 mod eol_report;
@@ -19,7 +18,6 @@ mod swap;
 mod tabs;
 mod trim;
 
-pub use encryption::key::create_key_file;
 pub use info::StepInfo;
 use info::without_parameter;
 
@@ -187,22 +185,6 @@ pub const STEPS: &[StepInfo] = &[
         shape: Shape::Resizing,
         text: false,
         make: compression::gunzip::gunzip,
-    },
-    StepInfo {
-        name: "encrypt",
-        parameter: "=KEYFILE",
-        about: "encrypt so that no change goes unnoticed, with a key of 64 hexadecimal digits",
-        shape: Shape::Resizing,
-        text: false,
-        make: encryption::encrypt::encrypt,
-    },
-    StepInfo {
-        name: "decrypt",
-        parameter: "=KEYFILE",
-        about: "decrypt what encrypt has made; what was changed, cut off or added to is refused",
-        shape: Shape::Resizing,
-        text: false,
-        make: encryption::decrypt::decrypt,
     },
 ];
 

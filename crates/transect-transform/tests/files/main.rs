@@ -3,7 +3,6 @@
 
 #[cfg(target_os = "linux")]
 mod devices;
-mod encrypted;
 #[cfg(unix)]
 mod links;
 mod passes;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use transect_transform::pass::{PassOptions, Preference};
 use transect_transform::publish::{CleanupReport, Existing, ReplaceOptions, remove_abandoned};
 use transect_transform::step::{Shape, Step};
-use transect_transform::steps::{STEPS, create_key_file};
+use transect_transform::steps::STEPS;
 use transect_transform::tree::{Job, JobJournal, OutputTarget, find_inputs};
 
 use crate::args::TransformArgs;
@@ -31,16 +31,9 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     if args.steps {
         return list_steps();
     }
-    if let Some(file) = &args.new_key {
-        create_key_file(file)?;
-        return Ok(ExitStatus::Complete);
-    }
     let positionals = Positionals::parse(&args.words, args.paths.as_deref());
     let Positionals { chain, paths, copies } =
         positionals.map_err(|wrong| CliError::Usage(wrong.to_string()))?;
-    for warning in chain.warnings() {
-        output::error(warning);
-    }
     let read = Arc::new(AtomicU64::new(0));
     let mut passes = PassOptions::default()
         .method(args.method)
