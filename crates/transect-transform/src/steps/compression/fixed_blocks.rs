@@ -2,19 +2,16 @@
 
 use crate::step::StepError;
 
-/// Length of a piece: the block size of zstd.
-const PIECE: usize = 128 << 10;
-
-/// Collects the input into pieces of equal length. The output of compressors may depend on how much
-/// input they get at once; with fixed pieces, the same file gives the same result, however it is
-/// read.
+/// Collects the input into pieces of `PIECE` bytes: by default, the block size of zstd. The output of
+/// compressors may depend on how much input they get at once, and so may the errors of
+/// decompressors; with fixed pieces, the same file gives the same result, however it is read.
 #[derive(Default)]
-pub(super) struct FixedBlocks {
+pub(super) struct FixedBlocks<const PIECE: usize = { 128 << 10 }> {
     /// The beginning of the next piece.
     kept: Vec<u8>,
 }
 
-impl FixedBlocks {
+impl<const PIECE: usize> FixedBlocks<PIECE> {
     /// Passes on the complete pieces, and keeps the rest.
     pub(super) fn feed(
         &mut self,
@@ -55,11 +52,13 @@ impl FixedBlocks {
 mod tests {
     use super::*;
 
+    const PIECE: usize = 1000;
+
     #[test]
     fn fixed_blocks_independent_of_input_blocks() {
         let input: Vec<u8> = (0..3 * PIECE + 5).map(|at| (at % 251) as u8).collect();
-        for size in [1000, PIECE - 1, PIECE, PIECE + 1, input.len()] {
-            let (mut pieces, mut all) = (FixedBlocks::default(), Vec::new());
+        for size in [7, PIECE - 1, PIECE, PIECE + 1, input.len()] {
+            let (mut pieces, mut all) = (FixedBlocks::<PIECE>::default(), Vec::new());
             for block in input.chunks(size) {
                 let take = |piece: &[u8]| {
                     assert_eq!(piece.len(), PIECE);
