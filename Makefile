@@ -199,9 +199,6 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --all-features --locked -- -D warnings
-	for features in '' lab map snapshot tui; do
-		$(CARGO) clippy -p transect-cli --no-default-features --features "$$features" --locked -- -D warnings
-	done
 	# Each feature of the libraries alone: together, one hides what another lacks.
 	for features in '' filters serde volumes; do
 		$(CARGO) clippy -p transect --no-default-features --features "$$features" --locked -- -D warnings

@@ -2,32 +2,23 @@
 
 mod attributes;
 mod cache;
-#[cfg(feature = "snapshot")]
 mod diff;
 mod duplicates;
 mod filter;
-#[cfg(feature = "snapshot")]
 mod find;
-#[cfg(feature = "lab")]
 mod lab;
 mod lines;
 mod list;
-#[cfg(feature = "map")]
 mod map;
 mod progress;
-#[cfg(feature = "snapshot")]
 mod query;
-#[cfg(feature = "snapshot")]
 mod series;
 mod serve;
 mod service;
 mod since;
-#[cfg(feature = "snapshot")]
 mod snapshot;
-#[cfg(feature = "snapshot")]
 mod tasks;
 mod transform;
-#[cfg(feature = "tui")]
 mod tui;
 mod usage;
 mod verify;
@@ -40,31 +31,22 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use attributes::*;
 pub(crate) use cache::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use diff::*;
 pub(crate) use duplicates::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use find::*;
-#[cfg(feature = "lab")]
 pub(crate) use lab::*;
 pub(crate) use lines::*;
 pub(crate) use list::*;
-#[cfg(feature = "map")]
 pub(crate) use map::*;
 pub(crate) use progress::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use query::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use series::*;
 pub(crate) use serve::*;
 pub(crate) use service::*;
 pub(crate) use since::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use snapshot::*;
-#[cfg(feature = "snapshot")]
 pub(crate) use tasks::*;
 pub(crate) use transform::*;
-#[cfg(feature = "tui")]
 pub(crate) use tui::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
@@ -117,8 +99,6 @@ Examples:
     transect scan --json src
   Keep a snapshot, and later list only directories that changed:
     transect keep src && transect scan --since last src
-  Store a tree that is larger than memory, for other commands:
-    transect scan --output src.parquet --memory 512M src
 
 Exit codes: 0 complete; 1 finished, but something could not be read; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
@@ -181,50 +161,39 @@ pub(crate) enum Command {
     #[command(after_long_help = USAGE_NOTES)]
     Usage(UsageArgs),
     /// Browse a tree in the terminal, and delete what is not needed
-    #[cfg(feature = "tui")]
     #[command(after_long_help = TUI_NOTES)]
     Tui(TuiArgs),
     /// Draw a tree as an interactive map: area shows size, color shows file type
-    #[cfg(feature = "map")]
     #[command(after_long_help = MAP_NOTES)]
     Map(MapArgs),
     /// List entries: their paths, or columns of attributes
     #[command(after_long_help = LIST_NOTES)]
     List(ListArgs),
     /// Store a tree in a Parquet file, for other commands and for SQL
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = SNAPSHOT_NOTES)]
     Snapshot(SnapshotArgs),
     /// Show what changed between two trees or snapshots: added, removed, changed, moved
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = DIFF_NOTES)]
     Diff(DiffArgs),
     /// Keep dated snapshots of a tree, fewer of each month than of each day
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = KEEP_NOTES)]
     Keep(KeepArgs),
     /// Show what changed in a tree since a kept snapshot
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = CHANGES_NOTES)]
     Changes(ChangesArgs),
     /// Show how a tree grew, snapshot by snapshot
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = HISTORY_NOTES)]
     History(HistoryArgs),
     /// Find entries by name at once, in the last kept snapshot
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = FIND_NOTES)]
     Find(FindArgs),
     /// Run SQL on snapshots, with DuckDB
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = QUERY_NOTES)]
     Query(QueryArgs),
     /// Run one task of a scan that is shared among processes or machines
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = TASK_NOTES)]
     Task(TaskArgs),
     /// Make one snapshot of the parts that tasks have published
-    #[cfg(feature = "snapshot")]
     #[command(after_long_help = COMMIT_NOTES)]
     Commit(CommitArgs),
     /// Find files of the same content; remove, link or clone the copies
@@ -252,7 +221,6 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cache(CacheCommand),
     /// Measure which ways of reading trees and files are fastest on this machine
-    #[cfg(feature = "lab")]
     #[command(subcommand)]
     Lab(LabCommand),
     /// Print a completion script for a shell
@@ -283,9 +251,6 @@ pub(crate) struct ScanArgs {
     /// Print one JSON object with exact numbers
     #[arg(long)]
     pub(crate) json: bool,
-    #[cfg(feature = "snapshot")]
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
 }
 
 #[derive(Debug, Args)]

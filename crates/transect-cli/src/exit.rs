@@ -28,7 +28,6 @@ pub(crate) enum ExitStatus {
     /// Interrupted by Ctrl-C.
     Interrupted,
     /// The exit code of another program.
-    #[cfg(feature = "snapshot")]
     OfProgram(u8),
 }
 
@@ -55,7 +54,6 @@ pub(crate) enum CliError {
     /// The output could not be written.
     Output(io::Error),
     /// An error of the lab, as its message.
-    #[cfg(feature = "lab")]
     Lab(String),
     /// A file could not be written; the full message.
     File(String),
@@ -64,7 +62,6 @@ pub(crate) enum CliError {
     /// A service could not start, or does not answer.
     Service(transect_service::Error),
     /// The terminal view could not start.
-    #[cfg(feature = "tui")]
     Tui(transect_tui::Error),
     /// The arguments do not fit together.
     Usage(String),
@@ -88,7 +85,6 @@ impl From<transect_service::Error> for CliError {
     }
 }
 
-#[cfg(feature = "tui")]
 impl From<transect_tui::Error> for CliError {
     fn from(error: transect_tui::Error) -> Self {
         Self::Tui(error)
@@ -108,9 +104,7 @@ impl fmt::Display for CliError {
             Self::Transform(error) => error.fmt(f),
             Self::Service(error) => error.fmt(f),
             Self::File(reason) | Self::Usage(reason) => f.write_str(reason),
-            #[cfg(feature = "lab")]
             Self::Lab(reason) => f.write_str(reason),
-            #[cfg(feature = "tui")]
             Self::Tui(error) => error.fmt(f),
             Self::Output(error) => write!(f, "cannot write output: {}", transect::reason(error)),
         }
@@ -123,7 +117,6 @@ pub(crate) fn code(end: Result<ExitStatus, CliError>) -> ExitCode {
         Ok(ExitStatus::Complete) => ExitCode::SUCCESS,
         Ok(ExitStatus::Partial) => ExitCode::from(1),
         Ok(ExitStatus::RootFailed) => ExitCode::from(2),
-        #[cfg(feature = "snapshot")]
         Ok(ExitStatus::OfProgram(code)) => ExitCode::from(code),
         Ok(ExitStatus::Interrupted) => ExitCode::from(crate::interrupt::INTERRUPTED),
         Err(CliError::Output(error)) if is_closed_pipe(&error) => ExitCode::SUCCESS,

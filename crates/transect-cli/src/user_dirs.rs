@@ -24,7 +24,6 @@ const CACHE: UserDir = UserDir {
 };
 
 /// Files that users created: series of snapshots.
-#[cfg(feature = "snapshot")]
 const DATA: UserDir = UserDir {
     what: "data",
     variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" },
@@ -72,7 +71,6 @@ pub(crate) fn config(part: &str) -> Result<PathBuf, CliError> {
 ///
 /// # Errors
 /// No data directory is known.
-#[cfg(feature = "snapshot")]
 pub(crate) fn data_path(part: &str) -> Result<PathBuf, CliError> {
     Ok(DATA.path()?.join(part))
 }

@@ -57,7 +57,6 @@ pub(crate) struct MapArgs {
     /// Show what changed between two PATHs, directories or snapshots; implied if one is a snapshot
     ///
     /// Two directories without --diff are shown beside each other.
-    #[cfg(feature = "snapshot")]
     #[arg(long)]
     pub(crate) diff: bool,
     /// Show apparent sizes (file lengths), not disk usage

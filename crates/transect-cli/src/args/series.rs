@@ -137,7 +137,6 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
     /// Write a page with curves and what grew to FILE, replacing it; - is standard output
-    #[cfg(any(feature = "lab", feature = "map"))]
     #[arg(long, value_name = "FILE", requires = "path", conflicts_with_all = ["json", "csv"])]
     pub(crate) html: Option<PathBuf>,
     /// Print one JSON object with exact numbers

@@ -2,11 +2,9 @@
 
 use clap::Args;
 
-#[cfg(feature = "snapshot")]
 use super::one_of;
 
 /// How commands that keep series read their tree again.
-#[cfg(feature = "snapshot")]
 #[derive(Debug, Args)]
 pub(crate) struct RescanArgs {
     /// List only directories that changed since the last kept snapshot; of the others query LEVEL: `attributes`, or
@@ -25,7 +23,6 @@ pub(crate) struct RescanArgs {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SinceArgs {
     /// List only directories that changed since a snapshot: a file, or `last` for the last one of `transect keep`
-    #[cfg(feature = "snapshot")]
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) since: Option<std::path::PathBuf>,
     /// What to query in the other directories: `attributes`, or only `names` [default: attributes]
@@ -34,7 +31,6 @@ pub(crate) struct SinceArgs {
     /// files that were written to. Both levels miss what a file system hides that does not change the times of
     /// directories. The number of inherited entries is shown. A subvolume of Btrfs reports to root what changed: then both
     /// levels are exact.
-    #[cfg(feature = "snapshot")]
     #[arg(long, value_name = "LEVEL", requires = "since", hide_possible_values = true,
           hide_short_help = true,
           value_parser = one_of(transect_snapshot::SinceLevel::ALL, transect_snapshot::SinceLevel::as_str))]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProgressArgs, ScanArgs, SinceArgs, WalkArgs, parse_memory};
+use super::{ProgressArgs, SinceArgs, WalkArgs, parse_memory};
 
 pub(crate) const SNAPSHOT_NOTES: &str = "\
 A snapshot is a Parquet file: usage, list, tui, map and diff read it like a directory, and so do DuckDB, Polars and \
@@ -77,38 +77,6 @@ pub(crate) struct SnapshotArgs {
     /// Print one JSON object about the file
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// The arguments with which `scan` stores a tree instead of showing it.
-#[derive(Debug, Args)]
-pub(crate) struct StoreArgs {
-    /// Store the tree in FILE instead of showing it, as `transect snapshot` does
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["apparent", "top"])]
-    output: Option<PathBuf>,
-    /// With --output: store ctime, atime and btime as well
-    #[arg(long, requires = "output")]
-    all_times: bool,
-    /// With --output: use at most SIZE of memory, 96M or more, and a hidden folder beside FILE
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "output",
-          conflicts_with_all = NOT_IN_PARTS)]
-    memory: Option<usize>,
-}
-
-impl ScanArgs {
-    /// Returns the arguments of the snapshot that `--output` asks for.
-    pub(crate) fn snapshot(&self) -> Option<SnapshotArgs> {
-        let StoreArgs { output, all_times, memory } = &self.store;
-        Some(SnapshotArgs {
-            walk: self.walk.clone(),
-            since: self.since.clone(),
-            progress: self.progress,
-            output: output.clone()?,
-            all_times: *all_times,
-            memory: *memory,
-            errors: self.errors,
-            json: self.json,
-        })
-    }
 }
 
 #[cfg(test)]

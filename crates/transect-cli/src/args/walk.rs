@@ -203,20 +203,17 @@ impl ConditionArgs {
 
 impl FilterArgs {
     /// Returns whether no option is given.
-    #[cfg(feature = "snapshot")]
     pub(crate) fn is_default(&self) -> bool {
         let follows = self.follow || self.one_file_system || self.pseudo;
         self.selects_everything() && !follows
     }
 
     /// Returns whether no option is given but those that a diff has, too.
-    #[cfg(all(feature = "snapshot", feature = "map"))]
     pub(crate) fn allows_diff(&self) -> bool {
         self.selects_everything() && !self.follow && !self.pseudo
     }
 
     /// Returns the name of an option that has no meaning for a stored tree; `None` if none is given.
-    #[cfg(feature = "snapshot")]
     pub(crate) fn only_for_directories(&self) -> Option<&'static str> {
         let given = [
             (self.one_file_system, "--one-file-system"),
@@ -308,20 +305,6 @@ fn stat_order_parser() -> impl TypedValueParser<Value = StatOrder> {
     one_of(StatOrder::ALL, StatOrder::as_str)
 }
 
-/// The commands that a build can leave out, the feature that adds each, and whether they are built.
-const OPTIONAL: [(&str, &str, bool); 10] = [
-    ("changes", "snapshot", cfg!(feature = "snapshot")),
-    ("diff", "snapshot", cfg!(feature = "snapshot")),
-    ("find", "snapshot", cfg!(feature = "snapshot")),
-    ("history", "snapshot", cfg!(feature = "snapshot")),
-    ("keep", "snapshot", cfg!(feature = "snapshot")),
-    ("lab", "lab", cfg!(feature = "lab")),
-    ("map", "map", cfg!(feature = "map")),
-    ("query", "snapshot", cfg!(feature = "snapshot")),
-    ("snapshot", "snapshot", cfg!(feature = "snapshot")),
-    ("tui", "tui", cfg!(feature = "tui")),
-];
-
 impl WalkArgs {
     /// Returns the roots: the current directory if none was given.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
@@ -350,7 +333,6 @@ impl WalkArgs {
 
     /// Returns whether a stored profile may choose the settings: no option sets one, and the tree is in
     /// directories.
-    #[cfg(feature = "lab")]
     pub(crate) fn allows_profile(&self) -> bool {
         !self.no_profile
             && self.reader.is_none()
@@ -369,12 +351,6 @@ impl WalkArgs {
     pub(crate) fn reject_mistyped_command(&self) -> Result<(), CliError> {
         let missing = self.paths.iter().find(|path| path.symlink_metadata().is_err());
         let Some(word) = missing.and_then(|path| path.to_str()) else { return Ok(()) };
-        let left_out = OPTIONAL.iter().find(|&&(name, _, is_built)| name == word && !is_built);
-        if let Some((name, feature, _)) = left_out {
-            return Err(CliError::Usage(format!(
-                "this program was built without '{name}'; build it with --features {feature}"
-            )));
-        }
         let cli = Cli::command();
         let message = match nearest(word, cli.get_subcommands().map(clap::Command::get_name)) {
             Some(name) if name == word => format!(

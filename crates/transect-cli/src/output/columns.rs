@@ -16,7 +16,6 @@ pub(crate) enum Column {
     Path,
     Target,
     /// Whether the entry is on the disk as it was stored: of `find --verify`.
-    #[cfg_attr(not(feature = "snapshot"), expect(dead_code, reason = "there is no find"))]
     Disk,
     Owner,
     Group,

@@ -7,7 +7,6 @@ pub(crate) mod inherited;
 pub(crate) mod json;
 pub(crate) mod not_found;
 pub(crate) mod owner;
-#[cfg(any(feature = "lab", feature = "map"))]
 pub(crate) mod page;
 mod sanitize;
 pub(crate) mod stream;
@@ -166,7 +165,6 @@ pub(crate) fn show_errors(diagnostics: &Diagnostics, all: bool) {
 }
 
 /// Prints errors as [`show_errors`] does: those of the time when a stored tree was read. `what` names it.
-#[cfg(feature = "snapshot")]
 pub(crate) fn show_stored_errors(what: &str, diagnostics: &Diagnostics, all: bool) {
     if diagnostics.errors == 0 {
         return;

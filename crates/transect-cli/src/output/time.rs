@@ -1,16 +1,13 @@
 //! Times for people, in the local time zone.
 
-#[cfg(any(feature = "lab", feature = "snapshot"))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use transect::FieldMask;
-#[cfg(any(feature = "lab", feature = "snapshot"))]
 use transect_text::units::counted;
 
 /// Returns the time since `second` (since 1970) in words.
-#[cfg(any(feature = "lab", feature = "snapshot"))]
 pub(crate) fn age(second: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let seconds = now.saturating_sub(second);
@@ -22,7 +19,6 @@ pub(crate) fn age(second: u64) -> String {
 }
 
 /// Returns nanoseconds since 1970 UTC as an exact time, which options of this program accept.
-#[cfg(all(feature = "snapshot", any(feature = "lab", feature = "map")))]
 pub(crate) fn utc(nanoseconds: i64) -> String {
     let time = Timestamp::from_nanosecond(nanoseconds.into());
     time.expect("BUG: 64 bits of nanoseconds are within a thousand years").to_string()

@@ -60,7 +60,7 @@ fn snapshot_in_bounded_memory_same_as_plain() {
         assert_eq!(metadata, expected.1, "{options:?}");
         assert_eq!(hidden(&env.path(".")), [""; 0]);
     }
-    let args = ["scan", "tree", "-o", "bounded.parquet", "--memory", "1G", "--json"];
+    let args = ["snapshot", "tree", "-o", "bounded.parquet", "--memory", "1G", "--json"];
     let object = env.transect(args).exits(0).quiet().json();
     assert_eq!(
         (&object["schema"], &object["complete"]),

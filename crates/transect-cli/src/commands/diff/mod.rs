@@ -16,7 +16,6 @@ use crate::output::units::counted;
 
 pub(crate) use sides::{ReadingOptions, Side, Sides};
 pub(crate) use text::signed;
-#[cfg(any(feature = "lab", feature = "map"))]
 pub(crate) use text::summary_parts;
 
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {

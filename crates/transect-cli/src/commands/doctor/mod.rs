@@ -5,7 +5,6 @@ mod leftovers;
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(not(any(target_os = "linux", windows)), path = "other.rs")]
 mod platform;
-#[cfg(feature = "lab")]
 mod profile;
 
 use std::collections::BTreeMap;
@@ -46,7 +45,6 @@ struct Report {
     reader: &'static str,
     orders: Vec<OrderRow>,
     order: &'static str,
-    #[cfg(feature = "lab")]
     profile: Option<transect_lab::tune::profile::Profile>,
     /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
@@ -138,7 +136,6 @@ fn examine(path: &Path) -> Result<Report, CliError> {
             .map(|order| OrderRow { name: order.as_str(), about: order.about() })
             .collect(),
         order: Order::default().as_str(),
-        #[cfg(feature = "lab")]
         profile: crate::profile::load(path),
         leftovers: None,
     })
@@ -197,7 +194,6 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         writeln!(out, "{mark} {:<width$}{}", order.name, order.about)?;
     }
     writeln!(out, "\n* used by default; a profile, --reader or --order can choose another.")?;
-    #[cfg(feature = "lab")]
     profile::write(out, report.profile.as_ref(), &report.system, report.cores)?;
     match &report.leftovers {
         Some(leftovers) => leftovers::write(out, leftovers),

@@ -2,7 +2,6 @@
 
 mod all;
 mod machine;
-#[cfg(any(feature = "lab", feature = "map"))]
 mod page;
 mod point;
 mod text;
@@ -14,7 +13,6 @@ use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::series::{Kept, Series, Unusable};
 
-#[cfg(any(feature = "lab", feature = "map"))]
 use page::HistoryPage;
 use point::{History, Point};
 
@@ -56,7 +54,6 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     }
     let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
     let history = History { series, points, unusable };
-    #[cfg(any(feature = "lab", feature = "map"))]
     if let Some(file) = &args.html {
         let page = HistoryPage::of(&history, args.host.is_none())?;
         page.unusable.iter().for_each(output::error);

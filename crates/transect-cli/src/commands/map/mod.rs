@@ -1,6 +1,5 @@
 //! `transect map`: an interactive treemap, served or written to a file.
 
-#[cfg(feature = "snapshot")]
 mod changes;
 mod page;
 
@@ -28,7 +27,6 @@ const OTHER_DESCRIPTORS: usize = 24;
 
 pub(crate) fn run(args: &MapArgs) -> Result<ExitStatus, CliError> {
     let (cancel, progress) = (cancel_on_signal()?, Arc::new(Progress::new()));
-    #[cfg(feature = "snapshot")]
     if changes::are_requested(args) {
         return changes::run(args, &cancel);
     }

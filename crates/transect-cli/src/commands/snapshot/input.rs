@@ -15,10 +15,6 @@ use crate::output::columns::Column;
 pub(crate) struct StoredTree {
     pub(crate) table: Table,
     /// When it was read, in nanoseconds since 1970 UTC.
-    #[cfg_attr(
-        not(any(feature = "map", feature = "tui")),
-        expect(dead_code, reason = "only these show it")
-    )]
     pub(crate) read_at: Option<i64>,
     /// Reading was stopped.
     pub(crate) interrupted: bool,

@@ -5,7 +5,6 @@ mod groups;
 mod interchange;
 mod json;
 mod measure;
-#[cfg(feature = "snapshot")]
 mod stored;
 mod terminal;
 mod tree;
@@ -36,7 +35,6 @@ const DEFAULT_LINES: usize = 25;
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let began = Instant::now();
-    #[cfg(feature = "snapshot")]
     if let Some(end) = stored::show(args, &limits(args), began)? {
         return Ok(end);
     }
