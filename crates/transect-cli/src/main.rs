@@ -42,7 +42,10 @@ fn main() -> ExitCode {
         Some(Command::Tui(args)) => commands::tui::run(args),
         Some(Command::Map(args)) => commands::map::run(args),
         Some(Command::List(args)) => commands::list::run(args),
-        Some(Command::Snapshot(args)) => commands::snapshot::run(args),
+        Some(Command::Snapshot(args)) => match args.memory {
+            Some(memory) => commands::snapshot::bounded::run(args, memory as u64),
+            None => commands::snapshot::run(args),
+        },
         Some(Command::Diff(args)) => commands::diff::run(args),
         Some(Command::Keep(args)) => commands::keep::run(args),
         Some(Command::Changes(args)) => commands::changes::run(args),

@@ -1,6 +1,6 @@
 //! `transect snapshot`: stores a tree in a Parquet file.
 
-mod bounded;
+pub(crate) mod bounded;
 mod input;
 mod parts_folder;
 mod since;
@@ -49,13 +49,6 @@ struct Object<'a> {
 }
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
-    match args.memory {
-        Some(memory) => bounded::run(args, memory as u64),
-        None => run_in_memory(args),
-    }
-}
-
-fn run_in_memory(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
     let fields = if args.all_times { FIELDS | FieldMask::TIMES } else { FIELDS };
     let started = now();
