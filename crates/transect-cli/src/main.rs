@@ -27,8 +27,7 @@ use exit::ExitStatus;
 static ALLOCATOR: Allocator = Allocator { program: "transect" };
 
 fn main() -> ExitCode {
-    output::install_panic_hook();
-    transect_sys::host::expose_placeholders();
+    transect_program::start("transect");
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(instead) => return ExitCode::from(output::print_clap_error(&instead)),

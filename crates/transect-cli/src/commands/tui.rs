@@ -42,10 +42,10 @@ pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     };
     if let Some(stored) = stored {
         let end = stored.end();
-        browse_stored(stored.table, &view, &stop)?;
+        browse_stored(stored.table, &view, &stop).map_err(CliError::failed)?;
         return Ok(end);
     }
-    let outcome = browse(&options, &view, &stop)?;
+    let outcome = browse(&options, &view, &stop).map_err(CliError::failed)?;
     output::show_errors(outcome.table.diagnostics(), args.errors);
     let skipped = &outcome.table.diagnostics().skipped;
     let by_filters = [SkipReason::Excluded, SkipReason::Gitignore];

@@ -110,7 +110,9 @@ impl Request for LabAttributesArgs {
             let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
             if (now.expected, &now.payload) != (then.expected, &then.payload) {
                 let name = &then.name;
-                return Err(CliError::Lab(format!("'{name}' has changed since the session began")));
+                return Err(CliError::Failed(format!(
+                    "'{name}' has changed since the session began"
+                )));
             }
         }
         Ok(())
@@ -158,7 +160,7 @@ fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
         let source = source.clone().filter(|_| task.needs_a_source());
         if task.needs_a_source() && source.is_none() {
             let what = "--compile-database FILE or --dep-info DIR";
-            return Err(CliError::Lab(format!("task '{}' needs {what}", task.as_str())));
+            return Err(CliError::Failed(format!("task '{}' needs {what}", task.as_str())));
         }
         let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
         wanted

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &LabAttributesMethodArgs) -> Result<ExitStatus, CliError
     let query =
         Query { task: *task, method: *method, threads: *threads, socket: socket.as_deref() };
     transect_sys::host::raise_handle_limit();
-    let line = run_query(query, &Questions::read(questions)?).map_err(CliError::Lab)?;
+    let line = run_query(query, &Questions::read(questions)?).map_err(CliError::Failed)?;
     output::write_json(&mut output::stream::stdout(), &line)?;
     Ok(ExitStatus::Complete)
 }

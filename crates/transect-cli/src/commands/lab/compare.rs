@@ -17,12 +17,12 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
     if !args.force
         && let Some(why) = comparison::refusal(&comparison)
     {
-        return Err(CliError::Lab(why));
+        return Err(CliError::Failed(why));
     }
     if comparison.groups.is_empty() {
         let why = "the sessions have nothing in common: no tree or input has the same name, state \
                    and --sync in both";
-        return Err(CliError::Lab(why.to_owned()));
+        return Err(CliError::Failed(why.to_owned()));
     }
     let slower = comparison.groups.iter().flat_map(|group| &group.rows).any(is_slower);
     let mut text = output::buffer();

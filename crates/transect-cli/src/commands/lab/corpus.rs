@@ -31,7 +31,7 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
 fn find(name: &str) -> Result<&'static Corpus, CliError> {
     corpora::find(name).ok_or_else(|| {
         let names: Vec<&str> = CORPORA.iter().map(|definition| definition.name).collect();
-        CliError::Lab(format!("no corpus is called '{name}': there are {}", names.join(", ")))
+        CliError::Failed(format!("no corpus is called '{name}': there are {}", names.join(", ")))
     })
 }
 

@@ -156,11 +156,11 @@ fn add_commands(
     methods.extend(presets.into_iter().map(Method::of_command));
     for command in &args.commands {
         if methods.iter().any(|method| method.name == command.name) {
-            return Err(CliError::Lab(format!("'{}' is there already", command.name)));
+            return Err(CliError::Failed(format!("'{}' is there already", command.name)));
         }
         let method = Method::of_command(command.clone());
         if let Some(reason) = method.unavailable_reason {
-            return Err(CliError::Lab(reason));
+            return Err(CliError::Failed(reason));
         }
         methods.push(method);
     }
@@ -186,7 +186,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let chosen = choose(&args.methods, methods, is_default, is_always)?;
     if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
         let why = "a base has to be a method that can run here";
-        return Err(CliError::Lab(format!("no method '{base}': {why}")));
+        return Err(CliError::Failed(format!("no method '{base}': {why}")));
     }
     Ok(cells(&chosen, &base))
 }
@@ -200,7 +200,7 @@ fn corpora_of(args: &LabRunArgs) -> Vec<String> {
 }
 
 fn nothing_to_walk() -> CliError {
-    CliError::Lab("nothing to walk; use --path DIR or --corpus NAME".to_owned())
+    CliError::Failed("nothing to walk; use --path DIR or --corpus NAME".to_owned())
 }
 
 /// Returns the states of the caches for a session, or an error if one is not available here.
@@ -214,7 +214,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
     for path in &args.path {
         let root = path.canonicalize().map_err(cannot("access", path))?;
         if !root.is_dir() {
-            return Err(CliError::Lab(format!("'{}' is not a directory", path.display())));
+            return Err(CliError::Failed(format!("'{}' is not a directory", path.display())));
         }
         datasets.push(look(path.display().to_string(), root));
     }

@@ -9,7 +9,7 @@ use crate::output::quote;
 
 /// Returns an error with the message of another one.
 pub(super) fn lab(error: impl Display) -> CliError {
-    CliError::Lab(error.to_string())
+    CliError::Failed(error.to_string())
 }
 
 /// Returns a function that adds an operation and a path to an error.
@@ -19,6 +19,6 @@ pub(super) fn cannot<'p>(
 ) -> impl FnOnce(io::Error) -> CliError + use<'p> {
     move |error| {
         let (path, reason) = (quote::for_terminal(path.as_os_str()), transect::reason(&error));
-        CliError::Lab(format!("cannot {operation} '{path}': {reason}"))
+        CliError::Failed(format!("cannot {operation} '{path}': {reason}"))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     let explained = explain(&data).ok_or_else(|| {
         let (file, about) = (args.session.display(), data.spec.words().plural);
         let why = "only sessions of transforms are explained; `transect lab tune` is for walks";
-        CliError::Lab(format!("'{file}' is a session of {about}: {why}"))
+        CliError::Failed(format!("'{file}' is a session of {about}: {why}"))
     })?;
     let stored = if args.save { store(&data, &explained)? } else { None };
     let mut text = output::buffer();
@@ -47,12 +47,12 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
     let (then, now) = (&spec.environment, Environment::capture(Vec::new()));
     if (&then.processor, then.cores, &then.system) != (&now.processor, now.cores, &now.system) {
         let why = "the session was measured on another machine or system: nothing is stored for it";
-        return Err(CliError::Lab(why.to_owned()));
+        return Err(CliError::Failed(why.to_owned()));
     }
     let root = spec.datasets.first().map_or(Path::new("."), |dataset| &dataset.root);
     let identity = transect_sys::host::file_system_identity(root).ok_or_else(|| {
         let root = root.display();
-        CliError::Lab(format!("the file system of '{root}' has no identifier"))
+        CliError::Failed(format!("the file system of '{root}' has no identifier"))
     })?;
     let new = || Profile::new(identity, FileSystem::of(root), root.to_owned());
     let mut profile = profile::load(root).unwrap_or_else(new);

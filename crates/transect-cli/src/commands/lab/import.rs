@@ -69,5 +69,5 @@ fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
 
 fn about(file: &Path, error: &dyn std::error::Error) -> CliError {
     let error = quote::for_terminal(error.to_string().as_ref());
-    CliError::Lab(format!("'{}': {error}", quote::for_terminal(file.as_os_str())))
+    CliError::Failed(format!("'{}': {error}", quote::for_terminal(file.as_os_str())))
 }

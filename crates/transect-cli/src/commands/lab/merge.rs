@@ -17,7 +17,7 @@ pub(crate) fn run(args: &LabMergeArgs) -> Result<ExitStatus, CliError> {
     let files = args.sessions.iter().map(|file| file.display().to_string());
     let sources: Vec<Source<'_>> =
         files.zip(&sessions).map(|(file, data)| Source { file, data }).collect();
-    let merged = merge(&sources).map_err(CliError::Lab)?;
+    let merged = merge(&sources).map_err(CliError::Failed)?;
     let mut text = output::buffer();
     match () {
         () if args.json => output::write_json(&mut text, &merged)?,

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
         return run_floor(floor, args);
     }
     let unknown = |error: VariantError| {
-        CliError::Lab(format!("no method is called '{}': {error}", args.name))
+        CliError::Failed(format!("no method is called '{}': {error}", args.name))
     };
     let variant: Variant = args.name.parse().map_err(unknown)?;
     let options = variant.options(&args.root);
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
         let line = walk(options.clone(), variant.keep, args)?;
         if line.work.directories == 0 {
             let root = args.root.display();
-            return Err(CliError::Lab(format!("cannot read directory '{root}'")));
+            return Err(CliError::Failed(format!("cannot read directory '{root}'")));
         }
         output::write_json(&mut output::stream::stdout(), &line)?;
     }

@@ -14,12 +14,12 @@ pub(crate) fn run(args: &LabPassArgs) -> Result<ExitStatus, CliError> {
         (Some(phase), Some(files)) => {
             let name = &args.name.method;
             let method = WriteMethod::find(name)
-                .ok_or_else(|| CliError::Lab(format!("no method is called '{name}'")))?;
+                .ok_or_else(|| CliError::Failed(format!("no method is called '{name}'")))?;
             transform::run_many(method, phase, rules.sync, files, input, output)
         }
         _ => transform::run(&args.name, rules, input, output),
     };
-    let line = line.map_err(CliError::Lab)?;
+    let line = line.map_err(CliError::Failed)?;
     output::write_json(&mut output::stream::stdout(), &line)?;
     Ok(ExitStatus::Complete)
 }

@@ -16,9 +16,9 @@ use crate::output;
 pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
     let mut data = SessionLog::read(&args.session).map_err(lab)?;
     if let Some(base) = &args.base {
-        data.spec.compare_with(base).map_err(CliError::Lab)?;
+        data.spec.compare_with(base).map_err(CliError::Failed)?;
     }
-    args.pairs.iter().try_for_each(|text| data.spec.add_pairs(text)).map_err(CliError::Lab)?;
+    args.pairs.iter().try_for_each(|text| data.spec.add_pairs(text)).map_err(CliError::Failed)?;
     match &args.html {
         Some(file) => write_page(&data, file)?,
         None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,

@@ -101,9 +101,9 @@ impl Common<'_> {
     pub(super) fn apply_to(self, mut plan: SessionSpec) -> Result<SessionSpec, CliError> {
         let LabSessionArgs { base, pairs, seed, .. } = self.session;
         if let Some(base) = base {
-            plan.set_base(base).map_err(CliError::Lab)?;
+            plan.set_base(base).map_err(CliError::Failed)?;
         }
-        pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Lab)?;
+        pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Failed)?;
         Ok(SessionSpec {
             rounds: rounds(self.session, plan.rounds),
             max_time: max_time(self.session, plan.max_time),
@@ -136,7 +136,7 @@ pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
     }
     let (file, about, word) = (file.display(), own.plural, own.command);
     let other = format!("use transect lab run {word} --resume");
-    Err(CliError::Lab(format!("'{file}' is a session of {about}; {other}")))
+    Err(CliError::Failed(format!("'{file}' is a session of {about}; {other}")))
 }
 
 /// Writes the cells, and the number of samples.
@@ -166,7 +166,8 @@ pub(super) fn possible(
         [] => PossibleStates::of_preset(of_the_preset, scope),
         asked => PossibleStates::asked(asked, scope),
     };
-    possible.map_err(|why_not| CliError::Lab(format!("cannot measure with cold caches: {why_not}")))
+    possible
+        .map_err(|why_not| CliError::Failed(format!("cannot measure with cold caches: {why_not}")))
 }
 
 /// Returns the available methods that match the globs; without globs, the defaults.
@@ -195,10 +196,10 @@ fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
         named.map(|method| method.unavailable_reason.as_deref()).collect();
     if reasons.is_empty() {
         let known = "`transect lab list` shows all";
-        return Err(CliError::Lab(format!("no method is called '{text}'; {known}")));
+        return Err(CliError::Failed(format!("no method is called '{text}'; {known}")));
     }
     if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
-        return Err(CliError::Lab(format!("'{text}' cannot run here: {reason}")));
+        return Err(CliError::Failed(format!("'{text}' cannot run here: {reason}")));
     }
     Ok(glob)
 }

@@ -19,7 +19,7 @@ use crate::user_dirs;
 pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
     let states = states(&args.state)?;
     if let Some(file) = args.output.as_ref().filter(|file| file.exists()) {
-        return Err(CliError::Lab(format!("'{}' already exists", file.display())));
+        return Err(CliError::Failed(format!("'{}' already exists", file.display())));
     }
     let parts = match args.part.as_slice() {
         [] => vec![Part::Verdicts, Part::Faults],
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
 fn states(asked: &[State]) -> Result<Vec<State>, CliError> {
     let why_not = State::Cold.unavailable_reason();
     if let Some(why_not) = why_not.as_ref().filter(|_| asked.contains(&State::Cold)) {
-        return Err(CliError::Lab(format!("cannot measure with cold caches: {why_not}")));
+        return Err(CliError::Failed(format!("cannot measure with cold caches: {why_not}")));
     }
     if !asked.is_empty() {
         return Ok(asked.to_vec());

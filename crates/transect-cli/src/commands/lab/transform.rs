@@ -117,7 +117,7 @@ fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
         if File::open(folder).is_ok_and(in_memory) {
             let folder = folder.display();
             let why = "its files are only in memory; use --state warm or another --dir";
-            return Err(CliError::Lab(format!("cannot drop files in '{folder}': {why}")));
+            return Err(CliError::Failed(format!("cannot drop files in '{folder}': {why}")));
         }
     }
     output::hint(&takes(spec, folder)?);
@@ -147,7 +147,7 @@ fn plan(
     match args.preset.files {
         Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
         None if args.files.is_some() => {
-            Err(CliError::Lab("--files is for --preset many-files".to_owned()))
+            Err(CliError::Failed("--files is for --preset many-files".to_owned()))
         }
         None => plan_of_one(args, methods, folder),
     }
@@ -168,7 +168,7 @@ fn plan_of_many(
         ("--kind", args.kind == Kind::Copy),
     ];
     if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
-        return Err(CliError::Lab(format!("--preset many-files takes no {option}")));
+        return Err(CliError::Failed(format!("--preset many-files takes no {option}")));
     }
     let rules = Rules { kind: Kind::Case, sync: args.sync };
     let dataset = |&phase: &Phase| Dataset {
@@ -204,10 +204,13 @@ fn plan_of_one(
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
         if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
-            return Err(CliError::Lab(format!("a cell is already called '{}'", external.name)));
+            return Err(CliError::Failed(format!("a cell is already called '{}'", external.name)));
         }
         if !can_start(external.program()) {
-            return Err(CliError::Lab(format!("'{}' cannot be started here", external.program())));
+            return Err(CliError::Failed(format!(
+                "'{}' cannot be started here",
+                external.program()
+            )));
         }
         cells.push(external.cell());
     }

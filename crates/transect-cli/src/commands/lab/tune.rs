@@ -27,7 +27,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
     let path = args.path.canonicalize().map_err(cannot("access", &args.path))?;
     let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
         let path = args.path.display();
-        CliError::Lab(format!("the file system of '{path}' has no identifier"))
+        CliError::Failed(format!("the file system of '{path}' has no identifier"))
     })?;
     if args.forget {
         return forget(&identity);
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         request::possible(&args.state, &[], DropScope::System)?;
     if dropped.is_some() {
         let why = "nothing proves that caches are cold on this system; use --state warm";
-        return Err(CliError::Lab(why.to_owned()));
+        return Err(CliError::Failed(why.to_owned()));
     }
     let files = files(args)?;
     let request = TuneRequest {
@@ -111,7 +111,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
         None => {
             let folder = PrivateTempDir::new("tune").map_err(|error| {
                 let reason = transect::reason(&error);
-                CliError::Lab(format!("cannot create a temporary folder: {reason}"))
+                CliError::Failed(format!("cannot create a temporary folder: {reason}"))
             })?;
             (folder.path().join("samples.jsonl"), Some(folder))
         }
@@ -121,7 +121,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
     let second = PathBuf::from(second);
     // Check now, not after the first session.
     if temporary.is_none() && second.exists() {
-        return Err(CliError::Lab(format!("'{}' already exists", second.display())));
+        return Err(CliError::Failed(format!("'{}' already exists", second.display())));
     }
     Ok(Files { paths: [first, second], _temporary: temporary })
 }

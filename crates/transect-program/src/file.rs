@@ -8,15 +8,16 @@ use transect::FileType;
 use transect_sys::file::attributes_at;
 use transect_transform::publish::put_with;
 
-use super::stream::{self, Stream};
 use crate::exit::CliError;
+use crate::output::report_lost_metadata;
+use crate::stream::{self, Stream};
 
 /// The size of the buffer before a stream.
 const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Writes a file, or standard output for `-`. The file has its old content until `write` returns, then
 /// all of the new one.
-pub(crate) fn write(
+pub fn write(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -35,7 +36,7 @@ pub(crate) fn write(
         });
     }
     let published = put_with(file, write)?;
-    super::report_lost_metadata(&published.path, &published.lost_metadata);
+    report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! File names, file contents and arguments can contain escape sequences that move the cursor, set
 //! the window title, send input as if the user had typed it, or reverse the direction of text.
 //! Callers quote names ([`for_terminal`](transect_text::quote::for_terminal)), but a caller can
-//! forget to. [`Sanitizer`] is therefore the last step before every terminal ([`super::stream`])
+//! forget to. [`Sanitizer`] is therefore the last step before every terminal ([`crate::stream`])
 //! and trusts no caller: it passes printable text, newlines and tabs, and shows everything else as
 //! a visible escape.
 //!
@@ -25,7 +25,7 @@ const LONGEST_STYLE: usize = 64;
 
 /// The styles that pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Styles {
+pub enum Styles {
     No,
     /// Those of this program and of its `--help`.
     Ours,
@@ -71,7 +71,7 @@ fn selects_foreground(parameters: &[u8]) -> bool {
 
 /// Writes to a terminal, with control sequences escaped.
 #[derive(Debug)]
-pub(crate) struct Sanitizer<W: Write> {
+pub struct Sanitizer<W: Write> {
     terminal: W,
     styles: Styles,
     /// The beginning of a character or a style whose end has not been written yet.
@@ -79,12 +79,12 @@ pub(crate) struct Sanitizer<W: Write> {
 }
 
 impl<W: Write> Sanitizer<W> {
-    pub(crate) fn new(terminal: W, styles: Styles) -> Self {
+    pub fn new(terminal: W, styles: Styles) -> Self {
         Self { terminal, styles, held: Vec::new() }
     }
 
     /// Changes the styles that pass.
-    pub(crate) fn allow(&mut self, styles: Styles) {
+    pub fn allow(&mut self, styles: Styles) {
         self.styles = styles;
     }
 }
@@ -203,7 +203,7 @@ fn push_byte(byte: u8, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output;
+    use transect_text::style;
 
     /// Returns the text that a terminal receives for bytes written in these pieces.
     fn shown<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, styles: Styles) -> String {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn sanitizer_own_styles_pass() {
-        let ours = [output::BOLD, output::DIM, output::ERROR, output::GOOD, output::WARN];
+        let ours = [style::BOLD, style::DIM, style::ERROR, style::GOOD, style::WARN];
         let of_clap = clap::builder::Styles::styled();
         let of_clap = [
             of_clap.get_header(),

@@ -6,11 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use anstream::stream::{AsLockedWrite, RawStream};
 use anstream::{AutoStream, ColorChoice};
 
-use super::sanitize::{Sanitizer, Styles, sanitized};
+use crate::sanitize::{Sanitizer, Styles, sanitized};
 
 /// Standard output or standard error, unbuffered. A pipe or a file receives bytes unchanged, a
 /// terminal sanitized.
-pub(crate) enum Stream<S: RawStream + AsLockedWrite> {
+pub enum Stream<S: RawStream + AsLockedWrite> {
     /// A pipe or a file.
     Raw(S),
     /// A terminal. `AutoStream` enables escape sequences on a Windows console.
@@ -23,13 +23,13 @@ fn stdio() -> (io::Stdout, io::Stderr) {
 }
 
 /// Returns standard output.
-pub(crate) fn stdout() -> Stream<io::Stdout> {
+pub fn stdout() -> Stream<io::Stdout> {
     Stream::new(stdio().0)
 }
 
 /// Returns standard output for painted names, which a terminal gets even with `NO_COLOR`. All names must
 /// be quoted.
-pub(crate) fn painted_stdout() -> Stream<io::Stdout> {
+pub fn painted_stdout() -> Stream<io::Stdout> {
     let stdout = stdio().0;
     match stdout.is_terminal() {
         true => Stream::Terminal(Sanitizer::new(AutoStream::always(stdout), Styles::Any)),
@@ -38,33 +38,33 @@ pub(crate) fn painted_stdout() -> Stream<io::Stdout> {
 }
 
 /// Returns standard error.
-pub(crate) fn stderr() -> Stream<io::Stderr> {
+pub fn stderr() -> Stream<io::Stderr> {
     Stream::new(stdio().1)
 }
 
 /// Returns whether standard output is a terminal.
-pub(crate) fn stdout_is_terminal() -> bool {
+pub fn stdout_is_terminal() -> bool {
     stdio().0.is_terminal()
 }
 
 /// Returns whether standard error is a terminal.
-pub(crate) fn stderr_is_terminal() -> bool {
+pub fn stderr_is_terminal() -> bool {
     stdio().1.is_terminal()
 }
 
 /// Returns whether standard output takes colours: it is a terminal, and `NO_COLOR` is not set.
-pub(crate) fn stdout_colours() -> ColorChoice {
+pub fn stdout_colours() -> ColorChoice {
     AutoStream::choice(&stdio().0)
 }
 
 /// Returns whether standard error takes colours.
-pub(crate) fn stderr_colours() -> ColorChoice {
+pub fn stderr_colours() -> ColorChoice {
     AutoStream::choice(&stdio().1)
 }
 
 impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
     /// Wraps a stream, with a sanitizer if it is a terminal.
-    pub(crate) fn new(stream: S) -> Self {
+    pub fn new(stream: S) -> Self {
         match IsTerminal::is_terminal(&stream) {
             true => Self::Terminal(Sanitizer::new(AutoStream::auto(stream), Styles::Ours)),
             false => Self::Raw(stream),
@@ -74,7 +74,7 @@ impl<S: RawStream + AsLockedWrite + IsTerminal> Stream<S> {
 
 impl<S: RawStream + AsLockedWrite> Stream<S> {
     /// Allows the styles of commands that the user runs.
-    pub(crate) fn allow_styles_of_commands(mut self) -> Self {
+    pub fn allow_styles_of_commands(mut self) -> Self {
         if let Self::Terminal(terminal) = &mut self {
             terminal.allow(Styles::Foreground);
         }
@@ -85,7 +85,7 @@ impl<S: RawStream + AsLockedWrite> Stream<S> {
 /// Overwrites the current line of standard error, and erases the rest of it with `erase`. Only `line`
 /// is sanitized. Written directly: on a Windows console without escape sequences, `AutoStream` would
 /// drop the backspaces.
-pub(crate) fn write_over(line: &str, erase: &str) -> io::Result<()> {
+pub fn write_over(line: &str, erase: &str) -> io::Result<()> {
     stdio().1.write_all(format!("\r{}{erase}", sanitized(line)).as_bytes())
 }
 

@@ -1,0 +1,98 @@
+//! Ctrl-C: the first stops the walk and shows the result so far, the second ends the program at
+//! once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use transect::Cancel;
+
+/// The exit code of a program that was interrupted, as shells count: 128 and the signal's number.
+pub const INTERRUPTED: u8 = 130;
+
+/// Returns a cancel flag that Ctrl-C sets; on Unix also `SIGTERM`, on Windows Ctrl-Break.
+///
+/// # Errors
+/// The signal handler cannot be installed.
+pub fn cancel_on_signal() -> io::Result<Cancel> {
+    let stop = Arc::new(AtomicBool::new(false));
+    set_on_signal(&stop)?;
+    Ok(Cancel::from(stop))
+}
+
+#[cfg(unix)]
+fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::flag;
+
+    for signal in [SIGINT, SIGTERM] {
+        // In this order: the second signal finds the flag that the first one set.
+        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(stop))?;
+        flag::register(signal, Arc::clone(stop))?;
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn set_on_signal(stop: &Arc<AtomicBool>) -> io::Result<()> {
+    use std::sync::atomic::Ordering;
+
+    let stop = Arc::clone(stop);
+    #[expect(clippy::exit, reason = "the second Ctrl-C ends the program at once")]
+    let handler = move || {
+        if stop.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    ctrlc::set_handler(handler).map_err(io::Error::other)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
+    Ok(())
+}
+
+/// Standard input that Ctrl-C interrupts even while no data arrives: the standard library restarts a
+/// blocked read after a signal.
+pub struct InterruptibleStdin<'a> {
+    input: io::StdinLock<'static>,
+    cancel: &'a Cancel,
+}
+
+impl<'a> InterruptibleStdin<'a> {
+    /// Returns standard input that `cancel` interrupts.
+    pub fn new(cancel: &'a Cancel) -> Self {
+        Self { input: io::stdin().lock(), cancel }
+    }
+}
+
+impl io::Read for InterruptibleStdin<'_> {
+    /// Reads as any reader does; returns [`io::ErrorKind::Interrupted`] once cancelled.
+    fn read(&mut self, block: &mut [u8]) -> io::Result<usize> {
+        while !is_ready(&self.input)? {
+            if self.cancel.is_cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+        self.input.read(block)
+    }
+}
+
+/// Waits up to 100 ms, and returns whether a read would not block.
+#[cfg(unix)]
+fn is_ready(input: &io::StdinLock<'_>) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&moment)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Elsewhere reads are not restarted.
+#[cfg(not(unix))]
+fn is_ready(_: &io::StdinLock<'_>) -> io::Result<bool> {
+    Ok(true)
+}

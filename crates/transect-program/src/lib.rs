@@ -1,0 +1,29 @@
+//! What the programs `transect` and `transect-lab` share.
+//!
+//! A program calls [`start`], parses its arguments, runs a command that returns an
+//! [`ExitStatus`](exit::ExitStatus) or a [`CliError`](exit::CliError), and ends with
+//! [`exit::code`]. What it prints goes through [`stream`], which sanitizes what reaches a terminal.
+//!
+//! * [`exit`]: exit codes and errors of programs.
+//! * [`interrupt`]: what Ctrl-C does.
+//! * [`output`]: results, messages, and what `clap` prints; [`stream`], [`json`], [`mod@file`].
+//! * [`status_line`]: progress on a terminal.
+//! * [`user_dirs`]: the directories of the user.
+
+pub mod exit;
+pub mod file;
+pub mod interrupt;
+pub mod json;
+pub mod output;
+mod sanitize;
+pub mod status_line;
+pub mod stream;
+pub mod user_dirs;
+
+/// Prepares a program of this name: its messages begin with the name, panics print as errors do, and
+/// Windows shows placeholders of files as what they are.
+pub fn start(name: &'static str) {
+    output::set_program(name);
+    output::install_panic_hook();
+    transect_sys::host::expose_placeholders();
+}

@@ -1,0 +1,109 @@
+//! The programs' own directories, below the user's: never in directories that other users may write
+//! to. The lab builds programs in the cache and starts them there, so the cache must be private.
+
+use std::path::{Path, PathBuf};
+
+use transect_sys::private_dir::{self, OtherUsers};
+
+use crate::exit::CliError;
+
+/// A directory of the user, and the variable that overrides it.
+struct UserDir {
+    /// Its name in messages.
+    what: &'static str,
+    variable: &'static str,
+    /// Its path in the home directory, if the variable is not set.
+    default: &'static str,
+}
+
+/// Files that can be created again: built contenders, corpora.
+const CACHE: UserDir = UserDir {
+    what: "cache",
+    variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" },
+    default: ".cache",
+};
+
+/// Files that users created: series of snapshots.
+const DATA: UserDir = UserDir {
+    what: "data",
+    variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" },
+    default: ".local/share",
+};
+
+/// Files to keep: profiles.
+const CONFIG: UserDir = UserDir {
+    what: "configuration",
+    variable: if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" },
+    default: ".config",
+};
+
+/// Returns a subdirectory of the cache, creating it if it is missing.
+///
+/// # Errors
+/// No cache directory is known, or other users may write to it.
+pub fn cache(part: &str) -> Result<PathBuf, CliError> {
+    let path = cache_path(part)?;
+    let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
+    path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
+        let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
+        CliError::File(format!("{why}; set {variable} to a directory that only you can write to"))
+    })?;
+    Ok(path)
+}
+
+/// Returns the path of a subdirectory of the cache, without creating it.
+///
+/// # Errors
+/// No cache directory is known.
+pub fn cache_path(part: &str) -> Result<PathBuf, CliError> {
+    Ok(CACHE.path()?.join(part))
+}
+
+/// Returns the path of a subdirectory of the configuration, without creating it.
+///
+/// # Errors
+/// No configuration directory is known.
+pub fn config(part: &str) -> Result<PathBuf, CliError> {
+    Ok(CONFIG.path()?.join(part))
+}
+
+/// Returns the path of a subdirectory of the data, without creating it.
+///
+/// # Errors
+/// No data directory is known.
+pub fn data_path(part: &str) -> Result<PathBuf, CliError> {
+    Ok(DATA.path()?.join(part))
+}
+
+/// Returns the default socket of the service. On a system without a runtime directory, it is below
+/// the temporary directory; server and client check each other's user.
+///
+/// # Errors
+/// The user of this process cannot be determined.
+pub fn service_socket() -> Result<PathBuf, CliError> {
+    let runtime = absolute("XDG_RUNTIME_DIR");
+    Ok(transect_service::default_socket(runtime, std::env::temp_dir())?)
+}
+
+impl UserDir {
+    /// Returns our directory in the one that the variable names, or in the default one.
+    fn path(&self) -> Result<PathBuf, CliError> {
+        let home = || std::env::home_dir().filter(|home| home.is_absolute());
+        let named = absolute(self.variable).or_else(|| Some(home()?.join(self.default)));
+        let Some(folder) = named else {
+            let Self { what, variable, .. } = self;
+            let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+            return Err(CliError::File(format!(
+                "no {what} directory: neither {variable} nor {home} is an absolute path; \
+                 set one of them"
+            )));
+        };
+        Ok(folder.join("transect"))
+    }
+}
+
+/// Returns the path in a variable. A relative one is ignored, as the XDG Base Directory Specification
+/// requires.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
