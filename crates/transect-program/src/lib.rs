@@ -8,6 +8,7 @@
 //! * [`interrupt`]: what Ctrl-C does.
 //! * [`output`]: results, messages, and what `clap` prints; [`stream`], [`json`], [`mod@file`].
 //! * [`status_line`]: progress on a terminal.
+//! * [`profile`]: the settings that were measured as fastest on a file system.
 //! * [`user_dirs`]: the directories of the user.
 
 pub mod exit;
@@ -15,6 +16,7 @@ pub mod file;
 pub mod interrupt;
 pub mod json;
 pub mod output;
+pub mod profile;
 mod sanitize;
 pub mod status_line;
 pub mod stream;

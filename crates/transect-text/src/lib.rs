@@ -9,5 +9,6 @@ pub mod settings;
 pub mod share;
 pub mod size;
 pub mod style;
+pub mod table;
 pub mod units;
 pub mod wrap;

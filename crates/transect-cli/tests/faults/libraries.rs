@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use transect_cache::{CacheOptions, Level};
-use transect_lab::harness::environment::FileSystem;
-use transect_lab::tune::profile::{Profile, ProfileStore};
+use transect_program::profile::{Environment, Profile, ProfileStore};
 
 use crate::answers::is_old_or_ends_with;
 use crate::snapshot::Content;
@@ -91,8 +90,15 @@ fn cache_checked_correct_or_error() {
 
 /// Replaces a stored profile.
 pub(crate) fn store_profile() -> i32 {
-    let file_system = FileSystem::of(Path::new("."));
-    let profile = Profile::new("x".to_owned(), file_system, PathBuf::from("here"));
+    let environment = Environment {
+        began: 0,
+        cores: 1,
+        system: String::new(),
+        version: String::new(),
+        details: serde_json::Map::new(),
+    };
+    let file_system = serde_json::Value::Null;
+    let profile = Profile::new("x".to_owned(), file_system, PathBuf::from("here"), environment);
     let _ = std::fs::metadata("begin");
     match ProfileStore::of("profiles".into()).store(&profile) {
         Ok(_) => 0,

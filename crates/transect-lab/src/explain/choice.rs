@@ -11,7 +11,7 @@ use transect_transform::step::{Cost, Step};
 use super::runs::RunTimes;
 use crate::experiments::transform::{Kind, Variant};
 use crate::harness::cache_state::State;
-use crate::tune::profile::{TransformEvidence, load, method};
+use transect_program::profile::{load, method};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Verdict, judge, judge_all};
 
@@ -48,7 +48,7 @@ pub enum Chosen {
         /// Block size in bytes; `None` for the default of the method.
         block: Option<usize>,
         /// The evidence.
-        evidence: TransformEvidence,
+        evidence: ChoiceEvidence,
     },
     /// The default: nothing is faster.
     Default,
@@ -57,6 +57,15 @@ pub enum Chosen {
         /// The reason.
         reason: String,
     },
+}
+
+/// Ratios of the time of a chosen method to that of the planner's default.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChoiceEvidence {
+    /// Over all rounds.
+    pub ratios: Ratios,
+    /// Over the rounds that were not used for choosing.
+    pub confirmed: Ratios,
 }
 
 /// A method of the engine, compared with the default.
@@ -137,7 +146,7 @@ fn choose(runs: &RunTimes<'_>, by_default: IoMethod) -> Result<Chosen, String> {
     let known = IoMethod::ALL.iter().find(|known| known.as_str() == best.variant.method);
     let method =
         *known.ok_or_else(|| format!("method {} does not exist any more", best.variant.method))?;
-    let evidence = TransformEvidence { ratios: best.ratios, confirmed };
+    let evidence = ChoiceEvidence { ratios: best.ratios, confirmed };
     Ok(Chosen::Preferred { method, block: best.variant.block, evidence })
 }
 

@@ -1,5 +1,6 @@
 //! The decisions of a session that a profile stores for the planner.
 
+use transect_program::profile::{Profile, TransformEvidence, TransformSetting};
 use transect_transform::pass::{Load, SizeClass};
 
 use super::choice::{Chosen, MethodChoice};
@@ -8,7 +9,7 @@ use crate::experiments::transform::SyncRule;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::spec::SessionSpec;
-use crate::tune::profile::{Profile, TransformSetting};
+use crate::tune::stored;
 
 /// A decision about files of one load, size class and cache state.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,10 @@ fn setting(
     let &(_, MethodChoice { load, by_default, chosen, .. }) = agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
     let evidence = |&(_, choice): &(&Explanation, &MethodChoice)| match choice.chosen {
-        Chosen::Preferred { evidence, .. } => Some(evidence),
+        Chosen::Preferred { evidence, .. } => Some(TransformEvidence {
+            ratios: stored::ratios(evidence.ratios),
+            confirmed: stored::ratios(evidence.confirmed),
+        }),
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
     Some(TransformSetting {
@@ -83,24 +87,22 @@ fn setting(
         sync: rules.sync,
         method,
         block,
-        kind: rules.kind,
+        kind: rules.kind.as_str().to_owned(),
         bytes: agreed.iter().map(|(it, _)| spec.datasets[it.dataset].expected.bytes).collect(),
         by_default: *by_default,
         evidence: agreed.iter().filter_map(evidence).collect(),
-        environment: spec.environment.clone(),
+        environment: spec.environment.stored(),
     })
 }
 
-impl Profile {
-    /// Applies decisions: each replaces an earlier one with the same load, size class, cache state and sync
-    /// rule. The rest of the profile is unchanged.
-    pub fn take(&mut self, decisions: Vec<Decision>) {
-        for Decision { load, size, state, sync, setting } in decisions {
-            let is_about = |it: &TransformSetting| {
-                (it.load, it.size, it.state, it.sync) == (load, size, state, sync)
-            };
-            self.passes.retain(|before| !is_about(before));
-            self.passes.extend(setting);
-        }
+/// Applies decisions to a profile: each replaces an earlier one with the same load, size class, cache state
+/// and sync rule. The rest of the profile is unchanged.
+pub fn apply(decisions: Vec<Decision>, profile: &mut Profile) {
+    for Decision { load, size, state, sync, setting } in decisions {
+        let is_about = |it: &TransformSetting| {
+            (it.load, it.size, it.state, it.sync) == (load, size, state, sync)
+        };
+        profile.passes.retain(|before| !is_about(before));
+        profile.passes.extend(setting);
     }
 }

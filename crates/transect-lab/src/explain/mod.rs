@@ -15,7 +15,7 @@ mod parts;
 mod runs;
 
 pub use choice::{Chosen, MethodChoice};
-pub use decisions::{Decision, decisions};
+pub use decisions::{Decision, apply, decisions};
 pub use explanation::{Explanation, FastestMethod, explain};
 pub use parts::{Bottleneck, TimePart};
 

@@ -2,12 +2,12 @@ use super::*;
 use crate::experiments::transform::{Digests, Files, Kind, Rules, SyncRule};
 use crate::fixtures::with;
 use crate::harness::cache_state::State;
-use crate::harness::environment::FileSystem;
+use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, SessionData};
 use crate::harness::protocol::RunLine;
 use crate::spec::{Payload, Spec};
-use crate::tune::profile::Profile;
+use transect_program::profile::Profile;
 use transect_transform::pass::{IoMethod, Load, SizeClass};
 
 const MIB: u64 = 1 << 20;
@@ -184,7 +184,7 @@ fn choice_undecided_without_evidence() {
 }
 
 #[test]
-fn profile_take_replaces_earlier_decision() {
+fn decisions_applied_replace_earlier_decision() {
     let decided = |methods: &[(&'static str, u64, u64)]| {
         let session = session(&[&FLOORS[..], &BASE, methods].concat(), 12);
         decisions(&session, &explain(&session).unwrap())
@@ -195,15 +195,17 @@ fn profile_take_replaces_earlier_decision() {
     assert_eq!((setting.bytes.as_slice(), setting.evidence.len()), (&[64 * MIB][..], 1));
     assert_eq!(setting.by_default, IoMethod::KernelCopy);
 
-    let mut profile = Profile::new("x".to_owned(), FileSystem::default(), "here".into());
+    let file_system = FileSystem::default().stored();
+    let environment = Environment::capture(Vec::new()).stored();
+    let mut profile = Profile::new("x".to_owned(), file_system, "here".into(), environment);
     assert!(!profile.has_walks());
-    profile.take(faster.clone());
-    profile.take(faster);
+    apply(faster.clone(), &mut profile);
+    apply(faster, &mut profile);
     assert_eq!(profile.passes, [setting]);
     // An undecided session changes nothing; another decision does.
-    profile.take(decided(&[]));
+    apply(decided(&[]), &mut profile);
     assert_eq!(profile.passes.len(), 1);
-    profile.take(decided(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)]));
+    apply(decided(&[("kernel-copy", 20, 0), ("buffered,block=1M", 30, 0)]), &mut profile);
     assert_eq!(profile.passes, []);
 }
 

@@ -10,19 +10,7 @@ use std::fs::File;
 #[cfg(not(windows))]
 use std::io::Write;
 
-use serde::{Deserialize, Serialize};
-
-/// The state of the caches before a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Everything that the run reads is in memory.
-    Warm,
-    /// Nothing that the run reads is in memory.
-    Cold,
-    /// Unchanged: neither made nor proved.
-    AsIs,
-}
+pub use transect_program::profile::CacheState as State;
 
 /// The maximum of attempts to prove the state of a run.
 pub(crate) const VOID_RETRIES: usize = 3;
@@ -31,88 +19,69 @@ pub(crate) const VOID_RETRIES: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub struct Probe(Option<u64>);
 
-impl State {
-    /// Returns the name of the state in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::AsIs => "as_is",
-        }
-    }
-
-    /// Returns the name of the state in reports.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::AsIs => "as they are",
-            other => other.as_str(),
-        }
-    }
-
-    /// Returns why this state cannot be made on this machine, if it cannot.
-    pub fn unavailable_reason(self) -> Option<&'static str> {
-        match self {
-            Self::Warm | Self::AsIs => None,
-            #[cfg(windows)]
-            Self::Cold => transect_sys::windows::standby::unavailable_reason(),
-            #[cfg(not(any(target_os = "linux", windows)))]
-            Self::Cold => Some("caches can be dropped on Linux and Windows only"),
-            #[cfg(target_os = "linux")]
-            Self::Cold => File::options()
-                .write(true)
-                .open(DROP_CACHES)
-                .is_err()
-                .then_some("dropping caches needs root"),
-        }
-    }
-
-    /// Returns why single files cannot be brought into this state on this machine, if they cannot.
-    pub fn unavailable_reason_for_files(self) -> Option<&'static str> {
-        let is_cold_under_wine = self == Self::Cold && transect_sys::host::wine_version().is_some();
-        is_cold_under_wine.then_some("Wine does not drop files that are opened without buffering")
-    }
-
-    /// Makes the cold state. The warm state needs a preceding run that does not count.
-    ///
-    /// # Errors
-    /// The caches cannot be dropped.
-    pub fn prepare(self) -> std::io::Result<()> {
-        if self != Self::Cold {
-            return Ok(());
-        }
+/// Returns why a state cannot be made on this machine, if it cannot.
+pub fn unavailable_reason(state: State) -> Option<&'static str> {
+    match state {
+        State::Warm | State::AsIs => None,
         #[cfg(windows)]
-        return transect_sys::windows::standby::purge();
-        #[cfg(not(windows))]
-        {
-            #[cfg(target_os = "linux")]
-            rustix::fs::sync();
-            // Pages, dentries and inodes (`proc_sys_vm(5)`).
-            File::options().write(true).open(DROP_CACHES)?.write_all(b"3")
-        }
+        State::Cold => transect_sys::windows::standby::unavailable_reason(),
+        #[cfg(not(any(target_os = "linux", windows)))]
+        State::Cold => Some("caches can be dropped on Linux and Windows only"),
+        #[cfg(target_os = "linux")]
+        State::Cold => File::options()
+            .write(true)
+            .open(DROP_CACHES)
+            .is_err()
+            .then_some("dropping caches needs root"),
     }
+}
 
-    /// Returns whether the reads of devices during a run prove the state: the bytes for its processes, and
-    /// the KiB for the whole machine. `None` if they neither prove nor disprove it, or the state needs no
-    /// proof.
-    pub fn is_proved_by(self, process: Option<u64>, machine_kib: Option<u64>) -> Option<bool> {
-        match (self, process) {
-            (Self::Warm, Some(bytes)) => Some(bytes == 0),
-            (Self::Cold, Some(bytes)) => Some(bytes > 0),
-            // Others may have read.
-            (Self::Warm, None) => machine_kib.filter(|&kib| kib == 0).map(|_| true),
-            (Self::Cold, None) => machine_kib.filter(|&kib| kib == 0).map(|_| false),
-            (Self::AsIs, _) => None,
-        }
+/// Returns why single files cannot be brought into a state on this machine, if they cannot.
+pub fn unavailable_reason_for_files(state: State) -> Option<&'static str> {
+    let is_cold_under_wine = state == State::Cold && transect_sys::host::wine_version().is_some();
+    is_cold_under_wine.then_some("Wine does not drop files that are opened without buffering")
+}
+
+/// Makes the cold state. The warm state needs a preceding run that does not count.
+///
+/// # Errors
+/// The caches cannot be dropped.
+pub fn prepare(state: State) -> std::io::Result<()> {
+    if state != State::Cold {
+        return Ok(());
     }
+    #[cfg(windows)]
+    return transect_sys::windows::standby::purge();
+    #[cfg(not(windows))]
+    {
+        #[cfg(target_os = "linux")]
+        rustix::fs::sync();
+        // Pages, dentries and inodes (`proc_sys_vm(5)`).
+        File::options().write(true).open(DROP_CACHES)?.write_all(b"3")
+    }
+}
 
-    /// Returns whether the amount of a file in memory just before a run proves the state; `None` if the
-    /// state needs no proof.
-    pub fn is_proved_by_residency(self, resident: u64, bytes: u64) -> Option<bool> {
-        match self {
-            Self::Warm => Some(resident >= bytes),
-            Self::Cold => Some(resident == 0),
-            Self::AsIs => None,
-        }
+/// Returns whether the reads of devices during a run prove a state: the bytes for its processes, and
+/// the KiB for the whole machine. `None` if they neither prove nor disprove it, or the state needs no
+/// proof.
+pub fn is_proved_by(state: State, process: Option<u64>, machine_kib: Option<u64>) -> Option<bool> {
+    match (state, process) {
+        (State::Warm, Some(bytes)) => Some(bytes == 0),
+        (State::Cold, Some(bytes)) => Some(bytes > 0),
+        // Others may have read.
+        (State::Warm, None) => machine_kib.filter(|&kib| kib == 0).map(|_| true),
+        (State::Cold, None) => machine_kib.filter(|&kib| kib == 0).map(|_| false),
+        (State::AsIs, _) => None,
+    }
+}
+
+/// Returns whether the amount of a file in memory just before a run proves a state; `None` if the
+/// state needs no proof.
+pub fn is_proved_by_residency(state: State, resident: u64, bytes: u64) -> Option<bool> {
+    match state {
+        State::Warm => Some(resident >= bytes),
+        State::Cold => Some(resident == 0),
+        State::AsIs => None,
     }
 }
 
@@ -162,13 +131,13 @@ mod tests {
             (Warm, None, None, None),
             (AsIs, Some(7), Some(7), None),
         ] {
-            let is = state.is_proved_by(process, machine_kib);
+            let is = is_proved_by(state, process, machine_kib);
             assert_eq!(is, expected, "{state:?} {process:?} {machine_kib:?}");
         }
         for (resident, cold, warm) in [(0, true, false), (1, false, false), (8192, false, true)] {
-            assert_eq!(State::Cold.is_proved_by_residency(resident, 8192), Some(cold));
-            assert_eq!(State::Warm.is_proved_by_residency(resident, 8192), Some(warm));
-            assert_eq!(State::AsIs.is_proved_by_residency(resident, 8192), None);
+            assert_eq!(is_proved_by_residency(State::Cold, resident, 8192), Some(cold));
+            assert_eq!(is_proved_by_residency(State::Warm, resident, 8192), Some(warm));
+            assert_eq!(is_proved_by_residency(State::AsIs, resident, 8192), None);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::cache_state::{Probe, State, VOID_RETRIES};
+use crate::harness::cache_state::{self, Probe, State, VOID_RETRIES};
 use crate::harness::error::Error;
 use crate::harness::interference::Watch;
 use crate::harness::launch::{Failure, Usage, launch, time};
@@ -134,7 +134,7 @@ pub trait Experiment {
         &mut self,
         job: &Job<'_>,
     ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
-        job.state.prepare().map_err(|error| Error::State(job.state, error))?;
+        cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
         Ok(Ok(None))
     }
 
@@ -252,7 +252,7 @@ fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, E
         Err(failure) => return Ok(Outcome::Failed(failure)),
     };
     if let Some(FileEvidence { resident: Some(resident), bytes, .. }) = files
-        && job.state.is_proved_by_residency(resident, bytes) == Some(false)
+        && cache_state::is_proved_by_residency(job.state, resident, bytes) == Some(false)
     {
         return Ok(Outcome::Void { instead: Instead::Resident { resident, bytes } });
     }
@@ -273,7 +273,8 @@ fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, E
         return Ok(Outcome::Wrong { found });
     }
     let read_bytes = output.usage.read_bytes();
-    if files.is_none() && job.state.is_proved_by(read_bytes, read_kib) == Some(false) {
+    if files.is_none() && cache_state::is_proved_by(job.state, read_bytes, read_kib) == Some(false)
+    {
         let instead = match (read_bytes, read_kib) {
             (Some(read_bytes), _) => Instead::ReadByProcess { read_bytes },
             (None, read_kib) => Instead::Read { read_kib: read_kib.unwrap_or_default() },

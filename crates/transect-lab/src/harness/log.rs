@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::accesses::Accesses;
-use crate::harness::cache_state::State;
+use crate::harness::cache_state::{self, State};
 use crate::harness::counters::Counters;
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, Usage};
@@ -158,10 +158,10 @@ impl Outcome {
     pub fn is_proved(&self, state: State) -> Option<bool> {
         match self {
             Self::Right { files: Some(files), .. } => {
-                state.is_proved_by_residency(files.resident?, files.bytes)
+                cache_state::is_proved_by_residency(state, files.resident?, files.bytes)
             }
             Self::Right { usage, read_kib, .. } => {
-                state.is_proved_by(usage.read_bytes(), *read_kib)
+                cache_state::is_proved_by(state, usage.read_bytes(), *read_kib)
             }
             _ => None,
         }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::cache_state::State;
+use crate::harness::cache_state::{self, State};
 
 /// What is dropped from memory for the cold state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl DropScope {
         match self {
             // On Windows, the question enables privileges.
             _ if !states.contains(&State::Cold) => None,
-            Self::System => State::Cold.unavailable_reason(),
-            Self::Files => State::Cold.unavailable_reason_for_files(),
+            Self::System => cache_state::unavailable_reason(State::Cold),
+            Self::Files => cache_state::unavailable_reason_for_files(State::Cold),
         }
     }
 

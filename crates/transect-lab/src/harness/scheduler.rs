@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 
 use crate::harness::accesses::Accesses;
-use crate::harness::cache_state::State;
+use crate::harness::cache_state::{self, State};
 use crate::harness::counters::Counters;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
@@ -359,7 +359,7 @@ impl Session {
                 return Ok(());
             }
             let Some(command) = experiment.timing_command(&job) else { continue };
-            job.state.prepare().map_err(|error| Error::State(job.state, error))?;
+            cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
             let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
             let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
                 [RunLine { work, calls: Some(calls), .. }] if *work == job.dataset.expected => {

@@ -7,9 +7,9 @@ use transect_text::quote;
 use transect_text::style::{BOLD, DIM, WARN};
 
 use super::format::{time, verdict_style};
-use super::table::Table;
 use crate::ranking::compare::{Changed, Comparison, Group, Incomparable};
 use transect_stats::Verdict;
+use transect_text::table::Table;
 
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]

@@ -4,9 +4,9 @@ use transect_text::style::Style;
 use transect_text::units::count;
 
 use super::format::percent;
-use super::table::Table;
 use crate::harness::counters::Counters;
 use crate::ranking::Row;
+use transect_text::table::Table;
 
 /// What the table shows.
 pub(super) const ABOUT: &str = "Counted in a run of its own, whole processes with their start; cores over time are \

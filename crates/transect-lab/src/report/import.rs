@@ -9,9 +9,9 @@ use transect_text::{quote, size};
 
 use super::csv::quoted;
 use super::format::{time, verdict_style};
-use super::table::Table;
 use crate::published::import::listing::ListedRun;
 use crate::published::import::{CellKey, Difference, Factor, ImportedListing, RunGroup};
+use transect_text::table::Table;
 
 /// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
 /// changes across them.

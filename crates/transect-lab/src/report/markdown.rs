@@ -9,10 +9,10 @@ use super::format::{
     calls_per_entry, interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, percent,
     verdict_label,
 };
-use super::table::Table;
 use super::{ArticleTable, Conclusion, PublishedTable, Report, Unit, counters};
 use crate::ranking::{Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
+use transect_text::table::Table;
 
 /// Writes a report.
 ///

@@ -8,9 +8,9 @@ use transect_text::units::bytes;
 use super::csv::quoted;
 use super::format::interval;
 use super::markdown::{self, plain_table};
-use super::table::Table;
 use super::terminal::{Screen, escaped};
 use crate::ranking::merge::{Merged, MergedGroup, MergedResult, MergedSession};
+use transect_text::table::Table;
 
 /// What the table means.
 const ABOUT: &str = "Each number is a ratio within one session, to its own base or floor, with the verdict of that \

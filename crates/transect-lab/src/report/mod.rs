@@ -18,7 +18,6 @@ mod overview;
 pub mod page;
 mod published_tables;
 pub mod self_test;
-mod table;
 pub mod terminal;
 pub mod tuning;
 

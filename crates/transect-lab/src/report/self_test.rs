@@ -4,8 +4,8 @@ use std::io::{Result, Write};
 
 use transect_text::style::{BOLD, DIM, ERROR, GOOD};
 
-use super::table::Table;
 use crate::self_test::{DELAY, MAX_FALSE, MIN_FOUND, Rate, SelfTest, VerdictRates};
+use transect_text::table::Table;
 
 /// Writes the result.
 ///

@@ -12,13 +12,13 @@ use super::format::{
     verdict_label,
 };
 use super::overview::MAX_BARS;
-use super::table::Table;
 use super::{ArticleTable, Overview, PublishedTable, Report, Unit, counters};
 use crate::harness::cache_state::State;
 use crate::harness::conditions::Conditions;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
 use transect_stats::{Ratios, Verdict};
+use transect_text::table::Table;
 
 /// Width of prose if the width of the terminal is unknown.
 const DEFAULT_WIDTH: usize = 100;

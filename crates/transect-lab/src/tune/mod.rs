@@ -12,20 +12,20 @@
 
 mod candidates;
 mod error;
-pub mod profile;
 mod request;
 mod session;
 mod sizing;
+pub(crate) mod stored;
 mod winners;
 
 use transect::{Cancel, WalkSettings};
+use transect_program::profile::Evidence;
 use transect_text::settings;
 
 use crate::experiments::walk::sample_tree::SampleTree;
 
 use candidates::{Candidate, candidates};
 pub use error::TuneError;
-use profile::Evidence;
 pub use request::{TuneProgress, TuneRequest};
 use session::TuneSession;
 use sizing::{sample_tree_in_time, walks_of_a_round};

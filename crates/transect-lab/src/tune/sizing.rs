@@ -12,7 +12,7 @@ use crate::experiments::walk::measure::engine_command;
 use crate::experiments::walk::method::Method;
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::experiments::walk::variant::Variant;
-use crate::harness::cache_state::State;
+use crate::harness::cache_state::{self, State};
 use crate::harness::{error, launch};
 
 /// Fewest rounds that can decide among a dozen cells: ten rounds all agree by chance twice in 1,024
@@ -67,7 +67,7 @@ fn time_of_a_walk(
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
-        state.prepare().map_err(|error| error::Error::State(state, error))?;
+        cache_state::prepare(state).map_err(|error| error::Error::State(state, error))?;
         let command = engine_command(&request.program, &method, &sample_tree.root, 1, None);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
             .map_err(TuneError::Launch)?;

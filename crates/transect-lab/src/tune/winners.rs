@@ -3,9 +3,10 @@
 use transect::WalkSettings;
 
 use super::candidates::Candidate;
-use super::profile::Evidence;
+use super::stored;
 use crate::experiments::walk::variant::Variant;
 use crate::ranking::Ranking;
+use transect_program::profile::Evidence;
 use transect_stats::Verdict;
 
 /// Returns the winning settings and all evidence. A candidate wins if it is faster in one cache state and
@@ -20,7 +21,7 @@ pub(super) fn pick_winners(
         let cell = Variant::from(candidate.settings).to_string();
         let of_it: Vec<Evidence> =
             rankings.iter().map(|ranking| evidence_of(candidate, &cell, ranking)).collect();
-        let any = |verdict: Verdict| of_it.iter().any(|seen| seen.verdict == verdict);
+        let any = |verdict: Verdict| of_it.iter().any(|seen| seen.verdict == verdict.as_str());
         let ratios = of_it.iter().filter_map(|seen| Some(seen.ratios?.median));
         let ratio = ratios.fold(f64::INFINITY, f64::min);
         if any(Verdict::Faster) && !any(Verdict::Slower) {
@@ -48,11 +49,15 @@ fn evidence_of(candidate: &Candidate, cell: &str, ranking: &Ranking) -> Evidence
         setting: candidate.setting.to_owned(),
         value: candidate.value.clone(),
         state: ranking.state,
-        ratios: row.and_then(|row| row.to_base),
-        by: ranking.by,
+        ratios: row.and_then(|row| row.to_base).map(stored::ratios),
+        by: Some(ranking.by.as_str().to_owned()).filter(|_| !ranking.by.is_time()),
         // No verdict counts if the default differs from itself. CPU times have no verdict "faster", so
         // they never change a setting.
-        verdict: verdict.filter(|_| !ranking.noisy).unwrap_or(Verdict::Undecided),
+        verdict: verdict
+            .filter(|_| !ranking.noisy)
+            .unwrap_or(Verdict::Undecided)
+            .as_str()
+            .to_owned(),
     }
 }
 
@@ -145,9 +150,8 @@ mod tests {
         let (settings, evidence) = settled(&[State::Warm], &tried);
         let expected = WalkSettings::default().busy_threads(8);
         assert_eq!(settings, expected);
-        let verdicts: Vec<Verdict> = evidence.iter().map(|seen| seen.verdict).collect();
-        let (faster, slower) = (Verdict::Faster, Verdict::Slower);
-        assert_eq!(verdicts, [slower, faster, faster, Verdict::NoDifference]);
+        let verdicts: Vec<&str> = evidence.iter().map(|seen| seen.verdict.as_str()).collect();
+        assert_eq!(verdicts, ["slower", "faster", "faster", "no_difference"]);
 
         // Two percent is below the threshold.
         let (settings, _) = settled(&[State::Warm], &[(threads(4), 0.98)]);
@@ -177,7 +181,7 @@ mod tests {
         rankings[0].noisy = true;
         let (settings, evidence) = pick_winners(&candidates, &rankings);
         assert!(settings.is_default());
-        assert_eq!(evidence[0].verdict, Verdict::Undecided);
+        assert_eq!(evidence[0].verdict, "undecided");
     }
 
     #[test]
@@ -189,6 +193,7 @@ mod tests {
         }
         let (settings, evidence) = pick_winners(&[threads(4)], &rankings);
         assert!(settings.is_default());
-        assert_eq!((evidence[0].by, evidence[0].verdict), (Metric::Processor, Verdict::LessCpu));
+        assert_eq!(evidence[0].by.as_deref(), Some("processor"));
+        assert_eq!(evidence[0].verdict, "less_cpu");
     }
 }

@@ -14,6 +14,7 @@ use std::path::Path;
 use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderKind};
+use transect_program::profile::Profile;
 use transect_sys::DiskSpace;
 use transect_text::disk;
 
@@ -45,7 +46,7 @@ struct Report {
     reader: &'static str,
     orders: Vec<OrderRow>,
     order: &'static str,
-    profile: Option<transect_lab::tune::profile::Profile>,
+    profile: Option<Profile>,
     /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
 }
@@ -136,7 +137,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
             .map(|order| OrderRow { name: order.as_str(), about: order.about() })
             .collect(),
         order: Order::default().as_str(),
-        profile: crate::profile::load(path),
+        profile: Profile::of_path(path),
         leftovers: None,
     })
 }

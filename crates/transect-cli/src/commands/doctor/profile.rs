@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use transect_lab::report::tuning;
-use transect_lab::tune::profile::Profile;
+use transect_program::profile::{Profile, write_evidence};
 use transect_text::settings;
 
 use crate::output::time::age;
@@ -45,7 +44,7 @@ pub(super) fn write(
         }
     }
     writeln!(out)?;
-    tuning::write_evidence(out, evidence)
+    write_evidence(out, evidence)
 }
 
 /// Writes the stored settings of `lab explain` for transforms.
@@ -59,7 +58,7 @@ fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> 
         writeln!(
             out,
             "  {DIM}measured {age} ago with {}: {evidence} times {by_default}{DIM:#}",
-            setting.kind.as_str()
+            setting.kind
         )?;
     }
     Ok(())

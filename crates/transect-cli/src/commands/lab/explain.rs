@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use transect_lab::explain::{Explanation, decisions, explain};
+use transect_lab::explain::{Explanation, apply, decisions, explain};
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::log::{SessionData, SessionLog};
 use transect_lab::report::explanation::{self, ExplanationReport};
-use transect_lab::tune::profile::Profile;
+use transect_program::profile::{Profile, ProfileStore};
 
 use super::error::lab;
 use crate::args::LabExplainArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
-use crate::profile::{self, profiles};
 
 pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     let data = SessionLog::read(&args.session).map_err(lab)?;
@@ -54,8 +53,9 @@ fn store(data: &SessionData, explained: &[Explanation]) -> Result<Option<PathBuf
         let root = root.display();
         CliError::Failed(format!("the file system of '{root}' has no identifier"))
     })?;
-    let new = || Profile::new(identity, FileSystem::of(root), root.to_owned());
-    let mut profile = profile::load(root).unwrap_or_else(new);
-    profile.take(decisions);
-    Ok(Some(profiles()?.store(&profile)?))
+    let new =
+        || Profile::new(identity, FileSystem::of(root).stored(), root.to_owned(), now.stored());
+    let mut profile = Profile::of_path(root).unwrap_or_else(new);
+    apply(decisions, &mut profile);
+    Ok(Some(ProfileStore::of_user()?.store(&profile)?))
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use transect_lab::harness::cache_state::State;
+use transect_lab::harness::cache_state::{self, State};
 use transect_lab::report::self_test::write_self_test;
 use transect_lab::rivals::builtin;
 use transect_lab::self_test::{Part, SelfTestRequest, SelfTestStep, self_test};
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
 
 /// Returns the states in which contenders run: by default all that can be made here.
 fn states(asked: &[State]) -> Result<Vec<State>, CliError> {
-    let why_not = State::Cold.unavailable_reason();
+    let why_not = cache_state::unavailable_reason(State::Cold);
     if let Some(why_not) = why_not.as_ref().filter(|_| asked.contains(&State::Cold)) {
         return Err(CliError::Failed(format!("cannot measure with cold caches: {why_not}")));
     }

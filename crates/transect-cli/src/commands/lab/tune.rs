@@ -8,8 +8,8 @@ use serde::Serialize;
 use transect_lab::harness::environment::{Environment, FileSystem};
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::report::tuning;
-use transect_lab::tune::profile::{Profile, SCHEMA};
 use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
+use transect_program::profile::{Profile, ProfileStore, write_evidence};
 use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
 
@@ -20,7 +20,6 @@ use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
 use crate::output::units::{count, duration};
 use crate::output::{self, quote};
-use crate::profile::{self, profiles};
 use crate::progress::StatusLine;
 
 pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
@@ -71,22 +70,23 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Interrupted);
     };
     let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
+    let file_system = FileSystem::of(&path).stored();
+    let environment = Environment::of_this_command().stored();
     let profile = Profile {
-        schema: SCHEMA.to_owned(),
-        identity,
-        file_system: FileSystem::of(&path),
-        measured: sample_tree.root,
         entries: sample_tree.entries,
         states,
-        environment: Environment::of_this_command(),
         settings,
         evidence,
         // Keep the settings for transforms.
-        passes: profile::load(&path).map_or(Vec::new(), |before| before.passes),
+        passes: Profile::of_path(&path).map_or(Vec::new(), |before| before.passes),
+        ..Profile::new(identity, file_system, sample_tree.root, environment)
     };
     // On a busy machine, keep an earlier profile.
-    let stored =
-        if args.dry_run || noisy || busy { None } else { Some(profiles()?.store(&profile)?) };
+    let stored = if args.dry_run || noisy || busy {
+        None
+    } else {
+        Some(ProfileStore::of_user()?.store(&profile)?)
+    };
     show(args, &profile, stored.as_deref(), busy)?;
     if busy {
         output::hint(
@@ -127,7 +127,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
 }
 
 fn forget(identity: &str) -> Result<ExitStatus, CliError> {
-    let profiles = profiles()?;
+    let profiles = ProfileStore::of_user()?;
     let gone = profiles.forget(identity).map_err(cannot("remove", &profiles.file(identity)))?;
     let mut text = output::buffer();
     match gone {
@@ -156,7 +156,7 @@ fn show(
     if args.json {
         output::write_json(&mut text, &Stored { profile, stored })?;
     } else {
-        tuning::write_evidence(&mut text, &profile.evidence)?;
+        write_evidence(&mut text, &profile.evidence)?;
         tuning::write_result(&mut text, &profile.settings, stored, busy)?;
     }
     Ok(output::print(text)?)

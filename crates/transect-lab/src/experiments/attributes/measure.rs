@@ -11,6 +11,7 @@ use super::questions::Questions;
 use super::service::Server;
 use super::spec::{Asked, Scale, Task};
 use super::{Source, tree};
+use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
@@ -225,7 +226,7 @@ impl Experiment for AttributesExperiment<'_> {
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
         let nothing = self.no_questions()?;
         let command = self.command_for(job, &nothing).map_err(|failure| failure.to_string())?;
-        job.state.prepare().map_err(|error| transect::reason(&error))?;
+        cache_state::prepare(job.state).map_err(|error| transect::reason(&error))?;
         time(command, job.limit()).map_err(|failure| failure.to_string())
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
-use super::spec::{Kind, Rules, SyncRule};
+use super::SyncRule;
+use super::spec::{Kind, Rules};
 use crate::harness::stopwatch::{RunTime, Stopwatch};
 
 /// The maximum size of one copy in memory, in bytes: far larger than the processor's caches.

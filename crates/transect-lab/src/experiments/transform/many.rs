@@ -9,8 +9,9 @@ use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::{Batch, Durability, Existing, ReplaceOptions};
 use transect_transform::{transform, transform_into};
 
+use super::SyncRule;
 use super::input::digest;
-use super::spec::{Digests, Kind, Phase, SyncRule};
+use super::spec::{Digests, Kind, Phase};
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use transect_sys::residency;
 
+use super::SyncRule;
 use super::floor::Floor;
 use super::input::digest_of;
 use super::many;
 use super::method::{Implementation, Method};
 use super::needs::{is_primed, stand_in};
 use super::pass::FLOOR_BLOCK;
-use super::spec::{Files, Phase, Rules, SyncRule};
+use super::spec::{Files, Phase, Rules};
 use super::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;

@@ -32,7 +32,8 @@ pub use method::{Implementation, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};
-pub use spec::{Digests, Files, Kind, Phase, Rules, SyncRule};
+pub use spec::{Digests, Files, Kind, Phase, Rules};
+pub use transect_program::profile::SyncRule;
 pub use variant::Variant;
 
 /// The base of comparisons: the engine's default method with its default block.

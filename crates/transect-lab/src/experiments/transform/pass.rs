@@ -6,8 +6,9 @@ use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Durability, ReplaceOptions};
 use transect_transform::step::{Finding, Step};
 
+use super::SyncRule;
 use super::floor::Floor;
-use super::spec::{Kind, Rules, SyncRule};
+use super::spec::{Kind, Rules};
 use super::variant::Variant;
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::Stopwatch;

@@ -2,8 +2,8 @@
 //! files, and the words of reports.
 
 use serde::{Deserialize, Serialize};
+use transect_program::profile::SyncRule;
 use transect_transform::chain::Chain;
-use transect_transform::publish::Durability;
 use transect_transform::step::{Shape, Step};
 
 use crate::experiments::words::Words;
@@ -51,19 +51,6 @@ pub enum Kind {
     Zstd,
 }
 
-/// What has to be synced to the device before the clock stops.
-///
-/// The rule applies to all cells, including third-party programs, however each of them syncs. The engine
-/// follows it by a [`Durability`]: file by file, or in a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SyncRule {
-    /// Nothing.
-    None,
-    /// The output.
-    Inside,
-}
-
 impl Kind {
     /// All kinds.
     pub const ALL: &'static [Self] = &[Self::Copy, Self::Case, Self::Blake3, Self::Zstd];
@@ -92,29 +79,6 @@ impl Kind {
     /// Returns how the step changes the length; `None` for a copy.
     pub(crate) fn shape(self) -> Option<Shape> {
         self.step().map(|step| step.shape())
-    }
-}
-
-impl SyncRule {
-    /// All rules.
-    pub const ALL: &'static [Self] = &[Self::None, Self::Inside];
-
-    /// Returns its name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Inside => "inside",
-        }
-    }
-}
-
-impl From<Durability> for SyncRule {
-    /// Returns the rule that a durability follows.
-    fn from(durability: Durability) -> Self {
-        match durability {
-            Durability::None => Self::None,
-            Durability::File | Durability::Batch => Self::Inside,
-        }
     }
 }
 

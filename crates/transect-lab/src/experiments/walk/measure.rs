@@ -13,6 +13,7 @@ use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::preset::Preset;
 use crate::experiments::walk::sample_tree::{SampleTree, sample_tree};
 use crate::harness::accesses::COUNTED_WALKS;
+use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output, run};
@@ -264,7 +265,7 @@ impl Experiment for WalkExperiment<'_> {
         let method = self.method(job).ok_or("this method is no longer available")?;
         let command = command(self.launcher, method, &root, job.spec.runs);
         let command = command.map_err(|failure| failure.to_string())?;
-        job.state.prepare().map_err(|error| transect::reason(&error))?;
+        cache_state::prepare(job.state).map_err(|error| transect::reason(&error))?;
         time(command, job.limit()).map_err(|failure| failure.to_string())
     }
 

@@ -1,24 +1,25 @@
-//! The tables of reports on a terminal.
+//! Tables on a terminal.
 
 use std::io::{Result, Write};
 
-use transect_text::style::{BOLD, Style};
+use crate::style::{BOLD, Style};
 
 /// Separates two columns.
 const GAP: &str = "  ";
 
 /// A table with columns as wide as their content.
-pub(super) struct Table {
-    pub(super) titles: Vec<String>,
+pub struct Table {
+    /// The titles of the columns.
+    pub titles: Vec<String>,
     /// Numbers are aligned to the right, words to the left.
-    pub(super) is_number: Vec<bool>,
+    pub is_number: Vec<bool>,
     /// Each row and the style of its last cell.
-    pub(super) rows: Vec<(Style, Vec<String>)>,
+    pub rows: Vec<(Style, Vec<String>)>,
 }
 
 impl Table {
     /// Returns a table without rows: columns of words, of numbers, and again of words.
-    pub(super) fn new(words: &[&str], numbers: &[&str], last: &[&str]) -> Self {
+    pub fn new(words: &[&str], numbers: &[&str], last: &[&str]) -> Self {
         let titles = [words, numbers, last].concat();
         let numbers = words.len()..words.len() + numbers.len();
         Self {
@@ -29,7 +30,7 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(super) fn add(&mut self, style: Style, cells: impl IntoIterator<Item = String>) {
+    pub fn add(&mut self, style: Style, cells: impl IntoIterator<Item = String>) {
         self.rows.push((style, cells.into_iter().collect()));
     }
 
@@ -43,13 +44,16 @@ impl Table {
     }
 
     /// Returns the length of its lines.
-    pub(super) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
     }
 
     /// Writes the table.
-    pub(super) fn write(&self, out: &mut (impl Write + ?Sized)) -> Result<()> {
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn write(&self, out: &mut (impl Write + ?Sized)) -> Result<()> {
         let widths = self.widths();
         let fitted = |at: usize, text: &str| match self.is_number[at] {
             true => format!("{text:>width$}", width = widths[at]),

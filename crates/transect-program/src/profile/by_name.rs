@@ -1,0 +1,72 @@
+//! Values of the engine that a profile stores by name.
+
+/// Declares a module that serializes values of a type by name.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        #[doc = concat!("Serializes a ", $what, " by its name.")]
+        pub mod $module {
+            use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+            type Named = $type;
+
+            /// Writes the name.
+            ///
+            /// # Errors
+            /// The serializer fails.
+            pub fn serialize<S: Serializer>(
+                value: &Named,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(value.as_str())
+            }
+
+            /// Reads the name.
+            ///
+            /// # Errors
+            /// No value has this name.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Named, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                let known = Named::ALL.iter().find(|value| value.as_str() == name).copied();
+                known.ok_or_else(|| D::Error::custom(format!("no {} is called '{name}'", $what)))
+            }
+        }
+    };
+}
+
+/// The same for `Option` values.
+macro_rules! by_name_if_any {
+    ($module:ident, $type:ty, $what:literal) => {
+        pub(super) mod $module {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+            type Named = $type;
+
+            pub(crate) fn serialize<S: Serializer>(
+                value: &Option<Named>,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                value.map(Named::as_str).serialize(serializer)
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<Named>, D::Error> {
+                let Some(name) = Option::<String>::deserialize(deserializer)? else {
+                    return Ok(None);
+                };
+                let known = Named::ALL.iter().find(|value| value.as_str() == name);
+                let unknown = || D::Error::custom(format!("no {} is called '{name}'", $what));
+                known.map(|&value| Some(value)).ok_or_else(unknown)
+            }
+        }
+    };
+}
+
+by_name_if_any!(reader, transect::ReaderKind, "reader");
+by_name_if_any!(order, transect::Order, "order");
+by_name_if_any!(stat_order, transect::StatOrder, "stat order");
+by_name!(method, transect_transform::pass::IoMethod, "method");
+by_name!(load, transect_transform::pass::Load, "load");
+by_name!(size_class, transect_transform::pass::SizeClass, "size");

@@ -1,0 +1,106 @@
+//! The folder of profiles.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_sys::private_dir::{self, OtherUsers};
+use transect_transform::publish::put;
+use transect_transform::{Error, Operation};
+
+use super::{Profile, SCHEMA};
+use crate::exit::CliError;
+use crate::{output, user_dirs};
+
+/// A folder of profiles.
+#[derive(Clone, Debug)]
+pub struct ProfileStore(PathBuf);
+
+impl ProfileStore {
+    /// Returns the store in a folder, which need not exist.
+    pub fn of(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// Returns the path of the profile of a file system; the file need not exist.
+    pub fn file(&self, identity: &str) -> PathBuf {
+        self.0.join(format!("{identity}.json"))
+    }
+
+    /// Loads the profile of the file system of a path; `None` if there is none.
+    ///
+    /// # Errors
+    /// The profile cannot be read, or other users can write to the folder.
+    pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
+        // Most machines have no profiles; they pay one system call.
+        if !private_dir::exists(&self.0, OtherUsers::ReadOnly)? {
+            return Ok(None);
+        }
+        let Some(identity) = transect_sys::host::file_system_identity(path) else {
+            return Ok(None);
+        };
+        let text = match std::fs::read_to_string(self.file(&identity)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let profile: Profile = serde_json::from_str(&text)?;
+        if profile.schema != SCHEMA || profile.identity != identity {
+            let why = format!("schema {} of {}", profile.schema, profile.identity);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(Some(profile))
+    }
+
+    /// Stores a profile, replacing an earlier one; returns the path of its file.
+    ///
+    /// # Errors
+    /// A system call fails; an earlier profile is then unchanged.
+    pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
+        private_dir::create_all(&self.0, OtherUsers::ReadOnly).map_err(|refused| {
+            Error::System {
+                operation: Operation::Create,
+                path: self.0.clone(),
+                source: refused.into(),
+            }
+        })?;
+        let file = self.file(&profile.identity);
+        let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");
+        text.push(b'\n');
+        put(&file, &text)?;
+        Ok(file)
+    }
+
+    /// Removes the profile of a file system; returns the path of its file, `None` if there was none.
+    ///
+    /// # Errors
+    /// A system call fails.
+    pub fn forget(&self, identity: &str) -> io::Result<Option<PathBuf>> {
+        let file = self.file(identity);
+        match std::fs::remove_file(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the store of this user.
+    ///
+    /// # Errors
+    /// No configuration directory is known.
+    pub fn of_user() -> Result<Self, CliError> {
+        Ok(Self::of(user_dirs::config("profiles")?))
+    }
+}
+
+impl Profile {
+    /// Loads this user's profile of the file system of a path. A profile that cannot be read is reported
+    /// and ignored: settings are only advice.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        // No home directory, no profiles.
+        let profiles = ProfileStore::of_user().ok()?;
+        profiles.load(path).unwrap_or_else(|error| {
+            let (path, reason) = (path.display(), transect::reason(&error));
+            output::hint(&format!("cannot read the profile of '{path}', and ignores it: {reason}"));
+            None
+        })
+    }
+}
