@@ -21,6 +21,7 @@ mod inode_tables;
 mod journal;
 #[cfg(target_os = "linux")]
 pub(super) mod mounted;
+mod replay;
 mod superblock;
 
 use std::io;
