@@ -171,7 +171,7 @@ quick-in-tmpdir:
 # Every fault in every file system call of every scenario, and programs stopped and continued
 # $(TORTURE_RUNS) times on each file system; `make test` runs a sample of both. Files lie in $TMPDIR: set
 # it to test another file system. Needs permission to trace (ptrace) and to mount.
-torture: need-cargo need-programs ## Let every file system call fail, stop programs, print tables (takes long)
+torture: need-cargo need-programs ## Let every file system call fail, stop programs, damage journals, print tables (takes long)
 	@mkdir -p '$(TARGET)'
 	log='$(abspath $(TARGET))/torture.log'
 	status=0
@@ -189,6 +189,10 @@ torture: need-cargo need-programs ## Let every file system call fail, stop progr
 	echo '| file system | runs of each command | stops | scan | list | list --one-file-system | usage | transform | serve --cache |'
 	echo '|---|---|---|---|---|---|---|---|---|'
 	sed -n 's/^.*STOPPED |/|/p' "$$log.stopped"
+	$(CARGO) test -p transect --all-features --locked --test engine journals:: -- --nocapture >"$$log.journals" 2>&1 || status=$$?
+	echo '| damaged journals | faults | refused | other names | same names |'
+	echo '|---|---|---|---|---|'
+	sed -n 's/^.*JOURNAL |/|/p' "$$log.journals"
 	echo "$$(date -u +%Y-%m-%d), Linux $$(uname -r), $$(nproc) processors, $$(stat -f -c %T "$${TMPDIR:-/tmp}")"
 	exit "$$status"
 

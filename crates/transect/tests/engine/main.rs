@@ -11,6 +11,8 @@ mod faults;
 mod filters;
 mod interruptions;
 mod iterator;
+#[cfg(target_os = "linux")]
+mod journals;
 mod large;
 #[cfg(target_os = "linux")]
 mod large_volumes;

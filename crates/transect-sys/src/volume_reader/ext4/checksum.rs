@@ -58,16 +58,40 @@ pub(super) fn crc16(seed: u16, bytes: &[u8]) -> u16 {
     })
 }
 
+/// Continues a CRC-32 (polynomial 0x04C11DB7, not reflected and not inverted), which commits of older journals
+/// have (`crc32_be`).
+pub(super) fn crc32(seed: u32, bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(seed, |crc, &byte| crc << 8 ^ CRC32_OF_BYTES[usize::from((crc >> 24) as u8 ^ byte)])
+}
+
+const CRC32_OF_BYTES: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut crc, mut bit) = ((byte as u32) << 24, 0);
+        while bit < 8 {
+            crc = crc << 1 ^ (0x04C1_1DB7 * (crc >> 31));
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn checksums_known_values() {
-        // The check values of both in the catalogue of parametrised CRC algorithms, for "123456789":
-        // CRC-32/ISCSI is inverted at the end, CRC-16/ARC begins with 0.
+        // The check values in the catalogue of parametrised CRC algorithms, for "123456789": CRC-32/ISCSI is
+        // inverted at the end, CRC-16/ARC begins with 0, CRC-32/MPEG-2 with all bits set.
         assert_eq!(!crc32c(!0, b"123456789"), 0xE306_9283);
         assert_eq!(crc16(0, b"123456789"), 0xBB3D);
+        assert_eq!(crc32(!0, b"123456789"), 0x0376_E6E7);
     }
 
     #[test]

@@ -30,8 +30,20 @@ pub(super) const BITS_64: u32 = 0x2;
 pub(super) const CHECKSUMS_2: u32 = 0x8;
 pub(super) const CHECKSUMS_3: u32 = 0x10;
 const FAST_COMMIT: u32 = 0x20;
-/// Also that it may revoke blocks, and that commits may be written out of order.
-const KNOWN: u32 = 0x1 | BITS_64 | 0x4 | CHECKSUMS_2 | CHECKSUMS_3;
+/// Commits may be written before the blocks that they belong to.
+pub(super) const ASYNC_COMMIT: u32 = 0x4;
+/// Also that it may revoke blocks.
+const KNOWN: u32 = 0x1 | BITS_64 | ASYNC_COMMIT | CHECKSUMS_2 | CHECKSUMS_3;
+/// A feature that others may ignore: each commit has the checksum of its transaction.
+const TRANSACTION_CHECKSUMS: u32 = 0x1;
+
+/// What the journal describes itself with, in its first block (`struct journal_superblock_s`).
+const DESCRIPTION_LENGTH: usize = 1024;
+const DESCRIPTION_CHECKSUM: usize = 0xFC;
+/// The kernel mounts no volume with a shorter journal (`JBD2_MIN_JOURNAL_BLOCKS`).
+const MIN_BLOCKS: u32 = 1024;
+/// The kind of checksum that is CRC32C.
+const CRC32C: u8 = 4;
 
 /// A volume with the changes of its journal.
 pub(super) struct Recovered<'a, S: ?Sized> {
@@ -119,6 +131,8 @@ pub(super) struct Log<'a, S: ?Sized> {
     pub(super) superblock: &'a Superblock,
     runs: Vec<DirectoryRun>,
     pub(super) features: u32,
+    /// Each commit has the checksum of its transaction: the first version of checksums.
+    pub(super) has_transaction_checksums: bool,
     /// The beginning of its checksums.
     pub(super) seed: u32,
     /// The blocks used in turn.
@@ -156,6 +170,7 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
             superblock,
             runs,
             features: 0,
+            has_transaction_checksums: false,
             seed: 0,
             ring: 0..1,
             start: 0,
@@ -174,17 +189,14 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
             && SUPERBLOCKS.contains(&fields.u32(4))
             && fields.u32(0xC) == self.superblock.block_size
             && (1..end).contains(&first)
+            && end - first + 1 >= MIN_BLOCKS
             && end <= length;
         if !is_possible {
             return Err(damaged());
         }
         // The first version has no features.
-        self.features = if fields.u32(4) == SUPERBLOCKS[0] { 0 } else { fields.u32(0x28) };
-        if self.features & FAST_COMMIT != 0 {
-            return Err(unsupported("its journal has changes as fast commits"));
-        }
-        if self.features & !KNOWN != 0 {
-            return Err(unsupported("its journal has features that are not supported"));
+        if fields.u32(4) != SUPERBLOCKS[0] {
+            self.read_features(&block)?;
         }
         self.seed = crc32c(!0, &block[0x30..0x40]);
         (self.ring, self.start, self.sequence) = (first..end, fields.u32(0x1C), fields.u32(0x18));
@@ -194,6 +206,29 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         Ok(())
     }
 
+    fn read_features(&mut self, block: &[u8]) -> io::Result<()> {
+        let fields = Fields(block);
+        self.features = fields.u32(0x28);
+        self.has_transaction_checksums = fields.u32(0x24) & TRANSACTION_CHECKSUMS != 0;
+        let versions = [
+            self.has_transaction_checksums,
+            self.features & CHECKSUMS_2 != 0,
+            self.features & CHECKSUMS_3 != 0,
+        ];
+        let is_possible = versions.into_iter().filter(|&it| it).count() <= 1;
+        if !is_possible || (self.has_checksums() && !description_is_right(block)) {
+            return Err(damaged());
+        }
+        if self.features & FAST_COMMIT != 0 {
+            return Err(unsupported("its journal has changes as fast commits"));
+        }
+        if self.features & !KNOWN != 0 || fields.u32(0x2C) != 0 {
+            return Err(unsupported("its journal has features that are not supported"));
+        }
+        Ok(())
+    }
+
+    /// Returns whether blocks have CRC32C checksums: the second and third version.
     pub(super) fn has_checksums(&self) -> bool {
         self.features & (CHECKSUMS_2 | CHECKSUMS_3) != 0
     }
@@ -216,9 +251,21 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         Ok(bytes)
     }
 
+    /// Returns the number of blocks of the device, which the kernel can copy blocks to.
+    pub(super) fn device_blocks(&self) -> io::Result<u64> {
+        Ok(self.source.size()? / u64::from(self.superblock.block_size))
+    }
+
     pub(super) fn after(&self, block: u32) -> u32 {
         if block + 1 < self.ring.end { block + 1 } else { self.ring.start }
     }
+}
+
+/// Returns whether the checksum of the first block is right.
+fn description_is_right(block: &[u8]) -> bool {
+    let (before, after) = block[..DESCRIPTION_LENGTH].split_at(DESCRIPTION_CHECKSUM);
+    let crc = crc32c(crc32c(crc32c(!0, before), &[0; 4]), &after[4..]);
+    block[0x50] == CRC32C && crc == Fields(after).u32(0)
 }
 
 pub(super) fn damaged() -> io::Error {
