@@ -470,6 +470,8 @@ impl VolumeIndex {
         }
         Err(match self.role(inode) {
             Role::Damaged => self.wrong(inode, "is damaged: its checksum is wrong"),
+            Role::Impossible => self
+                .wrong(inode, "is damaged: its size or its blocks exceed what the volume can hold"),
             Role::Changed => self.wrong(inode, "changed while it was read"),
             _ => self.why_missing(inode),
         })

@@ -10,6 +10,8 @@ pub(super) enum Role {
     Free,
     /// The record is there and cannot be trusted.
     Damaged,
+    /// The record claims what the volume cannot hold.
+    Impossible,
     /// The file changed since reading began: only the system knows its attributes.
     Changed,
     /// Anything but a directory.
@@ -39,7 +41,8 @@ impl InodeRecord {
             1 => Role::Damaged,
             2 => Role::Changed,
             3 => Role::Entry,
-            directory => Role::Directory(directory - 4),
+            4 => Role::Impossible,
+            directory => Role::Directory(directory - 5),
         }
     }
 
@@ -49,8 +52,9 @@ impl InodeRecord {
             Role::Damaged => 1,
             Role::Changed => 2,
             Role::Entry => 3,
+            Role::Impossible => 4,
             // There are fewer inodes than that.
-            Role::Directory(directory) => directory.saturating_add(4),
+            Role::Directory(directory) => directory.saturating_add(5),
         };
     }
 }

@@ -261,7 +261,10 @@ impl Reader for VolumeReader {
         }
         let _ = (want, follow);
         let volume = self.open_image(path)?;
-        volume.index.attributes(volume.index.root()).map_err(Fault::Failed)
+        let attributes = volume.index.attributes(volume.index.root()).map_err(Fault::Failed)?;
+        // What the volume claims to be its top may be a file.
+        volume.index.top().ok_or_else(no_top)?;
+        Ok(attributes)
     }
 
     fn open_root(&mut self, path: &Path, follow: bool) -> Result<VolumeHandle, Fault> {
@@ -273,7 +276,7 @@ impl Reader for VolumeReader {
         }
         let _ = follow;
         let volume = self.open_image(path)?;
-        let directory = volume.index.top().ok_or_else(no_directory)?;
+        let directory = volume.index.top().ok_or_else(no_top)?;
         Ok(self.begin(Place::table(&volume, directory)))
     }
 
@@ -463,6 +466,11 @@ fn name_of(bytes: &[u8]) -> Cow<'_, OsStr> {
         Ok(name) => Cow::Borrowed(OsStr::new(name)),
         Err(_) => Cow::Owned(crate::name::name_from_bytes(bytes.to_vec())),
     }
+}
+
+/// The error for a volume without a top directory.
+fn no_top() -> Fault {
+    Fault::Failed(invalid("its top is damaged: it is not a directory".to_owned()))
 }
 
 /// The error for a directory that cannot be entered.

@@ -7,6 +7,8 @@ mod btrfs_volumes;
 mod callbacks;
 #[cfg(target_os = "linux")]
 mod churn;
+#[cfg(target_os = "linux")]
+mod damaged_volumes;
 mod faults;
 mod filters;
 mod interruptions;

@@ -82,7 +82,9 @@ pub(crate) fn populate(root: &Path) {
     holes.write_all_at(b"here", 500 << 20).unwrap();
     std::fs::set_permissions(at("holes"), PermissionsExt::from_mode(0o6751)).unwrap();
     std::os::unix::fs::chown(at("holes"), Some(70_000), Some(4_000_000_000)).unwrap();
-    for (name, seconds) in [("-n", -3600_i64), (" ", 3_000_000_000), ("ä", 0), ("tiny", 1)] {
+    let times =
+        [("-n", -3600_i64), (" ", 3_000_000_000), ("ä", 0), ("tiny", 1), ("a\\b", 10_413_792_000)];
+    for (name, seconds) in times {
         let file = File::options().write(true).open(at(name)).unwrap();
         let distance = Duration::new(seconds.unsigned_abs(), 123_456_789);
         let time = match seconds < 0 {
@@ -178,7 +180,13 @@ geometries! {
 
 /// Makes an image of this size from a directory, without mounting it. Returns `None` where `mkfs.ext4` is
 /// missing.
-fn image_of(test: &str, tree: &Path, image: &Path, size: u64, options: &[&str]) -> Option<()> {
+pub(crate) fn image_of(
+    test: &str,
+    tree: &Path,
+    image: &Path,
+    size: u64,
+    options: &[&str],
+) -> Option<()> {
     File::create(image).unwrap().set_len(size).unwrap();
     let mut make = Command::new("mkfs.ext4");
     make.args(["-q", "-F", "-d"]).arg(tree).args(options).arg(image);
@@ -230,7 +238,7 @@ fn ext4_not_mountable_here_names_and_sizes_of_origin() {
 }
 
 /// Changes an image as `debugfs` does, which asks no questions.
-fn debugfs(image: &Path, request: &str) {
+pub(crate) fn debugfs(image: &Path, request: &str) {
     let output = Command::new("debugfs").args(["-w", "-R", request]).arg(image).output().unwrap();
     assert!(output.status.success(), "{request}: {}", String::from_utf8_lossy(&output.stderr));
 }

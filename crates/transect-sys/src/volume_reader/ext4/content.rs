@@ -15,7 +15,8 @@ use super::superblock::Superblock;
 const EXTENT_MAGIC: u16 = 0xF30A;
 /// The kernel allows as many levels (`EXT4_MAX_EXTENT_DEPTH`).
 const MAX_DEPTH: u16 = 5;
-/// An extent longer than this is reserved and not written: its blocks are not content.
+/// A longer extent is reserved, for as many blocks more than this. In a directory, the kernel reads them
+/// nevertheless.
 const MAX_WRITTEN: u16 = 32768;
 const DIRECT_BLOCKS: usize = 12;
 
@@ -45,6 +46,8 @@ pub(super) struct Content<'a, S: ?Sized> {
     size: u64,
     /// Blocks that may still be read: no directory is larger than its volume.
     left: u64,
+    /// Blocks that were found.
+    found: u64,
     directory: u32,
     runs: &'a mut Vec<DirectoryRun>,
 }
@@ -68,12 +71,18 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             seed: inode.seed(superblock),
             size: size.min(u32::MAX.into()),
             left: superblock.blocks,
+            found: 0,
             directory,
             runs,
         };
         match inode.flags() & flag::EXTENTS {
-            0 => this.add_map(inode.content()),
-            _ => this.add_extents(inode.content(), None),
+            0 => this.add_map(inode.content())?,
+            _ => this.add_extents(inode.content(), None)?,
+        }
+        // There is always a block, with `.` and `..`.
+        match this.found < this.size.max(1) {
+            true => Err(invalid("a part of the directory has no blocks".to_owned())),
+            false => Ok(()),
         }
     }
 
@@ -103,6 +112,7 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             )));
         }
         self.spend(blocks)?;
+        self.found += blocks;
         let (directory, blocks, logical) = (self.directory, blocks as u32, logical as u32);
         self.runs.push(DirectoryRun { physical, directory, logical, blocks });
         Ok(())
@@ -121,9 +131,8 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             if depth == 0 {
                 let physical = u64::from(entry.u32(8)) | u64::from(entry.u16(6)) << 32;
                 let blocks = entry.u16(4);
-                if blocks <= MAX_WRITTEN {
-                    self.add(physical, blocks.into(), logical)?;
-                }
+                let blocks = if blocks > MAX_WRITTEN { blocks - MAX_WRITTEN } else { blocks };
+                self.add(physical, blocks.into(), logical)?;
             } else {
                 let child = u64::from(entry.u32(4)) | u64::from(entry.u16(8)) << 32;
                 let child = self.read(child)?;

@@ -94,7 +94,8 @@ struct Reader<'a, S: ?Sized> {
 impl<S: ReadAt + ?Sized> Reader<'_, S> {
     fn records(&self, directory: u32) -> Records<'_> {
         let found = &self.directories[directory as usize];
-        Records { superblock: self.superblock, seed: found.seed, encrypted: found.encrypted }
+        let Found { inode, seed, encrypted, .. } = *found;
+        Records { superblock: self.superblock, inode, seed, encrypted }
     }
 
     /// Adds the entries that are stored in inodes of directories.
@@ -153,10 +154,11 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
                 }
             };
             let own = &bytes[(from - begin) as usize * size..(to - begin) as usize * size];
-            part.names.begin(run.directory, run.logical + (from - run.physical) as u32);
+            let logical = run.logical + (from - run.physical) as u32;
+            part.names.begin(run.directory, logical);
             let records = self.records(run.directory);
-            for block in own.chunks_exact(size) {
-                if let Err(error) = records.add_block(block, &mut part.names) {
+            for (block, logical) in own.chunks_exact(size).zip(logical..) {
+                if let Err(error) = records.add_block(block, logical == 0, &mut part.names) {
                     part.errors.push((run.directory, error));
                 }
             }

@@ -21,6 +21,8 @@ const TYPE_UNKNOWN: u8 = 0;
 #[derive(Clone, Copy)]
 pub(super) struct Records<'a> {
     pub(super) superblock: &'a Superblock,
+    /// The inode of the directory.
+    pub(super) inode: u32,
     /// The beginning of the directory's checksums.
     pub(super) seed: u32,
     /// Names are encrypted: any bytes, so they are shown as text.
@@ -28,11 +30,35 @@ pub(super) struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// Adds the entries of a block.
+    /// Adds the entries of a block, which may be the first one.
     ///
     /// # Errors
-    /// The block is damaged. The entries before that are added.
-    pub(super) fn add_block(self, block: &[u8], names: &mut Names) -> io::Result<()> {
+    /// The block is damaged. The entries before that are added; all of them if only `.` or `..` is wrong.
+    pub(super) fn add_block(
+        self,
+        block: &[u8],
+        is_first: bool,
+        names: &mut Names,
+    ) -> io::Result<()> {
+        self.add_entries(block, names)?;
+        match is_first && !self.has_dots(block) {
+            true => Err(invalid("`.` or `..` is missing in the directory".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether a block begins with the directory itself and the one above it.
+    fn has_dots(self, block: &[u8]) -> bool {
+        let fields = Fields(block);
+        let second = self.record_length(fields.u16(4));
+        let name = |at: usize| block.get(at + 8..at + 8 + usize::from(block[at + 6]));
+        fields.u32(0) == self.inode
+            && name(0) == Some(b".")
+            && second + 8 <= block.len()
+            && name(second) == Some(b"..")
+    }
+
+    fn add_entries(self, block: &[u8], names: &mut Names) -> io::Result<()> {
         if self.is_index(block) {
             return Ok(());
         }
@@ -50,7 +76,11 @@ impl Records<'_> {
         let fields = Fields(block);
         let length = |at: usize| self.record_length(fields.u16(at + 4));
         (fields.u32(0) == 0 && length(0) == block.len())
-            || (length(0) == 12 && &block[8..10] == b".\0" && length(12) == block.len() - 12)
+            || (length(0) == 12
+                && &block[8..10] == b".\0"
+                && length(12) == block.len() - 12
+                && block[18] == 2
+                && &block[20..22] == b"..")
     }
 
     /// Adds the entries of consecutive records.

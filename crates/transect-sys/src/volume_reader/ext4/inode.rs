@@ -146,6 +146,19 @@ impl<'a> Inode<'a> {
         }
     }
 
+    /// Returns whether the volume can hold what the inode claims. Directories are checked block by block.
+    pub(super) fn is_possible(self, superblock: &Superblock) -> bool {
+        let blocks = match FileType::from_mode(self.fields().u16(0).into()) {
+            FileType::Directory => return true,
+            FileType::Symlink => 1,
+            // Blocks of a file have numbers of 32 bits. Most of them may be holes.
+            _ => 1 << 32,
+        };
+        let block_size = u64::from(superblock.block_size);
+        self.size(superblock) <= blocks * block_size
+            && self.allocated(superblock).bytes() / block_size <= superblock.blocks
+    }
+
     fn allocated(self, superblock: &Superblock) -> Sectors {
         let fields = self.fields();
         let mut sectors = u64::from(fields.u32(0x1C));

@@ -251,8 +251,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
     ) {
         let superblock = self.superblock;
         let mut record = InodeRecord::default();
-        record.set_role(Role::Damaged);
-        if is_right {
+        record.set_role(if is_right { Role::Impossible } else { Role::Damaged });
+        if is_right && inode.is_possible(superblock) {
             record = inode.record(superblock);
             let is_recent = self.since.is_some_and(|since| may_be_since(inode.ctime(), since));
             if inode.is_directory() {
