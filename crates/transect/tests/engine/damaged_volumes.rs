@@ -182,3 +182,25 @@ fn ext4_directory_without_dots_reported() {
         }
     }
 }
+
+/// The kernel mounts such a volume, if nothing is to be written.
+#[test]
+fn ext4_wrong_checksum_of_group_reported_and_all_listed() {
+    let test = "ext4_wrong_checksum_of_group_reported_and_all_listed";
+    for features in ["metadata_csum", "^metadata_csum,uninit_bg"] {
+        let Some(image) = Image::new(test, &["-b", "1024", "-O", features]) else { return };
+        let (whole, errors) = image.read();
+        assert_eq!(errors, [""; 0]);
+        // The descriptors are behind the superblock. Their checksum, and the number of inodes never used.
+        for at in [0x1E, 0x1C] {
+            image.patch(|bytes| bytes[2048 + at] ^= 4);
+            let (names, errors) = image.read();
+            assert_one(&errors, "the checksum of block group 0 is wrong");
+            assert_eq!(names, whole);
+            if let Some(expected) = image.read_mounted() {
+                assert_eq!(names, expected);
+            }
+            image.patch(|bytes| bytes[2048 + at] ^= 4);
+        }
+    }
+}

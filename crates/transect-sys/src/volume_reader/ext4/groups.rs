@@ -25,11 +25,26 @@ pub(super) struct Group {
     pub(super) used: u32,
     /// About as many are in use now.
     pub(super) in_use: u32,
+    /// The checksum of the descriptor is right.
+    pub(super) is_right: bool,
+}
+
+impl Group {
+    /// Returns the group if its descriptor can be trusted.
+    ///
+    /// # Errors
+    /// Its checksum is wrong.
+    pub(super) fn checked(self) -> io::Result<Self> {
+        match self.is_right {
+            true => Ok(self),
+            false => Err(invalid(format!("the checksum of block group {} is wrong", self.number))),
+        }
+    }
 }
 
 const INODES_NEVER_USED: u16 = 1;
 
-/// Reads all descriptors. What is wrong with one is an error of its group.
+/// Reads all descriptors. What is wrong with one is an error of its group, except for its checksum.
 pub(super) fn read(
     source: &(impl ReadAt + ?Sized),
     superblock: &Superblock,
@@ -54,9 +69,7 @@ pub(super) fn read(
 fn parse(superblock: &Superblock, number: u32, bytes: &[u8]) -> io::Result<Group> {
     let fields = Fields(bytes);
     let is_wide = superblock.descriptor_size >= 64;
-    if !checksum_is_right(superblock, number, bytes) {
-        return Err(invalid(format!("the checksum of block group {number} is wrong")));
-    }
+    let is_right = checksum_is_right(superblock, number, bytes);
     let wide = |low: usize, high: usize| match is_wide {
         true => fields.u64_of(low, high),
         false => fields.u32(low).into(),
@@ -72,11 +85,12 @@ fn parse(superblock: &Superblock, number: u32, bytes: &[u8]) -> io::Result<Group
     }
     let used = match superblock.knows_unused() {
         false => superblock.inodes_per_group,
+        true if !is_right => superblock.inodes_per_group,
         true if fields.u16(0x12) & INODES_NEVER_USED != 0 => 0,
         true => superblock.inodes_per_group.saturating_sub(half(0x1C, 0x32)),
     };
     let in_use = superblock.inodes_per_group.saturating_sub(half(0xE, 0x2E)).min(used);
-    Ok(Group { number, table, bitmap, bitmap_checksum: half(0x1A, 0x3A), used, in_use })
+    Ok(Group { number, table, bitmap, bitmap_checksum: half(0x1A, 0x3A), used, in_use, is_right })
 }
 
 fn checksum_is_right(superblock: &Superblock, number: u32, bytes: &[u8]) -> bool {

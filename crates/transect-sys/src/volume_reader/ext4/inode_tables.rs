@@ -221,7 +221,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
     /// Returns which inodes are in use: all of them, if that is not known.
     fn bitmap(&self, group: &Group) -> Vec<u8> {
         let length = self.superblock.inodes_per_group.div_ceil(8) as usize;
-        self.read_bitmap(group, length).unwrap_or_else(|| vec![0xFF; length])
+        let read = group.is_right.then(|| self.read_bitmap(group, length)).flatten();
+        read.unwrap_or_else(|| vec![0xFF; length])
     }
 
     fn read_bitmap(&self, group: &Group, length: usize) -> Option<Vec<u8>> {

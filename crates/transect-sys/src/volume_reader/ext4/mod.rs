@@ -29,7 +29,7 @@ use std::io;
 use crate::read_at::ReadAt;
 
 use super::index::{About, Names, UNIX_FIELDS, VolumeIndex};
-use super::inode_table::InodeTable;
+use super::inode_table::{InodeRecord, InodeTable, Role};
 use super::threads::Effort;
 use inode_tables::{Found, Inodes};
 use superblock::{Superblock, incompat};
@@ -64,9 +64,14 @@ fn read_tables<S: ReadAt + ?Sized>(
     effort: Effort,
 ) -> io::Result<VolumeIndex> {
     let groups = groups::read(source, superblock)?;
+    // The kernel, too, reads what such a descriptor describes, if the volume is mounted read-only.
+    let wrong_group = groups.iter().flatten().find_map(|group| group.checked().err());
     let mut inodes = inode_tables::read(source, superblock, groups, None, effort);
     let names = directories::read(source, superblock, &mut inodes, effort.threads);
-    let Inodes { table, directories, errors, .. } = inodes;
+    let Inodes { table, directories, mut errors, .. } = inodes;
+    if let Some(Role::Directory(top)) = table.get(ROOT).map(InodeRecord::role) {
+        errors.extend(wrong_group.map(|error| (top, error)));
+    }
     Ok(join(table, &directories, names, errors, superblock.device(), ROOT))
 }
 

@@ -21,6 +21,7 @@ use crate::read_at::ReadAt;
 use super::super::index::VolumeIndex;
 use super::super::source::Buffer;
 use super::super::threads::{Effort, both, on_threads};
+use super::groups::Group;
 use super::inode::Inode;
 use super::inode_tables::{Found, Inodes};
 use super::superblock::Superblock;
@@ -62,12 +63,16 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     (mounted.settle)()?;
     let written = (mounted.written)();
     let superblock = superblock_of(source)?;
-    let mut groups = groups::read(source, &superblock)?;
+    let read_groups = || {
+        let groups = groups::read(source, &superblock)?.into_iter();
+        Ok::<Vec<_>, io::Error>(groups.map(|group| group.and_then(Group::checked)).collect())
+    };
+    let mut groups = read_groups()?;
     for _ in 1..ATTEMPTS {
         if groups.iter().all(Result::is_ok) {
             break;
         }
-        groups = groups::read(source, &superblock)?;
+        groups = read_groups()?;
     }
     let since = Some(mounted.since);
     let mut inodes = inode_tables::read(source, &superblock, groups, since, effort);
