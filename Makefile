@@ -250,6 +250,19 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 				mkntfs -F -Q -q -c "$$clusters" "$$image" 2>/dev/null
 			done
 		fi
+		if [ "$$name" = journal ]; then
+			mkdir -p fuzz/corpus/journal
+			for version in 2 3 4; do
+				number=24; name_at=60
+				[ "$$version" = 2 ] || { number=40; name_at=76; }
+				record=fuzz/corpus/journal/version-$$version
+				truncate -s 0 "$$record"
+				truncate -s 160 "$$record"
+				put() { printf "$$2" | dd of="$$record" bs=1 seek="$$1" conv=notrunc status=none; }
+				put 0 '\120'; put 4 "\\$$version"; put 8 '\50'; put $$((name_at - 4)) '\2'
+				put $$((name_at - 2)) "\\$$(printf %o $$name_at)"; put $$name_at 'x'
+			done
+		fi
 		echo "fuzzing $$name for $(FUZZ_SECONDS) s"
 		$(CARGO) +nightly fuzz run "$$name" -- -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
 	done

@@ -17,6 +17,15 @@ pub trait ReadAt: Sync {
     /// [`io::ErrorKind::UnexpectedEof`] if there are fewer; the system's error.
     fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()>;
 
+    /// Returns where the next byte outside a hole is, from an offset on; the number of all bytes if there is none. What has
+    /// no holes returns the offset.
+    ///
+    /// # Errors
+    /// The system's error.
+    fn next_data(&self, offset: u64) -> io::Result<u64> {
+        Ok(offset)
+    }
+
     /// Begins to fetch bytes that are read soon, where that helps. Does not wait for them.
     fn prefetch(&self, offset: u64, length: u64) {
         let _ = (offset, length);
@@ -39,6 +48,25 @@ impl ReadAt for File {
         match crate::file::read_at(self, block, offset)? {
             read if read == block.len() => Ok(()),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn next_data(&self, offset: u64) -> io::Result<u64> {
+        match rustix::fs::seek(self, rustix::fs::SeekFrom::Data(offset)) {
+            Err(rustix::io::Errno::NXIO) => self.size(),
+            // Not every file system reports holes.
+            found => Ok(found.unwrap_or(offset)),
+        }
+    }
+
+    #[cfg(windows)]
+    fn next_data(&self, offset: u64) -> io::Result<u64> {
+        let size = self.size()?;
+        match crate::windows::next_allocated_range(self, offset.min(size)..size) {
+            Ok(found) => Ok(found.map_or(size, |range| range.start)),
+            // Not every file system reports holes.
+            Err(_) => Ok(offset),
         }
     }
 
@@ -97,6 +125,10 @@ impl<S: ReadAt + ?Sized> ReadAt for &S {
 
     fn read_exact_at(&self, offset: u64, block: &mut [u8]) -> io::Result<()> {
         (**self).read_exact_at(offset, block)
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<u64> {
+        (**self).next_data(offset)
     }
 
     fn prefetch(&self, offset: u64, length: u64) {

@@ -93,7 +93,8 @@ pub(crate) struct ChangesArgs {
     pub(crate) since: Option<i64>,
     /// Show the change journal of an NTFS volume instead: PATH is its image, device or partition
     ///
-    /// Prints one line per record, oldest first: time, path and what happened. Needs no snapshot.
+    /// Prints one line per record, oldest first: time, path and what happened. Needs no snapshot. PATH can also be a copy
+    /// of the journal (of the stream $UsnJrnl:$J); of its directories, only those that changed have paths.
     #[arg(long, conflicts_with_all = ["since", "rescan", "summary", "top", "ignore", "verify",
           "one_file_system", "exit_code"])]
     pub(crate) journal: bool,

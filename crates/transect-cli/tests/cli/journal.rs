@@ -21,6 +21,7 @@ const CREATED: u32 = 0x100;
 const DELETED: u32 = 0x200;
 const EXTENDED: u32 = 0x2;
 const RENAMED: u32 = 0x2000;
+const CHANGED: u32 = 0x8000;
 const CLOSED: u32 = 0x8000_0000;
 const DIRECTORY: u32 = 0x10;
 /// A number that the volume does not use, with the number of its use.
@@ -47,6 +48,23 @@ fn record(version: u16, file: u64, directory: u64, reasons: u32, bits: u32, name
     record
 }
 
+/// Returns pages as a journal stores them: each record has its place as its number.
+fn placed(pages: Vec<Vec<u8>>) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (number, mut page) in pages.into_iter().enumerate() {
+        let mut at = 0;
+        while at + 8 < page.len() && page[at] > 7 {
+            let usn = if page[at + 4] == 2 { at + 24 } else { at + 40 };
+            let place = BEGIN + (number * 4096 + at) as u64;
+            page[usn..usn + 8].copy_from_slice(&place.to_le_bytes());
+            at += usize::from(u16::from_le_bytes([page[at], page[at + 1]]));
+        }
+        page.resize(4096, 0);
+        all.extend(page);
+    }
+    all
+}
+
 /// Makes a volume with a journal of these records, pages of 4 KiB. `records` gets the reference of each file
 /// that exists.
 pub(crate) fn make(
@@ -64,10 +82,7 @@ pub(crate) fn make(
     let reference = |path: &str| 1 << 48 | at.join(path).metadata().unwrap().ino();
     let number = journal.metadata().unwrap().ino();
     let stream = File::create(at.join("XUsnJrnl:$J")).unwrap();
-    for (page, mut bytes) in (0..).zip(pages(&reference)) {
-        bytes.resize(4096, 0);
-        stream.write_all_at(&bytes, BEGIN + page * 4096).unwrap();
-    }
+    stream.write_all_at(&placed(pages(&reference)), BEGIN).unwrap();
     drop(stream);
     drop(mount);
     // The driver creates nothing in `$Extend`, record 11: so the file is moved there.
@@ -96,7 +111,7 @@ pub(crate) fn all_records(reference: &dyn Fn(&str) -> u64) -> Vec<Vec<u8>> {
             record(2, text, report, CREATED, 0x20, "text.txt"),
             record(2, text, report, CREATED | EXTENDED | CLOSED, 0x20, "text.txt"),
             record(3, report, reference("projects"), RENAMED, DIRECTORY, "report"),
-            record(4, 1, 1, EXTENDED, 0, "x"),
+            record(4, 1, 1, EXTENDED, 0, "some name"),
             record(2, GONE, TOP, CREATED, DIRECTORY, "build"),
         ]
         .concat(),
@@ -104,6 +119,7 @@ pub(crate) fn all_records(reference: &dyn Fn(&str) -> u64) -> Vec<Vec<u8>> {
             record(2, GONE + 1, GONE, DELETED, 0x20, "häßlich\u{1b}.o"),
             record(2, GONE + 2, earlier, 0, 0x20, "lost"),
             record(2, GONE, TOP, DELETED | CLOSED, DIRECTORY, "build"),
+            record(2, TOP, TOP, CHANGED | CLOSED, DIRECTORY, "."),
         ]
         .concat(),
     ]
@@ -128,27 +144,75 @@ fn journal_changes_with_paths_of_now_and_of_what_is_gone() {
             "build/häßlich\\e.o: deleted",
             "…/lost: unknown reason 0x0",
             "build: deleted, closed",
+            ".: attributes or times changed, closed",
         ]
     );
     let json = env.transect(["changes", "--journal", "--json", "disk.img"]).exits(0).quiet();
     let lines: Vec<Value> =
         json.stdout_text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (summary, changes) = lines.split_last().unwrap();
-    assert_eq!(changes.len(), 7);
+    assert_eq!(changes.len(), 8);
     assert_eq!(changes[1]["path"], "projects/report/text.txt");
     assert_eq!(changes[1]["reasons"], serde_json::json!(["created", "content extended", "closed"]));
     assert_eq!(changes[1]["time"].as_i64(), Some(1_769_853_600_000_000_000));
-    assert_eq!((&changes[1]["usn"], &changes[2]["type"]), (&4711.into(), &"directory".into()));
+    let second = BEGIN + record(2, 0, 0, 0, 0, "text.txt").len() as u64;
+    assert_eq!((&changes[1]["usn"], &changes[2]["type"]), (&second.into(), &"directory".into()));
+    assert_eq!((&changes[7]["path"], &changes[7]["inode"]), (&".".into(), &5.into()));
     assert_eq!(
         (&changes[5]["path"], &changes[5]["directory_known"]),
         (&"lost".into(), &false.into())
     );
     assert_eq!(summary["schema"], "transect.journal/1");
-    assert_eq!((&summary["complete"], &summary["changes"]), (&true.into(), &7.into()));
+    assert_eq!((&summary["complete"], &summary["changes"]), (&true.into(), &8.into()));
     assert_eq!(summary["nameless_records"], 1);
     // The files of the file system itself are in no listing.
     let list = env.transect(["list", "disk.img"]).exits(0).stdout_text();
     assert!(!list.contains("UsnJrnl") && list.contains("text.txt"), "{list}");
+}
+
+/// A copy of the stream, as programs for examinations make it: with the hole before it, with zeros instead, or without.
+#[test]
+fn journal_copy_read_with_paths_of_its_own() {
+    let env = TestEnv::new();
+    let pages = placed(all_records(&|path| (1 << 48) | (64 + path.len() as u64)));
+    let hole = File::create(env.path("hole")).unwrap();
+    hole.write_all_at(&pages, BEGIN).unwrap();
+    // A second hole: pages of zeros between others.
+    hole.write_all_at(&pages, 16 * BEGIN).unwrap();
+    fs::write(env.path("zeros"), [&vec![0; BEGIN as usize][..], &pages].concat()).unwrap();
+    // The end of the last page is not there.
+    let used = pages.iter().rposition(|&byte| byte != 0).unwrap() + 1;
+    fs::write(env.path("short"), &pages[..used.next_multiple_of(8)]).unwrap();
+    let expected = [
+        "…/text.txt: created",
+        "…/text.txt: created, content extended, closed",
+        "…/report: renamed to",
+        "build: created",
+        "build/häßlich\\e.o: deleted",
+        "…/lost: unknown reason 0x0",
+        "build: deleted, closed",
+        ".: attributes or times changed, closed",
+    ];
+    for (file, times) in [("hole", 2), ("zeros", 1), ("short", 1)] {
+        let text = env.transect(["changes", "--journal", file]).exits(0).quiet().stdout_text();
+        let lines: Vec<&str> = text.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+        assert_eq!(lines, expected.repeat(times), "{file}");
+    }
+    // A damaged name: the records behind it are there, and the number is that of records.
+    let mut damaged = pages;
+    let (first, place) = (usize::from(damaged[0]), 56);
+    (0..2).for_each(|number| damaged[number * first + place] = 1);
+    fs::write(env.path("damaged"), damaged).unwrap();
+    let partial = env.transect(["changes", "--journal", "--json", "damaged"]).exits(1);
+    let text = partial.stdout_text();
+    let summary: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((&summary["damaged_records"], &summary["changes"]), (&2.into(), &6.into()));
+    fs::write(env.path("empty"), []).unwrap();
+    File::create(env.path("nothing")).unwrap().set_len(1 << 40).unwrap();
+    for file in ["empty", "nothing"] {
+        let refused = env.transect(["changes", "--journal", file]).exits(2).stderr_text();
+        assert!(refused.contains("cannot read the change journal"), "{refused}");
+    }
 }
 
 #[test]
@@ -165,10 +229,10 @@ fn journal_damaged_or_missing_reported() {
         return loudly_skip("journal_damaged_or_missing_reported", reason);
     }
     let partial = env.transect(["changes", "--journal", "disk.img"]).exits(1);
-    assert_eq!(partial.stdout_text().lines().count(), 1 + 3, "the other page is read");
+    assert_eq!(partial.stdout_text().lines().count(), 1 + 4, "the other page is read");
     let error = partial.stderr_text();
     assert!(
-        error.contains("cannot read 1 page of the change journal: a record is damaged"),
+        error.contains("cannot read 1 record of the change journal: damaged content"),
         "{error}"
     );
     NtfsMount::make(&env.path("new.img"), 8 << 20, &[]).unwrap();
@@ -203,7 +267,7 @@ fn journal_hostile_images_no_panic_and_an_end() {
         });
         counts.map(|counts| (count, counts.damaged))
     };
-    assert_eq!(read().unwrap(), (7, 0));
+    assert_eq!(read().unwrap(), (8, 0));
     let name: Vec<u8> = "$UsnJrnl".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let place = bytes.windows(name.len()).position(|window| window == name).unwrap();
     let pages = bytes.windows(8).position(|window| window == TIME.to_le_bytes()).unwrap();
@@ -215,13 +279,13 @@ fn journal_hostile_images_no_panic_and_an_end() {
         file.write_all_at(&[byte], at as u64).unwrap();
         match read() {
             Ok((count, _)) => {
-                assert!(count <= 7, "{at}");
-                fewer += usize::from(count < 7);
+                assert!(count <= 8, "{at}");
+                fewer += usize::from(count < 8);
             }
             Err(_) => failed += 1,
         }
         file.write_all_at(&[bytes[at]], at as u64).unwrap();
     }
-    assert_eq!(read().unwrap(), (7, 0), "all changes were undone");
+    assert_eq!(read().unwrap(), (8, 0), "all changes were undone");
     assert!(failed > 20 && fewer > 20, "{failed} failed, {fewer} with fewer records");
 }

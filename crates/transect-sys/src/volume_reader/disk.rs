@@ -80,9 +80,9 @@ fn is_disk(metadata: &Metadata) -> bool {
     metadata.is_file() || is_device
 }
 
-/// Reads the change journal of the NTFS volume in an image, on a device or in a partition of one, from its
-/// oldest record on. Paths are those that directories have now; of those that are gone, the last ones. Ends
-/// early if `show` returns [`ControlFlow::Break`].
+/// Reads the change journal of the NTFS volume in an image, on a device or in a partition of one, or the copy of a journal (of
+/// the stream `$UsnJrnl:$J`), from its oldest record on. Paths are those that directories have now; of those that are gone, the last ones. A copy has
+/// only the latter. Ends early if `show` returns [`ControlFlow::Break`].
 ///
 /// # Errors
 /// There is no such volume or no journal on it, or it cannot be read; the system's error.
@@ -90,12 +90,23 @@ pub fn read_journal(
     path: &Path,
     mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<JournalCounts> {
+    with_volume(path, ReaderKind::Ntfs, |volume| read_journal_in(volume, &mut show))
+}
+
+/// Reads the change journal of a volume, or the copy of one.
+pub(super) fn read_journal_in<S: ReadAt + ?Sized>(
+    source: &S,
+    mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
+) -> io::Result<JournalCounts> {
+    if likely_reader(source).is_none()
+        && let Some(counts) = ntfs::change_journal::read_stream(source, &mut show)?
+    {
+        return Ok(counts);
+    }
+    check_holds(source, Some(ReaderKind::Ntfs))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(16);
     let effort = Effort { threads, all_times: false };
-    with_volume(path, ReaderKind::Ntfs, |volume| {
-        check_holds(volume, Some(ReaderKind::Ntfs))?;
-        ntfs::change_journal::read(volume, effort, &mut show)
-    })
+    ntfs::change_journal::read(source, effort, &mut show)
 }
 
 /// Reads the tables of the volume at a path, which this reader is for.

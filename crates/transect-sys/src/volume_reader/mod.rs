@@ -228,6 +228,16 @@ pub fn count_btrfs_entries(items: &[u8]) -> io::Result<usize> {
     count_in(&btrfs::read_items(items)?)
 }
 
+/// Reads the change journal in memory, of a volume or the copy of one; returns the number of records, read or damaged. For
+/// fuzzing.
+///
+/// # Errors
+/// There is no journal.
+pub fn count_changes(bytes: &[u8]) -> io::Result<u64> {
+    let counts = disk::read_journal_in(bytes, |_| std::ops::ControlFlow::Continue(()))?;
+    Ok(counts.changes + counts.nameless + counts.damaged)
+}
+
 fn count_in(index: &VolumeIndex) -> io::Result<usize> {
     let root = index.top().ok_or(io::ErrorKind::InvalidData)?;
     let (mut left, mut count) = (vec![root], 0);

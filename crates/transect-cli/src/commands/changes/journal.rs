@@ -36,7 +36,7 @@ struct Summary {
     complete: bool,
     changes: u64,
     nameless_records: u64,
-    damaged_pages: u64,
+    damaged_records: u64,
 }
 
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
@@ -72,8 +72,8 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Interrupted);
     }
     if counts.damaged > 0 {
-        let pages = counted(counts.damaged, "page", "pages");
-        output::error(&format!("cannot read {pages} of the change journal: a record is damaged"));
+        let records = counted(counts.damaged, "record", "records");
+        output::error(&format!("cannot read {records} of the change journal: damaged content"));
         return Ok(ExitStatus::Partial);
     }
     Ok(ExitStatus::Complete)
@@ -98,7 +98,7 @@ fn summary(counts: JournalCounts) -> Summary {
         complete: counts.damaged == 0,
         changes: counts.changes,
         nameless_records: counts.nameless,
-        damaged_pages: counts.damaged,
+        damaged_records: counts.damaged,
     }
 }
 

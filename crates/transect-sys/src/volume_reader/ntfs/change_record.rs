@@ -36,11 +36,27 @@ pub(super) struct ChangeRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
     Change(ChangeRecord<'a>),
-    /// A record of a version without names.
+    /// A record of a version without names, or whose name is empty.
     Nameless,
 }
 
-/// Iterates over the records of one page. The last item is an error if the page is damaged.
+/// Returns whether a page of a journal that begins at `offset` may begin with these bytes.
+///
+/// The number of a record is its place in the journal, and records begin at the beginning of each page.
+pub(super) fn begins_page(page: &[u8], offset: u64) -> bool {
+    let fields = Fields(page);
+    let usn = match fields.u16(4) {
+        2 => fields.u64(24),
+        3 | 4 => fields.u64(40),
+        _ => return false,
+    };
+    let length = fields.u32(0) as usize;
+    usn % PAGE as u64 == offset % PAGE as u64
+        && (60..=PAGE).contains(&length)
+        && length.is_multiple_of(8)
+}
+
+/// Iterates over the records of one page. A damaged record is an error; if its length is impossible, it is the last item.
 pub(super) struct Records<'a>(&'a [u8]);
 
 impl<'a> Records<'a> {
@@ -79,7 +95,10 @@ fn parse(record: &[u8]) -> Result<Found<'_>, Damaged> {
     let name_length = usize::from(fields.u16(56 + longer));
     let name_begin = usize::from(fields.u16(58 + longer));
     let name = record.get(name_begin..name_begin + name_length).ok_or(Damaged)?;
-    if name_begin < 60 + longer || name.is_empty() || !name_length.is_multiple_of(2) {
+    if name.is_empty() {
+        return Ok(Found::Nameless);
+    }
+    if name_begin < 60 + longer || !name_length.is_multiple_of(2) {
         return Err(Damaged);
     }
     Ok(Found::Change(ChangeRecord {
@@ -140,10 +159,39 @@ mod tests {
     #[test]
     fn change_records_impossible_damaged_once() {
         for (at, byte) in [(0, 7), (1, 9), (4, 5), (56, 99), (56, 1), (58, 8)] {
-            let mut page = [record(2, "name"), vec![0; 64]].concat();
+            let mut page = [record(2, "name"), record(2, "next"), vec![0; 64]].concat();
             page[at] = byte;
             let found: Vec<_> = Records::new(&page).collect();
             assert_eq!(found.iter().filter(|it| it.is_err()).count(), 1, "{at}: {found:?}");
+            assert_eq!(found.len(), if at < 2 { 1 } else { 2 }, "{at}: {found:?}");
         }
+    }
+
+    #[test]
+    fn change_records_that_fill_a_page_or_have_no_name_not_damaged() {
+        let mut nameless = record(2, "");
+        nameless[58] = 0;
+        let long = record(2, &"\u{1b}:*?\u{ffff}".repeat(51));
+        let mut page = [record(2, "\u{d7ff}"), nameless, long].concat();
+        while page.len() < PAGE {
+            let next = record(3, &"x".repeat(((PAGE - page.len() - 76) / 2).min(255)));
+            page.extend(next);
+        }
+        assert_eq!(page.len(), PAGE, "the last record ends with the page");
+        let found: Result<Vec<_>, _> = Records::new(&page).collect();
+        let nameless = found.unwrap().iter().filter(|&it| *it == Found::Nameless).count();
+        assert_eq!(nameless, 1);
+    }
+
+    #[test]
+    fn page_begins_with_record_of_its_place() {
+        let page = record(2, "name");
+        assert!(begins_page(&page, 0) && begins_page(&page, 8192));
+        for (at, byte) in [(0, 7), (1, 0x20), (4, 1), (24, 8)] {
+            let mut page = page.clone();
+            page[at] = byte;
+            assert!(!begins_page(&page, 0), "{at}");
+        }
+        assert!(!begins_page(&[b'x'; PAGE], 0) && !begins_page(&[0; PAGE], 0));
     }
 }

@@ -101,6 +101,19 @@ impl Runs {
         }
     }
 
+    /// Appends clusters that are at the same place on the volume, behind a hole up to the first of them.
+    pub(super) fn append_in_place(&mut self, clusters: Range<u64>) {
+        let first = self.end();
+        if first < clusters.start {
+            self.runs.push(Run { first, cluster: None, clusters: clusters.start - first });
+        }
+        let (first, clusters) = (clusters.start, clusters.end - clusters.start);
+        match self.runs.last_mut().filter(|last| last.cluster.is_some()) {
+            Some(last) => last.clusters += clusters,
+            None => self.runs.push(Run { first, cluster: Some(first), clusters }),
+        }
+    }
+
     /// Fills a block with the content at an offset. Holes are zeros.
     ///
     /// # Errors
