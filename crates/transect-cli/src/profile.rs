@@ -18,7 +18,7 @@ pub(crate) fn scan_options(walk: &WalkArgs) -> (ScanOptions, Option<WalkProfile>
     let profile = if walk.allows_profile() { shared_profile(&options.roots) } else { None };
     let profile = profile.as_ref().and_then(Profile::walk_profile);
     if let Some(profile) = &profile {
-        profile.settings.apply(&mut options);
+        options.settings = profile.settings.supported();
     }
     (options, profile)
 }

@@ -59,7 +59,7 @@ pub(crate) fn run_task(
     let first = first.checked().map_err(|error| exception(py, &error))?;
     let cancel = Cancel::new();
     let mut options = ScanOptions::default().cancel(cancel.clone());
-    (options.threads, options.busy_threads) = (threads, busy_threads);
+    (options.threads, options.settings.busy_threads) = (threads, busy_threads);
     let run = || task_at(first, &folder, place)?.run_with(&folder, options);
     let result = job::run(py, &cancel, |_| Ok(()), run)?;
     result.map(|result| result.adopted).map_err(|error| exception(py, &error))

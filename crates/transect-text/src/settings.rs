@@ -29,13 +29,14 @@ mod tests {
     #[test]
     fn settings_listed_unless_default() {
         assert_eq!(describe(&WalkSettings::default()), "defaults");
-        let all = WalkSettings::default()
-            .reader(ReaderKind::Portable)
-            .order(Order::default())
-            .busy_threads(3)
-            .waiting_threads(8)
-            .buffer_size(256 << 10)
-            .stat_order(StatOrder::Inode);
+        let all = WalkSettings {
+            reader: Some(ReaderKind::Portable),
+            order: Some(Order::default()),
+            busy_threads: Some(3),
+            waiting_threads: Some(8),
+            buffer_size: Some(256 << 10),
+            stat_order: Some(StatOrder::Inode),
+        };
         assert_eq!(
             describe(&all),
             "reader portable, order work-stealing, busy threads 3, waiting threads 8, \

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::filter::Filters;
 use crate::order::Order;
 use crate::plan::ScanPlan;
+use crate::profile::WalkSettings;
 use crate::progress::Progress;
 
 /// The options of a walk.
@@ -24,26 +25,13 @@ use crate::progress::Progress;
 pub struct ScanOptions {
     /// The paths to walk. A root that lies inside another one is counted once.
     pub roots: Vec<PathBuf>,
-    /// The reader; by default the best one available on this system.
-    pub reader: Option<ReaderKind>,
+    /// The settings that affect only the speed.
+    pub settings: WalkSettings,
     /// Without a reader: choose between walking and reading the tables of the volume. See
     /// [`ScanOptions::auto_reader`].
     pub auto_reader: bool,
-    /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer
-    /// ([`ReaderKind::takes_buffer_size`]).
-    pub buffer_size: Option<usize>,
-    /// The order of the attribute calls within a directory; by default the order of the listing.
-    /// Only for readers that make such calls ([`ReaderKind::takes_stat_order`]).
-    pub stat_order: Option<StatOrder>,
-    /// The order in which directories are read, and how threads share them.
-    pub order: Order,
-    /// The maximum number of threads. Overrides `busy_threads` and `waiting_threads`.
+    /// The maximum number of threads. Overrides those of the settings.
     pub threads: Option<usize>,
-    /// The maximum number of threads while directories come from memory; by default one per core.
-    pub busy_threads: Option<usize>,
-    /// The maximum number of threads while directories wait for a device or the network; by default
-    /// 32.
-    pub waiting_threads: Option<usize>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
     /// Read pseudo file systems (`/proc`, `/sys`) below a root that is not one itself.
@@ -108,7 +96,7 @@ impl ScanOptions {
 
     /// Sets the reader.
     pub fn reader(mut self, reader: ReaderKind) -> Self {
-        self.reader = Some(reader);
+        self.settings.reader = Some(reader);
         self
     }
 
@@ -122,19 +110,19 @@ impl ScanOptions {
 
     /// Sets the number of bytes per listing call.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
-        self.buffer_size = Some(bytes);
+        self.settings.buffer_size = Some(bytes);
         self
     }
 
     /// Sets the order of the attribute calls within a directory.
     pub fn stat_order(mut self, order: StatOrder) -> Self {
-        self.stat_order = Some(order);
+        self.settings.stat_order = Some(order);
         self
     }
 
     /// Sets the order in which directories are read.
     pub fn order(mut self, order: Order) -> Self {
-        self.order = order;
+        self.settings.order = Some(order);
         self
     }
 
@@ -146,13 +134,13 @@ impl ScanOptions {
 
     /// Limits the number of threads while directories come from memory.
     pub fn busy_threads(mut self, threads: usize) -> Self {
-        self.busy_threads = Some(threads);
+        self.settings.busy_threads = Some(threads);
         self
     }
 
     /// Limits the number of threads while directories wait for a device.
     pub fn waiting_threads(mut self, threads: usize) -> Self {
-        self.waiting_threads = Some(threads);
+        self.settings.waiting_threads = Some(threads);
         self
     }
 

@@ -79,15 +79,16 @@ impl ScanPlan {
         if options.roots.is_empty() {
             return Err(Error::NoRoots);
         }
-        let auto_reader = options.auto_reader && options.reader.is_none();
+        let auto_reader = options.auto_reader && options.settings.reader.is_none();
         let (chosen, reader_reason) = match auto_reader {
             true => auto::choose(&Wanted {
                 roots: &options.roots,
                 unavailable: unavailable_on_volumes(&options),
                 is_partial: options.max_depth.is_some(),
-                has_settings: options.buffer_size.is_some() || options.stat_order.is_some(),
+                has_settings: options.settings.buffer_size.is_some()
+                    || options.settings.stat_order.is_some(),
             }),
-            false => (options.reader, None),
+            false => (options.settings.reader, None),
         };
         let reader = chosen.unwrap_or_else(ReaderKind::best);
         if let Some(why) = reader.unavailable_reason() {
@@ -98,7 +99,8 @@ impl ScanPlan {
         {
             return Err(Error::ReaderUnavailable(reader.as_str(), why));
         }
-        let reader_settings = reader_settings(reader, options.buffer_size, options.stat_order)?;
+        let reader_settings =
+            reader_settings(reader, options.settings.buffer_size, options.settings.stat_order)?;
         let min_depth = options.filters.min_depth;
         if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
             return Err(Error::InvalidDepths { min: min_depth, max });
@@ -112,7 +114,7 @@ impl ScanPlan {
             reader_settings,
             auto_reader,
             reader_reason,
-            order: options.order,
+            order: options.settings.order.unwrap_or_default(),
             threads,
             one_file_system: options.one_file_system,
             pseudo_file_systems: options.pseudo_file_systems,
@@ -129,10 +131,14 @@ impl ScanPlan {
 
 impl ThreadLimits {
     fn new(options: &ScanOptions, descriptors: usize) -> Self {
-        let requested = if options.order.is_parallel() { options.threads } else { Some(1) };
+        let requested = if options.settings.order.unwrap_or_default().is_parallel() {
+            options.threads
+        } else {
+            Some(1)
+        };
         Self {
-            busy: requested.or(options.busy_threads),
-            waiting: requested.or(options.waiting_threads),
+            busy: requested.or(options.settings.busy_threads),
+            waiting: requested.or(options.settings.waiting_threads),
             requested: requested.is_some(),
             max: (descriptors / (DESCRIPTORS_PER_THREAD + 1)).max(1),
         }

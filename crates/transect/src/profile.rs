@@ -19,23 +19,26 @@ pub struct WalkProfile {
     pub settings: WalkSettings,
 }
 
-/// The settings of a walk that affect only its speed; `None` is the default.
+/// The settings of a walk that affect only its speed; `None` is the default. More may be added: complete
+/// a literal with `..Default::default()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
-#[non_exhaustive]
 pub struct WalkSettings {
-    /// The reader of directories.
+    /// The reader; by default the best one available on this system.
     pub reader: Option<ReaderKind>,
-    /// The order of the walk, which includes whether it uses threads.
+    /// The order in which directories are read, and how threads share them.
     pub order: Option<Order>,
-    /// Maximum number of threads while directories are in the cache.
+    /// The maximum number of threads while directories come from memory; by default one per core.
     pub busy_threads: Option<usize>,
-    /// Maximum number of threads while directories wait for a device.
+    /// The maximum number of threads while directories wait for a device or the network; by default
+    /// 32.
     pub waiting_threads: Option<usize>,
-    /// Buffer size of a listing call, in bytes.
+    /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer
+    /// ([`ReaderKind::takes_buffer_size`]).
     pub buffer_size: Option<usize>,
-    /// The order in which attributes are queried.
+    /// The order of the attribute calls within a directory; by default the order of the listing.
+    /// Only for readers that make such calls ([`ReaderKind::takes_stat_order`]).
     pub stat_order: Option<StatOrder>,
 }
 
@@ -43,45 +46,6 @@ impl WalkProfile {
     /// Returns a profile from its parts.
     pub fn new(identity: impl Into<String>, tuned: u64, settings: WalkSettings) -> Self {
         Self { identity: identity.into(), tuned, settings }
-    }
-}
-
-/// Each method sets the field of the same name.
-impl WalkSettings {
-    /// Sets the reader.
-    pub fn reader(mut self, reader: ReaderKind) -> Self {
-        self.reader = Some(reader);
-        self
-    }
-
-    /// Sets the order of the walk.
-    pub fn order(mut self, order: Order) -> Self {
-        self.order = Some(order);
-        self
-    }
-
-    /// Sets the maximum number of threads while directories are in the cache.
-    pub fn busy_threads(mut self, threads: usize) -> Self {
-        self.busy_threads = Some(threads);
-        self
-    }
-
-    /// Sets the maximum number of threads while directories wait for a device.
-    pub fn waiting_threads(mut self, threads: usize) -> Self {
-        self.waiting_threads = Some(threads);
-        self
-    }
-
-    /// Sets the buffer size of a listing call.
-    pub fn buffer_size(mut self, bytes: usize) -> Self {
-        self.buffer_size = Some(bytes);
-        self
-    }
-
-    /// Sets the order in which attributes are queried.
-    pub fn stat_order(mut self, order: StatOrder) -> Self {
-        self.stat_order = Some(order);
-        self
     }
 }
 
@@ -104,25 +68,14 @@ impl WalkSettings {
         *self == Self::default()
     }
 
-    /// Returns whether the reader is available on this system, and supports the buffer size and the
-    /// stat order.
-    pub fn is_supported(&self) -> bool {
-        let Self { reader, buffer_size, stat_order, .. } = *self;
-        let options = ScanOptions { reader, buffer_size, stat_order, ..ScanOptions::new(["."]) };
-        options.plan().is_ok()
-    }
-
-    /// Applies them to options that set none of them. A reader that is not available any more is
-    /// left out, with its buffer size and stat order: a profile must never make a walk fail.
-    pub fn apply(&self, options: &mut ScanOptions) {
-        options.order = self.order.unwrap_or_default();
-        options.busy_threads = self.busy_threads;
-        options.waiting_threads = self.waiting_threads;
-        if self.is_supported() {
-            options.reader = self.reader;
-            options.buffer_size = self.buffer_size;
-            options.stat_order = self.stat_order;
+    /// Returns the settings that work on this system. A reader that is not available any more is left
+    /// out, with its buffer size and stat order: a profile must never make a walk fail.
+    pub fn supported(self) -> Self {
+        let options = ScanOptions { settings: self, ..ScanOptions::new(["."]) };
+        if options.plan().is_ok() {
+            return self;
         }
+        Self { reader: None, buffer_size: None, stat_order: None, ..self }
     }
 }
 
@@ -131,24 +84,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_apply_to_options() {
+    fn settings_without_support_left_out() {
         let settings = WalkSettings {
             reader: Some(ReaderKind::Portable),
             busy_threads: Some(3),
             ..WalkSettings::default()
         };
-        assert!(settings.is_supported() && !settings.is_default());
-        let mut options = ScanOptions::new(["."]);
-        settings.apply(&mut options);
-        assert_eq!((options.reader, options.busy_threads), (Some(ReaderKind::Portable), Some(3)));
-
-        // The portable reader has no buffer size, so it is left out.
+        assert!(settings.supported() == settings && !settings.is_default());
+        // The portable reader has no buffer size.
         let impossible = WalkSettings { buffer_size: Some(1 << 16), ..settings };
-        assert!(!impossible.is_supported());
-        let mut options = ScanOptions::new(["."]);
-        impossible.apply(&mut options);
-        assert_eq!((options.reader, options.buffer_size), (None, None));
-        assert_eq!(options.busy_threads, Some(3));
-        assert!(options.plan().is_ok());
+        let possible = WalkSettings { reader: None, ..settings };
+        assert_eq!(impossible.supported(), possible);
     }
 }

@@ -84,9 +84,9 @@ impl ReaderArg {
     fn apply(self, options: &mut ScanOptions, roots: &[PathBuf]) {
         match self {
             Self::Auto => options.auto_reader = true,
-            Self::Walk => options.reader = Some(ReaderKind::best()),
-            Self::Volume => options.reader = Some(volume_reader(roots)),
-            Self::Kind(kind) => options.reader = Some(kind),
+            Self::Walk => options.settings.reader = Some(ReaderKind::best()),
+            Self::Volume => options.settings.reader = Some(volume_reader(roots)),
+            Self::Kind(kind) => options.settings.reader = Some(kind),
         }
     }
 }
@@ -316,11 +316,11 @@ impl WalkArgs {
         let mut options = self.filter.options(self.roots());
         match self.reader {
             Some(reader) => reader.apply(&mut options, &self.roots()),
-            None => options.reader = self.image_reader(),
+            None => options.settings.reader = self.image_reader(),
         }
-        options.buffer_size = self.buffer_size;
-        options.stat_order = self.stat_order;
-        options.order = self.order.unwrap_or_default();
+        options.settings.buffer_size = self.buffer_size;
+        options.settings.stat_order = self.stat_order;
+        options.settings.order = self.order;
         options.threads = self.threads.map(usize::from);
         options
     }

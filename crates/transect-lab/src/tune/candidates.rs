@@ -23,19 +23,19 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     let default = WalkSettings::default();
     let mut candidates = Vec::new();
     let mut add = |setting, value: String, settings: WalkSettings| {
-        if settings.is_supported() {
+        if settings.supported() == settings {
             candidates.push(Candidate { setting, value, settings });
         }
     };
     for &reader in ReaderKind::ALL.iter().filter(|&&reader| reader != ReaderKind::best()) {
-        let settings = default.reader(reader);
+        let settings = WalkSettings { reader: Some(reader), ..default };
         add("reader", reader.as_str().to_owned(), settings);
     }
     for bytes in [16 << 10, 256 << 10, 1 << 20] {
-        let settings = default.buffer_size(bytes);
+        let settings = WalkSettings { buffer_size: Some(bytes), ..default };
         add("buffer_size", size::shortest(bytes), settings);
     }
-    let settings = default.stat_order(StatOrder::Inode);
+    let settings = WalkSettings { stat_order: Some(StatOrder::Inode), ..default };
     add("stat_order", StatOrder::Inode.as_str().to_owned(), settings);
     if entries < MIN_ENTRIES_FOR_THREADS {
         return candidates;
@@ -44,7 +44,7 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     if states.contains(&State::Warm) && states.contains(&State::Cold) {
         for &order in Order::ALL.iter().filter(|order| order.is_parallel()) {
             if order != Order::default() {
-                let settings = default.order(order);
+                let settings = WalkSettings { order: Some(order), ..default };
                 add("order", order.as_str().to_owned(), settings);
             }
         }
@@ -53,12 +53,12 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
     busy.retain(|&threads| threads != cores);
     busy.dedup();
     for threads in busy.into_iter().filter(|_| states.iter().any(|&state| state != State::Cold)) {
-        let settings = default.busy_threads(threads);
+        let settings = WalkSettings { busy_threads: Some(threads), ..default };
         add("busy_threads", threads.to_string(), settings);
     }
     let waits = states.iter().any(|&state| state != State::Warm);
     for threads in [cores, 8, 16, 64].into_iter().filter(|_| waits) {
-        let settings = default.waiting_threads(threads);
+        let settings = WalkSettings { waiting_threads: Some(threads), ..default };
         add("waiting_threads", threads.to_string(), settings);
     }
     candidates

@@ -36,9 +36,8 @@ pub(super) fn pick_winners(
         .rev()
         .fold(WalkSettings::default(), |settings, (winner, _)| winner.settings.or(settings));
     // The winning reader may not support the other winning settings.
-    let mut reader_alone = settings;
-    (reader_alone.buffer_size, reader_alone.stat_order) = (None, None);
-    (if settings.is_supported() { settings } else { reader_alone }, evidence)
+    let reader_alone = WalkSettings { buffer_size: None, stat_order: None, ..settings };
+    (if settings.supported() == settings { settings } else { reader_alone }, evidence)
 }
 
 /// Returns the evidence on a candidate in one cache state.
@@ -123,12 +122,12 @@ mod tests {
     }
 
     fn threads(busy: usize) -> Candidate {
-        let settings = WalkSettings::default().busy_threads(busy);
+        let settings = WalkSettings { busy_threads: Some(busy), ..Default::default() };
         Candidate { setting: "busy_threads", value: busy.to_string(), settings }
     }
 
     fn reader(reader: ReaderKind) -> Candidate {
-        let settings = WalkSettings::default().reader(reader);
+        let settings = WalkSettings { reader: Some(reader), ..Default::default() };
         Candidate { setting: "reader", value: reader.as_str().to_owned(), settings }
     }
 
@@ -148,7 +147,7 @@ mod tests {
             (reader(ReaderKind::Portable), 1.01),
         ];
         let (settings, evidence) = settled(&[State::Warm], &tried);
-        let expected = WalkSettings::default().busy_threads(8);
+        let expected = WalkSettings { busy_threads: Some(8), ..Default::default() };
         assert_eq!(settings, expected);
         let verdicts: Vec<&str> = evidence.iter().map(|seen| seen.verdict.as_str()).collect();
         assert_eq!(verdicts, ["slower", "faster", "faster", "no_difference"]);
@@ -166,7 +165,7 @@ mod tests {
         if !ReaderKind::best().takes_buffer_size() {
             return;
         }
-        let buffer = WalkSettings::default().buffer_size(16 << 10);
+        let buffer = WalkSettings { buffer_size: Some(16 << 10), ..Default::default() };
         let buffer =
             Candidate { setting: "buffer_size", value: "16K".to_owned(), settings: buffer };
         let tried = [(buffer, 0.8), (reader(ReaderKind::Portable), 0.5)];

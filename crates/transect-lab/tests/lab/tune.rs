@@ -53,7 +53,11 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
 fn setting_that_wins_alone_and_together_is_result() {
     let faster = "case $3 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
     let (tuned, steps) = tuned(faster).unwrap();
-    let expected = WalkSettings::default().buffer_size(16 << 10).stat_order(StatOrder::Inode);
+    let expected = WalkSettings {
+        buffer_size: Some(16 << 10),
+        stat_order: Some(StatOrder::Inode),
+        ..Default::default()
+    };
     assert_eq!(tuned.settings, expected);
     assert_eq!(steps, ["reads 2 entries", "buffer 16K, stat order inode"]);
     let last = tuned.evidence.last().unwrap();

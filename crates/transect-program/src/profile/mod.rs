@@ -234,7 +234,11 @@ mod tests {
         Profile {
             entries: 7,
             states: vec![CacheState::Warm],
-            settings: WalkSettings::default().reader(ReaderKind::Portable).busy_threads(3),
+            settings: WalkSettings {
+                reader: Some(ReaderKind::Portable),
+                busy_threads: Some(3),
+                ..Default::default()
+            },
             ..Profile::new(identity.to_owned(), file_system, PathBuf::from("here"), environment())
         }
     }

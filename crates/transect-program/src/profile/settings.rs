@@ -37,12 +37,12 @@ pub(super) fn serialize<S: Serializer>(settings: &WalkSettings, to: S) -> Result
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<WalkSettings, D::Error> {
     let stored = StoredSettings::deserialize(from)?;
-    let mut settings = WalkSettings::default();
-    settings.reader = stored.reader;
-    settings.order = stored.order;
-    settings.busy_threads = stored.busy_threads;
-    settings.waiting_threads = stored.waiting_threads;
-    settings.buffer_size = stored.buffer_size;
-    settings.stat_order = stored.stat_order;
-    Ok(settings)
+    Ok(WalkSettings {
+        reader: stored.reader,
+        order: stored.order,
+        busy_threads: stored.busy_threads,
+        waiting_threads: stored.waiting_threads,
+        buffer_size: stored.buffer_size,
+        stat_order: stored.stat_order,
+    })
 }

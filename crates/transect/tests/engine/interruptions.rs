@@ -94,7 +94,7 @@ impl Sink for Watched {
 fn walk_watched(options: ScanOptions, interruption: &Interruption) -> (Totals, Arc<Seen>, bool) {
     let tree = Arc::new(forest());
     let seen = Arc::new(Seen::default());
-    let context = format!("{interruption:?} in {}", options.order.as_str());
+    let context = format!("{interruption:?} in {:?}", options.settings.order);
     let outcome = run_fake(&tree, options, || Watched {
         inner: Totals::new(3),
         seen: Arc::clone(&seen),

@@ -117,7 +117,7 @@ fn thousands_of_levels_few_descriptors_read_completely() {
 /// Walks a deep tree and compares the totals, which keep the `largest` directories. In a chain, each
 /// directory is one of them for a while, and its path is as long as the chain is deep.
 fn assert_read_completely(options: &ScanOptions, largest: usize, expected: &Counts) {
-    let context = format!("{:?} in {}", options.reader, options.order.as_str());
+    let context = format!("{:?} in {:?}", options.settings.reader, options.settings.order);
     let plan = options.clone().plan().expect("the options are right");
     let got = plan.run(|| Totals::new(largest)).expect("the walk begins").sink;
     assert_complete(&got.diagnostics, &context);

@@ -324,7 +324,7 @@ fn names_every_length_at_buffer_end_listed() {
             for &buffer_size in buffer_sizes {
                 let context = format!("{count} with {} and {buffer_size:?}", reader.as_str());
                 let mut options = scan(temp.path()).reader(reader);
-                options.buffer_size = buffer_size;
+                options.settings.buffer_size = buffer_size;
                 let (listed, diagnostics) = paths(options.clone());
                 assert_complete(&diagnostics, &context);
                 let listed: BTreeSet<PathBuf> =

@@ -77,7 +77,7 @@ fn walk_options(args: &SnapshotArgs) -> Result<ScanOptions, CliError> {
     options.filters = Filters::new();
     // A volume is read at once.
     options.auto_reader = false;
-    match options.reader {
+    match options.settings.reader {
         Some(reader) if ReaderKind::VOLUMES.contains(&reader) => {
             let reader = reader.as_str();
             Err(CliError::Usage(format!("--memory reads directories, and '{reader}' a volume")))

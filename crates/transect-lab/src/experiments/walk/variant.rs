@@ -66,10 +66,10 @@ impl Variant {
     pub fn options(&self, root: &Path) -> ScanOptions {
         let mut options = ScanOptions::new([root]).reader(self.reader).order(self.order);
         options.threads = self.threads;
-        options.busy_threads = self.busy_threads;
-        options.waiting_threads = self.waiting_threads;
-        options.buffer_size = self.buffer_size;
-        options.stat_order = self.stat_order;
+        options.settings.busy_threads = self.busy_threads;
+        options.settings.waiting_threads = self.waiting_threads;
+        options.settings.buffer_size = self.buffer_size;
+        options.settings.stat_order = self.stat_order;
         options
     }
 
@@ -302,10 +302,10 @@ mod tests {
         let name = "getdents-fstatat/shared-queue,threads=3,buffer=1M,stat-order=inode";
         let options = name.parse::<Variant>().unwrap().options(Path::new("here"));
         assert_eq!(options.roots, [Path::new("here")]);
-        assert_eq!(options.reader, Some(ReaderKind::GetdentsFstatat));
-        assert_eq!(options.order, Order::SharedQueue);
-        assert_eq!((options.threads, options.buffer_size), (Some(3), Some(1 << 20)));
-        assert_eq!(options.stat_order, Some(StatOrder::Inode));
+        assert_eq!(options.settings.reader, Some(ReaderKind::GetdentsFstatat));
+        assert_eq!(options.settings.order, Some(Order::SharedQueue));
+        assert_eq!((options.threads, options.settings.buffer_size), (Some(3), Some(1 << 20)));
+        assert_eq!(options.settings.stat_order, Some(StatOrder::Inode));
     }
 
     #[test]
