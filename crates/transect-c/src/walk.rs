@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use transect::{
     Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, ScanError, Sink,
-    SkipReason, Verdict, Visit, VisitEntry, Want,
+    Verdict, Visit, VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -264,17 +264,8 @@ impl Sink for CallbackSink<'_> {
         self.skips.pop_front().unwrap_or(false)
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.diagnostics.add_error(error);
-        Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
     }
 
     fn take_wait(&mut self) -> Duration {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use transect_sys::{EntryRef, FileType, Verdict, Want};
 
 use crate::dir::Dir;
-use crate::error::{Error, ScanError};
+use crate::error::Error;
 use crate::plan::ScanPlan;
 use crate::run::Outcome;
-use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit, VisitEntry};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit, VisitEntry};
 
 impl ScanPlan {
     /// Walks, and calls `callback` for every entry with its directory, on the threads of the walk. The
@@ -107,17 +107,8 @@ impl<F: Fn(&Arc<Dir<()>>, VisitEntry<'_>) -> Flow + Sync> Sink for CallbackSink<
         is_pruned
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.diagnostics.add_error(error);
-        Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
     }
 
     fn merge(&mut self, other: Self) {

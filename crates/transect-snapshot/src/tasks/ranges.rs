@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use transect::{
-    Cancel, Dir, Entering, EntryRef, Flow, ScanError, ScanOptions, Sink, Verdict, Visit, Want,
+    Cancel, Diagnostics, Dir, Entering, EntryRef, Flow, ScanOptions, Sink, Verdict, Visit, Want,
 };
 use transect_sys::name_from_bytes;
 
@@ -130,8 +130,8 @@ impl Sink for NameSample {
         Flow::Continue
     }
 
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-        Flow::Continue
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn merge(&mut self, other: Self) {

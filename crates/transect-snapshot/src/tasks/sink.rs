@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use transect::table::{Table, TableSink};
 use transect::{
-    Dir, Entering, EntryRef, Error, FileType, Flow, ScanError, Sink, SkipReason, Verdict, Visit,
-    Want,
+    Diagnostics, Dir, Entering, EntryRef, Error, FileType, Flow, ScanError, Sink, SkipReason,
+    Verdict, Visit, Want,
 };
 
 use super::ranges::Bounds;
@@ -82,6 +82,10 @@ impl Sink for TaskSink {
             self.table.skipped(dir, SkipReason::LeftOver);
         }
         self.table.leave(dir);
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        self.table.diagnostics()
     }
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {

@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::{
-    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, ScanError, ScanOptions, Sink,
-    SkipReason, Visit, Want,
-};
+use transect::{Diagnostics, Entering, FieldMask, FileType, Flow, ScanOptions, Sink, Visit, Want};
 
 use crate::publish::is_temporary;
 
@@ -137,17 +134,8 @@ impl Sink for InputSink {
         Flow::Continue
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.tally.add_error(error);
-        Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.tally.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.tally.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.tally)
     }
 
     fn merge(&mut self, other: Self) {

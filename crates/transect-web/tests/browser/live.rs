@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use serde_json::json;
 use transect::table::{PartialTable, Table, TableBuilder, TableSink};
 use transect::{
-    Cancel, Dir, Entering, FieldMask, FileType, Flow, Order, Progress, ScanError, ScanOptions,
-    Sink, SkipReason, Visit, Want,
+    Cancel, Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Order, Progress, ScanError,
+    ScanOptions, Sink, SkipReason, Visit, Want,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, loudly_skip};
@@ -67,6 +67,10 @@ impl Sink for Gated<'_> {
 
     fn visit(&mut self, visit: Visit<'_, u32>) -> Flow {
         self.sink.visit(visit)
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        self.sink.diagnostics()
     }
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use transect_sys::{EntryRef, FileType, Verdict, Want};
+use transect_sys::{EntryRef, Verdict, Want};
 
 use super::chunk::Chunk;
 use super::queue::ChunkQueue;
 use crate::dir::Dir;
 use crate::error::ScanError;
-use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
 
 /// Decides about an entry by name and type.
 pub(super) type Judge = dyn Fn(&Dir<()>, EntryRef<'_>) -> Verdict + Send + Sync;
@@ -74,12 +74,8 @@ impl Sink for ChunkSink {
         self.send(|chunk| chunk.add_error(error))
     }
 
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
     }
 
     fn take_wait(&mut self) -> Duration {

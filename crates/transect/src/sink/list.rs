@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use transect_sys::{Attributes, EntryRef, FieldMask, FileType, Want};
+use transect_sys::{Attributes, EntryRef, FieldMask, Want};
 
 use crate::dir::Dir;
-use crate::error::ScanError;
 use crate::sink::list_totals::ListTotals;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
-use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
 
 /// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: a larger buffer
 /// makes its reader wait, and a smaller one needs more calls.
@@ -335,17 +334,8 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.flush_if_due()
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.diagnostics.add_error(error);
-        Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<()>, _: FileType) {
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<()>, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
     }
 
     fn merge(&mut self, mut other: Self) {

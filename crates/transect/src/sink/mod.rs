@@ -193,12 +193,12 @@ pub struct Entering<'a, T> {
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::path::Path;
-/// use transect::{Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, Visit, Want};
+/// use transect::{Diagnostics, Entering, FileType, Flow, ScanOptions, Sink, Visit, Want};
 ///
 /// #[derive(Default)]
 /// struct Extensions {
 ///     counts: BTreeMap<String, u64>,
-///     errors: u64,
+///     diagnostics: Diagnostics,
 /// }
 ///
 /// impl Sink for Extensions {
@@ -220,21 +220,20 @@ pub struct Entering<'a, T> {
 ///         Flow::Continue
 ///     }
 ///
-///     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-///         self.errors += 1;
-///         Flow::Continue
+///     fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+///         Some(&mut self.diagnostics)
 ///     }
 ///
 ///     fn merge(&mut self, other: Self) {
 ///         for (extension, count) in other.counts {
 ///             *self.counts.entry(extension).or_default() += count;
 ///         }
-///         self.errors += other.errors;
+///         self.diagnostics.merge(other.diagnostics);
 ///     }
 /// }
 ///
 /// let found = ScanOptions::new(["src"]).plan()?.run(Extensions::default)?.sink;
-/// assert!(found.counts["rs"] > 10 && found.errors == 0);
+/// assert!(found.counts["rs"] > 10 && found.diagnostics.is_complete());
 /// # Ok::<(), transect::Error>(())
 /// ```
 pub trait Sink: Send + Sized {
@@ -268,14 +267,31 @@ pub trait Sink: Send + Sized {
     /// Called when everything in and below a directory is finished.
     fn leave(&mut self, _dir: &Dir<Self::Tag>) {}
 
+    /// Returns where to record errors and what is not in the result; `None` for a sink that does not
+    /// need to know whether the result is complete, or that implements the three methods below itself.
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics>;
+
     /// Called when a directory, or an entry of it, could not be read.
-    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow;
+    fn error(&mut self, _dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
+        if let Some(diagnostics) = self.diagnostics() {
+            diagnostics.add_error(error);
+        }
+        Flow::Continue
+    }
 
     /// Called when an entry of `dir` was deleted between listing and reading.
-    fn vanished(&mut self, _dir: &Dir<Self::Tag>, _file_type: FileType) {}
+    fn vanished(&mut self, _dir: &Dir<Self::Tag>, _file_type: FileType) {
+        if let Some(diagnostics) = self.diagnostics() {
+            diagnostics.vanished += 1;
+        }
+    }
 
     /// Called when an entry of `dir` was left out, or not read, on purpose.
-    fn skipped(&mut self, _dir: &Dir<Self::Tag>, _reason: SkipReason) {}
+    fn skipped(&mut self, _dir: &Dir<Self::Tag>, reason: SkipReason) {
+        if let Some(diagnostics) = self.diagnostics() {
+            diagnostics.add_skip(reason);
+        }
+    }
 
     /// Returns the number of bytes counted so far, for progress.
     fn bytes(&self) -> u64 {

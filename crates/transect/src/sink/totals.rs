@@ -8,7 +8,7 @@ use crate::account::{HardLinks, SizeTotals};
 use crate::dir::Dir;
 use crate::error::ScanError;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
-use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
 
 /// The number of entries, their sizes, and the largest of them.
 #[derive(Debug)]
@@ -183,12 +183,8 @@ impl Sink for Totals {
         Flow::Continue
     }
 
-    fn vanished(&mut self, _: &Dir<Self::Tag>, _: FileType) {
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, _: &Dir<Self::Tag>, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
     }
 
     fn bytes(&self) -> u64 {

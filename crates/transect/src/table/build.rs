@@ -231,6 +231,10 @@ impl Sink for TableSink {
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
+    }
+
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
         if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
             self.mark_unread(dir.tag, UnreadReason::Failed(error.kind()));

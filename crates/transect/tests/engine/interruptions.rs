@@ -8,7 +8,8 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use transect::{
-    Cancel, Dir, Entering, FileType, Flow, Order, ScanError, ScanOptions, Sink, Totals, Visit, Want,
+    Cancel, Diagnostics, Dir, Entering, FileType, Flow, Order, ScanError, ScanOptions, Sink,
+    Totals, Visit, Want,
 };
 use transect_sys::fake::FaultPoint;
 use transect_testkit::{wait_until, within};
@@ -74,6 +75,10 @@ impl Sink for Watched {
     fn leave(&mut self, dir: &Dir<Self::Tag>) {
         self.seen.left.fetch_add(1, Ordering::Relaxed);
         self.inner.leave(dir);
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        self.inner.diagnostics()
     }
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
@@ -226,6 +231,10 @@ impl Sink for Bomb {
         self.tick(Fuse::Leave);
     }
 
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
+    }
+
     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
         self.tick(Fuse::Error);
         Flow::Continue
@@ -340,8 +349,8 @@ impl Sink for Ambush {
         Flow::Continue
     }
 
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-        Flow::Continue
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn merge(&mut self, _: Self) {}

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::{
-    Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderKind, ScanError, ScanOptions,
-    Sink, Totals, Visit, Want,
+    Diagnostics, Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderKind, ScanError,
+    ScanOptions, Sink, Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, in_own_process, loudly_skip, trees, within};
 
@@ -202,6 +202,10 @@ impl Sink for QuitsAfter<'_> {
 
     fn leave(&mut self, dir: &Dir<Self::Tag>) {
         self.inner.leave(dir);
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        self.inner.diagnostics()
     }
 
     fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {

@@ -10,8 +10,8 @@ use transect::table::{
     PartialTable, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason,
 };
 use transect::{
-    Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError, ScanOptions, Sink,
-    SkipReason, Visit, Want,
+    Diagnostics, Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError,
+    ScanOptions, Sink, SkipReason, Visit, Want,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};
 
@@ -79,6 +79,10 @@ impl Sink for Watched<'_> {
     fn leave(&mut self, dir: &Dir<u32>) {
         self.sink.leave(dir);
         self.watch.check_growth();
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        self.sink.diagnostics()
     }
 
     fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {

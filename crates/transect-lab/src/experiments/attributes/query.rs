@@ -5,9 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{
-    Attributes, Dir, Entering, FileType, Flow, ScanError, ScanOptions, Sink, Visit, Want,
-};
+use transect::{Attributes, Diagnostics, Entering, FileType, Flow, ScanOptions, Sink, Visit, Want};
 use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
 use super::answers::{Run, Sums, WANT};
@@ -273,8 +271,8 @@ impl Sink for Listed {
         Flow::Continue
     }
 
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-        Flow::Continue
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn merge(&mut self, other: Self) {

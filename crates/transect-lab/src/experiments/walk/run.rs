@@ -1,8 +1,8 @@
 //! One run of a method of the engine: a walk that does exactly the work of all methods.
 
 use transect::{
-    Dir, Entering, FieldMask, FileType, Flow, Outcome, ScanError, ScanOptions, ScanPlan, Sink,
-    Visit, Want,
+    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Outcome, ScanError, ScanOptions,
+    ScanPlan, Sink, Visit, Want,
 };
 use transect_text::quote::shorten;
 
@@ -43,6 +43,10 @@ impl Sink for Census {
             self.add_file(entry.attributes.size());
         }
         Flow::Continue
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
@@ -89,6 +93,10 @@ impl Sink for KeepingCensus {
             self.kept.add(entry.name, entry.attributes);
         }
         self.census.visit(visit)
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn error(&mut self, dir: &Dir<()>, error: ScanError) -> Flow {
@@ -196,6 +204,10 @@ impl Sink for CheckedCensus {
             }
         }
         Flow::Continue
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        None
     }
 
     fn error(&mut self, _: &Dir<Self::Tag>, error: ScanError) -> Flow {
