@@ -322,6 +322,11 @@ fn compare_faults(test: &str, mut image: Vec<u8>, is_second: bool) {
             Some(_) => counts.other_names += 1,
         }
     }
+    // The revoke records of the last transaction, which has no commit.
+    let last = |wanted| blocks.iter().rfind(|&&(_, kind)| kind == wanted).unwrap().0;
+    image[last(2)] ^= 1;
+    image[last(5) + 12] ^= 0x80;
+    compare(faults.len() + 1, &image, "no last commit, and a wrong number of revoke records");
     let Counts { refused, other_names, same_names } = counts;
     println!("JOURNAL | {test} | {} | {refused} | {other_names} | {same_names} |", faults.len());
     assert!(counts.refused > 0, "{counts:?}");

@@ -8,6 +8,7 @@
 //! - A wrong checksum of a commit is damage, with the same exception. Where commits may be written before their
 //!   blocks (`async_commit`), the log ends there instead; in the first version of checksums only if no other
 //!   commit follows.
+//! - A revoke block must have room for its records, also in a transaction without a commit.
 //! - Copies of blocks must have their checksums, unless they were revoked later.
 //!
 //! Source: Linux, `include/linux/jbd2.h`, `fs/jbd2/recovery.c`.
@@ -67,7 +68,7 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
             return Ok(BTreeMap::new());
         }
         let end = self.scan(&mut changes)?;
-        changes.keep_before(end)?;
+        changes.keep_before(end);
         self.copied(&changes)
     }
 
@@ -93,7 +94,7 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
                 DESCRIPTOR => self.scan_descriptor(&block, &mut scan, changes)?,
                 REVOKE => {
                     scan.is_suspect |= !self.tail_is_right(&block);
-                    self.add_revoked(&block, scan.sequence, changes);
+                    self.add_revoked(&block, scan.sequence, changes)?;
                 }
                 COMMIT if self.scan_commit(&block, &mut scan)? => {}
                 _ => break,
@@ -230,19 +231,22 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
     }
 
     /// Adds the blocks that a transaction freed: earlier content must not be copied.
-    fn add_revoked(&self, block: &[u8], sequence: u32, changes: &mut Changes) {
+    ///
+    /// # Errors
+    /// There are more than can be listed.
+    fn add_revoked(&self, block: &[u8], sequence: u32, changes: &mut Changes) -> io::Result<()> {
         let length = if self.features & BITS_64 != 0 { 8 } else { 4 };
         let room = block.len() - if self.has_checksums() { 4 } else { 0 };
         let end = Fields(block).u32(12) as usize;
         if end > room {
-            changes.first_damaged.get_or_insert(sequence);
-            return;
+            return Err(damaged());
         }
         for record in block.get(16..end).unwrap_or(&[]).chunks_exact(length) {
             let fields = Fields(record);
             let number = if length == 8 { fields.u64(0) } else { fields.u32(0).into() };
             changes.revoked.push((number, sequence));
         }
+        Ok(())
     }
 }
 
@@ -268,8 +272,6 @@ struct Changes {
     written: Vec<Written>,
     /// Blocks, with the number of the transaction.
     revoked: Vec<(u64, u32)>,
-    /// The first transaction that revokes more blocks than can be listed.
-    first_damaged: Option<u32>,
 }
 
 /// Returns whether a transaction is older than another one. Their numbers begin again after the highest.
@@ -279,16 +281,9 @@ fn is_before(sequence: u32, other: u32) -> bool {
 
 impl Changes {
     /// Drops what the transactions from `end` on changed.
-    ///
-    /// # Errors
-    /// One of the others is damaged.
-    fn keep_before(&mut self, end: u32) -> io::Result<()> {
+    fn keep_before(&mut self, end: u32) {
         self.written.retain(|it| is_before(it.sequence, end));
         self.revoked.retain(|&(_, sequence)| is_before(sequence, end));
-        match self.first_damaged.is_some_and(|sequence| is_before(sequence, end)) {
-            true => Err(damaged()),
-            false => Ok(()),
-        }
     }
 
     /// Returns the blocks that were not revoked in the same transaction or later.
@@ -313,9 +308,8 @@ mod tests {
         };
         let written = vec![written(5, 7, 1), written(6, 7, 2), written(5, 9, 3), written(8, 10, 4)];
         let revoked = vec![(6, 8), (5, 8), (5, 10)];
-        let mut changes = Changes { written, revoked, first_damaged: Some(10) };
-        assert!(changes.keep_before(11).is_err());
-        changes.keep_before(10).unwrap();
+        let mut changes = Changes { written, revoked };
+        changes.keep_before(10);
         let found: Vec<_> = changes.not_revoked().map(|it| (it.tag.block, it.at)).collect();
         assert_eq!(found, [(5, 3)]);
     }
