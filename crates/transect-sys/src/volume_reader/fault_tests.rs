@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use transect_testkit::{NtfsMount, TempDir, loudly_skip};
+use transect_testkit::{Mount, NtfsMount, TempDir, loudly_skip};
 
 use super::*;
 use crate::read_at::ReadAt;
@@ -106,6 +106,27 @@ fn ext4_device_failing_missing_entries_reported() {
         }
     }
     check(&fs::read(&image).unwrap());
+}
+
+/// The names are in the journal only.
+#[test]
+fn ext4_device_failing_with_changes_in_journal_reported() {
+    let temp = TempDir::new();
+    let (image, at) = (temp.join("image"), temp.join("mounted"));
+    let make = ["mkfs.ext4", "-q", "-F", "-b", "1024", "-N", "4096", "-J", "size=4"];
+    let mount = match Mount::image(&image, 16 << 20, &make, &at) {
+        Ok(mount) => mount,
+        Err(reason) => {
+            let test = "ext4_device_failing_with_changes_in_journal_reported";
+            return loudly_skip(test, reason);
+        }
+    };
+    fill(&at);
+    // Commits, and does not write the blocks to their places.
+    fs::File::open(&at).unwrap().sync_all().unwrap();
+    let bytes = fs::read(&image).unwrap();
+    drop(mount);
+    check(&bytes);
 }
 
 #[test]
