@@ -470,8 +470,10 @@ impl VolumeIndex {
         }
         Err(match self.role(inode) {
             Role::Damaged => self.wrong(inode, "is damaged: its checksum is wrong"),
-            Role::Impossible => self
-                .wrong(inode, "is damaged: its size or its blocks exceed what the volume can hold"),
+            Role::Impossible => self.wrong(
+                inode,
+                "is damaged: its type, its size or its number of blocks is impossible",
+            ),
             Role::Changed => self.wrong(inode, "changed while it was read"),
             _ => self.why_missing(inode),
         })

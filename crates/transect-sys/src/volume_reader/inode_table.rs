@@ -10,7 +10,7 @@ pub(super) enum Role {
     Free,
     /// The record is there and cannot be trusted.
     Damaged,
-    /// The record claims what the volume cannot hold.
+    /// The record claims what cannot be, or more than the volume can hold.
     Impossible,
     /// The file changed since reading began: only the system knows its attributes.
     Changed,

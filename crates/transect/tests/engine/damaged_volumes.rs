@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use transect::ReaderKind;
 use transect_testkit::{Mount, TempDir};
@@ -109,19 +110,20 @@ fn ext4_directory_in_unwritten_extent_listed() {
 }
 
 #[test]
-fn ext4_impossible_sizes_errors_of_their_inodes() {
-    let test = "ext4_impossible_sizes_errors_of_their_inodes";
+fn ext4_impossible_inodes_reported() {
+    let test = "ext4_impossible_inodes_reported";
     for request in [
         "set_inode_field file size 0xffffffff00000007",
         "set_inode_field file size 0x40000000001",
         "set_inode_field file blocks 0x7fffffff",
-        "set_inode_field link size 1025",
+        "set_inode_field link size 60",
+        "set_inode_field file mode 0110644",
     ] {
         let Some(image) = Image::new(test, &UNSUMMED) else { return };
         let (whole, _) = image.read();
         image.debugfs(&[request]);
         let (names, errors) = image.read();
-        assert_one(&errors, "exceed what the volume can hold");
+        assert_one(&errors, "its type, its size or its number of blocks is impossible");
         assert_eq!(names, whole, "{request}");
     }
     // Nearly all of it may be a hole.
@@ -181,6 +183,46 @@ fn ext4_directory_without_dots_reported() {
             assert_eq!(names, mounted);
         }
     }
+}
+
+/// All names are in other blocks.
+#[test]
+fn ext4_wrong_checksum_of_hash_tree_reported() {
+    let test = "ext4_wrong_checksum_of_hash_tree_reported";
+    let Some(image) = Image::new(test, &["-b", "1024", "-O", "metadata_csum"]) else { return };
+    // Makes trees of directories that have none.
+    let mut check = Command::new("e2fsck");
+    let output = check.args(["-fyD"]).arg(&image.path).output().unwrap();
+    assert!(output.status.code().is_some_and(|code| code < 4), "{output:?}");
+    let (whole, errors) = image.read();
+    assert_eq!(errors, [""; 0]);
+    image.patch(|bytes| {
+        let root = (0..bytes.len()).step_by(1024).find(|&at| {
+            let second = &bytes[at + 16..at + 22];
+            second == [&1012_u16.to_le_bytes()[..], b"\x02\x02.."].concat()
+        });
+        // The hash where the second block of names begins.
+        bytes[root.expect("a tree") + 40] ^= 1;
+    });
+    let (names, errors) = image.read();
+    assert_one(&errors, "the checksum of a block of the directory is wrong");
+    assert_eq!(names, whole);
+}
+
+/// The mark before a checksum, behind the names of a directory.
+#[test]
+fn ext4_directory_without_checksum_reported() {
+    let test = "ext4_directory_without_checksum_reported";
+    let Some(image) = Image::new(test, &["-b", "1024", "-O", "metadata_csum"]) else { return };
+    let (whole, _) = image.read();
+    image.patch(|bytes| {
+        let at = bytes.windows(6).position(|it| it == b"\x0C\0\x01\x02.\0").expect("a directory");
+        assert_eq!(bytes[at - 4 + 1012..][..8], *b"\0\0\0\0\x0C\0\0\xDE");
+        bytes[at - 4 + 1019] ^= 1;
+    });
+    let (names, errors) = image.read();
+    assert_one(&errors, "the checksum of a block of the directory is wrong");
+    assert!(names.is_subset(&whole));
 }
 
 /// The kernel mounts such a volume, if nothing is to be written.

@@ -59,28 +59,51 @@ impl Records<'_> {
     }
 
     fn add_entries(self, block: &[u8], names: &mut Names) -> io::Result<()> {
-        if self.is_index(block) {
-            return Ok(());
+        let wrong = || invalid("the checksum of a block of the directory is wrong".to_owned());
+        let has_checksums = self.superblock.has_checksums();
+        if let Some(entries) = self.index_entries(block) {
+            return match has_checksums && !self.index_is_right(block, entries) {
+                true => Err(wrong()),
+                false => Ok(()),
+            };
+        }
+        if !has_checksums {
+            return self.add_records(block, names);
         }
         let (covered, tail) = block.split_at(block.len() - 12);
-        let has_tail = self.superblock.has_checksums() && tail[..8] == TAIL;
-        if has_tail && crc32c(self.seed, covered) != Fields(tail).u32(8) {
-            return Err(invalid("the checksum of a block of the directory is wrong".to_owned()));
+        if tail[..8] != TAIL || crc32c(self.seed, covered) != Fields(tail).u32(8) {
+            return Err(wrong());
         }
-        self.add_records(if has_tail { covered } else { block }, names)
+        self.add_records(covered, names)
     }
 
-    /// Returns whether the block belongs to a hash tree: it has one record that is not in use, or `.` and
-    /// `..`, up to its end. Its checksum is at another place, and the end of an earlier use may be left.
-    fn is_index(self, block: &[u8]) -> bool {
+    /// Returns where the entries of a hash tree's block begin, if it is one: it has one record that is not in use, or
+    /// `.` and `..`, up to its end. Its checksum is at another place, and the end of an earlier use may be left.
+    fn index_entries(self, block: &[u8]) -> Option<usize> {
         let fields = Fields(block);
         let length = |at: usize| self.record_length(fields.u16(at + 4));
-        (fields.u32(0) == 0 && length(0) == block.len())
-            || (length(0) == 12
-                && &block[8..10] == b".\0"
-                && length(12) == block.len() - 12
-                && block[18] == 2
-                && &block[20..22] == b"..")
+        let is_root = length(0) == 12
+            && &block[8..10] == b".\0"
+            && length(12) == block.len() - 12
+            && block[18] == 2
+            && &block[20..22] == b"..";
+        let is_node = fields.u32(0) == 0 && length(0) == block.len();
+        match is_node {
+            true => Some(8),
+            false => is_root.then_some(32),
+        }
+    }
+
+    /// Returns whether the checksum of a hash tree's block is right (`ext4_dx_csum`): behind the room for entries, of
+    /// those that are in use.
+    fn index_is_right(self, block: &[u8], entries: usize) -> bool {
+        let fields = Fields(block);
+        let [room, used] = [0, 2].map(|at| entries + 8 * usize::from(fields.u16(entries + at)));
+        if used > room || room + 8 > block.len() {
+            return false;
+        }
+        let crc = crc32c(crc32c(self.seed, &block[..used]), &block[room..room + 4]);
+        crc32c(crc, &[0; 4]) == fields.u32(room + 4)
     }
 
     /// Adds the entries of consecutive records.

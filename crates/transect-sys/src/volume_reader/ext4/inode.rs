@@ -146,17 +146,23 @@ impl<'a> Inode<'a> {
         }
     }
 
-    /// Returns whether the volume can hold what the inode claims. Directories are checked block by block.
-    pub(super) fn is_possible(self, superblock: &Superblock) -> bool {
-        let blocks = match FileType::from_mode(self.fields().u16(0).into()) {
-            FileType::Directory => return true,
-            FileType::Symlink => 1,
-            // Blocks of a file have numbers of 32 bits. Most of them may be holes.
-            _ => 1 << 32,
-        };
+    /// Returns whether there can be such a file, and the volume can hold it. Directories are checked block by block.
+    /// `record` has its attributes.
+    pub(super) fn is_possible(self, record: &InodeRecord, superblock: &Superblock) -> bool {
         let block_size = u64::from(superblock.block_size);
-        self.size(superblock) <= blocks * block_size
-            && self.allocated(superblock).bytes() / block_size <= superblock.blocks
+        let blocks = record.allocated.bytes() / block_size;
+        let max_size = match FileType::from_mode(record.mode.into()) {
+            FileType::Directory => return true,
+            FileType::Unknown => return false,
+            // The target is in the inode, with a byte behind it.
+            FileType::Symlink if blocks == 0 && self.flags() & flag::INLINE_DATA == 0 => {
+                CONTENT.len() as u64 - 1
+            }
+            FileType::Symlink => block_size,
+            // Blocks of a file have numbers of 32 bits. Most of them may be holes.
+            _ => block_size << 32,
+        };
+        record.size <= max_size && blocks <= superblock.blocks
     }
 
     fn allocated(self, superblock: &Superblock) -> Sectors {

@@ -252,8 +252,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
     ) {
         let superblock = self.superblock;
         let mut record = InodeRecord::default();
-        record.set_role(if is_right { Role::Impossible } else { Role::Damaged });
-        if is_right && inode.is_possible(superblock) {
+        record.set_role(Role::Damaged);
+        if is_right {
             record = inode.record(superblock);
             let is_recent = self.since.is_some_and(|since| may_be_since(inode.ctime(), since));
             if inode.is_directory() {
@@ -262,6 +262,8 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
                 let per_block = (superblock.block_size / superblock.inode_size) as usize;
                 let block = group.table + (at / per_block) as u64;
                 self.add_directory(inode, block, is_recent, part);
+            } else if !inode.is_possible(&record, superblock) {
+                record.set_role(Role::Impossible);
             } else if is_recent {
                 record.set_role(Role::Changed);
             }
