@@ -2,7 +2,7 @@
 //!
 //! Cheap tests come first. Names and types are judged between listing and querying, so that a
 //! dropped entry costs no system call. The attributes of the remaining entries are queried and
-//! judged last ([`Conditions`]). Matching uses the `ignore` crate, but not its walker.
+//! judged last ([`Conditions`]). Globs are matched by the `ignore` crate.
 //!
 //! A root is judged as an entry of the directory that holds it: a root that does not match is not
 //! delivered, even though the caller named it. So `list -0 | xargs rm` never receives a path that
@@ -18,6 +18,8 @@ mod names;
 mod regexes;
 #[cfg(not(feature = "filters"))]
 mod unsupported;
+#[cfg(feature = "filters")]
+mod wildmatch;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -430,6 +432,7 @@ fn is_ignored_root(root: &Path, file_type: FileType) -> bool {
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
     let Ok(parent) = parent.unwrap_or(Path::new(".")).canonicalize() else { return false };
     // An error is reported when the root is listed.
-    let (rules, _) = IgnoreRules::above(&parent.join(name));
-    rules.ignores_root(file_type == FileType::Directory)
+    let root = parent.join(name);
+    let (rules, _) = IgnoreRules::above(&root);
+    rules.ignores_root(&root, file_type == FileType::Directory)
 }

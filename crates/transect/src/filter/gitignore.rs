@@ -5,12 +5,10 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
+use super::wildmatch::Pattern;
 use crate::error::Error;
 use crate::path::strip_prefix_bytes;
 
@@ -34,7 +32,7 @@ pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 
 #[derive(Debug)]
 struct RulesFile {
-    matcher: Gitignore,
+    rules: Box<[Rule]>,
     /// The path from the directory of the rules to the root; empty at or below a root.
     to_root: PathBuf,
     /// The length in bytes of the path from the root to the directory of the rules, with a
@@ -59,8 +57,8 @@ impl IgnoreRules {
         let (mut ignore_rules, mut failed) = (Self::default(), None);
         for (dir, file) in files.into_iter().rev() {
             let to_root = entry.strip_prefix(dir).unwrap_or(Path::new(""));
-            let (matcher, error) = read_rules(&dir.join(file));
-            ignore_rules = ignore_rules.with(matcher, to_root, 0);
+            let (rules, error) = read_rules(&dir.join(file), file != RULES_FILE);
+            ignore_rules = ignore_rules.with(rules, to_root, 0);
             failed = failed.or(error);
         }
         (ignore_rules, failed)
@@ -73,14 +71,16 @@ impl IgnoreRules {
         dir: &Path,
         root_prefix_len: usize,
     ) -> (Self, Option<io::Error>) {
-        let (matcher, failed) = read_rules(&dir.join(RULES_FILE));
-        (self.with(matcher, Path::new(""), root_prefix_len), failed)
+        let (rules, failed) = read_rules(&dir.join(RULES_FILE), false);
+        (self.with(rules, Path::new(""), root_prefix_len), failed)
     }
 
-    fn with(self, matcher: Option<Gitignore>, to_root: &Path, root_prefix_len: usize) -> Self {
-        let Some(matcher) = matcher else { return self };
+    fn with(self, rules: Box<[Rule]>, to_root: &Path, root_prefix_len: usize) -> Self {
+        if rules.is_empty() {
+            return self;
+        }
         Self(Some(Arc::new(RulesFile {
-            matcher,
+            rules,
             to_root: to_root.into(),
             root_prefix_len,
             parent: self,
@@ -89,35 +89,21 @@ impl IgnoreRules {
 
     /// Returns whether the rules exclude an entry below a root. `path` starts at the root.
     pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
-        self.decide(is_dir, |rules| match rules.is_above_root() {
-            true => Some(rules.to_root.join(path).into()),
-            false => Some(strip_prefix_bytes(path, rules.root_prefix_len).into()),
-        })
+        let path_of = |file: &RulesFile| match file.is_above_root() {
+            true => with_slashes(file.to_root.join(path).into()),
+            false => with_slashes(strip_prefix_bytes(path, file.root_prefix_len).into()),
+        };
+        RulesFile::ignore(self.nearest_first(), path, is_dir, path_of)
     }
 
     /// Returns whether the rules above a root exclude the root itself.
-    pub(super) fn ignores_root(&self, is_dir: bool) -> bool {
-        self.decide(is_dir, |rules| rules.is_above_root().then(|| rules.to_root.as_path().into()))
+    pub(super) fn ignores_root(&self, root: &Path, is_dir: bool) -> bool {
+        let above = self.nearest_first().filter(|file| file.is_above_root());
+        RulesFile::ignore(above, root, is_dir, |file| with_slashes(file.to_root.as_path().into()))
     }
 
-    /// Finds the nearest rules that match a path. `path_of` returns the path relative to their
-    /// directory.
-    fn decide<'a>(
-        &'a self,
-        is_dir: bool,
-        path_of: impl Fn(&'a RulesFile) -> Option<Cow<'a, Path>>,
-    ) -> bool {
-        let nearest_first =
-            std::iter::successors(self.0.as_deref(), |rules| rules.parent.0.as_deref());
-        for rules in nearest_first {
-            let Some(path) = path_of(rules) else { continue };
-            match rules.matcher.matched(path, is_dir) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => {}
-            }
-        }
-        false
+    fn nearest_first(&self) -> impl Iterator<Item = &RulesFile> {
+        std::iter::successors(self.0.as_deref(), |file| file.parent.0.as_deref())
     }
 }
 
@@ -125,45 +111,115 @@ impl RulesFile {
     fn is_above_root(&self) -> bool {
         !self.to_root.as_os_str().is_empty()
     }
-}
 
-/// Reads a file of rules; `None` if it does not exist or is empty. Invalid lines are ignored.
-fn read_rules(file: &Path) -> (Option<Gitignore>, Option<io::Error>) {
-    let text = match read_file(file) {
-        Ok(Some(text)) => text,
-        Ok(None) => return (None, None),
-        Err(error) => return (None, Some(error)),
-    };
-    let (mut builder, mut failed) = (GitignoreBuilder::new("."), None);
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
-    for line in text.split(|&byte| byte == b'\n') {
-        match std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
-            // Like git, ignore a line that does not parse.
-            Ok(line) => drop(builder.add_line(None, line)),
-            Err(error) => failed = Some(io::Error::new(io::ErrorKind::InvalidData, error)),
+    /// Finds the last rule that matches an entry, in the first file that has one, and returns whether
+    /// it excludes the entry. `path_of` returns the path relative to the directory of a file.
+    fn ignore<'a, 'p>(
+        files: impl Iterator<Item = &'a Self>,
+        entry: &Path,
+        is_dir: bool,
+        path_of: impl Fn(&'a Self) -> Cow<'p, [u8]>,
+    ) -> bool {
+        let name = entry.file_name().unwrap_or_default().as_encoded_bytes();
+        for file in files {
+            let mut path = None;
+            let last = file.rules.iter().rev().find(|rule| match rule {
+                Rule { directories_only: true, .. } if !is_dir => false,
+                Rule { names_only: true, pattern, .. } => pattern.matches(name),
+                Rule { pattern, .. } => pattern.matches(path.get_or_insert_with(|| path_of(file))),
+            });
+            if let Some(rule) = last {
+                return !rule.is_negated;
+            }
         }
+        false
     }
-    let rules = builder.build().ok().filter(|rules| !rules.is_empty());
-    (rules, failed)
 }
 
-/// Reads a regular file; `None` if it does not exist. Opening a named pipe would wait for its
-/// writer.
-#[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
-fn read_file(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    match std::fs::metadata(file) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(None),
-        Err(error) if is_not_found(&error) => return Ok(None),
-        Err(error) => return Err(error),
+/// One line of a file of rules.
+#[derive(Debug)]
+struct Rule {
+    pattern: Pattern,
+    /// It excludes nothing, but ends the search (`!`).
+    is_negated: bool,
+    /// It matches directories only (a slash at the end).
+    directories_only: bool,
+    /// It matches names at any depth, not paths (no other slash).
+    names_only: bool,
+}
+
+impl Rule {
+    /// Parses a line; `None` if it can match nothing: a blank line, a comment, an invalid pattern.
+    fn parse(line: &[u8]) -> Option<Self> {
+        if line.starts_with(b"#") {
+            return None;
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // For git, a line ends at a NUL byte.
+        let line = line.split(|&byte| byte == 0).next().unwrap_or_default();
+        let line = trim_spaces(line);
+        let (is_negated, line) = strip(line.strip_prefix(b"!"), line);
+        let (directories_only, line) = strip(line.strip_suffix(b"/"), line);
+        let names_only = !line.contains(&b'/');
+        let line = line.strip_prefix(b"/").unwrap_or(line);
+        let pattern = Pattern::parse(line).filter(|_| !line.is_empty())?;
+        Some(Self { pattern, is_negated, directories_only, names_only })
     }
+}
+
+/// Returns whether something was stripped, and what remains.
+fn strip<'l>(stripped: Option<&'l [u8]>, line: &'l [u8]) -> (bool, &'l [u8]) {
+    (stripped.is_some(), stripped.unwrap_or(line))
+}
+
+/// Removes the spaces at the end of a line. A backslash keeps the one after it.
+fn trim_spaces(line: &[u8]) -> &[u8] {
+    let is_not = |byte: u8| move |&it: &u8| it != byte;
+    let end = line.iter().rposition(is_not(b' ')).map_or(0, |last| last + 1);
+    let backslashes = end - line[..end].iter().rposition(is_not(b'\\')).map_or(0, |it| it + 1);
+    &line[..line.len().min(end + backslashes % 2)]
+}
+
+/// Returns the bytes of a path, with slashes, as patterns have them.
+fn with_slashes(path: Cow<'_, Path>) -> Cow<'_, [u8]> {
+    let mut bytes = match path {
+        Cow::Borrowed(path) => Cow::Borrowed(path.as_os_str().as_encoded_bytes()),
+        Cow::Owned(path) => Cow::Owned(path.into_os_string().into_encoded_bytes()),
+    };
+    if MAIN_SEPARATOR != '/' {
+        let separators = bytes.to_mut().iter_mut().filter(|byte| **byte == MAIN_SEPARATOR as u8);
+        separators.for_each(|byte| *byte = b'/');
+    }
+    bytes
+}
+
+/// Reads a file of rules. There are none if it does not exist.
+fn read_rules(file: &Path, follow: bool) -> (Box<[Rule]>, Option<io::Error>) {
+    match read_file(file, follow) {
+        Ok(text) => {
+            let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
+            (text.split(|&byte| byte == b'\n').filter_map(Rule::parse).collect(), None)
+        }
+        Err(error) if is_not_found(&error) => (Box::default(), None),
+        Err(error) => (Box::default(), Some(error)),
+    }
+}
+
+/// Reads a regular file; another one is empty. Opening a named pipe would wait for its writer. Git
+/// does not follow a link to a `.gitignore` file.
+#[expect(clippy::disallowed_methods, reason = "a file of rules, not an entry of the walk")]
+fn read_file(file: &Path, follow: bool) -> io::Result<Vec<u8>> {
+    let metadata = if follow { std::fs::metadata(file) } else { std::fs::symlink_metadata(file) };
     let mut text = Vec::new();
+    if !metadata?.is_file() {
+        return Ok(text);
+    }
     std::fs::File::open(file)?.take(MAX_RULES_BYTES + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_RULES_BYTES {
         let reason = format!("rules of more than {MAX_RULES_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 fn is_not_found(error: &io::Error) -> bool {
@@ -177,12 +233,27 @@ mod tests {
     /// Regression: each directory had its own rules with its path, so 30,000 levels took 12 GB.
     #[test]
     fn ignore_rules_directory_without_file_shares_parent() {
-        let mut builder = GitignoreBuilder::new(".");
-        builder.add_line(None, "*.log").unwrap();
-        let rules = builder.build().unwrap();
-        let parent = IgnoreRules::default().with(Some(rules), Path::new(""), 0);
-        let below = parent.clone().with(None, Path::new(""), 5);
+        let rules: Box<[Rule]> = Rule::parse(b"*.log").into_iter().collect();
+        let parent = IgnoreRules::default().with(rules, Path::new(""), 0);
+        let below = parent.clone().with(Box::default(), Path::new(""), 5);
         assert!(Arc::ptr_eq(&parent.0.unwrap(), below.0.as_ref().unwrap()));
         assert!(below.ignores(Path::new("some/x.log"), false));
+    }
+
+    #[test]
+    fn rule_spaces_at_end_kept_after_backslash() {
+        for (line, expected) in [
+            ("a", "a"),
+            ("a  ", "a"),
+            (r"a\ ", r"a\ "),
+            (r"a\  ", r"a\ "),
+            (r"a\\ ", r"a\\"),
+            (r"a\ \ ", r"a\ \ "),
+            ("  ", ""),
+            ("a\t", "a\t"),
+            (r"\", r"\"),
+        ] {
+            assert_eq!(trim_spaces(line.as_bytes()), expected.as_bytes(), "{line:?}");
+        }
     }
 }

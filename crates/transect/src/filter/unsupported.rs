@@ -79,7 +79,7 @@ pub(crate) mod gitignore {
             false
         }
 
-        pub(crate) fn ignores_root(&self, _: bool) -> bool {
+        pub(crate) fn ignores_root(&self, _: &Path, _: bool) -> bool {
             false
         }
     }

@@ -11,6 +11,8 @@ mod churn;
 mod damaged_volumes;
 mod faults;
 mod filters;
+#[cfg(unix)]
+mod gitignore;
 mod interruptions;
 mod iterator;
 #[cfg(target_os = "linux")]
