@@ -3,6 +3,7 @@
 //! A file system keeps attributes in one table and names in directories. The readers of both add
 //! what they find, in any order and on several threads; [`VolumeIndex`] answers as directories do.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem::take;
 
@@ -135,6 +136,29 @@ impl Names {
         };
         self.segments.retain_mut(|segment| renumber(&mut segment.directory));
         self.candidates.retain_mut(|it| renumber(&mut it.parent));
+    }
+
+    /// Drops the entries of these directories that are not among those given for them.
+    pub(super) fn retain_in(&mut self, listed: &HashMap<u32, HashSet<(u32, Vec<u8>)>>) {
+        let (mut kept, mut dropped) = (Vec::with_capacity(self.segments.len()), HashSet::new());
+        for segment in take(&mut self.segments) {
+            let Some(listed) = listed.get(&segment.directory) else {
+                kept.push(segment);
+                continue;
+            };
+            let mut offset = segment.first;
+            for _ in 0..segment.count {
+                let (name, inode) = self.entry(offset);
+                if listed.contains(&(inode, name.to_vec())) {
+                    kept.push(Segment { first: offset, count: 1, ..segment });
+                } else {
+                    dropped.insert(offset);
+                }
+                offset += (BEFORE_NAME + name.len()) as u64;
+            }
+        }
+        self.segments = kept;
+        self.candidates.retain(|it| !dropped.contains(&it.offset));
     }
 
     /// Returns the name at an offset, and its inode number.

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -553,4 +553,150 @@ fn ntfs_errors_say_what_is_wrong() {
     let directory = scan(temp.path()).reader(ReaderKind::Ntfs).plan().unwrap().walk();
     let directory = directory.filter_map(Result::err).next().unwrap().to_string();
     assert!(directory.contains("it is a directory"), "{directory}");
+}
+
+/// Changes a record of the file table, 1 KiB long: its original bytes, which are stored anew.
+fn edit_record(image: &Path, number: u64, edit: impl FnOnce(&mut [u8])) {
+    let file = File::options().read(true).write(true).open(image).unwrap();
+    let mut boot = [0; 512];
+    file.read_exact_at(&mut boot, 0).unwrap();
+    let cluster = u64::from(u16::from_le_bytes([boot[11], boot[12]])) * u64::from(boot[13]);
+    let place = u64::from_le_bytes(*boot[48..].first_chunk().unwrap()) * cluster + number * 1024;
+    let mut bytes = [0; 1024];
+    file.read_exact_at(&mut bytes, place).unwrap();
+    let saved = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
+    let ends = [(510, saved + 2), (1022, saved + 4)];
+    ends.iter().for_each(|&(end, saved)| bytes.copy_within(saved..saved + 2, end));
+    edit(&mut bytes);
+    for (end, at) in ends {
+        bytes.copy_within(end..end + 2, at);
+        bytes.copy_within(saved..saved + 2, end);
+    }
+    file.write_all_at(&bytes, place).unwrap();
+}
+
+/// Removes a name from the index in the record of a directory, as an interrupted removal leaves it.
+fn remove_from_index(record: &mut [u8], name: &str) {
+    let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let number = |bytes: &[u8], at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap());
+    let mut attribute = usize::from(u16::from_le_bytes([record[20], record[21]]));
+    while number(record, attribute) != 0x90 {
+        attribute += number(record, attribute + 4) as usize;
+    }
+    let value = attribute + usize::from(u16::from_le_bytes([record[attribute + 20], 0]));
+    let header = value + 16;
+    let end = header + number(record, header + 4) as usize;
+    let found = record[header..end].windows(name.len()).position(|it| it == name);
+    let entry = header + found.unwrap() - 0x42 - 16;
+    let length = usize::from(record[entry + 8]);
+    record.copy_within(entry + length..end, entry);
+    let rest = number(record, header + 4) - length as u32;
+    record[header + 4..header + 8].copy_from_slice(&rest.to_le_bytes());
+}
+
+fn mounted_entries(image: &Path) -> Entries {
+    let at = image.with_extension("mounted");
+    let mount = NtfsMount::new(image, "ro", &at).unwrap();
+    let (entries, errors) = entries(scan(&at), &at);
+    drop(mount);
+    assert_eq!(errors, 0);
+    entries
+}
+
+/// No driver shows them. The record of the directory has the index.
+#[test]
+fn ntfs_names_in_no_index_left_out() {
+    let test = "ntfs_names_in_no_index_left_out";
+    let temp = TempDir::new();
+    let image = temp.join("image");
+    let fill = |root: &Path| {
+        fs::create_dir_all(root.join("small/directory/below")).unwrap();
+        for name in ["a", "b.c"] {
+            fs::write(root.join("small").join(name), name).unwrap();
+        }
+        fs::write(root.join("other"), "").unwrap();
+        fs::hard_link(root.join("other"), root.join("small/directory/second")).unwrap();
+    };
+    let whole = match volume(&image, 16 << 20, &[], fill) {
+        Ok(whole) => whole,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    assert_tables(&image, &whole, test);
+    let inode = |path: &str| -> u64 {
+        let text = &whole[path.as_bytes()];
+        text.split(' ').skip_while(|it| *it != "inode").nth(1).unwrap().parse().unwrap()
+    };
+    let (small, directory) = (inode("small"), inode("small/directory"));
+    for (record, name, gone) in
+        [(small, "a", 1), (directory, "below", 1), (small, "b.c", 1), (small, "directory", 2)]
+    {
+        let before = mounted_entries(&image).len();
+        edit_record(&image, record, |bytes| remove_from_index(bytes, name));
+        let expected = mounted_entries(&image);
+        assert_eq!(before - expected.len(), gone, "ntfs-3g does not show {name}");
+        assert_tables(&image, &expected, &format!("{test}: {name}"));
+    }
+    assert_eq!(mounted_entries(&image).len(), 3, "the top, `small` and `other` are left");
+}
+
+/// What cannot be read counts only if the bitmap of the file table says that it is in use.
+#[test]
+fn ntfs_damaged_records_are_errors_only_in_use() {
+    let test = "ntfs_damaged_records_are_errors_only_in_use";
+    let temp = TempDir::new();
+    let image = temp.join("image");
+    let mut free = 0;
+    let fill = |root: &Path| {
+        fs::write(root.join("kept"), "content").unwrap();
+        fs::write(root.join("gone"), "").unwrap();
+        free = root.join("gone").metadata().unwrap().ino();
+        fs::write(root.join("named"), "").unwrap();
+        for number in 0..60 {
+            fs::hard_link(root.join("named"), root.join(format!("name {number}"))).unwrap();
+        }
+        fs::remove_file(root.join("gone")).unwrap();
+    };
+    let expected = match volume(&image, 16 << 20, &[], fill) {
+        Ok(expected) => expected,
+        Err(reason) => return loudly_skip(test, reason),
+    };
+    let original = fs::read(&image).unwrap();
+    let kept = free - 1;
+    // The records with further names are behind those of all files.
+    let extension = free + 2;
+    type Damage = fn(&mut [u8]);
+    let damages: [(&str, Damage); 3] = [
+        ("BAAD", |record| record[..4].copy_from_slice(b"BAAD")),
+        ("other bytes", |record| record[..8].fill(0xA5)),
+        ("half written, with the bit of those in use", |record| {
+            (record[6], record[0x16]) = (9, record[0x16] | 1);
+        }),
+    ];
+    for (name, damage) in damages {
+        for (number, wrong) in [(free, false), (kept, true), (extension, true)] {
+            edit_record(&image, number, damage);
+            let (found, errors) = found_in(&image);
+            assert_eq!(errors, u64::from(wrong), "{test}: {name}, {number}");
+            assert_eq!(found.len() < expected.len(), wrong, "{test}: {name}, {number}");
+            if !wrong {
+                assert!(found.keys().eq(mounted_entries(&image).keys()), "{test}: {name}");
+            }
+            fs::write(&image, &original).unwrap();
+        }
+    }
+    // A record in use by the bitmap that says that it is not: no driver takes it for a file.
+    edit_record(&image, kept, |record| record[0x16] = 0);
+    assert_eq!(found_in(&image).1, 0);
+}
+
+/// Returns the names and types of all entries, and the number of errors.
+fn found_in(image: &Path) -> (Entries, u64) {
+    let mut walk = scan(image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let all = walk.by_ref().filter_map(Result::ok);
+    let all = all.map(|entry| {
+        let below = entry.path().strip_prefix(image).unwrap().as_os_str().as_bytes().to_vec();
+        (below, format!("{:?}", entry.attributes().file_type()))
+    });
+    let all = all.collect();
+    (all, walk.diagnostics().errors)
 }

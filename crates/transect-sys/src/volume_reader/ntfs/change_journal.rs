@@ -113,7 +113,7 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     let boot = BootSector::read(source)?;
     let table = FileTable::find(source, &boot)?;
     let parts = records::read(source, &table, boot.record_size, effort);
-    let (index, sequences) = join(source, &boot, parts);
+    let (index, sequences) = join(source, &boot, &table, parts);
     let none = || io::Error::new(io::ErrorKind::Unsupported, "it has no change journal");
     let record = journal_record(&index).ok_or_else(none)?;
     let wanted =

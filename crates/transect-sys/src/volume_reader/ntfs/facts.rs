@@ -9,7 +9,7 @@ use super::record::{Attribute, Damaged, Record, Reference, Sizes, bit, kind};
 use super::special::Content;
 
 /// The name of the index that is the content of a directory.
-const INDEX_NAME: &[u8; 8] = b"$\0I\x003\x000\0";
+pub(super) const INDEX_NAME: &[u8; 8] = b"$\0I\x003\x000\0";
 /// The bytes of `$FILE_NAME` before the name.
 const BEFORE_NAME: usize = 0x42;
 /// A name for DOS, beside another one for the same entry.
@@ -25,6 +25,8 @@ pub(super) struct Facts<'a> {
     /// The content of a directory.
     index: Option<Attribute<'a>>,
     reparse_point: Option<Attribute<'a>>,
+    /// The index of a directory, or its root.
+    pub(super) index_root: Option<&'a [u8]>,
     /// The number of names, without those for DOS.
     pub(super) names: u16,
     /// Contents with names.
@@ -36,6 +38,29 @@ pub(super) struct Facts<'a> {
 pub(super) struct FileName<'a>(&'a [u8]);
 
 impl<'a> FileName<'a> {
+    pub(super) fn new(value: &'a [u8]) -> Self {
+        Self(value)
+    }
+
+    /// Returns whether it is not only for DOS, beside another name.
+    pub(super) fn is_shown(self) -> bool {
+        Fields(self.0).u8(0x41) != ONLY_DOS
+    }
+
+    /// Returns a number that tells this name of a file from others: from its record, and from the length, the beginning and
+    /// the end of the name.
+    pub(super) fn mark(self, file: u32) -> u64 {
+        let units = usize::from(Fields(self.0).u8(0x40));
+        let name = Fields(self.0.get(..BEFORE_NAME + 2 * units).unwrap_or(&[]));
+        let last = name.u64(BEFORE_NAME + 2 * units - 8);
+        let (first, last) = match units {
+            0..4 => (0, last.checked_shr(64 - 16 * units as u32).unwrap_or(0)),
+            _ => (name.u64(BEFORE_NAME), last),
+        };
+        let mix = |it: u64| (it ^ it >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        mix(mix(mix(u64::from(file) << 8 | units as u64) ^ first) ^ last)
+    }
+
     pub(super) fn directory(self) -> Reference {
         Reference::new(Fields(self.0).u64(0))
     }
@@ -94,9 +119,10 @@ impl<'a> Facts<'a> {
                 kind::STANDARD_INFORMATION => self.standard = attribute.value().ok_or(Damaged)?,
                 kind::FILE_NAME => {
                     let value = attribute.value().ok_or(Damaged)?;
-                    if Fields(value).u8(0x41) != ONLY_DOS {
+                    let name = FileName(value);
+                    if name.is_shown() {
                         self.names = self.names.saturating_add(1);
-                        result = result.and(add(FileName(value)));
+                        result = result.and(add(name));
                     }
                 }
                 kind::DATA if attribute.name().is_empty() && attribute.first_cluster() == 0 => {
@@ -114,6 +140,9 @@ impl<'a> Facts<'a> {
                     if attribute.name() == INDEX_NAME && attribute.first_cluster() == 0 =>
                 {
                     self.index = Some(attribute);
+                }
+                kind::INDEX_ROOT if attribute.name() == INDEX_NAME => {
+                    self.index_root = attribute.value();
                 }
                 kind::REPARSE_POINT => self.reparse_point = Some(attribute),
                 _ => {}

@@ -16,7 +16,7 @@ use super::stream::{Stream, Wanted};
 /// The file table.
 pub(super) struct FileTable {
     runs: Runs,
-    record_size: u32,
+    pub(super) record_size: u32,
     /// The number of records that were ever in use.
     pub(super) records: u32,
 }
@@ -56,6 +56,24 @@ impl FileTable {
         block: &mut [u8],
     ) -> io::Result<()> {
         self.runs.read(source, u64::from(first) * u64::from(self.record_size), block)
+    }
+
+    /// Keeps the records that are in use by the bitmap of the table, which decides for those that cannot be read. Where it
+    /// cannot be read itself, they may be in use.
+    pub(super) fn retain_used<S: ReadAt + ?Sized>(
+        &self,
+        source: &S,
+        boot: &BootSector,
+        records: &mut Vec<u32>,
+    ) {
+        let wanted = Wanted { boot, what: "file table's bitmap", kind: kind::BITMAP, name: &[] };
+        let Some(bitmap) = self.find_in(source, 0, &wanted).ok().flatten() else { return };
+        let end = bitmap.initialized.min(bitmap.size);
+        records.retain(|record| {
+            let (at, mut byte) = (u64::from(record / 8), [0]);
+            let is_read = at < end && bitmap.runs.read(source, at, &mut byte).is_ok();
+            !is_read || byte[0] >> (record % 8) & 1 != 0
+        });
     }
 
     /// Finds content of a file in the table. `None` if it has no such content.

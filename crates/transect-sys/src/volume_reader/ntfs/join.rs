@@ -10,6 +10,8 @@ use super::super::index::{About, NO_DIRECTORY, Names, VolumeIndex};
 use super::super::inode_table::{InodeGroup, InodeRecord, InodeTable, Role};
 use super::boot_sector::BootSector;
 use super::facts::set_sizes;
+use super::file_table::FileTable;
+use super::listed::{SmallIndex, listed};
 use super::record::Reference;
 use super::records::{Extension, FileStreams, Outside, Part, ROOT, Run, Sequences, per_piece};
 use super::runs::Runs;
@@ -34,19 +36,33 @@ struct Records {
 pub(super) fn join<S: ReadAt + ?Sized>(
     source: &S,
     boot: &BootSector,
+    table: &FileTable,
     mut parts: Vec<Part>,
 ) -> (VolumeIndex, Sequences) {
     let mut records = Records::new(&mut parts, per_piece(boot.record_size));
     parts.iter().flat_map(|part| &part.extensions).for_each(|it| records.apply(it));
     parts.iter().flat_map(|part| &part.outside).for_each(|it| records.look(source, boot, it));
     let directories = records.number_directories(&parts);
+    // A record that cannot be read does not matter if it is free.
+    for part in parts.iter_mut().filter(|part| !part.unreadable.is_empty()) {
+        table.retain_used(source, boot, &mut part.unreadable);
+    }
     let mut errors = Vec::new();
     if let Some(Role::Directory(top)) = records.inodes.get(ROOT).map(InodeRecord::role) {
         errors.extend(records.error(&parts).map(|error| (top, error)));
     }
     let streams: Vec<FileStreams> =
         parts.iter_mut().flat_map(|part| std::mem::take(&mut part.streams)).collect();
-    let names = parts.into_iter().map(|part| records.assign(part.names, &part.runs)).collect();
+    let indexes: Vec<SmallIndex> =
+        parts.iter_mut().flat_map(|part| std::mem::take(&mut part.indexes)).collect();
+    let mut sums = vec![0; directories.len()];
+    let mut names: Vec<Names> =
+        parts.into_iter().map(|part| records.assign(part.names, &part.runs, &mut sums)).collect();
+    let other = indexes.into_iter().filter_map(|index| records.unlike(index, &sums));
+    let listed = listed(source, table, other);
+    if !listed.is_empty() {
+        names.iter_mut().for_each(|names| names.retain_in(&listed));
+    }
     let device = boot.serial_number.max(1);
     let about = About { device, root: ROOT, fields: FIELDS, inode: "file record" };
     let Records { inodes, sequences } = records;
@@ -135,7 +151,7 @@ impl Records {
         if let Some(error) = unread.next() {
             return Some(same_error(error));
         }
-        match parts.iter().map(|part| part.damaged).sum() {
+        match parts.iter().map(|part| part.damaged + part.unreadable.len() as u64).sum() {
             0 => None,
             1 => Some(invalid("a file record is damaged: entries may be missing".to_owned())),
             many => {
@@ -145,7 +161,8 @@ impl Records {
     }
 
     /// Gives names their directories. Those in directories that do not exist are dropped: no walk finds them.
-    fn assign(&mut self, mut names: Names, runs: &[Run]) -> Names {
+    /// Adds up what they are, by directory.
+    fn assign(&mut self, mut names: Names, runs: &[Run], sums: &mut [u64]) -> Names {
         let mut directory_of = |run: &Run| {
             run.base.is_none_or(|base| self.current(base).is_some()).then_some(())?;
             match self.current(run.directory)?.role() {
@@ -155,7 +172,21 @@ impl Records {
         };
         let numbers: Vec<u32> =
             runs.iter().map(|run| directory_of(run).unwrap_or(NO_DIRECTORY)).collect();
+        for (run, &number) in runs.iter().zip(&numbers) {
+            if let Some(sum) = sums.get_mut(number as usize) {
+                *sum = sum.wrapping_add(run.sum);
+            }
+        }
         names.renumber_directories(&numbers);
         names
+    }
+
+    /// Returns an index and the number of its directory, if it has not the names that records have.
+    fn unlike(&mut self, index: SmallIndex, sums: &[u64]) -> Option<(u32, SmallIndex)> {
+        let number = match self.current(index.directory)?.role() {
+            Role::Directory(number) => number,
+            _ => return None,
+        };
+        (sums[number as usize] != index.sum).then_some((number, index))
     }
 }

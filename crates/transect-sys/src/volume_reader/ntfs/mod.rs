@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! boot_sector ─► file_table ─► records ─► join ─► VolumeIndex
-//!                 (stream)     (record, facts, special)     └► change_journal
+//!                 (stream)     (record, facts, special, listed) └► change_journal
 //! ```
 //!
 //! The table is read in the order in which it lies on the volume. A name knows its directory, so that the
-//! indexes of directories are not needed. Every number of a volume is checked before it is used, as
+//! indexes of directories are not needed; those in the table are compared (`listed`). Every number of a volume is checked before it is used, as
 //! anybody can make an image.
 //!
 //! Shown is what a walk of the mounted volume shows: one entry for each hard link, none for names that
@@ -19,6 +19,7 @@ mod change_record;
 mod facts;
 mod file_table;
 mod join;
+mod listed;
 mod record;
 mod records;
 mod runs;
@@ -55,6 +56,6 @@ pub(super) fn read<S: ReadAt + ?Sized>(source: &S, effort: Effort) -> io::Result
     let boot = BootSector::read(source)?;
     let table = FileTable::find(source, &boot)?;
     let parts = records::read(source, &table, boot.record_size, effort);
-    let (index, _) = join::join(source, &boot, parts);
+    let (index, _) = join::join(source, &boot, &table, parts);
     Ok(index)
 }

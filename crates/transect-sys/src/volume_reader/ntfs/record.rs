@@ -18,7 +18,9 @@ pub(super) mod kind {
     pub(in super::super) const ATTRIBUTE_LIST: u32 = 0x20;
     pub(in super::super) const FILE_NAME: u32 = 0x30;
     pub(in super::super) const DATA: u32 = 0x80;
+    pub(in super::super) const INDEX_ROOT: u32 = 0x90;
     pub(in super::super) const INDEX_ALLOCATION: u32 = 0xA0;
+    pub(in super::super) const BITMAP: u32 = 0xB0;
     pub(in super::super) const REPARSE_POINT: u32 = 0xC0;
     pub(super) const END: u32 = u32::MAX;
 }
@@ -31,6 +33,10 @@ pub(super) mod bit {
     pub(in super::super) const NORMAL: u32 = 0x80;
     pub(in super::super) const REPARSE_POINT: u32 = 0x400;
 }
+
+/// Records before this one are those of the file system itself: they are not in any listing, except for
+/// the top directory, which is in its own.
+pub(super) const FIRST_USER: u32 = 16;
 
 const IN_USE: u16 = 1;
 const DIRECTORY: u16 = 2;

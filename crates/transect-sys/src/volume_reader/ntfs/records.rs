@@ -12,7 +12,8 @@ use super::super::inode_table::{
 use super::super::threads::{Effort, on_threads};
 use super::facts::{Facts, FileName};
 use super::file_table::FileTable;
-use super::record::{Attribute, Damaged, Record, Reference, Sizes};
+use super::listed::SmallIndex;
+use super::record::{Attribute, Damaged, FIRST_USER, Record, Reference, Sizes};
 use super::special::{self, Content, Special};
 
 /// The bytes of a piece.
@@ -21,9 +22,6 @@ const PIECE: u32 = 1 << 20;
 pub(super) const ROOT: u32 = 5;
 /// The bytes of most entries are fewer than that.
 const EXPECTED_ENTRY: usize = 32;
-/// Records before this one are those of the file system itself: they are not in any listing, except for
-/// the top directory, which is in its own.
-pub(super) const FIRST_USER: u32 = 16;
 
 /// What a record says of the file of another one.
 pub(super) struct Extension {
@@ -56,6 +54,8 @@ pub(super) struct Run {
     pub(super) directory: Reference,
     /// The file that an extension record with them belongs to.
     pub(super) base: Option<Reference>,
+    /// Of [`FileName::mark`] of the names.
+    pub(super) sum: u64,
 }
 
 /// What one thread found.
@@ -75,7 +75,11 @@ pub(super) struct Part {
     pub(super) extensions: Vec<Extension>,
     pub(super) outside: Vec<Outside>,
     pub(super) streams: Vec<FileStreams>,
+    pub(super) indexes: Vec<SmallIndex>,
+    /// Records in use with damaged attributes.
     pub(super) damaged: u64,
+    /// Records that cannot be read, whether they are in use or not.
+    pub(super) unreadable: Vec<u32>,
 }
 
 /// How often each record was in use, by part.
@@ -146,7 +150,7 @@ impl Part {
                 Ok(None) => {}
                 Ok(Some(record)) => self.add(number, at, record, &mut group, &mut run, all_times),
                 Err(Damaged) => {
-                    self.damaged += 1;
+                    self.unreadable.push(number);
                     let mut damaged = InodeRecord::default();
                     damaged.set_role(Role::Damaged);
                     self.set(&mut group, at, damaged, 0, all_times.then(Times::default));
@@ -180,9 +184,13 @@ impl Part {
             _ => Ok(()),
         });
         self.damaged += u64::from(read.is_err());
+        let file = base.unwrap_or_else(|| Reference::of(number, record.sequence()));
+        let is_shown = inode >= u64::from(FIRST_USER) || inode == u64::from(ROOT);
+        if let Some(index) = facts.index_root.filter(|_| is_shown) {
+            self.indexes.extend(SmallIndex::new(file, number, index));
+        }
         // What the file system keeps in its own files is not counted.
-        if facts.streams.count > 0 && (inode >= u64::from(FIRST_USER) || inode == u64::from(ROOT)) {
-            let file = base.unwrap_or_else(|| Reference::of(number, record.sequence()));
+        if facts.streams.count > 0 && is_shown {
             self.streams.push(FileStreams { file, directory, streams: facts.streams });
         }
         if let Some(base) = base {
@@ -261,10 +269,13 @@ impl Part {
         let directory = name.directory();
         let is_same = |run: &Run| run.directory == directory && run.base == base;
         if !run.as_ref().is_some_and(is_same) {
-            let new = Run { directory, base };
+            let new = Run { directory, base, sum: 0 };
             self.names.begin(self.runs.len() as u32, record);
             self.runs.push(new);
             *run = Some(new);
+        }
+        if let Some(run) = self.runs.last_mut() {
+            run.sum = run.sum.wrapping_add(name.mark(inode));
         }
         self.names.push_with(inode, may_be_directory, |out| name.append_to(out))
     }
