@@ -34,10 +34,4 @@ impl ByteValues {
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (0..self.len()).map(|index| self.get(index))
     }
-
-    /// Returns the length of each value.
-    pub(crate) fn lengths(&self) -> impl ExactSizeIterator<Item = u32> {
-        let mut begin = 0;
-        self.ends.iter().map(move |&end| end - std::mem::replace(&mut begin, end))
-    }
 }

@@ -13,6 +13,10 @@ pub(crate) const PAGE_ROWS: usize = 8192;
 /// match.
 pub(crate) const NAME_PAGE_ROWS: usize = 2048;
 
+/// The length of a page of texts from which on no other text is added. Only long paths reach it: few bytes of names
+/// can stand for many of them.
+pub(crate) const TEXT_PAGE_BYTES: usize = 1 << 20;
+
 /// The maximum length of `dir` in bytes: `PATH_MAX` of Linux. Longer paths are cut, because a tree
 /// can be deep enough for the paths of all its directories to exceed any memory.
 pub(crate) const MAX_DIR_BYTES: usize = 4096;
@@ -53,16 +57,12 @@ pub(crate) enum Meaning {
     Time,
 }
 
-/// The encoding of a column, as measured to be smallest.
+/// The encoding of a column: of those that all programs read, the one that was measured to be smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     Plain,
     Dictionary,
     Delta,
-    ByteStreamSplit,
-    DeltaLength,
-    /// Prefixes shared with the value before.
-    DeltaBytes,
 }
 
 /// A column.
@@ -94,17 +94,17 @@ macro_rules! columns {
 }
 
 columns! {
-    Dir "dir" Bytes Meaning::Text, DeltaBytes, false;
-    Name "name" Bytes Meaning::Text, DeltaLength, false;
+    Dir "dir" Bytes Meaning::Text, Plain, false;
+    Name "name" Bytes Meaning::Text, Plain, false;
     NameRaw "name_raw" Bytes Meaning::Binary, Plain, true;
     Depth "depth" Int32 Meaning::Unsigned(32), Dictionary, false;
     Type "type" Bytes Meaning::Text, Dictionary, false;
-    Size "size" Int64 Meaning::Unsigned(64), ByteStreamSplit, true;
-    Allocated "allocated" Int64 Meaning::Unsigned(64), ByteStreamSplit, true;
-    Mtime "mtime" Int64 Meaning::Time, ByteStreamSplit, true;
-    Ctime "ctime" Int64 Meaning::Time, ByteStreamSplit, true;
-    Atime "atime" Int64 Meaning::Time, ByteStreamSplit, true;
-    Btime "btime" Int64 Meaning::Time, ByteStreamSplit, true;
+    Size "size" Int64 Meaning::Unsigned(64), Plain, true;
+    Allocated "allocated" Int64 Meaning::Unsigned(64), Plain, true;
+    Mtime "mtime" Int64 Meaning::Time, Plain, true;
+    Ctime "ctime" Int64 Meaning::Time, Plain, true;
+    Atime "atime" Int64 Meaning::Time, Plain, true;
+    Btime "btime" Int64 Meaning::Time, Plain, true;
     Mode "mode" Int32 Meaning::Unsigned(16), Dictionary, true;
     Uid "uid" Int32 Meaning::Unsigned(32), Dictionary, true;
     Gid "gid" Int32 Meaning::Unsigned(32), Dictionary, true;
@@ -113,12 +113,12 @@ columns! {
     Device "device" Int64 Meaning::Unsigned(64), Dictionary, true;
     Attributes "attributes" Int32 Meaning::Unsigned(32), Dictionary, true;
     ReparseTag "reparse_tag" Int32 Meaning::Unsigned(32), Dictionary, true;
-    Entries "entries" Int64 Meaning::Unsigned(64), Delta, true;
-    Files "files" Int64 Meaning::Unsigned(64), Delta, true;
-    Directories "directories" Int64 Meaning::Unsigned(64), Delta, true;
-    TotalSize "total_size" Int64 Meaning::Unsigned(64), ByteStreamSplit, true;
-    TotalAllocated "total_allocated" Int64 Meaning::Unsigned(64), ByteStreamSplit, true;
-    NewestMtime "newest_mtime" Int64 Meaning::Time, ByteStreamSplit, true;
+    Entries "entries" Int64 Meaning::Unsigned(64), Plain, true;
+    Files "files" Int64 Meaning::Unsigned(64), Plain, true;
+    Directories "directories" Int64 Meaning::Unsigned(64), Plain, true;
+    TotalSize "total_size" Int64 Meaning::Unsigned(64), Plain, true;
+    TotalAllocated "total_allocated" Int64 Meaning::Unsigned(64), Plain, true;
+    NewestMtime "newest_mtime" Int64 Meaning::Time, Plain, true;
     Errors "errors" Int64 Meaning::Unsigned(64), Dictionary, true;
     Unread "unread" Bytes Meaning::Text, Dictionary, true;
     Digest "digest" Fixed16 Meaning::Binary, Plain, true;

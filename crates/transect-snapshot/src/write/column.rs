@@ -2,13 +2,12 @@
 
 use std::io;
 
-use crate::byte_values::ByteValues;
-use crate::schema::{ColumnSpec, Layout, NAME_PAGE_ROWS, Physical};
+use crate::schema::{ColumnSpec, Layout, NAME_PAGE_ROWS, PAGE_ROWS, Physical, TEXT_PAGE_BYTES};
 
 use super::bounds::Bounds;
 use super::columns::{ColumnValues, Values};
 use super::dictionary::{IndexedPage, PageDictionary};
-use super::encodings::{self, RepeatedBytes};
+use super::encodings;
 use super::page::{DataPage, PageEncoder, PageFacts, encoding};
 
 /// A column of a page: encoded, or waiting for the dictionary of its row group.
@@ -76,8 +75,17 @@ impl ColumnEncoder {
             let levels = self.levels.encoded.clone();
             return Ok(ColumnPage::Indexed(IndexedPage { levels, dictionary, facts }));
         }
-        if let (Values::Bytes(names), Layout::DeltaLength) = (&column.values, spec.layout) {
-            return self.encode_names(spec, names).map(ColumnPage::Encoded);
+        let texts = match &column.values {
+            Values::Bytes(names) if spec.name == "name" => {
+                Some(self.encode_texts(spec, rows, NAME_PAGE_ROWS, |row| names.get(row)))
+            }
+            Values::RepeatedBytes(dirs) => {
+                Some(self.encode_texts(spec, rows, PAGE_ROWS, |row| dirs.get(row)))
+            }
+            _ => None,
+        };
+        if let Some(pages) = texts {
+            return pages.map(ColumnPage::Encoded);
         }
         let bounds = Bounds::are_stored(spec).then(|| bounds(spec, &column.values)).flatten();
         let facts = PageFacts { rows, nulls, bounds };
@@ -90,17 +98,32 @@ impl ColumnEncoder {
         Ok(ColumnPage::Encoded(vec![page?]))
     }
 
-    /// Encodes names in pages of their own size.
-    fn encode_names(&mut self, spec: &ColumnSpec, names: &ByteValues) -> io::Result<Vec<DataPage>> {
-        let mut pages = Vec::with_capacity(names.len().div_ceil(NAME_PAGE_ROWS));
-        for first in (0..names.len()).step_by(NAME_PAGE_ROWS) {
-            let mut of_page = ByteValues::default();
-            let rows = NAME_PAGE_ROWS.min(names.len() - first);
-            (first..first + rows).for_each(|row| of_page.push(names.get(row)));
+    /// Encodes texts, of which every row has one, in pages of at most `most` rows and little more than
+    /// [`TEXT_PAGE_BYTES`].
+    fn encode_texts<'t>(
+        &mut self,
+        spec: &ColumnSpec,
+        rows: usize,
+        most: usize,
+        text: impl Fn(usize) -> &'t [u8] + Copy,
+    ) -> io::Result<Vec<DataPage>> {
+        let mut pages = Vec::with_capacity(rows.div_ceil(most));
+        let mut first = 0;
+        while first < rows {
             self.content.clear();
-            encodings::delta_length(&of_page, &mut self.content);
-            let facts = PageFacts { rows, nulls: 0, bounds: None };
+            let mut end = first;
+            while end < rows.min(first + most) && self.content.len() < TEXT_PAGE_BYTES {
+                encodings::plain_bytes(std::iter::once(text(end)), &mut self.content);
+                end += 1;
+            }
+            // Many neighbours have the same path, which is compared only once.
+            let is_new = |row: &usize| *row == first || !std::ptr::eq(text(*row), text(*row - 1));
+            let bounds = Bounds::are_stored(spec)
+                .then(|| bounds_of_texts((first..end).filter(is_new).map(text)))
+                .flatten();
+            let facts = PageFacts { rows: end - first, nulls: 0, bounds };
             pages.push(self.pages.data(facts, encoding(spec.layout), &self.content)?);
+            first = end;
         }
         Ok(pages)
     }
@@ -109,30 +132,23 @@ impl ColumnEncoder {
 fn bounds(spec: &ColumnSpec, values: &Values) -> Option<Bounds> {
     match values {
         Values::Numbers(numbers) => Bounds::of_numbers(spec, numbers),
-        Values::Bytes(values) => bounds_of_texts(values),
-        Values::RepeatedBytes(RepeatedBytes { values, .. }) => bounds_of_texts(values),
-        Values::Words(_) | Values::Digests(_) => None,
+        Values::Bytes(values) => bounds_of_texts(values.iter()),
+        Values::RepeatedBytes(_) | Values::Words(_) | Values::Digests(_) => None,
     }
 }
 
 /// Returns the bounds of a column whose values were made as UTF-8.
-fn bounds_of_texts(values: &ByteValues) -> Option<Bounds> {
-    Bounds::of_texts(values.iter().map(|text| std::str::from_utf8(text).unwrap_or_default()))
+fn bounds_of_texts<'t>(values: impl Iterator<Item = &'t [u8]> + Clone) -> Option<Bounds> {
+    Bounds::of_texts(values.map(|text| std::str::from_utf8(text).unwrap_or_default()))
 }
 
 fn values(spec: &ColumnSpec, values: &Values, out: &mut Vec<u8>) {
     let width = if spec.physical == Physical::Int32 { 4 } else { 8 };
     match (spec.layout, values) {
-        (Layout::ByteStreamSplit, Values::Numbers(values)) => {
-            encodings::byte_stream_split(values, width, out);
-        }
         (Layout::Delta, Values::Numbers(values)) => encodings::delta(values.iter().copied(), out),
         (Layout::Plain, Values::Numbers(values)) => encodings::plain(values, width, out),
         (Layout::Plain, Values::Bytes(values)) => encodings::plain_bytes(values.iter(), out),
         (Layout::Plain, Values::Digests(values)) => out.extend_from_slice(values.as_flattened()),
-        (Layout::DeltaBytes, Values::RepeatedBytes(values)) => {
-            encodings::delta_bytes(values, out);
-        }
         _ => unreachable!("BUG: a column has values of another kind"),
     }
 }

@@ -55,7 +55,7 @@ impl ColumnValues {
         let values = match (spec.physical, spec.layout) {
             (Physical::Int32 | Physical::Int64, _) => Values::Numbers(Vec::new()),
             (Physical::Bytes, Layout::Dictionary) => Values::Words(Vec::new()),
-            (Physical::Bytes, Layout::DeltaBytes) => {
+            (Physical::Bytes, _) if spec.name == "dir" => {
                 Values::RepeatedBytes(RepeatedBytes::default())
             }
             (Physical::Bytes, _) => Values::Bytes(ByteValues::default()),

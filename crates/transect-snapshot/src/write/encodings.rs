@@ -6,8 +6,7 @@ use crate::byte_values::ByteValues;
 
 use super::thrift::{varint, zigzag};
 
-/// The numbers in a block of differences, and in its parts, which have a width each. Half of both makes
-/// paths 4 % larger.
+/// The numbers in a block of differences, and in its parts, which have a width each.
 const BLOCK: usize = 256;
 const PART: usize = 64;
 
@@ -25,6 +24,11 @@ pub(super) struct RepeatedBytes {
 }
 
 impl RepeatedBytes {
+    /// Returns the value of a row.
+    pub(super) fn get(&self, row: usize) -> &[u8] {
+        self.values.get(self.of_row[row] as usize)
+    }
+
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.of_row.clear();
@@ -44,13 +48,6 @@ pub(super) fn plain_bytes<'v>(values: impl Iterator<Item = &'v [u8]>, out: &mut 
     for value in values {
         out.extend_from_slice(&(value.len() as u32).to_le_bytes());
         out.extend_from_slice(value);
-    }
-}
-
-/// Encodes numbers: all first bytes, then all second bytes, and so on. `width` is their number.
-pub(super) fn byte_stream_split(values: &[u64], width: usize, out: &mut Vec<u8>) {
-    for byte in 0..width {
-        out.extend(values.iter().map(|value| (value >> (8 * byte)) as u8));
     }
 }
 
@@ -81,31 +78,6 @@ pub(super) fn delta(mut values: impl ExactSizeIterator<Item = u64>, out: &mut Ve
             .chunks(PART)
             .for_each(|part| pack(part.iter().copied(), width(part), out));
     }
-}
-
-/// Encodes values whose lengths come first, as differences.
-pub(super) fn delta_length(values: &ByteValues, out: &mut Vec<u8>) {
-    delta(values.lengths().map(u64::from), out);
-    out.extend_from_slice(&values.bytes);
-}
-
-/// Encodes each value as the length of what it shares with the one before, and the rest.
-pub(super) fn delta_bytes(values: &RepeatedBytes, out: &mut Vec<u8>) {
-    let mut last = &[][..];
-    let mut last_index = None;
-    let (mut shared, mut rests) = (Vec::with_capacity(values.of_row.len()), ByteValues::default());
-    for &index in &values.of_row {
-        let value = values.values.get(index as usize);
-        let prefix = match last_index == Some(index) {
-            true => value.len(),
-            false => value.iter().zip(last).take_while(|(a, b)| a == b).count(),
-        };
-        shared.push(prefix as u64);
-        rests.push(&value[prefix..]);
-        (last, last_index) = (value, Some(index));
-    }
-    delta(shared.into_iter(), out);
-    delta_length(&rests, out);
 }
 
 /// Returns the number of bits that numbers up to `most` need.

@@ -11,7 +11,7 @@ use crate::scratch::{Scratch, ScratchSpace};
 use super::bounds::Bounds;
 use super::dictionary::DictionaryPages;
 use super::footer::{
-    ColumnChunk, ColumnPages, IndexPlace, IndexPlaces, PagePlace, RowGroup, describe,
+    ColumnChunk, ColumnPages, IndexBases, IndexPlace, IndexPlaces, PagePlace, RowGroup, describe,
 };
 use super::name_index::NameIndexWriter;
 
@@ -24,15 +24,18 @@ pub(super) struct FileWriter<'o> {
     /// The number of bytes written.
     offset: u64,
     groups: Vec<RowGroup>,
-    /// The descriptions of all pages, which follow the last group.
-    indexes: Scratch,
+    /// The bounds and the places of all pages, which follow the last group. Each kind lies together: some programs
+    /// read all of it at once.
+    bounds: Scratch,
+    places: Scratch,
     name_index: Option<IndexPlace>,
 }
 
 impl<'o> FileWriter<'o> {
     pub(super) fn new(out: &'o mut dyn Write, space: &ScratchSpace) -> io::Result<Self> {
-        let indexes = space.scratch();
-        let mut file = Self { out, offset: 0, groups: Vec::new(), indexes, name_index: None };
+        let (bounds, places) = (space.scratch(), space.scratch());
+        let mut file =
+            Self { out, offset: 0, groups: Vec::new(), bounds, places, name_index: None };
         file.write(MARK)?;
         Ok(file)
     }
@@ -95,19 +98,11 @@ impl<'o> FileWriter<'o> {
         spec: &ColumnSpec,
     ) -> io::Result<IndexPlaces> {
         let bounds = match Bounds::are_stored(spec) {
-            true => Some(self.append_index(|out| pages.write_bounds(spec, out))?),
+            true => Some(append_index(&mut self.bounds, &pages.describe_bounds(spec))?),
             false => None,
         };
-        let pages = self.append_index(|out| pages.write_places(out))?;
+        let pages = append_index(&mut self.places, &pages.describe_places())?;
         Ok(IndexPlaces { bounds, pages })
-    }
-
-    fn append_index(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<IndexPlace> {
-        let mut bytes = Vec::new();
-        write(&mut bytes);
-        let place = IndexPlace { offset: self.indexes.len(), length: bytes.len() };
-        self.indexes.append(&bytes)?;
-        Ok(place)
     }
 
     /// Appends the index of names.
@@ -120,8 +115,10 @@ impl<'o> FileWriter<'o> {
 
     /// Ends the file; `metadata` describes the snapshot, `linked` which blocks have files of several names.
     pub(super) fn finish(self, metadata: &str, linked: &str) -> io::Result<()> {
-        let description = describe(&self.groups, self.offset, &self.key_values(metadata, linked));
-        self.indexes.copy_to(self.out)?;
+        let bases = IndexBases { bounds: self.offset, pages: self.offset + self.bounds.len() };
+        let description = describe(&self.groups, bases, &self.key_values(metadata, linked));
+        self.bounds.copy_to(self.out)?;
+        self.places.copy_to(self.out)?;
         self.out.write_all(&description)?;
         self.out.write_all(&(description.len() as u32).to_le_bytes())?;
         self.out.write_all(MARK)?;
@@ -138,4 +135,11 @@ impl<'o> FileWriter<'o> {
         ];
         pairs.into_iter().flatten().collect()
     }
+}
+
+/// Appends the description of pages to those of the same kind.
+fn append_index(to: &mut Scratch, bytes: &[u8]) -> io::Result<IndexPlace> {
+    let place = IndexPlace { offset: to.len(), length: bytes.len() };
+    to.append(bytes)?;
+    Ok(place)
 }

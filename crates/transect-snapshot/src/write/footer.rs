@@ -38,11 +38,18 @@ pub(super) struct ColumnChunk {
     pub(super) indexes: IndexPlaces,
 }
 
-/// A part of the file that describes others. The offset of those of pages is that behind the first of them.
+/// A part of the file that describes others. The offset of those of pages is that behind the first of their kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IndexPlace {
     pub(super) offset: u64,
     pub(super) length: usize,
+}
+
+/// Where the descriptions of pages begin in the file, for each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct IndexBases {
+    pub(super) bounds: u64,
+    pub(super) pages: u64,
 }
 
 /// Where the descriptions of the pages of a column lie.
@@ -60,8 +67,9 @@ impl ColumnPages {
         bounds.reduce(Bounds::join).map(|bounds| bounds.stored(spec.physical))
     }
 
-    /// Appends the bounds of all pages (`ColumnIndex`).
-    pub(super) fn write_bounds(&self, spec: &ColumnSpec, out: &mut Vec<u8>) {
+    /// Returns the bounds of all pages (`ColumnIndex`).
+    pub(super) fn describe_bounds(&self, spec: &ColumnSpec) -> Vec<u8> {
+        let mut out = Vec::new();
         let stored: Vec<Option<(StoredBound, StoredBound)>> = self
             .facts
             .iter()
@@ -70,7 +78,7 @@ impl ColumnPages {
         let bound = |of: fn(&(StoredBound, StoredBound)) -> &StoredBound| {
             stored.iter().map(move |stored| stored.as_ref().map_or(&[][..], |it| &of(it).bytes))
         };
-        structure(out, |fields| {
+        structure(&mut out, |fields| {
             fields.bools(1, stored.iter().map(Option::is_none));
             fields.list(2, BINARY, bound(|(least, _)| least), binary);
             fields.list(3, BINARY, bound(|(_, greatest)| greatest), binary);
@@ -79,11 +87,13 @@ impl ColumnPages {
             let nulls = self.facts.iter().map(|facts| facts.nulls);
             fields.list(5, I64, nulls, |out, nulls| zigzag(out, nulls as i64));
         });
+        out
     }
 
-    /// Appends the places of all pages (`OffsetIndex`).
-    pub(super) fn write_places(&self, out: &mut Vec<u8>) {
-        structure(out, |fields| {
+    /// Returns the places of all pages (`OffsetIndex`).
+    pub(super) fn describe_places(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        structure(&mut out, |fields| {
             fields.list(1, STRUCT, self.places.iter(), |out, place| {
                 structure(out, |fields| {
                     fields.i64(1, place.offset as i64);
@@ -92,20 +102,21 @@ impl ColumnPages {
                 });
             });
         });
+        out
     }
 }
 
 impl ColumnChunk {
-    /// Describes the column (`ColumnChunk`); the descriptions of pages begin at `base`.
-    fn write(&self, spec: &ColumnSpec, base: u64, out: &mut Vec<u8>) {
+    /// Describes the column (`ColumnChunk`).
+    fn write(&self, spec: &ColumnSpec, bases: IndexBases, out: &mut Vec<u8>) {
         let index = &self.indexes;
         structure(out, |fields| {
             fields.i64(2, 0);
             fields.structure(3, |fields| self.write_metadata(spec, fields));
-            fields.i64(4, (base + index.pages.offset) as i64);
+            fields.i64(4, (bases.pages + index.pages.offset) as i64);
             fields.i32(5, index.pages.length as i32);
             if let Some(bounds) = index.bounds {
-                fields.i64(6, (base + bounds.offset) as i64);
+                fields.i64(6, (bases.bounds + bounds.offset) as i64);
                 fields.i32(7, bounds.length as i32);
             }
         });
@@ -157,11 +168,11 @@ pub(super) struct RowGroup {
 }
 
 impl RowGroup {
-    fn write(&self, base: u64, out: &mut Vec<u8>) {
+    fn write(&self, bases: IndexBases, out: &mut Vec<u8>) {
         let sum = |of: fn(&ColumnChunk) -> u64| self.columns.iter().map(of).sum::<u64>() as i64;
         structure(out, |fields| {
             let columns = self.columns.iter().zip(COLUMNS);
-            fields.list(1, STRUCT, columns, |out, (column, spec)| column.write(spec, base, out));
+            fields.list(1, STRUCT, columns, |out, (column, spec)| column.write(spec, bases, out));
             fields.i64(2, sum(|column| column.uncompressed));
             fields.i64(3, self.rows as i64);
             let first = self.columns.first();
@@ -172,9 +183,13 @@ impl RowGroup {
     }
 }
 
-/// Returns the description of a file (`FileMetaData`); the descriptions of pages begin at `base`, `key_values` are
+/// Returns the description of a file (`FileMetaData`); the descriptions of pages begin at `bases`, `key_values` are
 /// its metadata.
-pub(super) fn describe(groups: &[RowGroup], base: u64, key_values: &[(&str, String)]) -> Vec<u8> {
+pub(super) fn describe(
+    groups: &[RowGroup],
+    bases: IndexBases,
+    key_values: &[(&str, String)],
+) -> Vec<u8> {
     let mut out = Vec::new();
     structure(&mut out, |fields| {
         fields.i32(1, 1);
@@ -182,7 +197,7 @@ pub(super) fn describe(groups: &[RowGroup], base: u64, key_values: &[(&str, Stri
         let elements: Vec<Option<&ColumnSpec>> = elements.collect();
         fields.list(2, STRUCT, elements.into_iter(), |out, spec| schema_element(spec, out));
         fields.i64(3, groups.iter().map(|group| group.rows as i64).sum());
-        fields.list(4, STRUCT, groups.iter(), |out, group| group.write(base, out));
+        fields.list(4, STRUCT, groups.iter(), |out, group| group.write(bases, out));
         fields.list(5, STRUCT, key_values.iter(), |out, (key, value)| {
             structure(out, |fields| {
                 fields.binary(1, key.as_bytes());

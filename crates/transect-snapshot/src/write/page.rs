@@ -22,10 +22,7 @@ pub(super) fn encoding(layout: Layout) -> i32 {
     match layout {
         Layout::Plain => PLAIN,
         Layout::Delta => 5,
-        Layout::DeltaLength => 6,
-        Layout::DeltaBytes => 7,
         Layout::Dictionary => RLE_DICTIONARY,
-        Layout::ByteStreamSplit => 9,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 #[cfg(unix)]
+use std::ops::ControlFlow;
+#[cfg(unix)]
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -15,6 +17,8 @@ use transect_snapshot::{
     DiffOptions, LargestLimits, Metadata, ReadError, Snapshot, StoredError, StoredMeasure, diff,
     write,
 };
+#[cfg(unix)]
+use transect_snapshot::{NamePattern, Search};
 use transect_testkit::TempDir;
 
 use crate::model::{self, Node};
@@ -34,6 +38,11 @@ fn golden_tree() -> Vec<Node> {
 }
 
 const GOLDEN_COLUMNS: FieldMask = FieldMask::all();
+
+/// A file of version 1 with several pages of names, in the encodings that only version 1 has.
+#[cfg(unix)]
+const GOLDEN_PAGES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1-pages.parquet");
 
 /// The first file that lists errors.
 #[cfg(unix)]
@@ -68,6 +77,15 @@ fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     bytes[at..at + to.len()].copy_from_slice(to);
 }
 
+#[cfg(unix)]
+fn facts(table: &transect::table::Table) -> Vec<String> {
+    let rows = table.iter();
+    rows.map(|row| {
+        format!("{:?} {:?} {:?}", table.path(row), table.attributes(row), table.totals(row))
+    })
+    .collect()
+}
+
 // Names of bytes do not exist on Windows.
 #[cfg(unix)]
 #[test]
@@ -75,13 +93,6 @@ fn snapshot_of_version_1_is_still_read() {
     let snapshot = Snapshot::open(Path::new(GOLDEN)).unwrap();
     let table = snapshot.table(GOLDEN_COLUMNS).unwrap();
     let expected = model::table(&golden_tree(), GOLDEN_COLUMNS);
-    let facts = |table: &transect::table::Table| -> Vec<String> {
-        let rows = table.iter();
-        rows.map(|row| {
-            format!("{:?} {:?} {:?}", table.path(row), table.attributes(row), table.totals(row))
-        })
-        .collect()
-    };
     assert_eq!(facts(&table), facts(&expected));
     assert_eq!(snapshot.metadata().roots, ["/golden"]);
     assert_eq!(table.diagnostics().errors, 1);
@@ -91,6 +102,37 @@ fn snapshot_of_version_1_is_still_read() {
     // The rows of today's writer are the same; the bytes may change with its dependencies.
     let today = Snapshot::new(golden_bytes()).unwrap().table(GOLDEN_COLUMNS).unwrap();
     assert_eq!(facts(&today), facts(&expected));
+}
+
+/// The encodings of names, paths, sizes and times are those of version 1, on several pages.
+#[cfg(unix)]
+#[test]
+fn snapshot_of_version_1_equals_one_of_today() {
+    let tree = model::tree_of_pages();
+    let old = Snapshot::open(Path::new(GOLDEN_PAGES)).unwrap();
+    let table = old.table(GOLDEN_COLUMNS).unwrap();
+    assert_eq!(facts(&table), facts(&model::table(&tree, GOLDEN_COLUMNS)));
+    let today = Snapshot::new(model::snapshot_of(&tree)).unwrap();
+    let search = Search::new([NamePattern::substring(b"name 4")]).fields(FieldMask::all());
+    let of_old = hits(&old, &search);
+    assert_eq!((of_old.len(), &of_old), (600, &hits(&today, &search)));
+    let mut options = DiffOptions::default();
+    options.verify = true;
+    assert!(diff(&old, &today, &options).unwrap().changes.is_empty());
+}
+
+#[cfg(unix)]
+fn hits<S: transect_snapshot::ReadAt + Sync>(
+    snapshot: &Snapshot<S>,
+    search: &Search,
+) -> Vec<String> {
+    let mut hits = Vec::new();
+    let found = snapshot.find(search, &Cancel::new(), |hit| {
+        hits.push(format!("{hit:?}"));
+        ControlFlow::Continue(())
+    });
+    found.unwrap();
+    hits
 }
 
 /// The error of the golden tree.

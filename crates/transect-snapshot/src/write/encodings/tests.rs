@@ -42,6 +42,39 @@ fn all(values: &ByteValues) -> Vec<Vec<u8>> {
     values.iter().map(<[u8]>::to_vec).collect()
 }
 
+/// Encodes numbers as files of version 1 have them: all first bytes, then all second bytes, and so on. `width` is their number.
+fn byte_stream_split(values: &[u64], width: usize, out: &mut Vec<u8>) {
+    for byte in 0..width {
+        out.extend(values.iter().map(|value| (value >> (8 * byte)) as u8));
+    }
+}
+
+/// Encodes values whose lengths come first, as differences, as files of version 1 have names.
+fn delta_length(values: &ByteValues, out: &mut Vec<u8>) {
+    delta(values.iter().map(|value| value.len() as u64), out);
+    out.extend_from_slice(&values.bytes);
+}
+
+/// Encodes each value as the length of what it shares with the one before, and the rest, as files
+/// of version 1 have paths.
+fn delta_bytes(values: &RepeatedBytes, out: &mut Vec<u8>) {
+    let mut last = &[][..];
+    let mut last_index = None;
+    let (mut shared, mut rests) = (Vec::new(), ByteValues::default());
+    for &index in &values.of_row {
+        let value = values.values.get(index as usize);
+        let prefix = match last_index == Some(index) {
+            true => value.len(),
+            false => value.iter().zip(last).take_while(|(a, b)| a == b).count(),
+        };
+        shared.push(prefix as u64);
+        rests.push(&value[prefix..]);
+        (last, last_index) = (value, Some(index));
+    }
+    delta(shared.into_iter(), out);
+    delta_length(&rests, out);
+}
+
 /// Decodes `DELTA_BYTE_ARRAY`, which the reader of snapshots never needs.
 fn decode_delta_bytes(bytes: &[u8], count: usize) -> Vec<Vec<u8>> {
     let (mut shared, mut rests) = (Vec::new(), ByteValues::default());

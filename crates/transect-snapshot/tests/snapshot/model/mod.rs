@@ -7,7 +7,8 @@ use std::io;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use transect::table::{Table, TableImporter, UnreadReason};
-use transect::{Attributes, FieldMask, FileType};
+use transect::{Attributes, Cancel, FieldMask, FileType};
+use transect_snapshot::{Metadata, write};
 use transect_sys::name_from_bytes;
 
 /// An entry, and what is in it.
@@ -200,4 +201,34 @@ fn enter(importer: &mut TableImporter, name: &OsStr, of: &Attributes, node: &Nod
         let denied = transect::FaultKind::Denied;
         importer.mark_unread(UnreadReason::Failed(denied));
     }
+}
+
+/// Returns a tree of several pages of names.
+pub(crate) fn tree_of_pages() -> Vec<Node> {
+    let file = |directory: u64, number: u64| {
+        let mut node = Node::file(&format!("name {number:03} of {directory}"));
+        let at = directory * 500 + number;
+        node.own.inode = 1_000 + at;
+        node.own.size = (at % 7 != 3).then_some(at * at * 977 % 10_000_000);
+        node.own.mtime = 1_700_000_000_000_000_000 + (at * 7_919 % 1_000 * 1_000_003) as i64;
+        node.own.nlink = 1 + u32::from(at % 100 == 0);
+        node
+    };
+    let inner = |directory| (0..500).map(|number| file(directory, number)).collect();
+    let mut directories: Vec<Node> = (0..6)
+        .map(|number| Node::directory(&format!("directory {number}"), inner(number)))
+        .collect();
+    directories[4].is_unreadable = true;
+    vec![Node::directory("/golden", directories)]
+}
+
+/// Returns the snapshot of a tree with all columns, as it is in a file.
+pub(crate) fn snapshot_of(tree: &[Node]) -> Vec<u8> {
+    let table = table(tree, FieldMask::all());
+    let mut metadata = Metadata::default();
+    metadata.set_fields(table.columns());
+    metadata.set_diagnostics(table.diagnostics());
+    let mut bytes = Vec::new();
+    write(&table, &metadata, &Cancel::new(), &mut bytes).expect("memory is enough");
+    bytes
 }
