@@ -6,7 +6,7 @@ use clap::Args;
 
 pub(crate) const QUERY_NOTES: &str = "\
 DuckDB runs the statement: the program duckdb, or the module duckdb of python3 (pip install duckdb), whichever is found \
-first. It must be version 2.0 or later. Without it, the statement is printed with its views.
+first. It must be version 1.0 or later. Without it, the statement is printed with its views.
 
 The view entries has the rows of all FILEs, which are snapshots (transect snapshot). Of two FILEs, the first is also \
 a, the second b, and changes has what differs between them by path; transect diff knows moves, too. The \

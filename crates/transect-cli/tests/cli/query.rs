@@ -175,10 +175,10 @@ fn query_without_duckdb_prints_the_statement() {
         sql
     );
     // A program that is too old is named.
-    env.text("bin/duckdb", "#!/bin/sh\necho v1.5.6\n");
+    env.text("bin/duckdb", "#!/bin/sh\necho v0.10.3\n");
     env.chmod(&env.path("bin/duckdb"), 0o755);
     let old = query(&env, r#""SELECT 1" "it's.parquet""#).exits(2);
-    assert!(old.stderr_text().contains("DuckDB v1.5.6 cannot read snapshots"), "{}", old.text());
+    assert!(old.stderr_text().contains("DuckDB v0.10.3 is too old"), "{}", old.text());
 }
 
 #[test]

@@ -5,7 +5,7 @@ try:
     import duckdb
 except ImportError:
     sys.exit(97)
-if int(duckdb.__version__.split(".")[0]) < 2:
+if int(duckdb.__version__.split(".")[0]) < 1:
     sys.exit(98)
 task = json.load(sys.stdin)
 

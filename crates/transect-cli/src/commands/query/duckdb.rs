@@ -74,10 +74,10 @@ fn version() -> Result<Option<String>, CliError> {
     }
 }
 
-/// Returns whether a version (`v1.5.6 …`) has no decoder for the encodings of snapshots.
+/// Returns whether a version (`v0.10.3 …`) is older than those with which queries were tried.
 fn is_too_old(version: &str) -> bool {
     let number = version.trim_start_matches('v').split('.').next();
-    number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| number < 2)
+    number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| number < 1)
 }
 
 fn run_program(
@@ -193,9 +193,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_before_2_are_too_old() {
-        assert!(is_too_old("v1.5.6 (Variegata) 0123"));
-        assert!(!is_too_old("v2.0.0 (Name) 0123") && !is_too_old("v10.1"));
+    fn versions_before_1_are_too_old() {
+        assert!(is_too_old("v0.10.3 (Name) 0123"));
+        assert!(!is_too_old("v1.0.0 (Name) 0123") && !is_too_old("v10.1"));
         assert!(!is_too_old("something else"));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitStatus, CliError> {
         Ended::With(0) => Ok(ExitStatus::Complete),
         Ended::With(code) => Ok(ExitStatus::OfProgram(code)),
         Ended::TooOld(version) => Err(CliError::Usage(format!(
-            "DuckDB {version} cannot read snapshots; version 2.0 or later is required"
+            "DuckDB {version} is too old; version 1.0 or later is required"
         ))),
         Ended::NotFound => {
             print(&views, &args.statement)?;
