@@ -10,6 +10,7 @@
 //! `docs/FORMAT.md` describes the file. Reading does not trust it.
 
 mod byte_values;
+mod checksum;
 mod diff;
 mod digest;
 mod find;

@@ -1,7 +1,10 @@
 //! The columns of a snapshot: one list for writer and reader. `docs/FORMAT.md` describes them.
 
 /// The version of the format. A reader rejects files of a later one.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
+
+/// The first version whose files have checksums of everything.
+pub(crate) const CHECKED_VERSION: u32 = 2;
 
 /// The number of rows in a row group, except the last.
 pub(crate) const GROUP_ROWS: usize = 131_072;

@@ -193,7 +193,16 @@ fn snapshot_refuses_what_it_cannot_do() {
     store(&env, "tree", "good.parquet");
     let bytes = fs::read(env.path("good.parquet")).unwrap();
     fs::write(env.path("cut.parquet"), &bytes[..bytes.len() / 2]).unwrap();
-    let mut newer = bytes.clone();
+    let old =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../transect-snapshot/tests/golden/version-1.parquet");
+    let mut newer = fs::read(old).unwrap();
+    let unverified = env.transect(["list", old]).exits(1);
+    assert_eq!(
+        unverified.stderr_text().matches("is unverified").count(),
+        1,
+        "{}",
+        unverified.text()
+    );
     let key = b"transect.schema_version\x18\x01";
     let at = newer.windows(key.len()).position(|window| window == key).unwrap() + key.len();
     newer[at] = b'7';
@@ -233,16 +242,36 @@ fn snapshot_refuses_what_it_cannot_do() {
     // Entries before the damage may be printed.
     let cut_short = env.transect(["list", "--csv", "damaged.parquet"]).exits(2);
     assert!(cut_short.stderr_text().contains("damaged"), "{}", cut_short.text());
-    // A Parquet file that is not a snapshot is a file like any other.
-    let mut foreign = bytes;
+    // One bit of a key does not make it another file.
+    let mut flipped = bytes;
+    let key = b"transect.schema_version";
+    let at = flipped.windows(key.len()).position(|window| window == key).unwrap();
+    for at in [at, 0] {
+        flipped[at] ^= 1;
+        fs::write(env.path("flipped.parquet"), &flipped).unwrap();
+        for args in [
+            &["list", "flipped.parquet"][..],
+            &["usage", "flipped.parquet"],
+            &["find", "--in", "flipped.parquet", "x"],
+            &["diff", "good.parquet", "flipped.parquet"],
+        ] {
+            let refused = env.transect(args).exits(2);
+            assert!(refused.stderr_text().contains("cannot read"), "{}", refused.text());
+        }
+        flipped[at] ^= 1;
+    }
+    // A Parquet file that is not a snapshot is a file like any other, with a hint.
+    let mut foreign = fs::read(old).unwrap();
     let at = foreign.windows(8).position(|window| window == b"transect").unwrap();
     let all: Vec<usize> =
         (0..foreign.len() - 8).filter(|&at| &foreign[at..at + 8] == b"transect").collect();
     assert!(all.contains(&at));
     all.iter().for_each(|&at| foreign[at..at + 8].copy_from_slice(b"whatever"));
     fs::write(env.path("foreign.parquet"), &foreign).unwrap();
-    let shown = usage(&env, "foreign.parquet", &[]);
-    assert_eq!(shown["files"], 1, "{shown}");
+    let shown = env.transect(["usage", "--json", "foreign.parquet"]).exits(0);
+    let hint = "hint: 'foreign.parquet' is a Parquet file, but not a snapshot";
+    assert_eq!(shown.stderr_text().matches(hint).count(), 1, "{}", shown.text());
+    assert_eq!(shown.json()["files"], 1);
 }
 
 #[test]

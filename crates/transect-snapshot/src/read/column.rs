@@ -6,6 +6,7 @@ use transect_sys::ReadAt;
 use zstd::bulk::Decompressor;
 
 use crate::byte_values::ByteValues;
+use crate::checksum::crc32;
 use crate::schema::{COLUMNS, Column, Physical};
 
 use super::decode::{self, PageBytes};
@@ -35,6 +36,8 @@ impl Page {
 pub(crate) struct ColumnReader {
     column: Column,
     codec: Codec,
+    /// Whether all pages have checksums.
+    is_checked: bool,
     /// The offset of the next page.
     next: u64,
     end: u64,
@@ -68,6 +71,7 @@ impl ColumnReader {
         Self {
             column,
             codec: Codec::None,
+            is_checked: false,
             next: 0,
             end: 0,
             current: Page::default(),
@@ -91,7 +95,7 @@ impl ColumnReader {
 
     /// Begins a row group.
     pub(crate) fn begin(&mut self, chunk: &ColumnChunk, first_row: u64, rows: u64) {
-        self.codec = chunk.codec;
+        (self.codec, self.is_checked) = (chunk.codec, chunk.is_checked);
         (self.next, self.end) = (chunk.begin, chunk.end);
         (self.first, self.after) = (first_row, first_row);
         self.group_end = first_row + rows;
@@ -124,7 +128,7 @@ impl ColumnReader {
             if self.after >= self.group_end || self.next >= self.end {
                 return damaged("a column ends too early");
             }
-            let header = self.window.header(source, self.next, self.end)?;
+            let header = self.window.header(source, self.next, self.end, self.is_checked)?;
             let begin = self.next + header.length;
             let Some(end) = begin.checked_add(header.compressed).filter(|&end| end <= self.end)
             else {
@@ -248,6 +252,9 @@ impl ColumnReader {
     fn decompress(&mut self, page: &Page, source: &impl ReadAt) -> Result<(), ReadError> {
         let Page { header, begin } = page;
         let bytes = self.window.get(source, *begin, header.compressed, self.end)?;
+        if header.crc.map_or(self.is_checked, |crc| crc != crc32(bytes)) {
+            return damaged("a page has a wrong checksum");
+        }
         self.page.clear();
         match self.codec {
             Codec::None => self.page.extend_from_slice(bytes),

@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use transect_sys::ReadAt;
 
+use crate::checksum::{Seal, verify};
 use crate::linked_blocks::{self, LINKED_KEY};
 use crate::metadata::{METADATA_KEY, Metadata, VERSION_KEY};
 use crate::name_index::INDEX_KEY;
-use crate::schema::{COLUMNS, ColumnSpec, VERSION};
+use crate::schema::{CHECKED_VERSION, COLUMNS, ColumnSpec, VERSION};
 
 use super::error::{ReadError, damaged};
 use super::thrift::Thrift;
@@ -38,6 +39,8 @@ pub(crate) struct ColumnChunk {
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) codec: Codec,
+    /// Whether its pages and their bounds have checksums.
+    pub(super) is_checked: bool,
     /// Where the bounds of its pages are, as the file claims: offset and end, in front of the description.
     pub(super) bounds: Option<(u64, u64)>,
 }
@@ -57,6 +60,8 @@ pub(crate) struct Footer {
     pub(crate) rows: u64,
     pub(crate) groups: Vec<RowGroup>,
     pub(super) metadata: Metadata,
+    /// Whether the file has checksums of everything.
+    pub(super) is_checked: bool,
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
     /// The rows among which are all files that may have several names; unknown in files of earlier versions.
@@ -104,6 +109,16 @@ struct RawColumn {
     bounds_length: u64,
 }
 
+/// Returns whether a file begins or ends like a Parquet file.
+pub(super) fn has_mark(source: &impl ReadAt) -> bool {
+    let is_mark_at = |offset: u64| {
+        let mut mark = [0; MAGIC.len()];
+        source.read_exact_at(offset, &mut mark).is_ok() && &mark == MAGIC
+    };
+    let last = source.size().unwrap_or(0).checked_sub(MAGIC.len() as u64);
+    is_mark_at(0) || last.is_some_and(is_mark_at)
+}
+
 /// Reads the description of a file.
 pub(super) fn read(source: &impl ReadAt) -> Result<Footer, ReadError> {
     let size = source.size()?;
@@ -130,6 +145,11 @@ pub(super) fn read(source: &impl ReadAt) -> Result<Footer, ReadError> {
 }
 
 fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
+    let seal = verify(bytes);
+    // First of all: otherwise, a damaged key looks like that of another program.
+    if seal == Seal::Broken {
+        return damaged("its description has a wrong checksum");
+    }
     let mut schema: Vec<SchemaElement> = Vec::new();
     let mut groups: Vec<RawGroup> = Vec::new();
     let mut rows = 0;
@@ -166,16 +186,19 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
         }
         Ok(true)
     })?;
-    check_version(version)?;
+    let is_checked = check_version(version)? >= CHECKED_VERSION;
+    if is_checked && seal == Seal::Missing {
+        return damaged("its description has no checksum; another program may have rewritten it");
+    }
     check_schema(&schema)?;
     let metadata: Metadata = match metadata.map(serde_json::from_slice) {
         Some(Ok(metadata)) => metadata,
         Some(Err(error)) => return damaged(format!("its metadata are not valid: {error}")),
         None => return damaged("it has no metadata"),
     };
-    let groups = check_groups(groups, rows, end)?;
+    let groups = check_groups(groups, rows, end, is_checked)?;
     let linked = linked.and_then(|text| linked_blocks::parse(text, rows));
-    Ok(Footer { rows, groups, metadata, name_index, linked })
+    Ok(Footer { rows, groups, metadata, is_checked, name_index, linked })
 }
 
 /// Parses the place of an index, as offset and end; `None` for anything else.
@@ -185,15 +208,16 @@ fn place(value: &[u8]) -> Option<(u64, u64)> {
     Some((offset, offset.checked_add(length)?))
 }
 
-fn check_version(version: Option<&[u8]>) -> Result<(), ReadError> {
+/// Returns the version, which is one that this program reads.
+fn check_version(version: Option<&[u8]>) -> Result<u32, ReadError> {
     let Some(version) = version else {
         let reason = "it is another Parquet file, without a version of this format";
         return Err(ReadError::NotSnapshot(reason.to_owned()));
     };
     let version = std::str::from_utf8(version).ok().and_then(|text| text.parse::<u64>().ok());
     match version {
-        Some(version) if version == u64::from(VERSION) => Ok(()),
-        Some(version) if version > u64::from(VERSION) => Err(ReadError::Newer(version)),
+        Some(version @ 1..) if version <= u64::from(VERSION) => Ok(version as u32),
+        Some(version @ 1..) => Err(ReadError::Newer(version)),
         _ => damaged("its version is not valid"),
     }
 }
@@ -211,7 +235,12 @@ fn check_schema(schema: &[SchemaElement]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn check_groups(raw: Vec<RawGroup>, rows: u64, end: u64) -> Result<Vec<RowGroup>, ReadError> {
+fn check_groups(
+    raw: Vec<RawGroup>,
+    rows: u64,
+    end: u64,
+    is_checked: bool,
+) -> Result<Vec<RowGroup>, ReadError> {
     let mut groups = Vec::new();
     let mut first_row = 0_u64;
     for RawGroup { rows, columns } in raw {
@@ -221,7 +250,8 @@ fn check_groups(raw: Vec<RawGroup>, rows: u64, end: u64) -> Result<Vec<RowGroup>
         if columns.len() != COLUMNS.len() {
             return damaged("a group has other columns");
         }
-        let columns = columns.into_iter().map(|column| check_column(&column, rows, end));
+        let check = |column: RawColumn| check_column(&column, rows, end, is_checked);
+        let columns = columns.into_iter().map(check);
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         groups.push(RowGroup { first_row, rows, columns });
         first_row += rows;
@@ -232,7 +262,12 @@ fn check_groups(raw: Vec<RawGroup>, rows: u64, end: u64) -> Result<Vec<RowGroup>
     Ok(groups)
 }
 
-fn check_column(column: &RawColumn, rows: u64, end: u64) -> Result<ColumnChunk, ReadError> {
+fn check_column(
+    column: &RawColumn,
+    rows: u64,
+    end: u64,
+    is_checked: bool,
+) -> Result<ColumnChunk, ReadError> {
     let codec = match column.codec {
         0 => Codec::None,
         6 => Codec::Zstd,
@@ -245,7 +280,7 @@ fn check_column(column: &RawColumn, rows: u64, end: u64) -> Result<ColumnChunk, 
     let bounds = bounds.filter(|&(_, bounds_end)| bounds_end <= end);
     match begin.checked_add(column.size) {
         Some(chunk_end) if column.values == rows && chunk_end <= end => {
-            Ok(ColumnChunk { begin, end: chunk_end, codec, bounds })
+            Ok(ColumnChunk { begin, end: chunk_end, codec, is_checked, bounds })
         }
         _ => damaged("a column lies outside of the file"),
     }

@@ -184,6 +184,7 @@ impl<S: ReadAt> Snapshot<S> {
             return Ok(None);
         }
         let Some(total) = root.totals() else { return Ok(None) };
+        root.check_columns()?;
         let Some(links) = self.links()? else { return Ok(None) };
         let Some(candidates) = self.candidates(measure, limits)? else { return Ok(None) };
         if candidates.len().saturating_mul(links.len()) > MAX_COMPARED {
@@ -207,7 +208,7 @@ impl<S: ReadAt> Snapshot<S> {
                 unread: rows.unread().map(unread_reason),
             });
         }
-        // An error of a column that was read for the last row.
+        // Of the last row.
         rows.check_columns()?;
         Ok(Some(LargestDirectories { total, directories }))
     }

@@ -57,14 +57,12 @@ impl Snapshot {
         Self::new(File::open(path)?)
     }
 
-    /// Returns whether a file begins like a Parquet file. A file that cannot be read does not.
+    /// Returns whether a file begins or ends like a Parquet file, so that damage at one end does not make it a file of
+    /// another kind. A file that cannot be read does not.
     pub fn is_likely(path: &Path) -> bool {
         let is_file = transect_sys::file::attributes_at(path)
             .is_ok_and(|there| there.file_type() == FileType::File);
-        let mut mark = [0; 4];
-        is_file
-            && File::open(path).is_ok_and(|file| file.read_exact_at(0, &mut mark).is_ok())
-            && &mark == b"PAR1"
+        is_file && File::open(path).is_ok_and(|file| footer::has_mark(&file))
     }
 }
 
@@ -86,6 +84,12 @@ impl<S: ReadAt> Snapshot<S> {
     /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.footer.rows == 0
+    }
+
+    /// Returns whether the file has checksums of everything, which are verified when it is read. Files of version 1 of the
+    /// format have none: damage in them can change what is read without an error.
+    pub fn is_verified(&self) -> bool {
+        self.footer.is_checked
     }
 
     /// Returns the circumstances of the snapshot.

@@ -2,7 +2,9 @@
 
 use transect_sys::ReadAt;
 
-use super::error::ReadError;
+use crate::checksum::{Seal, verify};
+
+use super::error::{ReadError, damaged};
 use super::thrift::Thrift;
 
 /// The maximum size of a page, decompressed. The writer's have a hundredth.
@@ -41,12 +43,13 @@ impl Window {
         Ok(&self.bytes[at..at + length as usize])
     }
 
-    /// Reads the description at an offset; `end` is that of the column.
+    /// Reads the description at an offset; `end` is that of the column, `is_checked` whether its pages have checksums.
     pub(super) fn header(
         &mut self,
         source: &impl ReadAt,
         offset: u64,
         end: u64,
+        is_checked: bool,
     ) -> Result<PageHeader, ReadError> {
         let bytes = self.get(source, offset, HEADER_BYTES, end)?;
         let mut thrift = Thrift::new(bytes);
@@ -56,6 +59,7 @@ impl Window {
                 1 => header.kind = thrift.number()?,
                 2 => header.size = thrift.size()?,
                 3 => header.compressed = thrift.size()?,
+                4 => header.crc = Some(thrift.number()? as u32),
                 // Of a data page, or of a dictionary.
                 5 | 7 => thrift.fields(|thrift, id, _| {
                     match id {
@@ -70,7 +74,11 @@ impl Window {
             }
             Ok(true)
         })?;
-        header.length = (bytes.len() - thrift.remaining()) as u64;
+        let length = bytes.len() - thrift.remaining();
+        if is_checked && verify(&bytes[..length]) != Seal::Intact {
+            return damaged("the description of a page has a wrong checksum");
+        }
+        header.length = length as u64;
         Ok(header)
     }
 }
@@ -81,6 +89,8 @@ pub(super) struct PageHeader {
     pub(super) kind: i64,
     pub(super) size: u64,
     pub(super) compressed: u64,
+    /// The checksum of the compressed bytes.
+    pub(super) crc: Option<u32>,
     pub(super) values: u64,
     pub(super) encoding: i64,
     pub(super) level_encoding: i64,

@@ -2,7 +2,9 @@
 
 use transect_sys::ReadAt;
 
-use super::error::ReadError;
+use crate::checksum::{Seal, verify};
+
+use super::error::{ReadError, damaged};
 use super::footer::ColumnChunk;
 use super::thrift::{BINARY, Thrift};
 
@@ -21,6 +23,9 @@ pub(super) fn greatest(
     };
     let mut bytes = vec![0; length as usize];
     source.read_exact_at(offset, &mut bytes)?;
+    if chunk.is_checked && verify(&bytes) != Seal::Intact {
+        return damaged("the bounds of pages have a wrong checksum");
+    }
     let (mut nulls, mut numbers) = (Vec::new(), Vec::new());
     Thrift::new(&bytes).fields(|thrift, id, _| {
         match id {

@@ -236,11 +236,12 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         self.go_to(row)
     }
 
-    /// Returns the error of a column that was read when it was needed.
+    /// Fails if a value of the current row could not be read. Until then, such a value is unknown; the next row fails, too.
+    /// Callers that read no other row need this.
     ///
     /// # Errors
-    /// That error.
-    pub(super) fn check_columns(&mut self) -> Result<(), ReadError> {
+    /// The file cannot be read, or is damaged.
+    pub fn check_columns(&mut self) -> Result<(), ReadError> {
         self.error.get_mut().take().map_or(Ok(()), Err)
     }
 

@@ -6,7 +6,9 @@ use crate::schema::{COLUMNS, ColumnSpec, Layout, Meaning, Physical};
 
 use super::bounds::{Bounds, StoredBound};
 use super::page::{PLAIN, PageFacts, RLE, encoding};
-use super::thrift::{BINARY, Fields, I32, I64, STRUCT, binary, structure, zigzag};
+use super::thrift::{
+    BINARY, Fields, I32, I64, STRUCT, binary, sealed_structure, structure, zigzag,
+};
 
 /// Where a page lies.
 #[derive(Debug)]
@@ -69,7 +71,6 @@ impl ColumnPages {
 
     /// Returns the bounds of all pages (`ColumnIndex`).
     pub(super) fn describe_bounds(&self, spec: &ColumnSpec) -> Vec<u8> {
-        let mut out = Vec::new();
         let stored: Vec<Option<(StoredBound, StoredBound)>> = self
             .facts
             .iter()
@@ -78,7 +79,7 @@ impl ColumnPages {
         let bound = |of: fn(&(StoredBound, StoredBound)) -> &StoredBound| {
             stored.iter().map(move |stored| stored.as_ref().map_or(&[][..], |it| &of(it).bytes))
         };
-        structure(&mut out, |fields| {
+        sealed_structure(|fields| {
             fields.bools(1, stored.iter().map(Option::is_none));
             fields.list(2, BINARY, bound(|(least, _)| least), binary);
             fields.list(3, BINARY, bound(|(_, greatest)| greatest), binary);
@@ -86,14 +87,12 @@ impl ColumnPages {
             fields.i32(4, 0);
             let nulls = self.facts.iter().map(|facts| facts.nulls);
             fields.list(5, I64, nulls, |out, nulls| zigzag(out, nulls as i64));
-        });
-        out
+        })
     }
 
     /// Returns the places of all pages (`OffsetIndex`).
     pub(super) fn describe_places(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        structure(&mut out, |fields| {
+        sealed_structure(|fields| {
             fields.list(1, STRUCT, self.places.iter(), |out, place| {
                 structure(out, |fields| {
                     fields.i64(1, place.offset as i64);
@@ -101,8 +100,7 @@ impl ColumnPages {
                     fields.i64(3, place.first_row as i64);
                 });
             });
-        });
-        out
+        })
     }
 }
 
@@ -190,8 +188,7 @@ pub(super) fn describe(
     bases: IndexBases,
     key_values: &[(&str, String)],
 ) -> Vec<u8> {
-    let mut out = Vec::new();
-    structure(&mut out, |fields| {
+    sealed_structure(|fields| {
         fields.i32(1, 1);
         let elements = std::iter::once(None).chain(COLUMNS.iter().map(Some));
         let elements: Vec<Option<&ColumnSpec>> = elements.collect();
@@ -211,8 +208,7 @@ pub(super) fn describe(
         fields.list(7, STRUCT, COLUMNS.iter(), |out, _| {
             structure(out, |fields| fields.structure(1, |_| {}));
         });
-    });
-    out
+    })
 }
 
 /// Describes a column; the table itself if there is none (`SchemaElement`).

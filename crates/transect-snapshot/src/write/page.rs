@@ -4,10 +4,11 @@ use std::io;
 
 use zstd::bulk::Compressor;
 
+use crate::checksum::crc32;
 use crate::schema::Layout;
 
 use super::bounds::Bounds;
-use super::thrift::{Fields, structure};
+use super::thrift::{Fields, sealed_structure};
 
 /// The level of compression. Level 3 makes `/usr` 2 % smaller, for a tenth of the time of writing; -1 makes it 9 % larger.
 const ZSTD_LEVEL: i32 = 1;
@@ -100,12 +101,12 @@ impl PageEncoder {
     fn page(
         &mut self,
         content: &[u8],
-        header: impl FnOnce(usize, usize) -> Vec<u8>,
+        header: impl FnOnce(usize, &[u8]) -> Vec<u8>,
     ) -> io::Result<Page> {
         self.compressed.clear();
         self.compressed.reserve(zstd::zstd_safe::compress_bound(content.len()));
         self.compressor.compress_to_buffer(content, &mut self.compressed)?;
-        let mut bytes = header(content.len(), self.compressed.len());
+        let mut bytes = header(content.len(), &self.compressed);
         let uncompressed = bytes.len() + content.len();
         bytes.reserve_exact(self.compressed.len());
         bytes.extend_from_slice(&self.compressed);
@@ -116,15 +117,14 @@ impl PageEncoder {
 fn header(
     kind: i32,
     size: usize,
-    compressed: usize,
+    compressed: &[u8],
     more: impl FnOnce(&mut Fields<'_>),
 ) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(32);
-    structure(&mut bytes, |fields| {
+    sealed_structure(|fields| {
         fields.i32(1, kind);
         fields.i32(2, size as i32);
-        fields.i32(3, compressed as i32);
+        fields.i32(3, compressed.len() as i32);
+        fields.i32(4, crc32(compressed) as i32);
         more(fields);
-    });
-    bytes
+    })
 }

@@ -2,6 +2,8 @@
 //!
 //! Source: Thrift's `doc/specs/thrift-compact-protocol.md`.
 
+use crate::checksum;
+
 /// The types of the elements of lists.
 pub(super) const I32: u8 = 5;
 pub(super) const I64: u8 = 6;
@@ -32,6 +34,16 @@ pub(super) fn zigzag(out: &mut Vec<u8>, value: i64) {
 pub(super) fn structure(out: &mut Vec<u8>, fields: impl FnOnce(&mut Fields<'_>)) {
     fields(&mut Fields { out, last: 0 });
     out.push(0);
+}
+
+/// Returns a structure with a checksum of itself.
+pub(super) fn sealed_structure(fields: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
+    let mut out = Vec::with_capacity(48);
+    let mut all = Fields { out: &mut out, last: 0 };
+    fields(&mut all);
+    all.begin(checksum::FIELD, BINARY);
+    checksum::seal(&mut out);
+    out
 }
 
 /// Appends bytes with their length.

@@ -23,8 +23,7 @@ use transect_testkit::TempDir;
 
 use crate::model::{self, Node};
 
-/// The first file of version 1, which all later programs read.
-#[cfg(unix)]
+/// The first file of version 1, which all later programs read. It has no checksums.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1.parquet");
 
 fn golden_tree() -> Vec<Node> {
@@ -39,8 +38,11 @@ fn golden_tree() -> Vec<Node> {
 
 const GOLDEN_COLUMNS: FieldMask = FieldMask::all();
 
-/// A file of version 1 with several pages of names, in the encodings that only version 1 has.
+/// The first file of version 2.
 #[cfg(unix)]
+const GOLDEN_CHECKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-2.parquet");
+
+/// A file of version 1 with several pages of names, in the encodings that only version 1 has.
 const GOLDEN_PAGES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/version-1-pages.parquet");
 
@@ -77,6 +79,7 @@ fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     bytes[at..at + to.len()].copy_from_slice(to);
 }
 
+// Names of bytes do not exist on Windows.
 #[cfg(unix)]
 fn facts(table: &transect::table::Table) -> Vec<String> {
     let rows = table.iter();
@@ -86,12 +89,19 @@ fn facts(table: &transect::table::Table) -> Vec<String> {
     .collect()
 }
 
-// Names of bytes do not exist on Windows.
 #[cfg(unix)]
 #[test]
-fn snapshot_of_version_1_is_still_read() {
-    let snapshot = Snapshot::open(Path::new(GOLDEN)).unwrap();
-    let table = snapshot.table(GOLDEN_COLUMNS).unwrap();
+fn snapshot_of_every_version_is_still_read() {
+    for (golden, is_verified) in [(GOLDEN, false), (GOLDEN_CHECKED, true)] {
+        snapshot_is_still_read(golden, is_verified);
+    }
+}
+
+#[cfg(unix)]
+fn snapshot_is_still_read(golden: &str, is_verified: bool) {
+    let snapshot = Snapshot::open(Path::new(golden)).expect("a snapshot");
+    assert_eq!(snapshot.is_verified(), is_verified);
+    let table = snapshot.table(GOLDEN_COLUMNS).expect("a snapshot");
     let expected = model::table(&golden_tree(), GOLDEN_COLUMNS);
     assert_eq!(facts(&table), facts(&expected));
     assert_eq!(snapshot.metadata().roots, ["/golden"]);
@@ -100,7 +110,8 @@ fn snapshot_of_version_1_is_still_read() {
     let denied: Vec<_> = table.iter().filter(|&row| table.unread_reason(row).is_some()).collect();
     assert_eq!(denied.len(), 1);
     // The rows of today's writer are the same; the bytes may change with its dependencies.
-    let today = Snapshot::new(golden_bytes()).unwrap().table(GOLDEN_COLUMNS).unwrap();
+    let today = Snapshot::new(golden_bytes()).expect("a snapshot");
+    let today = today.table(GOLDEN_COLUMNS).expect("a snapshot");
     assert_eq!(facts(&today), facts(&expected));
 }
 
@@ -131,7 +142,7 @@ fn hits<S: transect_snapshot::ReadAt + Sync>(
         hits.push(format!("{hit:?}"));
         ControlFlow::Continue(())
     });
-    found.unwrap();
+    found.expect("a snapshot");
     hits
 }
 
@@ -161,7 +172,7 @@ fn snapshot_with_errors_is_still_read() {
 #[cfg(unix)]
 #[test]
 fn snapshot_listing_errors_that_it_does_not_count_lists_none() {
-    let mut bytes = golden_bytes_with(&golden_errors());
+    let mut bytes = std::fs::read(GOLDEN_ERRORS).unwrap();
     replace(&mut bytes, b"\"errors\":1", b"\"errors\":0");
     let table = Snapshot::new(bytes).unwrap().table(GOLDEN_COLUMNS).unwrap();
     assert_eq!((table.diagnostics().errors, table.diagnostics().kept_errors.len()), (0, 0));
@@ -180,23 +191,32 @@ proptest! {
 
     #[test]
     fn snapshot_with_changed_bytes_ends_without_panic(
+        which in prop_oneof![19 => Just(0_usize), 1 => Just(1)],
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
     ) {
-        thread_local! { static BYTES: Vec<u8> = golden_bytes(); }
-        let mut bytes = BYTES.with(Clone::clone);
+        // Files with checksums are refused before anything is decoded.
+        thread_local! {
+            static FILES: [Vec<u8>; 2] =
+                [GOLDEN, GOLDEN_PAGES].map(|file| std::fs::read(file).expect("a snapshot"));
+        }
+        let mut bytes = FILES.with(|files| files[which].clone());
         for (at, value) in changes {
             let at = at.index(bytes.len());
             bytes[at] = value;
         }
         if let Ok(damaged) = Snapshot::new(bytes.clone()) {
             thread_local! {
-                static WHOLE: Snapshot<Vec<u8>> = Snapshot::new(golden_bytes()).expect("a snapshot");
+                static WHOLE: [Snapshot<Vec<u8>>; 2] = [
+                    Snapshot::new(golden_bytes()).expect("a snapshot"),
+                    Snapshot::new(model::snapshot_of(&model::tree_of_pages())).expect("a snapshot"),
+                ];
             }
             let limits = LargestLimits::new(3);
             let _ = damaged.largest_directories(StoredMeasure::Allocated, &limits);
             let mut options = DiffOptions::default();
             options.verify = true;
             WHOLE.with(|whole| {
+                let whole = &whole[which];
                 let _ = (diff(whole, &damaged, &options), diff(&damaged, whole, &options));
             });
         }
@@ -206,14 +226,15 @@ proptest! {
 
 #[test]
 fn snapshot_foreign_newer_and_other_files_named_as_such() {
-    let mut newer = golden_bytes();
+    let golden = || std::fs::read(GOLDEN).unwrap();
+    let mut newer = golden();
     replace(&mut newer, b"transect.schema_version\x18\x011", b"transect.schema_version\x18\x019");
     let error = Snapshot::new(newer).unwrap_err();
     assert!(matches!(error, ReadError::Newer(9)), "{error}");
-    let mut foreign = golden_bytes();
+    let mut foreign = golden();
     replace(&mut foreign, b"transect.schema_version", b"another.schema_version_");
     assert!(matches!(Snapshot::new(foreign), Err(ReadError::NotSnapshot(_))));
-    let mut other_column = golden_bytes();
+    let mut other_column = golden();
     replace(&mut other_column, b"\x05inode", b"\x05imode");
     assert!(matches!(Snapshot::new(other_column), Err(ReadError::NotSnapshot(_))));
     for bytes in [&b""[..], b"PAR1", b"some text, longer than a mark", &[0; 100]] {
@@ -241,5 +262,23 @@ fn snapshot_that_claims_much_is_an_error() {
         let path = claiming(&temp, 100 << 30, length);
         let error = Snapshot::open(&path).unwrap_err();
         assert!(!matches!(error, ReadError::Io(_)), "{error}");
+    }
+}
+
+#[test]
+fn file_with_one_damaged_mark_is_likely_a_snapshot() {
+    let temp = TempDir::new();
+    let path = temp.join("file");
+    let good = golden_bytes();
+    for at in [0, 3, good.len() - 4, good.len() - 1] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(Snapshot::is_likely(&path), "{at}");
+        assert!(matches!(Snapshot::open(&path), Err(ReadError::NotParquet)), "{at}");
+    }
+    for other in [&b""[..], b"PAR", b"a text that names PAR1 in it"] {
+        std::fs::write(&path, other).unwrap();
+        assert!(!Snapshot::is_likely(&path));
     }
 }

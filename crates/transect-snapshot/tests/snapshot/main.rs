@@ -3,6 +3,7 @@
 mod changes;
 mod common;
 mod find;
+mod flips;
 mod hostile;
 mod largest;
 mod model;

@@ -44,7 +44,7 @@ pub(super) fn totals(snapshot: &Snapshot) -> Result<StoredTotals, ReadError> {
     if !rows.advance()? {
         return Ok(StoredTotals::default());
     }
-    Ok(rows.totals().unwrap_or_else(|| {
+    let totals = rows.totals().unwrap_or_else(|| {
         let attributes = rows.attributes();
         StoredTotals {
             entries: 1,
@@ -53,5 +53,7 @@ pub(super) fn totals(snapshot: &Snapshot) -> Result<StoredTotals, ReadError> {
             allocated: attributes.allocated().unwrap_or(0),
             ..StoredTotals::default()
         }
-    }))
+    });
+    rows.check_columns()?;
+    Ok(totals)
 }

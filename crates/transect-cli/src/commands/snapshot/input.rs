@@ -1,6 +1,8 @@
 //! Snapshots where other commands take a path.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use transect::table::Table;
 use transect::{Diagnostics, FieldMask, ScanPlan, Sink};
@@ -154,7 +156,7 @@ fn read(path: &Path, snapshot: &Snapshot, fields: FieldMask) -> Result<StoredTre
     Ok(StoredTree { table, read_at: metadata.ended, interrupted: metadata.interrupted })
 }
 
-/// Opens a snapshot; returns `None` for any other file.
+/// Opens a snapshot; returns `None` for any other file, with a hint if that is a Parquet file.
 ///
 /// # Errors
 /// The snapshot is damaged, or of a later version.
@@ -163,10 +165,27 @@ pub(crate) fn open(path: &Path) -> Result<Option<Snapshot>, CliError> {
         return Ok(None);
     }
     match Snapshot::open(path) {
-        Ok(snapshot) => Ok(Some(snapshot)),
+        Ok(snapshot) => {
+            if !snapshot.is_verified() {
+                hint_once(path, "is unverified: files of earlier versions have no checksums");
+            }
+            Ok(Some(snapshot))
+        }
         // Another Parquet file is a file like any other.
-        Err(ReadError::NotSnapshot(_)) => Ok(None),
+        Err(ReadError::NotSnapshot(_)) => {
+            hint_once(path, "is a Parquet file, but not a snapshot");
+            Ok(None)
+        }
         Err(error) => Err(cannot_read(path, &error)),
+    }
+}
+
+/// Prints a hint about a file, once: some commands open it twice.
+fn hint_once(path: &Path, what: &str) {
+    static SHOWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if shown.insert(path.to_owned()) {
+        output::hint(&format!("'{}' {what}", path.display()));
     }
 }
 

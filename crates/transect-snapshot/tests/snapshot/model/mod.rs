@@ -211,7 +211,7 @@ pub(crate) fn tree_of_pages() -> Vec<Node> {
         node.own.inode = 1_000 + at;
         node.own.size = (at % 7 != 3).then_some(at * at * 977 % 10_000_000);
         node.own.mtime = 1_700_000_000_000_000_000 + (at * 7_919 % 1_000 * 1_000_003) as i64;
-        node.own.nlink = 1 + u32::from(at % 100 == 0);
+        node.own.nlink = 1 + u32::from(at.is_multiple_of(100));
         node
     };
     let inner = |directory| (0..500).map(|number| file(directory, number)).collect();
