@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::filter::CompiledFilters;
 use crate::options::{ScanOptions, WorkLimit};
 use crate::order::Order;
+use crate::profile::WalkSettings;
 use crate::progress::Progress;
 use auto::Wanted;
 
@@ -129,6 +130,18 @@ impl ScanPlan {
     }
 }
 
+impl WalkSettings {
+    /// Returns the settings that work on this system. A reader that is not available any more is left
+    /// out, with its buffer size and stat order: a profile must never make a walk fail.
+    pub fn supported(self) -> Self {
+        let options = ScanOptions { settings: self, ..ScanOptions::new(["."]) };
+        if options.plan().is_ok() {
+            return self;
+        }
+        Self { reader: None, buffer_size: None, stat_order: None, ..self }
+    }
+}
+
 impl ThreadLimits {
     fn new(options: &ScanOptions, descriptors: usize) -> Self {
         let requested = if options.settings.order.unwrap_or_default().is_parallel() {
@@ -226,6 +239,20 @@ mod tests {
     fn threads(options: ScanOptions) -> (usize, usize) {
         let plan = options.plan().expect("options that can be");
         plan.threads.limits()
+    }
+
+    #[test]
+    fn settings_without_support_left_out() {
+        let settings = WalkSettings {
+            reader: Some(ReaderKind::Portable),
+            busy_threads: Some(3),
+            ..WalkSettings::default()
+        };
+        assert!(settings.supported() == settings && !settings.is_default());
+        // The portable reader has no buffer size.
+        let impossible = WalkSettings { buffer_size: Some(1 << 16), ..settings };
+        let possible = WalkSettings { reader: None, ..settings };
+        assert_eq!(impossible.supported(), possible);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 use transect_sys::{ReaderKind, StatOrder};
 
-use crate::options::ScanOptions;
 use crate::order::Order;
 
 /// The fastest settings for walks on a file system, and where they come from.
@@ -66,34 +65,5 @@ impl WalkSettings {
     /// Returns whether all settings are defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Returns the settings that work on this system. A reader that is not available any more is left
-    /// out, with its buffer size and stat order: a profile must never make a walk fail.
-    pub fn supported(self) -> Self {
-        let options = ScanOptions { settings: self, ..ScanOptions::new(["."]) };
-        if options.plan().is_ok() {
-            return self;
-        }
-        Self { reader: None, buffer_size: None, stat_order: None, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_without_support_left_out() {
-        let settings = WalkSettings {
-            reader: Some(ReaderKind::Portable),
-            busy_threads: Some(3),
-            ..WalkSettings::default()
-        };
-        assert!(settings.supported() == settings && !settings.is_default());
-        // The portable reader has no buffer size.
-        let impossible = WalkSettings { buffer_size: Some(1 << 16), ..settings };
-        let possible = WalkSettings { reader: None, ..settings };
-        assert_eq!(impossible.supported(), possible);
     }
 }

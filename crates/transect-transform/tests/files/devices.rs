@@ -16,9 +16,12 @@ use transect_transform::tree::{Job, OutputTarget, find_inputs};
 use transect_transform::{Error, FileReport, Source, transform, transform_into};
 
 use crate::support::{
-    Count, EVERYWHERE, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run,
-    text, with_steps,
+    Count, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run, text,
+    with_steps,
 };
+
+/// Methods that support every step on every file system.
+const EVERYWHERE: [IoMethod; 3] = [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
 
 /// Small file systems in memory and on a disk image.
 fn devices(test: &str, temp: &TempDir) -> Option<[Mount; 2]> {

@@ -147,10 +147,6 @@ impl<F: FnMut() + Send> Step for Meanwhile<F> {
     fn reset(&mut self) {}
 }
 
-/// Methods that support every step on every file system.
-pub(crate) const EVERYWHERE: [IoMethod; 3] =
-    [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
-
 /// Methods that support steps and are available here. All others must return a reason.
 pub(crate) fn with_steps() -> Vec<IoMethod> {
     let steps = |method: &IoMethod| *method != IoMethod::KernelCopy && is_at_hand(*method);
