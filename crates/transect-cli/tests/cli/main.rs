@@ -10,6 +10,7 @@ mod attributes;
 mod bounded;
 mod btrfs_since;
 mod cache;
+mod chroot;
 mod corpus;
 mod diff;
 mod distributed;

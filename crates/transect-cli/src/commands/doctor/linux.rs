@@ -41,15 +41,23 @@ pub(super) fn file_system(path: &Path) -> Result<Option<FileSystem>, CliError> {
     let (name, volume) = linux::file_system_of(&path).map_err(failed)?;
     let (mut kind, mut point, mut source, mut options) =
         (name.map(str::to_owned), None, None, None);
+    let mut why_no_mount = None;
     if let Some(mount) = linux::mount_of(&path) {
         kind = Some(mount.file_system);
         point = Some(mount.point.to_string_lossy().into_owned());
         source = Some(mount.source);
         options = Some(mount.options);
+    } else {
+        why_no_mount = Some(match linux::mounts() {
+            // In a chroot, the kernel leaves out mounts above the root directory.
+            Ok(_) => "outside the root directory of this process",
+            Err(_) => "unknown: the mount table in /proc cannot be read",
+        });
     }
     Ok(Some(FileSystem {
         kind,
         mount_point: point,
+        why_no_mount,
         source,
         options,
         pseudo: volume.pseudo,

@@ -64,6 +64,9 @@ struct Capability {
 struct FileSystem {
     kind: Option<String>,
     mount_point: Option<String>,
+    /// Why mount point, source and options are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_no_mount: Option<&'static str>,
     source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
@@ -262,6 +265,7 @@ fn write_file_system(out: &mut impl Write, found: &FileSystem) -> std::io::Resul
     };
     line("kind", &found.kind.as_ref().map(|kind| format!("{kind}{note}")))?;
     line("mounted at", &found.mount_point)?;
+    line("mounted at", &found.why_no_mount.map(str::to_owned))?;
     line("source", &found.source)?;
     line("label", &found.label)?;
     line("serial", &found.serial)?;
