@@ -70,31 +70,6 @@ fn snapshot_usage_from_stored_totals_equals_that_of_the_tree() {
 }
 
 #[test]
-fn snapshot_by_scan_with_an_output_is_the_same() {
-    let env = TestEnv::new();
-    tree::everything(&env, "tree");
-    store(&env, "tree", "snapshot.parquet");
-    for command in [&["scan"][..], &[]] {
-        let args = ["-o", "scan.parquet", "--all-times", "-E", "*.none", "tree"];
-        let stored = env.transect(command.iter().chain(&args)).exits(0).quiet().stdout_text();
-        assert!(stored.starts_with("stored ") && stored.contains("'scan.parquet'"), "{stored}");
-        let _ = env.transect(["diff", "--exit-code", "snapshot.parquet", "scan.parquet"]).exits(0);
-        let times = env.transect(["list", "--columns", "name,atime", "scan.parquet"]).exits(0);
-        assert!(!times.stdout.is_empty());
-    }
-    for (refused, word) in [
-        (&["--memory", "1G"][..], "--output <FILE>"),
-        (&["--all-times"], "--output <FILE>"),
-        (&["-o", "x.parquet", "--top", "3"], "cannot be used with '--top <N>'"),
-        (&["-o", "x.parquet", "--apparent"], "cannot be used with '--apparent'"),
-    ] {
-        let refused = env.transect(["scan", "tree"].iter().chain(refused)).exits(2);
-        assert!(refused.stderr_text().contains(word), "{}", refused.text());
-    }
-    assert!(!env.path("x.parquet").exists());
-}
-
-#[test]
 fn snapshot_by_every_reader_and_thread_count_is_the_same() {
     let env = TestEnv::new();
     tree::everything(&env, "tree");
