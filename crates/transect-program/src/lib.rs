@@ -22,10 +22,12 @@ pub mod status_line;
 pub mod stream;
 pub mod user_dirs;
 
-/// Prepares a program of this name: its messages begin with the name, panics print as errors do, and
-/// Windows shows placeholders of files as what they are.
+/// Prepares a program of this name: its messages begin with the name, panics print as errors do,
+/// Windows shows placeholders of files as what they are, programs are looked up by absolute paths only.
+/// Called first in `main`, before there is another thread.
 pub fn start(name: &'static str) {
     output::set_program(name);
     output::install_panic_hook();
     transect_sys::host::expose_placeholders();
+    transect_sys::host::drop_relative_search_paths();
 }

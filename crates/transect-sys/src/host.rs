@@ -31,6 +31,40 @@ pub fn raise_handle_limit() {
     crate::linux::raise_open_file_limit();
 }
 
+/// Removes from `PATH` what is not absolute. Such entries, and empty ones, which mean the current directory, let the
+/// owner of a directory choose the programs that other users run in it.
+///
+/// For programs, not for libraries: it changes the whole process, and children inherit it. On Unix it has an effect
+/// only in the first thread, and belongs at the start of `main`: no other thread may read the environment meanwhile.
+pub fn drop_relative_search_paths() {
+    let Some(path) = std::env::var_os("PATH") else { return };
+    let Some(absolute) = absolute_entries(&path) else { return };
+    #[cfg(target_os = "linux")]
+    // SAFETY: both only return a number.
+    if unsafe { libc::gettid() != libc::getpid() } {
+        return;
+    }
+    // SAFETY: this is the first thread, and the caller has not started another one; without such a thread, and on
+    // Windows always, the environment may be changed.
+    unsafe {
+        // An empty search path means the current directory, too; the default of the system is used without one.
+        match absolute.is_empty() {
+            true => std::env::remove_var("PATH"),
+            false => std::env::set_var("PATH", absolute),
+        }
+    }
+}
+
+/// Returns the absolute entries of a search path; `None` if it has no others.
+fn absolute_entries(path: &std::ffi::OsStr) -> Option<OsString> {
+    let is_absolute = |entry: &PathBuf| entry.is_absolute();
+    if std::env::split_paths(path).all(|entry| is_absolute(&entry)) {
+        return None;
+    }
+    // Entries that were split at separators contain none, except quoted ones of Windows.
+    Some(std::env::join_paths(std::env::split_paths(path).filter(is_absolute)).unwrap_or_default())
+}
+
 /// Makes the system report placeholders of cloud files as such, where it would disguise them.
 ///
 /// For programs, not for libraries: it changes the whole process.

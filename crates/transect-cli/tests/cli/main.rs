@@ -44,6 +44,7 @@ mod map_changes;
 mod map_served;
 mod messages;
 mod page;
+mod planted;
 mod query;
 mod scan;
 mod series;

@@ -1,15 +1,18 @@
 //! Unix.
 
 use std::io;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio::stdin;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-/// Returns the command that starts the user's shell.
+/// Returns the command that starts the user's shell. A relative path would be looked up in the directory that the
+/// shell starts in, whose owner may be another user.
 pub(crate) fn shell_command() -> Command {
-    Command::new(std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into()))
+    let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
+    Command::new(shell.unwrap_or_else(|| "/bin/sh".into()))
 }
 
 /// Suspends the process group until the shell continues it (`fg`).

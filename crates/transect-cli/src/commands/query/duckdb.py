@@ -1,5 +1,13 @@
 # Runs a statement with the module duckdb, and prints its rows as the program duckdb does.
-import csv, json, os, sys
+import csv, json, os, site, sys
+
+# The interpreter runs isolated, and so without two places where a user may have installed the module. Relative paths
+# stay out: the owner of the current directory must not choose what runs.
+path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+sys.path[:0] = [folder for folder in path if os.path.isabs(folder)]
+user = site.getusersitepackages()
+if sys.prefix == sys.base_prefix and not os.environ.get("PYTHONNOUSERSITE") and os.path.isabs(user):
+    site.addsitedir(user)
 
 try:
     import duckdb

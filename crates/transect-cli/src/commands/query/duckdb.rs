@@ -106,7 +106,8 @@ fn run_module(
     cancel: &Cancel,
 ) -> Result<Ended, CliError> {
     let mut command = Command::new(PYTHON);
-    command.args(["-c", SCRIPT]);
+    // Isolated: without the current directory, which `-c` puts first in the module search path.
+    command.args(["-I", "-c", SCRIPT]);
     let form = match form {
         Form::Table => "table",
         Form::Json => "json",
