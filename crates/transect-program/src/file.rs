@@ -1,11 +1,12 @@
 //! Writes output files atomically.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use transect::FileType;
+use transect_sys::check_output_path;
 use transect_sys::file::attributes_at;
+use transect_sys::input::open_sink;
 use transect_transform::publish::put_with;
 
 use crate::exit::CliError;
@@ -24,20 +25,22 @@ pub fn write(
     if file.as_os_str() == "-" {
         return Ok(write_buffered(stream::stdout(), write)?);
     }
+    check_output_path(file).map_err(|error| cannot_write(file, &error))?;
     // Checked once: a file mistaken for a device would be overwritten in place.
     if attributes_at(file).is_ok_and(|there| there.file_type() != FileType::File) {
         // Devices, pipes and terminals are written to; opening a directory fails. A regular file
         // that appeared meanwhile is not truncated.
-        let there = File::options().write(true).open(file);
-        let written = there.and_then(|there| write_buffered(Stream::new(there), write));
-        return written.map_err(|error| {
-            let (file, reason) = (file.display(), transect::reason(&error));
-            CliError::File(format!("cannot write '{file}': {reason}"))
-        });
+        let written = open_sink(file).and_then(|there| write_buffered(Stream::new(there), write));
+        return written.map_err(|error| cannot_write(file, &error));
     }
     let published = put_with(file, write)?;
     report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(())
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> CliError {
+    let (file, reason) = (file.display(), transect::reason(error));
+    CliError::File(format!("cannot write '{file}': {reason}"))
 }
 
 fn write_buffered(

@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use transect_sys::check_output_path;
 use transect_transform::steps::{STEPS, StepInfo};
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
@@ -163,7 +164,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
     if let Some(dir) = &args.output {
-        std::fs::create_dir_all(dir).map_err(|error| {
+        check_output_path(dir).and_then(|()| std::fs::create_dir_all(dir)).map_err(|error| {
             let (dir, reason) = (dir.display(), transect::reason(&error));
             CliError::File(format!("cannot create '{dir}': {reason}"))
         })?;

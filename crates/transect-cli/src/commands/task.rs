@@ -6,6 +6,8 @@ use std::path::Path;
 
 use transect::ScanOptions;
 use transect_snapshot::tasks::{Task, TaskError, TaskOptions};
+use transect_sys::check_output_path;
+use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
 use crate::commands::snapshot::absolute;
@@ -66,7 +68,7 @@ fn read(input: &Path) -> Result<Task, CliError> {
     let mut text = Vec::new();
     let read = match input.as_os_str() == "-" {
         true => io::stdin().lock().take(MAX_TASK).read_to_end(&mut text),
-        false => fs::File::open(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text)),
+        false => open_stream(input).and_then(|file| file.take(MAX_TASK).read_to_end(&mut text)),
     };
     read.map_err(|error| {
         CliError::Usage(format!("cannot read '{}': {}", input.display(), transect::reason(&error)))
@@ -76,7 +78,7 @@ fn read(input: &Path) -> Result<Task, CliError> {
 }
 
 fn make_folder(folder: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(folder).map_err(|error| {
+    check_output_path(folder).and_then(|()| fs::create_dir_all(folder)).map_err(|error| {
         let (folder, reason) = (folder.display(), transect::reason(&error));
         CliError::Usage(format!("cannot create '{folder}': {reason}"))
     })

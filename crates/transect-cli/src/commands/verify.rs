@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
+use transect_sys::input::open_stream;
 use transect_transform::manifest::{self, Line};
 use transect_transform::pass::PassOptions;
 use transect_transform::{Error, verify};
@@ -130,7 +131,7 @@ fn open(manifest: &Path) -> Result<Box<dyn BufRead>, CliError> {
     if manifest.as_os_str() == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
-    match std::fs::File::open(manifest) {
+    match open_stream(manifest) {
         Ok(file) => Ok(Box::new(BufReader::new(file))),
         Err(error) => Err(unreadable(manifest, &transect::reason(&error))),
     }

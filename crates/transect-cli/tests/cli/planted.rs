@@ -1,9 +1,12 @@
-//! What other users can plant where a command runs: programs and modules.
+//! What other users can plant where a command runs: programs and modules, files that never end, and links.
 
 use std::fs;
+use std::os::unix::fs::{lchown, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::harness::TestEnv;
+use crate::harness::{Output, TestEnv, skip};
+use crate::tree::mkfifo;
 
 /// Plants programs and modules in the working directory; each that runs leaves a file `ran-NAME`.
 fn plant(env: &TestEnv) {
@@ -72,5 +75,235 @@ fn planted_modules_do_not_hide_module_of_the_user_is_found() {
         let query = r#""$TRANSECT" query 'SELECT 1' a.parquet"#;
         let answer = env.sh(&format!("export HOME='{home}' PYTHONPATH='{home}/modules'; {query}"));
         assert_eq!(answer.exits(0).stdout_text().trim_end(), format!("from {folder}"));
+    }
+}
+
+/// A kind of file that is not a regular one.
+type Kind = (char, fn(&TestEnv, &Path));
+
+const KINDS: [Kind; 6] = [
+    ('p', |env, at| mkfifo(env, at)),
+    ('s', |_, at| drop(UnixListener::bind(at).expect("a socket"))),
+    ('c', |_, at| symlink("/dev/zero", at).expect("a link")),
+    // A device without a driver: nothing is written to it.
+    ('b', |env, at| drop(env.sh(&format!("mknod '{}' b 240 0", at.display())))),
+    ('d', |_, at| fs::create_dir(at).expect("a directory")),
+    ('l', |_, at| symlink("nowhere", at).expect("a link")),
+];
+
+/// Commands for which `planted` is such a file. Each fails and names it, except for the kinds in the second column.
+/// `all`: commands that show, count or skip files of every kind.
+const CASES: &[(&str, &str)] = &[
+    // Trees.
+    ("$T scan planted", "all"),
+    ("$T usage planted", "all"),
+    ("$T list planted", "all"),
+    ("$T list --reader portable planted", "all"),
+    ("$T map --html o.html planted", "all"),
+    ("$T snapshot planted -o o.parquet", "all"),
+    ("$T snapshot --memory 96M planted -o o.parquet", "all"),
+    ("$T duplicates planted", "all"),
+    ("$T duplicates tree --prefer planted", "all"),
+    ("$T doctor planted", "all"),
+    ("$T attributes planted", "all"),
+    ("$T cache status planted", "all"),
+    ("$T cache drop planted", "all"),
+    ("$T keep planted", "all"),
+    ("$T changes planted", "all"),
+    ("$T history planted", "all"),
+    ("$T find --in planted x", "all"),
+    ("$T diff planted tree", "all"),
+    ("$T diff tree planted", "all"),
+    ("$T task --first planted", "all"),
+    ("$T transform blake3 planted", "all"),
+    ("$T transform trim planted --check", "all"),
+    ("mv planted tree/.gitignore; $T list --gitignore tree", "all"),
+    // Snapshots, parts, exports, lists.
+    ("$T snapshot --since planted tree -o o.parquet", ""),
+    ("$T query --print 'SELECT 1' planted", ""),
+    ("$T commit planted -o o.parquet", ""),
+    ("mv planted parts/part-planted.parquet; $T commit parts -o o.parquet", ""),
+    ("$T task --in planted --out o", ""),
+    ("$T usage --import-ncdu planted", ""),
+    ("$T attributes --from planted", ""),
+    ("$T verify planted", ""),
+    ("sed 's/file/planted/' list >l; $T verify l", ""),
+    // Files.
+    ("$T transform trim file -i --journal planted", ""),
+    // Outputs. Devices are written to.
+    ("$T snapshot tree -o planted", "c"),
+    ("$T map --html planted tree", "c"),
+    ("$T usage -o planted tree", "c"),
+    ("$T keep tree && $T history --html planted tree", "c"),
+    ("$T commit parts -o planted", "c"),
+    ("$T task --in task.json --out planted", "d"),
+    ("$T transform trim file -o planted", "d"),
+    ("$T man -o planted", "d"),
+    // The service.
+    ("$T attributes --service=planted file", "all"),
+    ("$T serve --cache --idle 1s --socket planted", "s"),
+    ("mv planted planted.lock; $T serve --cache --idle 1s --socket planted", ""),
+    // The lab.
+    ("$T lab report planted", ""),
+    ("$T lab explain planted", ""),
+    ("$T lab compare planted planted", ""),
+    ("$T lab merge planted planted", ""),
+    ("$T lab import planted", ""),
+    ("$T lab run enumerate --resume planted", ""),
+    ("$T lab run attributes --task compile-database --compile-database planted -o l", ""),
+    ("$T lab run attributes --task compile-database --dep-info planted -o l", ""),
+    ("$T lab list --contenders planted", "all"),
+    ("mkdir -p c/x; mv planted c/x/contender.toml; $T lab list --contenders c", "all"),
+    ("$T lab corpus create tiny planted", "d"),
+    ("$T lab corpus verify tiny planted", ""),
+    // The program's own files.
+    (
+        "$T keep tree; s=$(echo $XDG_DATA_HOME/transect/series/*/*); rm $s/lock; mv planted $s/lock; $T keep tree",
+        "all",
+    ),
+    (
+        "$T keep tree; f=$(echo $XDG_DATA_HOME/transect/series/*/*/*.parquet); rm $f; mv planted $f; \
+         $T changes tree; $T history tree; $T find x; $T keep tree",
+        "all",
+    ),
+];
+
+/// Runs a script, of which each program ends within a minute even on a busy machine.
+fn run(env: &TestEnv, script: &str) -> Output {
+    env.sh(&format!("T=\"timeout -k 5 60 $TRANSECT\"; {script}"))
+}
+
+/// An environment with a tree, a file and what some commands need.
+fn prepared() -> TestEnv {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.text("tree/one", "text");
+    env.text("file", "text\n");
+    let made = "$T transform blake3 file >list && \
+                $T task --first tree >task.json && $T task --in task.json --out parts";
+    let _ = run(&env, made).exits(0);
+    env
+}
+
+#[test]
+fn planted_pipes_devices_and_links_end_every_command() {
+    let mut wrong = Vec::new();
+    for (kind, plant) in KINDS {
+        for &(script, accepted) in CASES {
+            let env = prepared();
+            plant(&env, &env.path("planted"));
+            if fs::symlink_metadata(env.path("planted")).is_err() {
+                skip::<()>("planted_pipes_devices_and_links_end_every_command", "no block device");
+                break;
+            }
+            let ended = run(&env, script);
+            let code = ended.code.unwrap_or(-1);
+            let is_over = (0..=2).contains(&code);
+            let names = ["planted", "/dev/zero"].iter().any(|it| ended.stderr_text().contains(it));
+            let fails = code != 0 && names;
+            let may_succeed = accepted == "all" || accepted.contains(kind);
+            if !is_over || !may_succeed && !fails {
+                wrong.push(format!("{kind}: {script}\n{}", ended.text()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What the shell has opened is read and written as before.
+#[test]
+fn planted_checks_accept_pipes_of_the_shell() {
+    let env = prepared();
+    let _ = env.transect(["usage", "-o", "export", "tree"]).exits(0);
+    for script in [
+        "$T attributes --from <(echo file)",
+        "echo file | $T attributes --from /dev/stdin",
+        "$T attributes --from /dev/null",
+        "$T verify <(cat list)",
+        "cat list | $T verify /dev/stdin",
+        "$T verify /dev/fd/3 3<list",
+        "$T usage --import-ncdu <(cat export)",
+        "$T task --in <(cat task.json) --out again",
+        "$T usage -o /dev/null tree",
+        "$T usage -o /dev/stdout tree | grep -q transect",
+        "$T usage -o >(cat >copied) tree && until grep -q one copied; do sleep 0.01; done",
+        "mkfifo named; cat named >read & $T usage -o named tree && wait && grep -q one read",
+    ] {
+        let mut bash = env.command("bash");
+        bash.args(["-c", &format!("set -o pipefail; T=$TRANSECT; {script}")]);
+        let _ = crate::harness::Running::start(&mut bash).finish().exits(0);
+    }
+}
+
+/// Commands that write to `$P`, the path of a new or existing output.
+const OUTPUTS: &[&str] = &[
+    "$T snapshot tree -o $P",
+    "$T snapshot --memory 96M tree -o $P",
+    "$T map --html $P tree",
+    "$T usage -o $P tree",
+    "$T keep tree && $T history --html $P tree",
+    "$T commit parts -o $P",
+    "$T transform trim file --force -o $P",
+    "$T transform trim --force -o $P <file",
+    "$T transform trim file -i --journal $P",
+    "$T task --in task.json --out $P",
+    "$T man -o $P",
+    "$T lab corpus create tiny $P",
+];
+
+/// Everything in a directory, with contents.
+fn contents(env: &TestEnv, path: &str) -> String {
+    env.sh(&format!("cd {path} && find . | sort && cat victim")).exits(0).stdout_text()
+}
+
+#[test]
+fn planted_links_of_other_users_are_not_followed_by_outputs() {
+    const NOBODY: u32 = 65534;
+    let test = "planted_links_of_other_users_are_not_followed_by_outputs";
+    for &script in OUTPUTS {
+        // The end of the path, and what stands there.
+        for (path, kind) in [
+            ("shared/out", "link"),
+            ("shared/out", "new"),
+            ("shared/out/new", "directory"),
+            ("shared/out", "file"),
+        ] {
+            let env = prepared();
+            if !env.is_root() {
+                return skip(test, "needs root, to make files of another user").unwrap_or_default();
+            }
+            env.mkdir("private");
+            env.text("private/victim", "precious");
+            env.mkdir("shared");
+            env.chmod(&env.path("shared"), 0o1777);
+            let out = env.path("shared/out");
+            match kind {
+                "link" => symlink("../private/victim", &out).unwrap(),
+                "new" => symlink("../private/new", &out).unwrap(),
+                "directory" => symlink("../private", &out).unwrap(),
+                _ => fs::write(&out, "theirs").unwrap(),
+            }
+            lchown(&out, Some(NOBODY), Some(NOBODY)).unwrap();
+            let before = contents(&env, "private");
+            let ended = run(&env, &format!("P={path}; {script}"));
+            let what = format!("{kind}: {script}\n{}", ended.text());
+            assert!(matches!(ended.code, Some(1 | 2)), "{what}");
+            assert_eq!(contents(&env, "private"), before, "{what}");
+            if kind == "file" {
+                assert_eq!(fs::read_to_string(&out).unwrap(), "theirs", "{what}");
+            } else {
+                let reasons = ["belongs to another user", "--memory needs a file"];
+                let is_refused = reasons.iter().any(|it| ended.stderr_text().contains(it));
+                assert!(is_refused, "{what}");
+            }
+            // The same link of our own is followed, or at least not refused for its owner.
+            lchown(&out, Some(0), Some(0)).unwrap();
+            let own = run(&env, &format!("P={path}; {script}"));
+            assert!(
+                !own.stderr_text().contains("another user"),
+                "{kind}: {script}\n{}",
+                own.text()
+            );
+        }
     }
 }

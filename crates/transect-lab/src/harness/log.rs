@@ -5,10 +5,12 @@
 //! a killed session loses at most the current run, and can be resumed.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use transect_sys::check_output_path;
+use transect_sys::input::{open_regular_with, read_regular_text};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
@@ -385,7 +387,8 @@ impl SessionLog {
     /// # Errors
     /// The file exists, or cannot be written.
     pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
-        let file = File::options().append(true).create_new(true).open(path);
+        let file = check_output_path(path)
+            .and_then(|()| File::options().append(true).create_new(true).open(path));
         let file = file.map_err(|error| Error::File("create", path.to_owned(), error))?;
         let mut log = Self { data: SessionData::begin(spec), file, path: path.to_owned() };
         let first = serde_json::to_vec(&log.data.spec);
@@ -404,7 +407,9 @@ impl SessionLog {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (data, length) = parse(path)?;
         let failed = |error| Error::File("open", path.to_owned(), error);
-        let mut file = File::options().write(true).open(path).map_err(failed)?;
+        let opened = check_output_path(path)
+            .and_then(|()| open_regular_with(path, File::options().write(true)));
+        let mut file = opened.map_err(failed)?;
         // Cut off the line that was being written when the session was killed.
         file.set_len(length).map_err(failed)?;
         file.seek(io::SeekFrom::End(0)).map_err(failed)?;
@@ -445,10 +450,8 @@ impl SessionLog {
 
 /// Reads a session, and returns the length of its complete lines, in bytes.
 fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|mut file| file.read_to_string(&mut text))
-        .map_err(|error| Error::File("read", path.to_owned(), error))?;
+    let text =
+        read_regular_text(path).map_err(|error| Error::File("read", path.to_owned(), error))?;
     // Text after the last newline was being written when the session was killed.
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let no_session = |line: usize, why: String| {

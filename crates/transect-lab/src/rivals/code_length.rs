@@ -46,7 +46,7 @@ impl CodeLength {
     pub(super) fn add(&mut self, path: &Path) {
         let Some(syntax) = syntax_of(path) else { return };
         // A contender without readable sources cannot be built, which is reported elsewhere.
-        let Ok(text) = std::fs::read_to_string(path) else { return };
+        let Ok(text) = transect_sys::input::read_regular_text(path) else { return };
         let Self { lines, tokens } = Self::of(&text, syntax);
         self.lines += lines;
         self.tokens += tokens;

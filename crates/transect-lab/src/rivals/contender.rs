@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use transect_sys::input::{read_regular, read_regular_text};
 use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::harness::launch::{self, can_start};
@@ -172,7 +173,7 @@ impl Contender {
     }
 
     fn read(file: &Path, folder: PathBuf) -> Result<Self, String> {
-        let text = std::fs::read_to_string(file).map_err(|error| transect::reason(&error))?;
+        let text = read_regular_text(file).map_err(|error| transect::reason(&error))?;
         let mut contender: Self =
             toml::from_str(&text).map_err(|error| error.message().to_owned())?;
         if contender.run.is_empty() {
@@ -331,12 +332,12 @@ impl Contender {
     /// Returns a hash of its sources and manifest.
     fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.other_sources().for_each(|path| std::fs::read(path).ok().hash(&mut hasher));
+        self.other_sources().for_each(|path| read_regular(&path).ok().hash(&mut hasher));
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {
             for path in entries(&folder) {
                 path.hash(&mut hasher);
-                match std::fs::read(&path) {
+                match read_regular(&path) {
                     Ok(content) => content.hash(&mut hasher),
                     Err(_) => folders.push(path),
                 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use transect_sys::input::read_regular_text;
 use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::publish::put;
 use transect_transform::{Error, Operation};
@@ -38,7 +39,7 @@ impl ProfileStore {
         let Some(identity) = transect_sys::host::file_system_identity(path) else {
             return Ok(None);
         };
-        let text = match std::fs::read_to_string(self.file(&identity)) {
+        let text = match read_regular_text(&self.file(&identity)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text?,
         };

@@ -142,8 +142,13 @@ fn lock(socket: &Path) -> Result<File, Error> {
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)
         .map_err(failed)?;
-    if attributes_of(&lock).map_err(failed)?.uid() != Some(geteuid().as_raw()) {
+    let there = attributes_of(&lock).map_err(failed)?;
+    if there.uid() != Some(geteuid().as_raw()) {
         return Err(Error::LockOfOtherUser(path));
+    }
+    // Reading a pipe would wait for its writer.
+    if there.file_type() != FileType::File {
+        return Err(Error::NotALock(path));
     }
     match lock.try_lock() {
         Ok(()) => {}

@@ -25,7 +25,7 @@ pub(crate) mod words;
 use std::fs::File;
 use std::path::Path;
 
-use transect::FileType;
+use transect_sys::input::open_regular;
 
 use crate::metadata::Metadata;
 use crate::schema::Column;
@@ -54,15 +54,13 @@ impl Snapshot {
     /// # Errors
     /// The file cannot be read, is not a snapshot, or is damaged.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        Self::new(File::open(path)?)
+        Self::new(open_regular(path)?)
     }
 
     /// Returns whether a file begins or ends like a Parquet file, so that damage at one end does not make it a file of
     /// another kind. A file that cannot be read does not.
     pub fn is_likely(path: &Path) -> bool {
-        let is_file = transect_sys::file::attributes_at(path)
-            .is_ok_and(|there| there.file_type() == FileType::File);
-        is_file && File::open(path).is_ok_and(|file| footer::has_mark(&file))
+        open_regular(path).is_ok_and(|file| footer::has_mark(&file))
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) fn publish(
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<bool> {
+    transect_sys::check_output_path(&folder.join(name))?;
     // Several may write the same part at once: threads, or processes with the same id on different machines.
     let random = RandomState::new().build_hasher().finish();
     let hidden = folder.join(format!(".{name}.{random:016x}.tmp"));

@@ -1,7 +1,7 @@
 //! Where a volume is: in an image, on a device, or in a partition of one of them (`disk.img#2`).
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ use super::partitions::Partition;
 use super::source::{self, Window};
 use super::threads::Effort;
 use super::{contents, ext4, ntfs, partitions};
+use crate::input::is_disk;
 
 /// The most partitions that an error names.
 const MAX_NAMED: usize = 16;
@@ -68,16 +69,7 @@ pub fn partitions_in(path: &Path) -> Vec<PathBuf> {
 }
 
 fn open_likely(path: &Path) -> Option<File> {
-    path.metadata().is_ok_and(|it| is_disk(&it)).then(|| File::open(path).ok()).flatten()
-}
-
-/// Returns whether a file may hold a volume. Nothing else is opened: a pipe would wait for its writer.
-fn is_disk(metadata: &Metadata) -> bool {
-    #[cfg(unix)]
-    let is_device = std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type());
-    #[cfg(not(unix))]
-    let is_device = false;
-    metadata.is_file() || is_device
+    crate::input::open_disk(path).ok()
 }
 
 /// Reads the change journal of the NTFS volume in an image, on a device or in a partition of one, or the copy of a journal (of
@@ -209,7 +201,7 @@ fn check_holds<S: ReadAt + ?Sized>(
 fn refuse_mounted(volume: &File) -> io::Result<()> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let own = volume.metadata()?;
-    let is_it = |source: Metadata| match own.file_type().is_block_device() {
+    let is_it = |source: std::fs::Metadata| match own.file_type().is_block_device() {
         true => source.file_type().is_block_device() && source.rdev() == own.rdev(),
         false => (source.dev(), source.ino()) == (own.dev(), own.ino()),
     };
@@ -268,7 +260,7 @@ pub(super) fn split(path: &Path) -> Option<(PathBuf, u32)> {
         return None;
     }
     let disk = path.with_file_name(name_from_bytes(name[..at].to_vec()));
-    disk.metadata().is_ok_and(|it| is_disk(&it)).then_some((disk, number))
+    disk.metadata().is_ok_and(|it| it.is_file() || is_disk(&it)).then_some((disk, number))
 }
 
 fn path_of(disk: &Path, number: u32) -> PathBuf {

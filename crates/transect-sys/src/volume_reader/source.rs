@@ -11,7 +11,7 @@ use crate::read_at::ReadAt;
 /// # Errors
 /// The system's error.
 pub(super) fn open(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
+    let file = crate::input::open_disk(path)?;
     // Tables are read in large pieces, in which all is wanted: what the kernel would read ahead is not.
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);

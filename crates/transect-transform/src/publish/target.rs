@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use transect_sys::file::{attributes_at, query_attributes};
-use transect_sys::{Attributes, FieldMask, FileType};
+use transect_sys::{Attributes, FieldMask, FileType, check_output_path};
 
 use super::options::{Existing, ReplaceOptions};
 use crate::error::{Error, Operation, Rejection};
@@ -34,6 +34,7 @@ impl Target {
         if path.file_name().is_none() {
             return rejected(Rejection::NoName);
         }
+        check_output_path(path).map_err(Error::system(Operation::Create, path))?;
         let there = match attributes_at(path) {
             Ok(attributes) => attributes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -132,11 +133,11 @@ fn replaced_path(
     }
 }
 
-/// Resolves a link at the end of a path; returns other paths unchanged. Fails if the system does
-/// not report the type: a link taken for a file would be replaced.
+/// Resolves a link at the end of a path; returns other paths unchanged. Fails if another user may have
+/// placed the link, or if the system does not report the type: a link taken for a file would be replaced.
 pub(crate) fn resolve_link(path: &Path) -> io::Result<PathBuf> {
     match query_attributes(path, FieldMask::empty(), false)?.file_type() {
-        FileType::Symlink => path.canonicalize(),
+        FileType::Symlink => check_output_path(path).and_then(|()| path.canonicalize()),
         _ => Ok(path.to_owned()),
     }
 }

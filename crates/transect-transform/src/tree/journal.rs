@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use transect_sys::file::{attributes_at, attributes_of};
-use transect_sys::{Attributes, FileType};
+use transect_sys::{Attributes, FileType, check_output_path};
 
 use crate::chain::Chain;
 use crate::error::{Error, Operation, Rejection};
@@ -136,6 +136,7 @@ impl JobJournal {
 /// Opens a regular file for appending, or creates one.
 fn open_or_create(path: &Path) -> Result<File, Error> {
     let failed = || Error::system(Operation::Create, path);
+    check_output_path(path).map_err(failed())?;
     let is_there = match attributes_at(path) {
         // Check before opening: opening a device may have side effects, and opening a pipe blocks.
         Ok(there) => {

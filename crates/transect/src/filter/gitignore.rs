@@ -214,7 +214,7 @@ fn read_file(file: &Path, follow: bool) -> io::Result<Vec<u8>> {
     if !metadata?.is_file() {
         return Ok(text);
     }
-    std::fs::File::open(file)?.take(MAX_RULES_BYTES + 1).read_to_end(&mut text)?;
+    transect_sys::input::open_regular(file)?.take(MAX_RULES_BYTES + 1).read_to_end(&mut text)?;
     if text.len() as u64 > MAX_RULES_BYTES {
         let reason = format!("rules of more than {MAX_RULES_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));

@@ -1,12 +1,12 @@
 //! Reads the paths to query in batches: a list may be larger than memory.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::slice;
 
 use transect::Cancel;
 use transect_service::protocol::PathList;
+use transect_sys::input::open_stream;
 
 use crate::args::AttributesArgs;
 use crate::exit::CliError;
@@ -50,7 +50,7 @@ impl<'a> Input<'a> {
                 InterruptibleStdin::new(cancel),
             ))),
             Some(from) => {
-                let file = File::open(from).map_err(|error| unreadable(from, &error))?;
+                let file = open_stream(from).map_err(|error| unreadable(from, &error))?;
                 Some(Box::new(BufReader::with_capacity(BUFFER_SIZE, file)))
             }
         };

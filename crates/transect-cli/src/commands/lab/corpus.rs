@@ -9,6 +9,7 @@ use transect::Cancel;
 use transect_lab::corpora::{
     self, CORPORA, Corpus, CreateProgress, CreateReport, FileError, FileSpec,
 };
+use transect_sys::check_output_path;
 use transect_transform::publish::Existing;
 
 use super::error::{cannot, lab};
@@ -88,6 +89,7 @@ fn list(json: bool) -> Result<ExitStatus, CliError> {
 }
 
 fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
+    check_output_path(dir).map_err(cannot("create", dir))?;
     let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
         return Ok(ExitStatus::Interrupted);
     };
@@ -180,7 +182,8 @@ pub(super) fn have(
         corpora::verify(definition, &dir).map_err(lab)?;
         return Ok(Some(dir));
     }
-    std::fs::create_dir_all(folder).map_err(cannot("create", folder))?;
+    let made = check_output_path(folder).and_then(|()| std::fs::create_dir_all(folder));
+    made.map_err(cannot("create", folder))?;
     output::hint(&format!("making '{}' in '{}'", definition.name, dir.display()));
     Ok(make(definition, &dir, cancel)?.map(|_| dir))
 }

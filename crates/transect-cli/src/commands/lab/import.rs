@@ -62,7 +62,7 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
-    let bytes = std::fs::read(file).map_err(cannot("read", file))?;
+    let bytes = transect_sys::input::read_regular(file).map_err(cannot("read", file))?;
     // Bytes that are not UTF-8 become an error with their line number.
     listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| about(file, &error))
 }

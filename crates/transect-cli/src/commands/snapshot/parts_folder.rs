@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use transect_sys::input::open_regular;
+
 use crate::exit::CliError;
 
 /// The prefix of the folder's name.
@@ -94,7 +96,7 @@ fn remove_abandoned(beside: &Path) {
             continue;
         }
         let path = entry.path();
-        let _ = match File::open(path.join(LOCK)) {
+        let _ = match open_regular(&path.join(LOCK)) {
             Ok(lock) if lock.try_lock().is_ok() => fs::remove_dir_all(path),
             Ok(_) => Ok(()),
             // A process that has not made the file yet makes another folder. The file is the first one in a folder: if others

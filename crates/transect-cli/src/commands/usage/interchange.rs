@@ -1,12 +1,12 @@
 //! Reads and writes the format of ncdu.
 
-use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
+use transect_sys::input::open_stream;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::output;
@@ -18,7 +18,7 @@ const BUFFER_SIZE: usize = 64 * 1024;
 pub(super) fn import(file: &Path, columns: FieldMask) -> Result<Table, CliError> {
     let table = match file.as_os_str() == "-" {
         true => ncdu::read(io::stdin().lock(), columns),
-        false => File::open(file)
+        false => open_stream(file)
             .map_err(ncdu::Error::Read)
             .and_then(|there| ncdu::read(BufReader::with_capacity(BUFFER_SIZE, there), columns)),
     };

@@ -23,7 +23,8 @@ impl Source {
     pub fn paths(&self) -> Result<Vec<PathBuf>, String> {
         let (from, paths) = match self {
             Self::CompileDatabase(file) => {
-                let text = std::fs::read_to_string(file).map_err(|e| failed(file, &e))?;
+                let text =
+                    transect_sys::input::read_regular_text(file).map_err(|e| failed(file, &e))?;
                 (file, compile_database(&text).map_err(|why| in_file(file, &why))?)
             }
             Self::DepInfo(folder) => (folder, of_folder(folder)?),
@@ -70,7 +71,8 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut paths = Vec::new();
     for file in files {
         // Today's compilers do not write `.d` files that are not UTF-8.
-        let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
+        let text =
+            transect_sys::input::read_regular_text(&file).map_err(|error| failed(&file, &error))?;
         paths.extend(dep_info(&text).into_iter().map(|path| here.join(path)));
     }
     Ok(paths)

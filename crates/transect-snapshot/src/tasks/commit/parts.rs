@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use transect::SkipReason;
 use transect_sys::ReadAt;
+use transect_sys::input::open_regular;
 
 use crate::read::Snapshot;
 use crate::schema::Column;
@@ -147,7 +148,7 @@ impl PartFile {
     pub(super) fn keep_open(&self) {
         let mut kept = self.kept();
         if kept.is_none() {
-            *kept = File::open(&self.path).ok();
+            *kept = open_regular(&self.path).ok();
         }
     }
 
@@ -162,7 +163,7 @@ impl PartFile {
     fn with<T>(&self, read: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
         match &*self.kept() {
             Some(file) => read(file),
-            None => read(&File::open(&self.path)?),
+            None => read(&open_regular(&self.path)?),
         }
     }
 }
