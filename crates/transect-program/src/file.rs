@@ -7,7 +7,7 @@ use transect::FileType;
 use transect_sys::check_output_path;
 use transect_sys::file::attributes_at;
 use transect_sys::input::open_sink;
-use transect_transform::publish::put_with;
+use transect_transform::publish::{put_private_with, put_with};
 
 use crate::exit::CliError;
 use crate::output::report_lost_metadata;
@@ -34,6 +34,19 @@ pub fn write(
         return written.map_err(|error| cannot_write(file, &error));
     }
     let published = put_with(file, write)?;
+    report_lost_metadata(&published.path, &published.lost_metadata);
+    Ok(())
+}
+
+/// Writes a new file of the program's own, which only its owner can read.
+///
+/// # Errors
+/// `write` fails, or the file cannot be created.
+pub fn write_private(
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let published = put_private_with(file, write)?;
     report_lost_metadata(&published.path, &published.lost_metadata);
     Ok(())
 }

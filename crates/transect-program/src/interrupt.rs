@@ -52,6 +52,17 @@ fn set_on_signal(_: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
+/// Turns the signal at the limit on file sizes (`ulimit -f`) into an error of the write (`EFBIG`): it would end the
+/// program and leave temporary files. A handler, as commands that the program starts would inherit that it is ignored.
+///
+/// # Errors
+/// The signal handler cannot be installed.
+pub(crate) fn survive_file_size_limit() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    Ok(())
+}
+
 /// Standard input that Ctrl-C interrupts even while no data arrives: the standard library restarts a
 /// blocked read after a signal.
 pub struct InterruptibleStdin<'a> {

@@ -23,11 +23,13 @@ pub mod stream;
 pub mod user_dirs;
 
 /// Prepares a program of this name: its messages begin with the name, panics print as errors do,
-/// Windows shows placeholders of files as what they are, programs are looked up by absolute paths only.
-/// Called first in `main`, before there is another thread.
+/// Windows shows placeholders of files as what they are, programs are looked up by absolute paths only,
+/// and the limit on file sizes is an error. Called first in `main`, before there is another thread.
 pub fn start(name: &'static str) {
     output::set_program(name);
     output::install_panic_hook();
     transect_sys::host::expose_placeholders();
     transect_sys::host::drop_relative_search_paths();
+    // Without a handler, the limit ends the program, as it ends others.
+    let _ = interrupt::survive_file_size_limit();
 }

@@ -43,6 +43,8 @@ impl Series {
         };
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
         let lock = options.open(&path).map_err(|error| failed(&error))?;
         match lock.try_lock() {
             Ok(()) => Ok(SeriesWriter { series: self, _lock: lock }),
@@ -108,7 +110,7 @@ impl SeriesWriter<'_> {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf, CliError> {
         let path = self.series.path_for(taken);
-        output::file::write(&path, write)?;
+        output::file::write_private(&path, write)?;
         Ok(path)
     }
 

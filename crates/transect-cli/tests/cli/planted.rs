@@ -1,7 +1,7 @@
 //! What other users can plant where a command runs: programs and modules, files that never end, and links.
 
 use std::fs;
-use std::os::unix::fs::{lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -306,4 +306,46 @@ fn planted_links_of_other_users_are_not_followed_by_outputs() {
             );
         }
     }
+}
+
+#[test]
+fn planted_umask_does_not_open_kept_snapshots() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let _ = env.sh("umask 0; \"$TRANSECT\" keep tree").exits(0);
+    let files = env.sh("find $XDG_DATA_HOME/transect/series").exits(0).stdout_text();
+    assert!(files.lines().count() >= 4, "{files}");
+    for file in files.lines() {
+        let mode = fs::metadata(file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{file}: {mode:o}");
+    }
+}
+
+#[test]
+fn planted_file_size_limit_leaves_no_temporary_file() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    for number in 0..2000 {
+        fs::write(env.path(format!("tree/a file with a long name {number}")), "").unwrap();
+    }
+    env.write("data", 1 << 20);
+    let before = env.sh("ls -A").stdout_text();
+    for script in [
+        "snapshot tree -o out",
+        "snapshot --memory 96M tree -o out",
+        "map --html out tree",
+        "usage -o out tree",
+        "transform copy data -o out",
+    ] {
+        let ended = env.sh(&format!("ulimit -f 8; \"$TRANSECT\" {script}"));
+        assert!(matches!(ended.code, Some(1 | 2)), "{}", ended.text());
+        assert!(ended.stderr_text().contains("File too large"), "{}", ended.text());
+        assert_eq!(env.sh("ls -A").stdout_text(), before, "{script}");
+    }
+    // What it starts has the default again.
+    let ended = env.sh(
+        "ulimit -f 8; \"$TRANSECT\" list tree -g '* 7' -x sh -c 'head -c 99999 /dev/zero >big'",
+    );
+    assert!(env.path("big").metadata().unwrap().size() <= 8192, "{}", ended.text());
+    assert!(env.sh("ls -A").stdout_text().contains("big"));
 }

@@ -178,6 +178,7 @@ impl Replacement {
     /// owner has access until the permissions are copied.
     fn initial_mode(&self) -> u32 {
         match &self.input {
+            _ if self.options.private => 0o600,
             Some(input) if !self.target.exists() => {
                 input.mode().map_or(0o666, |mode| u32::from(mode) & 0o777)
             }
@@ -376,11 +377,31 @@ pub fn put_with(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PublishReport, Error> {
+    put_as(target, false, write)
+}
+
+/// Does what [`put_with`] does; only the owner of a new file can read it, whatever the umask.
+///
+/// # Errors
+/// The errors of [`put_with`].
+pub fn put_private_with(
+    target: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<PublishReport, Error> {
+    put_as(target, true, write)
+}
+
+fn put_as(
+    target: &Path,
+    private: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<PublishReport, Error> {
     let options = ReplaceOptions {
         existing: Existing::Replace,
         break_links: true,
         durability: Durability::File,
         keep_times: false,
+        private,
     };
     let mut out = Replacement::begin(target, None, options)?;
     let mut buffer = BufWriter::with_capacity(BUFFER, &mut out);

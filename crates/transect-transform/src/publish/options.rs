@@ -37,6 +37,8 @@ pub struct ReplaceOptions {
     pub durability: Durability,
     /// Give the result the times of the input.
     pub keep_times: bool,
+    /// Let only the owner use a new file, whatever the permissions of the input and the umask.
+    pub private: bool,
 }
 
 /// Each method sets the field of the same name.
@@ -56,6 +58,12 @@ impl ReplaceOptions {
     /// Sets the data that must be on the device at the end.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Sets whether only the owner can use a new file.
+    pub fn private(mut self, private: bool) -> Self {
+        self.private = private;
         self
     }
 
