@@ -55,7 +55,7 @@ impl Action {
 /// another file is removed or replaced: the last copy is never removed.
 ///
 /// A link or a clone is made under a temporary name and then renamed. A killed process leaves at
-/// most that name behind.
+/// most that name behind, which searches pass over.
 ///
 /// # Errors
 /// [`RemovalError`]: nothing has been done then.

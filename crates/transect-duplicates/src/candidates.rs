@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use transect::FileType;
 use transect::table::{Row, Table};
 use transect_sys::FileId;
+use transect_transform::publish::is_temporary;
 
 /// A file that may have a copy.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(crate) fn candidates(table: &Table, below: Option<Row>, min_size: u64) -> Ve
     let mut files: Vec<(Row, u32, u64)> = Vec::new();
     for (order, row) in rows.enumerate() {
         if table.file_type(row) == FileType::File
+            // Written by a running process, or left behind by a killed one, which another run removes.
+            && !is_temporary(table.name(row))
             && let Some(size) = table.size(row).filter(|&size| size >= min_size)
         {
             *names_of_size.entry(size).or_default() += 1;

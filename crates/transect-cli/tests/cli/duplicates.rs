@@ -280,3 +280,29 @@ fn duplicates_killed_leaves_every_file_complete() {
     assert_eq!(complete, FILES);
     assert_eq!(inode(&env, "tree/file000"), first);
 }
+
+#[test]
+fn duplicates_name_of_killed_run_removed_and_never_kept() {
+    let env = TestEnv::new();
+    // A name that a killed process made.
+    let (running, input) = crate::transform::half_written(&env);
+    running.signal(Signal::KILL);
+    let _ = running.finish();
+    drop(input);
+    let left = env.sh("ls -A | grep transect$").exits(0).stdout_text();
+    for (action, makes) in [("--link", "ln"), ("--remove", "cp")] {
+        let (a, b) = (format!("{makes}/a"), format!("{makes}/b"));
+        let left = format!("{makes}/{}", left.trim_end());
+        env.mkdir(makes);
+        [&a, &b].into_iter().for_each(|name| env.text(name, "the same content"));
+        let _ = env.sh(&format!("{makes} {a} {left}")).exits(0);
+        let arguments = ["duplicates", action, "--keep", "first", "--yes", makes];
+        // The name sorts first, and would be the one that is kept.
+        let done = env.transect(arguments).exits(0);
+        let note = "removed 1 temporary file of killed runs";
+        assert!(done.stderr_text().contains(note), "{}", done.text());
+        assert!(!env.path(&left).exists());
+        assert_eq!(fs::read_to_string(env.path(&a)).unwrap(), "the same content");
+        assert_eq!(env.path(&b).exists(), action == "--link");
+    }
+}

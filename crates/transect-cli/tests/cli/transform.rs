@@ -425,7 +425,7 @@ fn transform_steps_listed() {
 }
 
 /// Starts to write from a pipe into `target`, and returns when the temporary file exists.
-fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
+pub(crate) fn half_written(env: &TestEnv) -> (Running, std::process::ChildStdin) {
     env.text("target", "old");
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     command.args(["transform", "case=upper", "-o", "target", "--force"]).stdin(Stdio::piped());

@@ -1,10 +1,12 @@
 //! Removes, links or clones the copies, after asking.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use transect::Cancel;
+use transect::{Cancel, FileType};
 use transect_duplicates::{Action, ActionReport, apply};
+use transect_transform::publish::{is_temporary, remove_abandoned};
 
 use super::found::Found;
 use crate::args::DuplicatesArgs;
@@ -93,7 +95,24 @@ pub(super) fn run(
     drop(status);
     let done = done.map_err(|error| CliError::File(error.to_string()))?;
     report_kept(args, &done);
+    remove_leftovers(found);
     Ok(Some(Acted { action, done: Some(done) }))
+}
+
+/// Removes the names that killed runs left behind: links, and clones that were not finished.
+fn remove_leftovers(found: &Found) {
+    let table = &found.table;
+    let rows = table.roots().flat_map(|root| table.subtree(root));
+    let leftovers: Vec<PathBuf> = rows
+        .filter(|&row| table.file_type(row) == FileType::File && is_temporary(table.name(row)))
+        .map(|row| table.path(row))
+        .collect();
+    let cleanup = remove_abandoned(&leftovers);
+    cleanup.errors.iter().for_each(output::error);
+    if cleanup.removed > 0 {
+        let files = counted(cleanup.removed as u64, "temporary file", "temporary files");
+        output::note(&format!("removed {files} of killed runs"));
+    }
 }
 
 fn report_kept(args: &DuplicatesArgs, done: &ActionReport) {
