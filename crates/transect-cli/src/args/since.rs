@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::one_of;
 
-/// How commands that keep series read their tree again.
+// How commands that keep series read their tree again. A doc comment would replace the headline of the command.
 #[derive(Debug, Args)]
 pub(crate) struct RescanArgs {
     /// List only directories that changed since the last kept snapshot; of the others query LEVEL: `attributes`, or

@@ -32,7 +32,7 @@ pub(crate) const COMMANDS: [&str; 25] = [
 ];
 
 /// The commands of the page cache, and of the service.
-const OF_GROUPS: [[&str; 2]; 6] = [
+pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
     ["cache", "status"],
     ["cache", "drop"],
     ["service", "freeze"],
@@ -42,7 +42,7 @@ const OF_GROUPS: [[&str; 2]; 6] = [
 ];
 
 /// The commands of the lab.
-const OF_THE_LAB: [&str; 13] = [
+pub(crate) const OF_THE_LAB: [&str; 13] = [
     "list",
     "run",
     "run enumerate",
@@ -134,4 +134,59 @@ fn version_is_that_of_package() {
         let version = env.transect([flag]).exits(0).quiet().stdout_text();
         assert_eq!(version, concat!("transect ", env!("CARGO_PKG_VERSION"), "\n"));
     }
+}
+
+/// Returns the commands of a group and their lines in its list of commands, without `help`.
+fn listed(env: &TestEnv, group: &[String]) -> Vec<(String, String)> {
+    let help = env.transect(group.iter().map(String::as_str).chain(["--help"])).exits(0);
+    let help = help.stdout_text();
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    for line in list.take_while(|line| !line.is_empty()) {
+        let text = line.trim_start();
+        match commands.last_mut() {
+            // The rest of a long line.
+            Some((_, headline)) if line.len() - text.len() > 2 => *headline += &format!(" {text}"),
+            _ => {
+                let (name, headline) = text.split_once(' ').expect("a name and a line");
+                commands.push((name.to_owned(), headline.trim_start().to_owned()));
+            }
+        }
+    }
+    commands.retain(|(name, _)| name != "help");
+    commands
+}
+
+/// The doc comment of a flattened struct of arguments once replaced the headlines of three commands.
+#[test]
+fn headline_of_command_same_in_help_man_page_and_completions() {
+    let env = TestEnv::new();
+    let fish = env.transect(["completions", "fish"]).exits(0).quiet().stdout_text();
+    let (mut groups, mut met) = (vec![Vec::new()], 0);
+    while let Some(group) = groups.pop() {
+        for (name, headline) in listed(&env, &group) {
+            let command = [group.clone(), vec![name.clone()]].concat();
+            for flag in ["-h", "--help"] {
+                let args = command.iter().map(String::as_str).chain([flag]);
+                let help = env.transect(args).exits(0).quiet().stdout_text();
+                let first: Vec<&str> = help.lines().take_while(|line| !line.is_empty()).collect();
+                assert_eq!(first.join(" "), headline, "{command:?} {flag}");
+            }
+            let args = ["man"].into_iter().chain(command.iter().map(String::as_str));
+            let page = env.transect(args).exits(0).quiet().stdout_text().replace("\\-", "-");
+            let named = format!("\ntransect-{} - {headline}\n", command.join("-"));
+            assert!(page.contains(&named), "man {command:?}: no {named:?} in\n{page}");
+            let completed = format!(" -a \"{name}\" -d '{headline}'");
+            let begins = "complete -c transect -n \"__fish_transect_needs_command\"";
+            let is_meant = |line: &str| match group.is_empty() {
+                true => line.starts_with(begins) && line.contains(&format!(" -a \"{name}\" ")),
+                false => line.ends_with(&completed),
+            };
+            let line = fish.lines().find(|line| is_meant(line)).unwrap_or_default();
+            assert!(line.ends_with(&completed), "fish {command:?}: {line}");
+            met += 1;
+            groups.push(command);
+        }
+    }
+    assert!(met > COMMANDS.len(), "{met}");
 }
