@@ -1,6 +1,7 @@
 //! Prints results, and messages on standard error.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
@@ -60,6 +61,23 @@ pub fn print(text: AutoStream<Vec<u8>>) -> io::Result<()> {
     stream::stdout().write_all(&text.into_inner())
 }
 
+/// Writes text for people to standard output in one piece; on a terminal, lines that end between words.
+///
+/// # Errors
+/// Standard output cannot be written to.
+pub fn print_wrapped(text: AutoStream<Vec<u8>>) -> io::Result<()> {
+    let text = text.into_inner();
+    stream::stdout().write_all(wrapped(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// Returns text for people; on a terminal, with lines that end between words.
+pub fn wrapped(text: &str) -> Cow<'_, str> {
+    match terminal_width().filter(|&width| width > 0) {
+        Some(width) => Cow::Owned(wrap_lines(text, width)),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Writes one JSON object and a newline.
 pub fn write_json(out: &mut impl Write, object: &impl Serialize) -> io::Result<()> {
     json::write(out, object)?;
@@ -111,8 +129,9 @@ pub fn print_clap_error(instead: &clap::Error) -> u8 {
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
     let shown = instead.render().ansi().to_string();
-    // `clap` wraps the help, but not errors.
-    let width = stderr_width().filter(|&width| is_wrong && width > 0);
+    // `clap` wraps the help, but neither errors nor the line of usage.
+    let width = if is_wrong { stderr_width() } else { terminal_width() };
+    let width = width.filter(|&width| width > 0);
     let shown = width.map_or(shown.clone(), |width| wrap_lines(&shown, width));
     let _ = write!(text, "{shown}");
     let text = text.into_inner();

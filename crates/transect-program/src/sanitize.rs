@@ -41,8 +41,8 @@ impl Styles {
         match self {
             Self::No => false,
             Self::Ours => parameters.split(|&byte| byte == b';').all(|parameter| {
-                // Reset, bold, dim, underlined; red, green, yellow.
-                matches!(parameter, b"" | b"0" | b"1" | b"2" | b"4" | b"31" | b"32" | b"33")
+                // Reset, bold, dim, underlined; red, green, yellow, cyan.
+                matches!(parameter, b"" | b"0" | b"1" | b"2" | b"4" | b"31" | b"32" | b"33" | b"36")
             }),
             Self::Foreground => selects_foreground(parameters),
             Self::Any => true,
@@ -260,7 +260,6 @@ mod tests {
 
     #[test]
     fn sanitizer_own_styles_pass() {
-        let ours = [style::BOLD, style::DIM, style::ERROR, style::GOOD, style::WARN];
         let of_clap = clap::builder::Styles::styled();
         let of_clap = [
             of_clap.get_header(),
@@ -273,7 +272,7 @@ mod tests {
             of_clap.get_context(),
             of_clap.get_context_value(),
         ];
-        for style in ours.iter().chain(of_clap) {
+        for style in style::ALL.iter().chain(of_clap) {
             let text = format!("{style}text{style:#}");
             assert_eq!(shown([text.as_bytes()], Styles::Ours), text);
         }

@@ -1,8 +1,14 @@
 //! Styles of text on a terminal: one for each meaning.
 
+#[expect(clippy::disallowed_types, reason = "the one place that defines styles")]
 use anstyle::AnsiColor;
 pub use anstyle::Style;
 
+/// All of them. The program's last step before a terminal passes these, and escapes others.
+pub const ALL: [Style; 6] = [BAR, BOLD, DIM, ERROR, GOOD, WARN];
+
+/// Bars.
+pub const BAR: Style = AnsiColor::Cyan.on_default();
 /// Headings and names.
 pub const BOLD: Style = Style::new().bold();
 /// Details.

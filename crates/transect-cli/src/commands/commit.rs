@@ -120,5 +120,5 @@ fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {
     let entries = counted(entries, "entry", "entries");
     let file = quote::for_terminal(args.output.as_os_str());
     let text = format!("stored {entries} of {parts} in '{file}': {}\n", bytes(size));
-    stream::stdout().write_all(text.as_bytes())
+    stream::stdout().write_all(output::wrapped(&text).as_bytes())
 }

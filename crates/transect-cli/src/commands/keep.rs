@@ -199,7 +199,7 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     for path in &thinning.superfluous {
         let _ = writeln!(text, "{verb} '{}'", quoted(path));
     }
-    stream::stdout().write_all(text.as_bytes())?;
+    stream::stdout().write_all(output::wrapped(&text).as_bytes())?;
     Ok(end)
 }
 

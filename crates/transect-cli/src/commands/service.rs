@@ -32,11 +32,12 @@ pub(crate) fn connect(socket: Option<&Path>) -> Result<Client, CliError> {
         Some(socket) => Cow::Borrowed(socket),
         None => Cow::Owned(user_dirs::service_socket()?),
     };
-    Ok(Client::connect(&socket).inspect_err(|error| {
-        if matches!(error, Error::NotRunning(..)) {
-            output::hint("start one with `transect serve --cache`");
+    Client::connect(&socket).map_err(|error| match error {
+        Error::NotRunning(..) => {
+            CliError::File(format!("{error}; start one with `transect serve --cache`"))
         }
-    })?)
+        error => error.into(),
+    })
 }
 
 /// Returns an absolute path for the service, whose current directory differs. An empty path stays
@@ -89,6 +90,7 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
             counters: Counters(&stats),
         };
         output::write_json(&mut text, &report)?;
+        Ok(output::print(text)?)
     } else {
         writeln!(text, "process {}, level {}", info.process, info.level)?;
         for root in &info.roots {
@@ -96,8 +98,8 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
             writeln!(text, "root {}", quote::for_terminal(&root))?;
         }
         write_counters(&mut text, &stats)?;
+        Ok(output::print_wrapped(text)?)
     }
-    Ok(output::print(text)?)
 }
 
 /// What each counter of the service counts.

@@ -14,8 +14,8 @@ use transect::table::TableBuilder;
 use transect::{Diagnostics, FieldMask};
 pub(crate) use transect_program::output::*;
 pub(crate) use transect_program::{file, stream};
-pub(crate) use transect_text::style::{BOLD, DIM, ERROR, GOOD, WARN};
-pub(crate) use transect_text::wrap::wrap;
+pub(crate) use transect_text::style::{BAR, BOLD, DIM, ERROR, GOOD, WARN};
+pub(crate) use transect_text::wrap::{wrap, wrap_lines};
 pub(crate) use transect_text::{quote, units};
 
 /// The errors shown without `--errors`.

@@ -12,7 +12,8 @@ pub(crate) fn age(second: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let seconds = now.saturating_sub(second);
     match seconds {
-        0..3600 => counted(seconds / 60, "minute", "minutes"),
+        0..60 => "less than a minute".to_owned(),
+        60..3600 => counted(seconds / 60, "minute", "minutes"),
         3600..86_400 => counted(seconds / 3600, "hour", "hours"),
         _ => counted(seconds / 86_400, "day", "days"),
     }

@@ -181,7 +181,7 @@ fn find_searches_the_nearest_series_or_all() {
     let below = in_directory("tree/src/sub", "main").exits(0);
     assert_eq!(below.stdout_text().lines().count(), 2);
     assert!(below.stderr_text().contains("from the snapshot of '"), "{}", below.text());
-    assert!(below.stderr_text().contains(" 0 minutes old (20"), "{}", below.text());
+    assert!(below.stderr_text().contains(" less than a minute old (20"), "{}", below.text());
     // Two more series, one in the other, and neither above the current directory.
     let _ = env.transect(["keep", "other", "other/inner"]).exits(0).quiet();
     let all = in_directory("/", "main").exits(0);

@@ -7,6 +7,7 @@ use transect_text::quote;
 use transect_text::style::{BOLD, DIM, WARN};
 
 use super::format::{time, verdict_style};
+use super::terminal::Screen;
 use crate::ranking::compare::{Changed, Comparison, Group, Incomparable};
 use transect_stats::Verdict;
 use transect_text::table::Table;
@@ -44,24 +45,31 @@ pub fn refusal(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Writes a comparison as text on a terminal.
+/// Writes a comparison as text on a terminal; a table wider than `width` characters becomes text. Other lines are
+/// not wrapped.
 ///
 /// # Errors
 /// `out` cannot be written to.
-pub fn write(out: &mut impl Write, comparison: &Comparison) -> std::io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    comparison: &Comparison,
+    width: Option<usize>,
+) -> std::io::Result<()> {
     for Changed { what, before, after, .. } in &comparison.changed {
         let [what, before, after] =
             [what, before, after].map(|it| quote::for_terminal(it.as_ref()));
         writeln!(out, "{WARN}changed{WARN:#}  {what}: {before} is {after} now")?;
     }
     for group in &comparison.groups {
-        write_group(out, group)?;
+        write_group(out, group, width)?;
     }
     write_alone(out, &comparison.alone)?;
-    writeln!(
-        out,
-        "\n{DIM}The sessions ran at different times, so changes of the machine affect these ratios. The \
-         ratios\nto the floor of each session show what the method alone changed.{DIM:#}"
+    writeln!(out)?;
+    let mut screen = Screen { out: &mut *out, width };
+    screen.write_wrapped(
+        DIM,
+        "The sessions ran at different times, so changes of the machine affect these ratios. The ratios to the \
+         floor of each session show what the method alone changed.",
     )
 }
 
@@ -72,7 +80,7 @@ fn write_alone(out: &mut impl Write, names: &[String]) -> std::io::Result<()> {
     })
 }
 
-fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
+fn write_group(out: &mut impl Write, group: &Group, width: Option<usize>) -> std::io::Result<()> {
     let name = quote::for_terminal(group.name.as_ref());
     let by = group.by.about();
     writeln!(out, "\n{BOLD}{name}{BOLD:#}, {}{by}", group.conditions)?;
@@ -97,7 +105,7 @@ fn write_group(out: &mut impl Write, group: &Group) -> std::io::Result<()> {
         ];
         table.add(verdict.map_or(DIM, verdict_style), cells);
     }
-    table.write(out)?;
+    Screen { out: &mut *out, width }.table(&table)?;
     write_alone(out, &group.alone)?;
     for Incomparable { cell, reason } in &group.incomparable {
         let cell = quote::for_terminal(cell.as_ref());

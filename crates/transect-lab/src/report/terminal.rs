@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM, ERROR, GOOD, Style, WARN};
 use transect_text::units::{bytes, count};
-use transect_text::wrap::wrap;
+use transect_text::wrap::{wrap, wrap_lines};
 
 use super::format::{
     calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, percent, time,
@@ -308,7 +308,8 @@ impl Screen<'_> {
             true => format!("{BOLD}{root}{BOLD:#}"),
             false => format!("{BOLD}{}{BOLD:#} in {root}", escaped(&dataset.name)),
         };
-        writeln!(self.out, "\n{title}: {}", spec.work_in(dataset))?;
+        let heading = format!("{title}: {}", spec.work_in(dataset));
+        writeln!(self.out, "\n{}", wrap_lines(&heading, self.width.unwrap_or(usize::MAX)))?;
         let file_system = dataset.file_system.kind();
         let read_ahead = dataset.file_system.read_ahead.filter(|_| spec.words().has_rates);
         let read_ahead =
@@ -352,7 +353,8 @@ impl Screen<'_> {
             let Some((first, rest)) = row.split_first() else { continue };
             let texts = rest.iter().zip(&table.titles[1..]).filter(|(text, _)| !text.is_empty());
             let texts: Vec<String> = texts.map(|(text, title)| format!("{title} {text}")).collect();
-            self.write_wrapped(Style::new(), &format!("{first}: {}", texts.join(", ")))?;
+            let colon = if texts.is_empty() { "" } else { ": " };
+            self.write_wrapped(Style::new(), &format!("{first}{colon}{}", texts.join(", ")))?;
         }
         Ok(())
     }

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &AttributesArgs) -> Result<ExitStatus, CliError> {
             rows.push(path, answer)?;
         }
         match rows.take() {
-            rows::Batch::Human(text) => output::print(text)?,
+            rows::Batch::Human(text) => output::print_wrapped(text)?,
             rows::Batch::Machine(text) => output::stream::stdout().write_all(&text)?,
         }
     }

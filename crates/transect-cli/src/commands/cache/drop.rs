@@ -35,10 +35,11 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &JsonReport::new(&done, args.files.errors))?;
+        output::print(text)?;
     } else {
         write(&mut text, &done)?;
+        output::print_wrapped(text)?;
     }
-    output::print(text)?;
     if done.files().any(|dropped| dropped.after.is_none()) {
         output::hint(
             "files with unknown sizes were dropped as well, but the system does not confirm it",
@@ -46,6 +47,12 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
     }
     Ok(end)
 }
+
+/// The columns of the numbers before a path.
+const NUMBERS: usize = 23;
+
+/// The least columns of a path beside a reason.
+const LEAST_PATH: usize = 24;
 
 fn drop_file(file: &File) -> io::Result<Dropped> {
     let before = none_if_unavailable(residency(file))?;
@@ -88,7 +95,12 @@ fn write(out: &mut impl Write, done: &Inspected<Dropped>) -> io::Result<()> {
     writeln!(out, "{BOLD}{:>10} {:>10}{BOLD:#}", "before", "after")?;
     for row in &done.rows {
         let Dropped { before, after, kept } = &row.found;
-        let path = quote::for_terminal(row.path.as_os_str());
+        // Both numbers and a reason stand beside it where there is room.
+        let room =
+            output::terminal_width().map_or(usize::MAX, |width| width.saturating_sub(NUMBERS));
+        let reason = kept.map_or(0, |kept| kept.len() + 2);
+        let room = if room >= reason + LEAST_PATH { room - reason } else { room };
+        let path = quote::shorten(quote::for_terminal(row.path.as_os_str()), room);
         let kept = kept.map_or(String::new(), |kept| format!("  {WARN}{kept}{WARN:#}"));
         writeln!(out, "{}  {path}{kept}", numbers(resident(before), resident(after)))?;
     }

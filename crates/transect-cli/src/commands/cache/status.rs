@@ -35,14 +35,13 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
     }
     let mut text = output::buffer();
     if args.json {
-        output::write_json(
-            &mut text,
-            &JsonReport::new(&done, args.min_resident as u64, args.files.errors),
-        )?;
+        let report = JsonReport::new(&done, args.min_resident as u64, args.files.errors);
+        output::write_json(&mut text, &report)?;
+        output::print(text)?;
     } else {
         write(&mut text, &done, args.min_resident as u64)?;
+        output::print_wrapped(text)?;
     }
-    output::print(text)?;
     Ok(done.end())
 }
 
@@ -61,14 +60,15 @@ fn total(done: &Inspected<Status>) -> Residency {
 
 fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> io::Result<()> {
     writeln!(out, "{BOLD}{:>10} {:>6} {:>10} {:>10}{BOLD:#}", "resident", "", "size", "dirty")?;
+    let (mapped, room) = layout(output::terminal_width());
     for row in &done.rows {
         let Status { whole, parts } = &row.found;
         if whole.resident < min_resident {
             continue;
         }
         let map: String = parts.iter().map(shade).collect();
-        let map = if stdout_is_terminal() { format!("{map:<PARTS$}  ") } else { map };
-        let path = quote::for_terminal(row.path.as_os_str());
+        let map = if mapped { format!("{map:<PARTS$}  ") } else { String::new() };
+        let path = quote::shorten(quote::for_terminal(row.path.as_os_str()), room);
         writeln!(out, "{}  {map}{path}", numbers(whole))?;
     }
     if done.rows.len() != 1 {
@@ -76,6 +76,23 @@ fn write(out: &mut impl Write, done: &Inspected<Status>, min_resident: u64) -> i
         writeln!(out, "{}  {DIM}total of {files}{DIM:#}", numbers(&total(done)))?;
     }
     Ok(())
+}
+
+/// Returns whether the maps are shown, and the columns for a path.
+fn layout(terminal: Option<usize>) -> (bool, usize) {
+    /// The columns of the numbers.
+    const NUMBERS: usize = 41;
+    /// The least columns beside the numbers.
+    const LEAST: usize = 24;
+    // A terminal may not know its size.
+    let Some(width) = terminal else { return (stdout_is_terminal(), usize::MAX) };
+    let left = width.saturating_sub(NUMBERS);
+    match () {
+        () if left >= PARTS + 2 + LEAST / 2 => (true, left - PARTS - 2),
+        () if left >= LEAST => (false, left),
+        // On a line of its own.
+        () => (false, width.saturating_sub(4)),
+    }
 }
 
 fn numbers(residency: &Residency) -> String {

@@ -12,7 +12,7 @@ use transect_sys::name_from_bytes;
 use crate::args::{ColorWhen, ComparisonArgs};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted};
-use crate::output::{BOLD, DIM, ERROR, GOOD, WARN, quote, stream};
+use crate::output::{self, BOLD, DIM, ERROR, GOOD, WARN, quote, stream, wrap_lines};
 
 /// Writes a diff.
 pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
@@ -22,7 +22,8 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
         ColorWhen::Never => false,
         ColorWhen::Auto => stream::stdout_colours() != anstream::ColorChoice::Never,
     };
-    let lines = Lines { times: TimeFormatter::for_fields(FieldMask::MTIME), is_painted };
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let lines = Lines { times, is_painted, width: output::terminal_width() };
     let mut shown: Vec<&Change> =
         diff.changes.iter().filter(|change| !change.is_consequence()).collect();
     let all = shown.len();
@@ -40,8 +41,10 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
             out.push('\n');
         }
     }
-    Lines::summary(diff, &mut out);
-    lines.growth(diff, &mut out);
+    let mut sums = String::new();
+    Lines::summary(diff, &mut sums);
+    lines.growth(diff, &mut sums);
+    out += &output::wrapped(&sums);
     if is_painted {
         return stream::painted_stdout().write_all(out.as_bytes());
     }
@@ -51,6 +54,8 @@ pub(super) fn write(args: &ComparisonArgs, diff: &Diff) -> io::Result<()> {
 struct Lines {
     times: TimeFormatter,
     is_painted: bool,
+    /// The columns of the terminal. Paths are never broken, so that they can be copied.
+    width: Option<usize>,
 }
 
 impl Lines {
@@ -75,12 +80,21 @@ impl Lines {
         {
             line = format!("{} → {line}", shown_path(from, change.before.as_ref()));
         }
-        let line = self.paint(style, &format!("{mark} {line}"));
-        let notes = self.notes(change);
-        let _ = match notes.is_empty() {
-            true => writeln!(out, "{line}"),
-            false => writeln!(out, "{line}  {}", self.paint(DIM, &notes.join(", "))),
-        };
+        let line = format!("{mark} {line}");
+        out.push_str(&self.paint(style, &line));
+        let notes = self.notes(change).join(", ");
+        if !notes.is_empty() {
+            let is_too_wide =
+                |&width: &usize| quote::width(&line) + 2 + quote::width(&notes) > width;
+            let notes = match self.width.filter(is_too_wide) {
+                None => format!("  {}", self.paint(DIM, &notes)),
+                Some(width) => {
+                    format!("\n{}", self.paint(DIM, &wrap_lines(&format!("    {notes}"), width)))
+                }
+            };
+            out.push_str(&notes);
+        }
+        out.push('\n');
     }
 
     fn notes(&self, change: &Change) -> Vec<String> {

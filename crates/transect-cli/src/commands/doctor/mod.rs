@@ -114,10 +114,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &report)?;
+        output::print(text)?;
     } else {
         write(&mut text, &report)?;
+        output::print_wrapped(text)?;
     }
-    output::print(text)?;
     Ok(end)
 }
 
@@ -239,7 +240,10 @@ fn write_readers(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     }
     for (why_not, names) in others {
         let text = format!("not available ({why_not}): {}", names.join(", "));
-        for line in output::wrap(&text, WIDTH) {
+        for line in output::wrap(
+            &text,
+            output::terminal_width().unwrap_or(WIDTH).min(WIDTH).saturating_sub(2),
+        ) {
             writeln!(out, "  {DIM}{line}{DIM:#}")?;
         }
     }

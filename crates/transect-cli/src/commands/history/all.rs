@@ -123,7 +123,7 @@ fn write_text(listed: &[Listed]) -> io::Result<()> {
             "{snapshots:>9}  {first:<19}  {last:<19}  {size:>10}  {host:<width$}  {root}{WARN}{partial}{WARN:#}"
         )?;
     }
-    output::print(out)
+    output::print_wrapped(out)
 }
 
 fn write_json(listed: &[Listed], unusable: &[Unusable], is_complete: bool) -> io::Result<()> {

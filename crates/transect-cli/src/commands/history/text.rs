@@ -56,7 +56,7 @@ pub(super) fn write(history: &History) -> io::Result<()> {
         let curve = sparkline(&usage, width.saturating_sub(taken).max(MIN_WIDTH));
         writeln!(out, "\ndisk usage  {curve}  {least} to {most}")?;
     }
-    output::print(out)
+    output::print_wrapped(out)
 }
 
 /// Returns a number with its sign.

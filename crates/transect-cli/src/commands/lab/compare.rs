@@ -28,10 +28,11 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     if args.json {
         output::write_json(&mut text, &ComparisonReport::of(&comparison))?;
+        output::print(text)?;
     } else {
-        comparison::write(&mut text, &comparison)?;
+        comparison::write(&mut text, &comparison, output::terminal_width())?;
+        output::print_wrapped(text)?;
     }
-    output::print(text)?;
     Ok(if args.check && slower { ExitStatus::Partial } else { ExitStatus::Complete })
 }
 

@@ -84,7 +84,11 @@ fn list(json: bool) -> Result<ExitStatus, CliError> {
             )?;
         }
     }
-    output::print(text)?;
+    if json {
+        output::print(text)?
+    } else {
+        output::print_wrapped(text)?
+    }
     Ok(ExitStatus::Complete)
 }
 
@@ -105,7 +109,7 @@ fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
         duration(report.create_time),
         duration(report.count_time)
     )?;
-    output::print(text)?;
+    output::print_wrapped(text)?;
     Ok(ExitStatus::Complete)
 }
 

@@ -25,13 +25,14 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     if args.json {
         let report = ExplanationReport::of(&explained, stored.as_deref());
         output::write_json(&mut text, &report)?;
+        output::print(text)?;
     } else {
         explained.iter().try_for_each(|it| explanation::write(&mut text, it))?;
         if args.save {
             explanation::write_stored(&mut text, stored.as_deref())?;
         }
+        output::print_wrapped(text)?;
     }
-    output::print(text)?;
     Ok(ExitStatus::Complete)
 }
 

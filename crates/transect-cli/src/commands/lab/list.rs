@@ -57,7 +57,11 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
         write_methods(&mut text, "questions about attributes", &asking, args.contract)?;
         write_contract(&mut text, contract_rows(args))?;
     }
-    output::print(text)?;
+    if args.json {
+        output::print(text)?
+    } else {
+        output::print_wrapped(text)?
+    }
     Ok(if all { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
@@ -137,7 +141,9 @@ fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std:
     writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
     for (why_not, names) in absent(methods, contract) {
         let text = format!("{}: {why_not}", names.into_iter().collect::<Vec<_>>().join(", "));
-        for line in output::wrap(&text, 100) {
+        for line in
+            output::wrap(&text, output::terminal_width().unwrap_or(100).min(100).saturating_sub(2))
+        {
             writeln!(out, "  {DIM}{line}{DIM:#}")?;
         }
     }

@@ -8,7 +8,7 @@ use super::colours::Colours;
 use super::value;
 use crate::output::columns::{Column, Columns, Value};
 use crate::output::time::TimeFormatter;
-use crate::output::{quote, terminal_width, units, wrap};
+use crate::output::{quote, terminal_width, units, wrap, wrap_lines};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -185,6 +185,7 @@ impl LineFormat for HumanFormat {
     }
 
     fn write(&self, entry: &ListEntry<'_>, line: &mut Vec<u8>) {
+        let begin = line.len();
         // Spaces that are due before the next column, and the width of the line without them.
         let (mut padding, mut used) = (0_usize, 0_usize);
         for (place, column) in self.columns.iter().enumerate() {
@@ -213,7 +214,9 @@ impl LineFormat for HumanFormat {
                     None => self.write_name(column, &name, room, entry, line),
                 };
                 used += written;
-                padding = width.min(room.unwrap_or(width)).saturating_sub(written);
+                // Where names are cut, the column is as wide as the room.
+                let width = room.filter(|&room| room < 2 * width).unwrap_or(width);
+                padding = width.saturating_sub(written);
                 continue;
             }
             let text = self.layout.text(value, &self.times);
@@ -223,6 +226,14 @@ impl LineFormat for HumanFormat {
             line.extend_from_slice(text.as_bytes());
             used += before + text.chars().count();
             padding = missing - before;
+        }
+        // A single path stays whole, so that it can be copied.
+        if self.columns.iter().count() > 1
+            && let Some(width) = self.layout.width.filter(|&width| used > width)
+        {
+            let text = String::from_utf8_lossy(&line[begin..]);
+            let wrapped = wrap_lines(&text, width);
+            line.splice(begin.., wrapped.into_bytes());
         }
     }
 }

@@ -167,7 +167,7 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     if let Some((inherited, directories)) = inherited {
         text += &format!("{}\n", inherited.text(directories));
     }
-    stream::stdout().write_all(text.as_bytes())
+    stream::stdout().write_all(output::wrapped(&text).as_bytes())
 }
 
 /// Counts what is written.

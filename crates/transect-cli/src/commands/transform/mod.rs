@@ -162,13 +162,14 @@ fn list_steps() -> Result<ExitStatus, CliError> {
     let mut text = output::buffer();
     let width = STEPS.iter().map(|step| step.name.len()).max().unwrap_or(0);
     let margin = width + 2;
+    let columns = output::terminal_width().unwrap_or(80).clamp(40, 80) - 2;
     for step in STEPS {
-        let lines = output::wrap(step.about, 78 - margin);
+        let lines = output::wrap(step.about, columns - margin);
         writeln!(text, "{:width$}  {}", step.name, lines.join(&format!("\n{:margin$}", "")))?;
         if !step.parameter.is_empty() {
             writeln!(text, "{:margin$}{}", "", step.syntax())?;
         }
     }
-    output::print(text)?;
+    output::print_wrapped(text)?;
     Ok(ExitStatus::Complete)
 }

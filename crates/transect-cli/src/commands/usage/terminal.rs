@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use transect::FileType;
 use transect_sys::DiskSpace;
 use transect_text::share::{bar, percent};
@@ -14,9 +14,7 @@ use super::measure::Measure;
 use super::tree::Line;
 use super::view::{Usage, View};
 use crate::output::units::{bytes, counted, duration};
-use crate::output::{self, BOLD, DIM, WARN, quote};
-
-const BAR: Style = AnsiColor::Cyan.on_default();
+use crate::output::{self, BAR, BOLD, DIM, WARN, quote};
 
 /// The width of a line without a terminal.
 const DEFAULT_WIDTH: usize = 100;
@@ -127,6 +125,8 @@ struct Layout {
     bar: usize,
     /// `None` without a terminal: names are not shortened.
     name: Option<usize>,
+    /// The width of the names of groups; `None` without room for notes beside them.
+    group: Option<usize>,
 }
 
 impl Layout {
@@ -144,7 +144,11 @@ impl Layout {
         let numbers = size + 1 + 4 + 1;
         let bar = (width / 4).min(width.saturating_sub(numbers + 1 + MIN_NAME));
         let name = terminal.map(|width| width.saturating_sub(numbers + bar + 1).max(MIN_NAME));
-        Self { measure, total, size, bar, name }
+        let group = match &shown.lines {
+            Lines::Tree(_) => None,
+            Lines::Groups(groups) => group_width(measure, groups, name),
+        };
+        Self { measure, total, size, bar, name, group }
     }
 
     fn entry(&self, out: &mut impl Write, line: &EntryLine) -> io::Result<()> {
@@ -169,11 +173,13 @@ impl Layout {
 
     fn group(&self, out: &mut impl Write, group: &Group) -> io::Result<()> {
         self.numbers(out, self.measure.size(&group.sums))?;
-        let name = quote::shorten(group.key.clone(), self.name.unwrap_or(usize::MAX));
-        let entries = counted(group.sums.entries(), "entry", "entries");
-        let note =
-            if self.measure == Measure::Entries { bytes(group.sums.disk_usage) } else { entries };
-        writeln!(out, "{BOLD}{name}{BOLD:#} {DIM}{note}{DIM:#}")
+        let Some(width) = self.group else {
+            let name = quote::shorten(group.key.clone(), self.name.unwrap_or(usize::MAX));
+            return writeln!(out, "{BOLD}{name}{BOLD:#}");
+        };
+        let name = quote::shorten(group.key.clone(), width);
+        let gap = " ".repeat(width - quote::width(&name) + 2);
+        writeln!(out, "{BOLD}{name}{BOLD:#}{gap}{DIM}{}{DIM:#}", group_note(self.measure, group))
     }
 
     /// Writes a size, its share of everything, and a bar for it.
@@ -185,6 +191,22 @@ impl Layout {
         write!(out, "{text:>width$} {DIM}{percent:>4}{DIM:#} ", width = self.size)?;
         write!(out, "{BAR}{bar}{BAR:#} ")
     }
+}
+
+/// Returns what stands beside the name of a group.
+fn group_note(measure: Measure, group: &Group) -> String {
+    match measure {
+        Measure::Entries => bytes(group.sums.disk_usage),
+        _ => counted(group.sums.entries(), "entry", "entries"),
+    }
+}
+
+/// Returns the width of the names of groups, if notes have room beside them.
+fn group_width(measure: Measure, groups: &[Group], room: Option<usize>) -> Option<usize> {
+    let names = groups.iter().map(|group| quote::width(&group.key)).max().unwrap_or(0);
+    let notes = groups.iter().map(|group| group_note(measure, group).len()).max().unwrap_or(0);
+    let left = room.map_or(usize::MAX, |room| room.saturating_sub(notes + 2));
+    (left >= names.min(MIN_NAME)).then_some(names.min(left))
 }
 
 /// Shortens a line to `room`: first the notes are dropped, then the left end of the guide, then the
