@@ -47,6 +47,7 @@ mod page;
 mod planted;
 mod query;
 mod scan;
+mod screens;
 mod series;
 mod serve;
 mod signals;
