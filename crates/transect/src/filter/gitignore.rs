@@ -32,7 +32,7 @@ pub(crate) struct IgnoreRules(Option<Arc<RulesFile>>);
 
 #[derive(Debug)]
 struct RulesFile {
-    rules: Box<[Rule]>,
+    rules: Rules,
     /// The path from the directory of the rules to the root; empty at or below a root.
     to_root: PathBuf,
     /// The length in bytes of the path from the root to the directory of the rules, with a
@@ -75,8 +75,8 @@ impl IgnoreRules {
         (self.with(rules, Path::new(""), root_prefix_len), failed)
     }
 
-    fn with(self, rules: Box<[Rule]>, to_root: &Path, root_prefix_len: usize) -> Self {
-        if rules.is_empty() {
+    fn with(self, rules: Rules, to_root: &Path, root_prefix_len: usize) -> Self {
+        if rules.0.is_empty() {
             return self;
         }
         Self(Some(Arc::new(RulesFile {
@@ -123,7 +123,7 @@ impl RulesFile {
         let name = entry.file_name().unwrap_or_default().as_encoded_bytes();
         for file in files {
             let mut path = None;
-            let last = file.rules.iter().rev().find(|rule| match rule {
+            let last = file.rules.last_match(name, |rule| match rule {
                 Rule { directories_only: true, .. } if !is_dir => false,
                 Rule { names_only: true, pattern, .. } => pattern.matches(name),
                 Rule { pattern, .. } => pattern.matches(path.get_or_insert_with(|| path_of(file))),
@@ -136,9 +136,48 @@ impl RulesFile {
     }
 }
 
+/// The rules of a file, sorted by [`Key`]: an entry is compared with those of three keys.
+#[derive(Debug, Default)]
+struct Rules(Box<[Rule]>);
+
+/// What the name of an entry must have for a rule to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Anything,
+    FirstByte(u8),
+    LastByte(u8),
+}
+
+impl Rules {
+    fn parse(text: &[u8]) -> Self {
+        let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+        let rules = text.split(|&byte| byte == b'\n').filter_map(Rule::parse).enumerate();
+        let mut rules: Vec<Rule> = rules.map(|(number, rule)| Rule { number, ..rule }).collect();
+        rules.sort_by_key(|rule| (rule.key, rule.number));
+        Self(rules.into())
+    }
+
+    /// Returns the last rule of the file that matches an entry of this name.
+    fn last_match(&self, name: &[u8], mut matches: impl FnMut(&Rule) -> bool) -> Option<&Rule> {
+        let first = name.first().copied().map(Key::FirstByte);
+        let last = name.last().copied().map(Key::LastByte);
+        let keys = [Some(Key::Anything), first, last].into_iter().flatten();
+        let last = keys.filter_map(|key| self.of(key).iter().rev().find(|rule| matches(rule)));
+        last.max_by_key(|rule| rule.number)
+    }
+
+    fn of(&self, key: Key) -> &[Rule] {
+        let rules = &self.0[self.0.partition_point(|rule| rule.key < key)..];
+        &rules[..rules.partition_point(|rule| rule.key == key)]
+    }
+}
+
 /// One line of a file of rules.
 #[derive(Debug)]
 struct Rule {
+    key: Key,
+    /// Its place in the file: the last rule that matches decides.
+    number: usize,
     pattern: Pattern,
     /// It excludes nothing, but ends the search (`!`).
     is_negated: bool,
@@ -163,7 +202,13 @@ impl Rule {
         let names_only = !line.contains(&b'/');
         let line = line.strip_prefix(b"/").unwrap_or(line);
         let pattern = Pattern::parse(line).filter(|_| !line.is_empty())?;
-        Some(Self { pattern, is_negated, directories_only, names_only })
+        let first = pattern.first().filter(|_| names_only);
+        let key = match (pattern.last(), first) {
+            (Some(last), _) => Key::LastByte(last),
+            (None, Some(first)) => Key::FirstByte(first),
+            (None, None) => Key::Anything,
+        };
+        Some(Self { key, number: 0, pattern, is_negated, directories_only, names_only })
     }
 }
 
@@ -194,14 +239,11 @@ fn with_slashes(path: Cow<'_, Path>) -> Cow<'_, [u8]> {
 }
 
 /// Reads a file of rules. There are none if it does not exist.
-fn read_rules(file: &Path, follow: bool) -> (Box<[Rule]>, Option<io::Error>) {
+fn read_rules(file: &Path, follow: bool) -> (Rules, Option<io::Error>) {
     match read_file(file, follow) {
-        Ok(text) => {
-            let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
-            (text.split(|&byte| byte == b'\n').filter_map(Rule::parse).collect(), None)
-        }
-        Err(error) if is_not_found(&error) => (Box::default(), None),
-        Err(error) => (Box::default(), Some(error)),
+        Ok(text) => (Rules::parse(&text), None),
+        Err(error) if is_not_found(&error) => (Rules::default(), None),
+        Err(error) => (Rules::default(), Some(error)),
     }
 }
 
@@ -233,11 +275,24 @@ mod tests {
     /// Regression: each directory had its own rules with its path, so 30,000 levels took 12 GB.
     #[test]
     fn ignore_rules_directory_without_file_shares_parent() {
-        let rules: Box<[Rule]> = Rule::parse(b"*.log").into_iter().collect();
-        let parent = IgnoreRules::default().with(rules, Path::new(""), 0);
-        let below = parent.clone().with(Box::default(), Path::new(""), 5);
+        let parent = IgnoreRules::default().with(Rules::parse(b"*.log"), Path::new(""), 0);
+        let below = parent.clone().with(Rules::default(), Path::new(""), 5);
         assert!(Arc::ptr_eq(&parent.0.unwrap(), below.0.as_ref().unwrap()));
         assert!(below.ignores(Path::new("some/x.log"), false));
+    }
+
+    #[test]
+    fn rules_last_line_decides_whatever_its_key() {
+        let ignored = |rules: &str| {
+            let rules = IgnoreRules::default().with(Rules::parse(rules.as_bytes()), "".as_ref(), 0);
+            rules.ignores(Path::new("d/ab"), false)
+        };
+        for line in ["*b", "a*", "?b", "*", "/d/ab", "**/ab", "d/*"] {
+            for other in ["*b", "a*", "?b", "*", "/d/ab", "**/ab", "d/*"] {
+                assert!(ignored(&format!("!{other}\nx\n{line}\nxb\nay\n")), "{other}, {line}");
+                assert!(!ignored(&format!("{other}\nx\n!{line}\nxb\nay\n")), "{other}, {line}");
+            }
+        }
     }
 
     #[test]

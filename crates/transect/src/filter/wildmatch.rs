@@ -61,15 +61,21 @@ impl Pattern {
         })
     }
 
+    /// Returns the byte with which every match begins; `None` if it may be another one.
+    pub(super) fn first(&self) -> Option<u8> {
+        self.prefix.first().copied()
+    }
+
+    /// Returns the byte with which every match ends; `None` if it may be another one.
+    pub(super) fn last(&self) -> Option<u8> {
+        let end = if self.wild.is_empty() { &self.prefix } else { &self.suffix };
+        end.last().copied()
+    }
+
     /// Returns whether the whole text matches: a name, or a path with slashes.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         if self.wild.is_empty() {
             return *text == *self.prefix;
-        }
-        // The outermost bytes decide most comparisons without a call.
-        let differ = |literal: Option<&u8>, byte| literal.is_some() && literal != byte;
-        if differ(self.prefix.first(), text.first()) || differ(self.suffix.last(), text.last()) {
-            return false;
         }
         let rest = text.strip_prefix(&*self.prefix);
         rest.and_then(|rest| rest.strip_suffix(&*self.suffix))
