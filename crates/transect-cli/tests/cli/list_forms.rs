@@ -91,6 +91,18 @@ fn list_csv_quotes_special_fields() {
     assert_eq!(listed.exits(0).quiet().stdout_text(), "path,size\n\"tree/a, \"\"b\"\"\nc\",3\n");
 }
 
+/// Names that spreadsheets take for formulas are those of the files: a prefix would name others.
+#[test]
+fn list_csv_names_like_formulas_unchanged() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let names = ["+1", "-1", "=1+1", "@SUM(1)"];
+    names.iter().for_each(|name| env.text(format!("tree/{name}"), ""));
+    let args = ["list", "--csv", "-c", "name", "-t", "f", "--sort", "name", "tree"];
+    let listed = env.transect(args).exits(0).quiet().stdout_text();
+    assert_eq!(listed, "name\n\"+1\"\n\"-1\"\n\"=1+1\"\n\"@SUM(1)\"\n");
+}
+
 #[test]
 fn list_long_matches_ls() {
     let env = TestEnv::new();
