@@ -1,8 +1,8 @@
-//! Scarce resources: few file descriptors, closed streams.
+//! Scarce resources: few file descriptors, closed streams, no `/proc`.
 
 use serde_json::{Value, json};
 
-use crate::harness::TestEnv;
+use crate::harness::{TestEnv, skip};
 use crate::scan::readers_and_orders;
 use crate::tree;
 
@@ -122,4 +122,42 @@ fn full_stderr_is_ignored() {
     let output = env.sh(r#""$TRANSECT" --json tree nowhere 2>/dev/full"#).exits(2);
     assert_eq!(output.json()["directories"], 1);
     let _ = env.sh(r#""$TRANSECT" --bogus 2>/dev/full"#).exits(2);
+}
+
+#[test]
+fn without_proc_every_command_works_or_says_what_it_needs() {
+    let test = "without_proc_every_command_works_or_says_what_it_needs";
+    let env = TestEnv::new();
+    tree::everything(&env, "tree");
+    env.mkdir("same");
+    ["same/a", "same/b"].into_iter().for_each(|name| env.text(name, "the same\n"));
+    let hidden = |script: &str| {
+        env.text("script", &format!("mount -t tmpfs none /proc || exit 99\n{script}\n"));
+        env.sh("unshare --mount sh script")
+    };
+    if !env.is_root() || !env.has("unshare") || hidden("true").code != Some(0) {
+        return skip(test, "it needs root and unshare").unwrap_or_default();
+    }
+    for arguments in [
+        "scan -x tree",
+        "usage tree",
+        "list -l tree",
+        "snapshot tree -o a.parquet",
+        "snapshot --memory 96M tree -o b.parquet",
+        "diff a.parquet b.parquet",
+        "map --html map.html tree",
+        "keep tree",
+        "changes tree",
+        "transform case=upper -i same",
+        "transform blake3 -o digests same/a",
+        "duplicates --link --keep first --yes same",
+        "cache status same/a",
+        "attributes same/a",
+        "doctor tree",
+        "list same -x true",
+    ] {
+        let _ = hidden(&format!("\"$TRANSECT\" {arguments}")).exits(0);
+    }
+    let lab = hidden("\"$TRANSECT\" lab run enumerate --path tree --dry-run").exits(2);
+    assert!(lab.stderr_text().contains("cannot find the file of transect"), "{}", lab.text());
 }

@@ -19,7 +19,7 @@ use transect_lab::spec::Pair;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;
-use super::error::{cannot, lab};
+use super::error::{cannot, lab, own_program};
 use super::methods::methods;
 use super::request::{Common, Request, choose, possible, rounds, write_cells};
 use crate::args::LabRunArgs;
@@ -128,7 +128,7 @@ fn base(args: &LabRunArgs) -> Result<String, CliError> {
     if let Some(base) = &args.session.base {
         return Ok(base.clone());
     }
-    let own = args.preset.commands(&std::env::current_exe()?).into_iter().next();
+    let own = args.preset.commands(&own_program()?).into_iter().next();
     let engine = || format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str());
     Ok(own.map_or_else(engine, |command| command.name))
 }
@@ -150,7 +150,7 @@ fn add_commands(
         methods.extend(commands.into_iter().map(Method::of_command));
         return Ok(());
     }
-    let presets = args.preset.commands(&std::env::current_exe()?);
+    let presets = args.preset.commands(&own_program()?);
     // A command of the preset replaces a peer of the same name.
     methods.retain(|method| presets.iter().all(|command| command.name != method.name));
     methods.extend(presets.into_iter().map(Method::of_command));

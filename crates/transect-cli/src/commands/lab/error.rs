@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exit::CliError;
 use crate::output::quote;
@@ -10,6 +10,16 @@ use crate::output::quote;
 /// Returns an error with the message of another one.
 pub(super) fn lab(error: impl Display) -> CliError {
     CliError::Failed(error.to_string())
+}
+
+/// Returns the file of this program, which a session starts.
+///
+/// # Errors
+/// The system does not report it, as without `/proc`.
+pub(super) fn own_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| {
+        CliError::Failed(format!("cannot find the file of transect: {}", transect::reason(&error)))
+    })
 }
 
 /// Returns a function that adds an operation and a path to an error.

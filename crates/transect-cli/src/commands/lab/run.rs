@@ -18,7 +18,7 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
-use super::error::lab;
+use super::error::{lab, own_program};
 use super::report;
 use super::request::{Request, file_of, resume};
 use crate::exit::{CliError, ExitStatus};
@@ -256,7 +256,7 @@ fn launcher<'c>(
     contenders: impl Iterator<Item = &'c Contender>,
     cancel: &Cancel,
 ) -> Result<Launcher, CliError> {
-    let program = std::env::current_exe()?;
+    let program = own_program()?;
     let cache = user_dirs::cache("contenders")?;
     let mut status = StatusLine::on_terminal();
     let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());

@@ -7,7 +7,7 @@ use transect_lab::report::self_test::write_self_test;
 use transect_lab::rivals::builtin;
 use transect_lab::self_test::{Part, SelfTestRequest, SelfTestStep, self_test};
 
-use super::error::{cannot, lab};
+use super::error::{cannot, lab, own_program};
 use super::request::scratch;
 use crate::args::LabSelfTestArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &LabSelfTestArgs) -> Result<ExitStatus, CliError> {
     };
     let scratch = scratch(args.dir.as_deref())?;
     let request = SelfTestRequest {
-        program: std::env::current_exe()?,
+        program: own_program()?,
         contenders,
         cache,
         folder: scratch.folder().to_owned(),

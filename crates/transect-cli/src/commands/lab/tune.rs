@@ -13,7 +13,7 @@ use transect_program::profile::{Profile, ProfileStore, write_evidence};
 use transect_sys::private_dir::PrivateTempDir;
 use transect_text::settings;
 
-use super::error::{cannot, lab};
+use super::error::{cannot, lab, own_program};
 use super::request;
 use crate::args::LabTuneArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         path: &path,
         states: &states,
         time: Duration::from_secs(args.seconds),
-        program: std::env::current_exe()?,
+        program: own_program()?,
         files: files.paths.clone(),
         disturbable: true,
     };
