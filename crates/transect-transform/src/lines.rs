@@ -1,4 +1,4 @@
-//! Reads lines of a file of any length in little memory.
+//! Reads lines of a file of any length in little memory. Another byte than a newline may end them.
 
 use std::io::{self, BufRead, Read};
 
@@ -12,7 +12,7 @@ pub(crate) struct RawLine<'a> {
     pub(crate) number: usize,
     /// Offset in the file.
     pub(crate) start: u64,
-    /// The line with its newline, which the last line may lack. Cut off if the line is too long.
+    /// The line with its end, which the last line may lack. Cut off if the line is too long.
     pub(crate) text: &'a [u8],
     pub(crate) is_too_long: bool,
 }
@@ -21,7 +21,9 @@ pub(crate) struct RawLine<'a> {
 /// it.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
-    from: R,
+    pub(crate) from: R,
+    /// The byte that ends a line.
+    pub(crate) end: u8,
     text: Vec<u8>,
     number: usize,
     offset: u64,
@@ -31,7 +33,7 @@ pub(crate) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, text: Vec::new(), number: 0, offset: 0, is_inside: false }
+        Self { from, end: b'\n', text: Vec::new(), number: 0, offset: 0, is_inside: false }
     }
 
     /// Returns the next line; `None` at the end.
@@ -43,25 +45,25 @@ impl<R: BufRead> Lines<R> {
         self.text.clear();
         let start = self.offset;
         let mut limited = self.from.by_ref().take(MAX_LINE_LENGTH as u64 + 1);
-        let read = limited.read_until(b'\n', &mut self.text)?;
+        let read = limited.read_until(self.end, &mut self.text)?;
         if read == 0 {
             return Ok(None);
         }
         self.offset += read as u64;
         self.number += 1;
-        let is_too_long = read > MAX_LINE_LENGTH && !self.text.ends_with(b"\n");
+        let is_too_long = read > MAX_LINE_LENGTH && !self.text.ends_with(&[self.end]);
         self.is_inside = is_too_long;
         Ok(Some(RawLine { number: self.number, start, text: &self.text, is_too_long }))
     }
 
-    /// Skips to the byte after the next newline.
+    /// Skips to the byte after the end of the line.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             let bytes = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 bytes => bytes?,
             };
-            let end = memchr::memchr(b'\n', bytes);
+            let end = memchr::memchr(self.end, bytes);
             let used = end.map_or(bytes.len(), |end| end + 1);
             let is_last = used == 0;
             self.from.consume(used);

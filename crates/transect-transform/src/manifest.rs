@@ -4,13 +4,18 @@
 //! ```text
 //! af1349b9...  name            plain: does not say which digest it is
 //! af1349b9... *name            the same; the asterisk once meant binary mode
+//! af1349b9... name             the same, of BSD's programs (-r): one blank in all lines
 //! BLAKE3 (name) = af1349b9...  tagged
+//! SHA2-256(name)= af1349b9...  tagged by openssl
 //! \af1349b9...  na\nme         a leading backslash: \\, \n and \r in the name are escapes
 //! # anything                   a comment
 //! ```
+//!
+//! Blanks before a line are ignored. In a list of `sha256sum -z`, lines end with a NUL byte, and names
+//! are not escaped: a list with a NUL byte near its start is read as one.
 
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::lines::{Lines, RawLine};
@@ -92,18 +97,7 @@ impl Line {
     }
 
     fn of(line: &[u8]) -> Result<Option<Self>, String> {
-        let line = without_end(line);
-        if line.is_empty() || comment(line).is_some() {
-            return Ok(None);
-        }
-        let (escaped, line) = match line.strip_prefix(b"\\") {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        let ParsedLine { algorithm, digest, name } =
-            parse_plain(line).map_or_else(|| parse_tagged(line), Ok)?;
-        let name = if escaped { unescape(name)? } else { name.to_vec() };
-        Ok(Some(Self { algorithm, digest: hexadecimal(algorithm, digest)?, name: path(name)? }))
+        Form::default().parse(without_end(line))
     }
 
     /// Returns the line as written to a file, with its newline.
@@ -172,20 +166,38 @@ pub fn parse(manifest: &[u8]) -> Result<Vec<Line>, ParseError> {
 
 /// Parses the lines of a manifest one by one, for callers that continue after an invalid line.
 pub fn lines(manifest: &[u8]) -> impl Iterator<Item = Result<Line, ParseError>> + '_ {
-    without_bom(manifest).split(|&byte| byte == b'\n').enumerate().filter_map(|(at, line)| {
-        Line::of(line).map_err(|reason| ParseError { number: at + 1, reason }).transpose()
-    })
+    let mut form = Form::of_list(manifest);
+    let end = form.end();
+    without_bom(manifest).split(move |&byte| byte == end).enumerate().filter_map(
+        move |(at, line)| {
+            let failed = |reason| ParseError { number: at + 1, reason };
+            form.parse_in_list(line).map_err(failed).transpose()
+        },
+    )
 }
 
 /// Reads the lines of a manifest one by one, in little memory however long it is. An invalid line
 /// is an item; the lines after it follow.
 #[derive(Debug)]
-pub struct Reader<R>(Lines<R>);
+pub struct Reader<R> {
+    /// The start of the manifest, which shows how its lines end, and the rest.
+    lines: Lines<io::Chain<Cursor<Vec<u8>>, R>>,
+    /// `None` before the start was read.
+    form: Option<Form>,
+}
 
 impl<R: BufRead> Reader<R> {
     /// Returns a reader of the manifest in `from`.
     pub fn new(from: R) -> Self {
-        Self(Lines::new(from))
+        Self { lines: Lines::new(Cursor::new(Vec::new()).chain(from)), form: None }
+    }
+
+    fn read_start(&mut self) -> io::Result<Form> {
+        let (start, rest) = self.lines.from.get_mut();
+        rest.by_ref().take(MAX_START as u64).read_to_end(start.get_mut())?;
+        let form = Form::of_list(start.get_ref());
+        self.lines.end = form.end();
+        Ok(form)
     }
 }
 
@@ -193,28 +205,125 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = io::Result<Result<Line, ParseError>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.0.next() {
-                Err(error) => return Some(Err(error)),
-                Ok(None) => return None,
-                Ok(Some(line)) => match parse_line(&line).transpose() {
-                    None => {}
-                    Some(line) => return Some(Ok(line)),
+        let mut form = match self.form.take().map_or_else(|| self.read_start(), Ok) {
+            Ok(form) => form,
+            Err(error) => return Some(Err(error)),
+        };
+        let parsed = loop {
+            match self.lines.next() {
+                Err(error) => break Some(Err(error)),
+                Ok(None) => break None,
+                Ok(Some(line)) => match parse_raw(&line, |text| form.parse_in_list(text)) {
+                    Ok(None) => {}
+                    Ok(Some(line)) => break Some(Ok(Ok(line))),
+                    Err(error) => break Some(Ok(Err(error))),
                 },
             }
-        }
+        };
+        self.form = Some(form);
+        parsed
     }
 }
 
 /// Parses a line of a manifest; returns `None` for an empty line or a comment.
 pub(crate) fn parse_line(raw: &RawLine<'_>) -> Result<Option<Line>, ParseError> {
+    parse_raw(raw, Line::of)
+}
+
+fn parse_raw(
+    raw: &RawLine<'_>,
+    parse: impl FnOnce(&[u8]) -> Result<Option<Line>, String>,
+) -> Result<Option<Line>, ParseError> {
     let failed = |reason| ParseError { number: raw.number, reason };
     let text = if raw.number == 1 { without_bom(raw.text) } else { raw.text };
     if raw.is_too_long && comment(text).is_none() {
         return Err(failed("it is too long for a digest and a path".to_owned()));
     }
-    Line::of(text).map_err(failed)
+    parse(text).map_err(failed)
 }
+
+/// The bytes of a list that are searched for NUL: more than the first line, if it ends with one.
+const MAX_START: usize = 8 << 10;
+
+/// What the lines of a list have in common.
+#[derive(Debug, Default)]
+struct Form {
+    /// Lines end with NUL, and names are not escaped.
+    is_nul_separated: bool,
+    /// Whether one blank precedes the name in plain lines. The first one decides, so that a name that
+    /// begins with a blank or an asterisk has one meaning.
+    has_one_blank: Option<bool>,
+}
+
+impl Form {
+    fn of_list(start: &[u8]) -> Self {
+        let start = &start[..start.len().min(MAX_START)];
+        Self { is_nul_separated: start.contains(&0), has_one_blank: None }
+    }
+
+    fn end(&self) -> u8 {
+        if self.is_nul_separated { 0 } else { b'\n' }
+    }
+
+    /// Parses a line of a list of another program, which must make clear which digest it contains.
+    fn parse_in_list(&mut self, line: &[u8]) -> Result<Option<Line>, String> {
+        let line = match self.is_nul_separated {
+            true => line.strip_suffix(b"\0").unwrap_or(line),
+            false => without_end(line),
+        };
+        match self.parse(line)? {
+            Some(Line { algorithm: None, digest, .. }) if digest.len() < MIN_PLAIN_DIGITS => {
+                let known = Algorithm::ALL.into_iter().find(|known| known.digits() == digest.len());
+                let tag = known.map_or("KIND", Algorithm::tag);
+                let digits = digest.len();
+                Err(format!(
+                    "a digest of {digits} digits may be of several kinds; name it: \
+                     '{tag} (NAME) = DIGEST'; MD5 and CRC-32 cannot be checked"
+                ))
+            }
+            line => Ok(line),
+        }
+    }
+
+    /// Parses a line without its end. Returns `None` for an empty line or a comment.
+    fn parse(&mut self, line: &[u8]) -> Result<Option<Line>, String> {
+        if comment(line).is_some() {
+            return Ok(None);
+        }
+        let blanks = line.iter().take_while(|byte| b" \t".contains(byte)).count();
+        let line = &line[blanks..];
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let (escaped, line) = match line.strip_prefix(b"\\") {
+            Some(rest) if !self.is_nul_separated => (true, rest),
+            _ => (false, line),
+        };
+        let ParsedLine { algorithm, digest, name } =
+            self.parse_plain(line).map_or_else(|| parse_tagged(line), Ok)?;
+        let name = if escaped { unescape(name)? } else { name.to_vec() };
+        Ok(Some(Line { algorithm, digest: hexadecimal(algorithm, digest)?, name: path(name)? }))
+    }
+
+    fn parse_plain<'l>(&mut self, line: &'l [u8]) -> Option<ParsedLine<'l>> {
+        let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let (digest, rest) = line.split_at(digits);
+        let (name, has_one_blank) = match (rest, self.has_one_blank) {
+            ([b' ', b' ' | b'*', name @ ..], None | Some(false)) => (name, false),
+            ([b' ', name @ ..], None | Some(true)) => (name, true),
+            _ => return None,
+        };
+        if digest.is_empty() || name.is_empty() && has_one_blank {
+            return None;
+        }
+        self.has_one_blank = Some(has_one_blank);
+        Some(ParsedLine { algorithm: None, digest, name })
+    }
+}
+
+/// The digits of the shortest digest that a line of a list need not name. Shorter ones are those of
+/// MD5, CRC-32 and others, too, and would seem to differ.
+const MIN_PLAIN_DIGITS: usize = 64;
 
 /// Some editors on Windows write a byte order mark.
 fn without_bom(text: &[u8]) -> &[u8] {
@@ -239,32 +348,28 @@ struct ParsedLine<'a> {
     name: &'a [u8],
 }
 
-/// Parses a plain line.
-fn parse_plain(line: &[u8]) -> Option<ParsedLine<'_>> {
-    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    match &line[digits..] {
-        [b' ', b' ' | b'*', name @ ..] if digits > 0 => {
-            Some(ParsedLine { algorithm: None, digest: &line[..digits], name })
-        }
-        _ => None,
-    }
-}
-
-/// Parses a tagged line.
+/// Parses a tagged line: `KIND (NAME) = DIGEST`, or `KIND(NAME)= DIGEST` of openssl.
 fn parse_tagged(line: &[u8]) -> Result<ParsedLine<'_>, String> {
     let neither = || "neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'".to_owned();
-    let open = memchr::memmem::find(line, b" (").ok_or_else(neither)?;
+    let tag_end = line.iter().position(|byte| b" (".contains(byte)).ok_or_else(neither)?;
+    let (tag, rest) = line.split_at(tag_end);
+    let (rest, end): (_, &[u8]) = match rest {
+        [b' ', b'(', rest @ ..] => (rest, b") = "),
+        [b'(', rest @ ..] => (rest, b")= "),
+        _ => return Err(neither()),
+    };
     // The name may contain brackets; a digest does not.
-    let close = memchr::memmem::rfind(line, b") = ").ok_or_else(neither)?;
-    let name = line.get(open + 2..close).ok_or_else(neither)?;
-    let tag = &line[..open];
-    let known = Algorithm::ALL.into_iter().find(|known| known.tag().as_bytes() == tag);
+    let close = memchr::memmem::rfind(rest, end).ok_or_else(neither)?;
+    // The name that openssl 3 uses.
+    let known_tag = if tag == b"SHA2-256" { b"SHA256" } else { tag };
+    let known = Algorithm::ALL.into_iter().find(|known| known.tag().as_bytes() == known_tag);
     let algorithm = known.ok_or_else(|| {
         let tags: Vec<_> = Algorithm::ALL.iter().map(|known| known.tag()).collect();
         let tag = String::from_utf8_lossy(tag);
         format!("no digest is called '{}'; there are {}", tag.escape_debug(), tags.join(", "))
     })?;
-    Ok(ParsedLine { algorithm: Some(algorithm), digest: &line[close + 4..], name })
+    let (name, digest) = (&rest[..close], &rest[close + end.len()..]);
+    Ok(ParsedLine { algorithm: Some(algorithm), digest, name })
 }
 
 fn hexadecimal(algorithm: Option<Algorithm>, digest: &[u8]) -> Result<String, String> {
@@ -276,7 +381,7 @@ fn hexadecimal(algorithm: Option<Algorithm>, digest: &[u8]) -> Result<String, St
         Ok(digits) if fits && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
             Ok(digits.to_ascii_lowercase())
         }
-        _ => Err("the digest has not the length of one, or is not hexadecimal".to_owned()),
+        _ => Err("the digest has the wrong length or is not hexadecimal".to_owned()),
     }
 }
 
@@ -348,6 +453,12 @@ mod tests {
             (format!("{ZEROS}  a\r\n"), Line::new(ZEROS, "a")),
             (format!("\\{ZEROS}  a\\nb\\\\c\\r"), Line::new(ZEROS, "a\nb\\c\r")),
             (format!("{ZEROS}  a\\nb"), Line::new(ZEROS, "a\\nb")),
+            (format!("{ZEROS} a b"), Line::new(ZEROS, "a b")),
+            (format!(" \t{ZEROS}  a"), Line::new(ZEROS, "a")),
+            (format!(" \\{ZEROS} a\\nb"), Line::new(ZEROS, "a\nb")),
+            (format!("SHA256(a)= {ZEROS}"), tagged(Algorithm::Sha256, ZEROS, "a")),
+            (format!("SHA2-256(a)= b)= {ZEROS}"), tagged(Algorithm::Sha256, ZEROS, "a)= b")),
+            (format!("SHA2-256 (a) = {ZEROS}"), tagged(Algorithm::Sha256, ZEROS, "a")),
             ("E3069283  a".to_owned(), Line::new("e3069283", "a")),
             (format!("BLAKE3 (a) = {ZEROS}"), tagged(Algorithm::Blake3, ZEROS, "a")),
             (
@@ -365,11 +476,11 @@ mod tests {
     #[test]
     fn manifest_invalid_line_rejected_with_reason() {
         let neither = "neither 'DIGEST  NAME' nor 'KIND (NAME) = DIGEST'";
-        let digest = "the digest has not the length of one, or is not hexadecimal";
+        let digest = "the digest has the wrong length or is not hexadecimal";
         for (text, expected) in [
             ("text".to_owned(), neither),
             (ZEROS.to_owned(), neither),
-            (format!("{ZEROS} a"), neither),
+            (format!("{ZEROS} "), neither),
             (format!("{ZEROS}\ta"), neither),
             (format!("x{ZEROS}  a"), neither),
             ("BLAKE3) = (a".to_owned(), neither),
@@ -390,6 +501,47 @@ mod tests {
             reason(b"MD5 (a) = 00"),
             "no digest is called 'MD5'; there are BLAKE3, SHA256, XXH128, CRC32C"
         );
+    }
+
+    /// Both ways to read a list.
+    fn names(list: &str) -> Result<Vec<PathBuf>, ParseError> {
+        let parsed = parse(list.as_bytes());
+        let read: Result<Vec<_>, _> = Reader::new(list.as_bytes()).map(Result::unwrap).collect();
+        assert_eq!(parsed, read);
+        parsed.map(|lines| lines.into_iter().map(|line| line.name).collect())
+    }
+
+    fn paths(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn manifest_one_blank_in_all_lines_or_none() {
+        let list = format!("{ZEROS} a\n{ZEROS}  b\n{ZEROS} *c\n");
+        assert_eq!(names(&list), Ok(paths(&["a", " b", "*c"])));
+        let error = names(&format!("{ZEROS}  a\n{ZEROS} b\n")).unwrap_err();
+        assert_eq!(error.number, 2);
+    }
+
+    #[test]
+    fn manifest_nul_separated_names_not_escaped() {
+        let list = format!("{ZEROS}  a\nb\r\n\0{ZEROS}  c\\n\0SHA256 (d\n) = {ZEROS}\0");
+        assert_eq!(names(&list), Ok(paths(&["a\nb\r\n", "c\\n", "d\n"])));
+        assert_eq!(names(&format!("\\{ZEROS}  a\0")).unwrap_err().number, 1);
+        let far = format!("{ZEROS}  a\n").repeat(200) + "\0";
+        assert_eq!(names(&far).unwrap_err().number, 201);
+    }
+
+    /// Regression: the lines of `md5sum` were read as XXH128, and all files differed.
+    #[test]
+    fn manifest_short_digest_without_name_refused() {
+        for (digits, tag) in [(32, "XXH128"), (8, "CRC32C")] {
+            let digest = &ZEROS[..digits];
+            let error = names(&format!("{ZEROS}  a\n{digest}  b\n")).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("line 2: a digest of {digits} digits")), "{error}");
+            assert!(error.contains(&format!("'{tag} (NAME) = DIGEST'")), "{error}");
+            assert_eq!(names(&format!("{tag} (b) = {digest}\n")), Ok(paths(&["b"])));
+        }
     }
 
     #[test]

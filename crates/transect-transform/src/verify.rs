@@ -73,7 +73,7 @@ mod tests {
         let mut text = String::new();
         for path in [&same, &other, &gone].map(|path| path.display()) {
             text += &format!("{sha256}  {path}\nSHA256 ({path}) = {sha256}\n");
-            text += &format!("BLAKE3 ({path}) = {sha256}\ne3069283  {path}\n");
+            text += &format!("BLAKE3 ({path}) = {sha256}\nCRC32C ({path}) = e3069283\n");
         }
         let lines = manifest::parse(text.as_bytes()).unwrap();
         for threads in [1, 3] {

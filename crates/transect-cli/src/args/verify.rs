@@ -7,8 +7,9 @@ use clap::Args;
 use super::{ProgressArgs, TUNING};
 
 pub(crate) const VERIFY_NOTES: &str = "\
-A manifest is a list of digests as `transect transform blake3 DIR`, b3sum and sha256sum print it. \
-Names are relative to the current directory.
+A manifest is a list of digests as `transect transform blake3 DIR`, b3sum, sha256sum and openssl \
+print it. Digests of 32 or 8 digits need a kind: XXH128 (NAME) = DIGEST. Names are relative to the \
+current directory.
 
 Examples:
   Record the digests of a tree, then check it:

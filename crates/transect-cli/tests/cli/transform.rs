@@ -142,6 +142,25 @@ fn verify_exchanges_lists_with_sum_programs() {
         let lines = list.stdout_text().lines().count();
         assert_eq!(verified.stdout_text().lines().count(), lines);
     }
+    let scripts = [
+        "sha256sum -z src/new*",
+        "sha256sum --tag src/* 2>/dev/null",
+        "sha256sum src/b.c | sed 's/  / /; s/^/ /'",
+        "openssl sha256 src/a.c src/b.c",
+    ];
+    for script in scripts {
+        let program = script.split(' ').next().unwrap();
+        if !env.has(program) {
+            let reason = format!("there is no {program}");
+            skip::<()>("verify_exchanges_lists_with_sum_programs", &reason);
+            continue;
+        }
+        let verified = env.sh(&format!(r#"{script} | "$TRANSECT" verify -"#)).exits(0);
+        assert!(verified.stdout_text().ends_with(": OK\n"), "{script}: {}", verified.text());
+    }
+    // Not "DIFFERS": the digests are those of another algorithm.
+    let md5 = env.sh(r#"md5sum src/a.c | "$TRANSECT" verify -"#).exits(2);
+    assert!(md5.stdout.is_empty() && md5.text().contains("MD5"), "{}", md5.text());
     let script = r#""$TRANSECT" transform sha256 src >list && sha256sum -c list"#;
     let checked = env.sh(script).exits(0);
     assert_eq!(checked.stdout_text().lines().count(), 6);
