@@ -113,8 +113,8 @@ fn service_second_instance_rejected_until_first_dies() {
     service.kill();
     assert!(usual(&env).exists(), "the socket was not removed");
     let refused = env.transect(["attributes", "--service", "/"]).exits(2);
-    assert!(refused.stderr_text().contains("start one with `transect serve --cache`"));
-    assert!(refused.stderr_text().ends_with("cache.sock': Connection refused\n"));
+    let end = "cache.sock': Connection refused; start one with `transect serve --cache`\n";
+    assert!(refused.stderr_text().ends_with(end), "{}", refused.text());
 
     let next = Service::start(&env, &[]);
     let _ = env.transect(["attributes", "--service", "/"]).exits(0).quiet();
@@ -182,7 +182,7 @@ fn service_other_user_rejected() {
         service.end(Signal::TERM);
         return;
     };
-    assert!(refused.exits(2).stderr_text().ends_with("Permission denied\n"));
+    assert!(refused.exits(2).stderr_text().contains("': Permission denied; "));
     // Simulates another program that changes the mode.
     env.chmod(&socket, 0o666);
     let foreign = env.transect_unprivileged(test, ask).unwrap().exits(2);
