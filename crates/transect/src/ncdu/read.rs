@@ -9,6 +9,9 @@ use super::json::JsonReader;
 use crate::sink::SkipReason;
 use crate::table::{Table, TableImporter};
 
+/// The first byte of a binary export of ncdu 2.6 and later (dev.yorhel.nl/ncdu/binfmt).
+const BINARY_START: u8 = 0xbf;
+
 /// Reads an export into a table with these columns, besides names, types and both sizes.
 ///
 /// The input is not trusted. Memory grows only with the number of entries and the lengths of their
@@ -19,9 +22,12 @@ use crate::table::{Table, TableImporter};
 /// a file nor a directory is unknown; without `nlink`, so is the number of names of a file.
 ///
 /// # Errors
-/// I/O errors, and the offset of the first byte that is not valid.
+/// I/O errors, and the offset of the first byte that is not valid: the first one of a binary export.
 pub fn read(input: impl BufRead, columns: FieldMask) -> Result<Table, Error> {
     let mut json = JsonReader::new(input);
+    if json.peek()? == Some(BINARY_START) {
+        return json.error("a binary export (ncdu -O); only those in JSON (ncdu -o) are known");
+    }
     json.expect(b'[')?;
     let version = json.number()?;
     if version != 1 {

@@ -175,6 +175,12 @@ fn import_invalid_export_rejected_with_offset() {
 }
 
 #[test]
+fn import_binary_export_named_in_error() {
+    let error = ncdu::read(&b"\xbfncduEX1\0\0\0\x10"[..], FieldMask::empty()).unwrap_err();
+    assert!(error.to_string().starts_with("at byte 0: a binary export (ncdu -O)"), "{error}");
+}
+
+#[test]
 fn import_invalid_name_rejected() {
     for name in [".", "..", "/", "../a", "a/", r"\u002e\u002e", r"\u002f"] {
         for content in [format!(r#",{{"name":"{name}"}}"#), format!(r#",[{{"name":"{name}"}}]"#)] {
