@@ -1,5 +1,7 @@
 //! Summaries and error messages.
 
+use transect_testkit::loudly_skip;
+
 use crate::harness::{TestEnv, assert_output};
 
 /// Creates a small tree whose parts differ in size on every file system.
@@ -108,6 +110,10 @@ fn list_lines_are_as_find_prints() {
 fn doctor_shows_calls_file_system_readers_orders() {
     let env = TestEnv::new();
     let output = env.transect(["doctor"]).exits(0).quiet().stdout_text();
+    if output.contains("outside the root directory") {
+        let test = "doctor_shows_calls_file_system_readers_orders";
+        return loudly_skip(test, "no mount entry in this chroot; chroot.rs tests that");
+    }
     // Values differ from machine to machine; labels do not.
     let mut in_columns = false;
     let labels: Vec<&str> = output
@@ -193,8 +199,11 @@ fn doctor_json_matches_text() {
     for row in object["readers"].as_array().unwrap() {
         assert_eq!(row["available"].as_bool(), Some(row["why_not"].is_null()), "{row}");
     }
-    let mount = object["file_system"]["mount_point"].as_str().unwrap();
-    assert!(env.path("").starts_with(mount), "{mount} holds {}", env.path("").display());
+    let file_system = &object["file_system"];
+    match file_system["mount_point"].as_str() {
+        Some(mount) => assert!(env.path("").starts_with(mount), "{mount}"),
+        None => assert!(file_system["why_no_mount"].is_string(), "{file_system}"),
+    }
 }
 
 #[test]
