@@ -8,15 +8,17 @@ import re
 import signal
 import subprocess
 import sys
-import time
-import warnings
 from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
 
 import transect
+from conftest import wait_until
 from transect import distributed
+
+#: The seconds after which something that has to happen counts as never happening.
+WAIT = 300
 
 # Short tasks, so that small trees have many.
 TASKS = {"entries": 20, "seconds": 30.0, "deadline": 1000.0}
@@ -78,6 +80,11 @@ def test_same_as_scan(client, large, same, arguments):
     same(result)
     assert result.parts > 20 and result.adopted == 0
     assert seen[-1].finished and seen[-1].done == result.parts and seen[-1].running == seen[-1].waiting == 0
+    before = os.stat(result.snapshot)
+    with pytest.raises(ValueError, match="has a finished scan"):
+        distributed.scan([large], scheduler=client, **arguments)
+    assert os.stat(result.snapshot) == before
+    os.remove(result.manifest)
     again = distributed.scan([large], scheduler=client, **arguments)
     assert (again.parts, again.adopted) == (result.parts, result.parts)
     same(again)
@@ -123,19 +130,27 @@ def test_own_cluster_as_program(large, same, arguments, tmp_path):
     said = json.loads(done.stdout)
     assert said.pop("complete") is True
     same(distributed.Result(**said))
-    missing = subprocess.run([*command[:3], str(tmp_path / "none"), *command[4:]], capture_output=True, text=True)
-    assert missing.returncode == 2 and "several scans" in missing.stderr, missing
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 2 and "has a finished scan" in again.stderr, again
+    (tmp_path / "empty").mkdir()
+    other = [*command[:3], str(tmp_path / "empty"), *command[4:]]
+    os.remove(arguments["out"] / "_manifest.json")
+    mixed = subprocess.run(other, capture_output=True, text=True)
+    assert mixed.returncode == 2 and "several scans" in mixed.stderr, mixed
 
 
 def test_driver_killed(large, same, arguments):
     command = [sys.executable, "-m", "transect.distributed", str(large), "--workers", "2", "--entries", "1"]
     driver = subprocess.Popen([*command, "--out", str(arguments["out"])], start_new_session=True)
-    while not arguments["out"].is_dir() or len(os.listdir(arguments["out"])) < 5:
-        assert driver.poll() is None, "it ended before it was killed"
-        time.sleep(0.001)
-    # With its workers: they are in its session.
-    os.killpg(driver.pid, signal.SIGKILL)
-    driver.wait()
+    def has_parts():
+        return arguments["out"].is_dir() and len(os.listdir(arguments["out"])) >= 5
+
+    try:
+        wait_until("five parts", has_parts, alive=lambda: driver.poll() is None)
+    finally:
+        # With its workers: they are in its session.
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait()
     published = [name for name in os.listdir(arguments["out"]) if name.startswith("part-")]
     result = distributed.scan(large, workers=1, **arguments)
     assert result.adopted >= len(published) > 0
@@ -151,7 +166,7 @@ def test_worker_killed(client, large, same, arguments):
 
 
 def test_worker_hung(client, large, same, arguments):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=WAIT)
     victim = next(iter(client.run(os.getpid).values()))
     stop = once(lambda counts: counts.done >= 3, lambda: os.kill(victim, signal.SIGSTOP))
     # The deadline may pass for others as well: that costs time, and changes nothing.
@@ -172,8 +187,11 @@ def test_scheduler_killed(large, same, arguments, tmp_path):
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     programs = [subprocess.Popen([sys.executable, "-m", *program], **quiet) for program in (scheduler, worker)]
     try:
-        while not file.exists() or not file.read_text().endswith("}"):
-            time.sleep(0.01)
+        wait_until(
+            "the address of the scheduler",
+            lambda: file.exists() and file.read_text().endswith("}"),
+            alive=lambda: all(program.poll() is None for program in programs),
+        )
         address = json.loads(file.read_text())["address"]
         kill = once(lambda counts: counts.done >= 3, programs[0].kill)
         with pytest.raises(distributed.LostScheduler):
@@ -187,7 +205,7 @@ def test_scheduler_killed(large, same, arguments, tmp_path):
 
 
 def race(first, folder, barrier, results):
-    barrier.wait()
+    barrier.wait(timeout=WAIT)
     results.put(transect._native.run_task(first, folder, entries=10_000, split=2))
 
 
@@ -198,9 +216,12 @@ def test_two_writers_of_one_part(large, tmp_path):
     writers = [spawn.Process(target=race, args=(first, tmp_path, barrier, results)) for _ in range(2)]
     for writer in writers:
         writer.start()
-    found = sorted(results.get() for _ in writers)
-    for writer in writers:
-        writer.join()
+    try:
+        found = sorted(results.get(timeout=WAIT) for _ in writers)
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.join()
     assert found == [False, True]
     _, rows, errors, following = transect._native.read_part(first, tmp_path)
     assert (rows, errors, following) == (len(transect.scan(large)), 0, 0)
@@ -233,7 +254,7 @@ def test_worker_without_permission(client, tmp_path):
 
 def test_task_without_end_is_given_up(client, large, tmp_path):
     """All workers hang. At the deadline, the first task is given up: its directory is an error."""
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=WAIT)
     victims = list(client.run(os.getpid).values())
     for victim in victims:
         os.kill(victim, signal.SIGSTOP)
@@ -258,10 +279,14 @@ def test_invalid(client, tmp_path):
     with pytest.raises(NotADirectoryError):
         (tmp_path / "file").touch()
         distributed.scan(tmp_path / "tree", tmp_path / "file" / "parts", scheduler=client)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        missing = distributed.scan(tmp_path / "none", tmp_path / "missing-parts", scheduler=client)
-    assert missing.errors == 1 and caught[0].category is transect.PartialResultWarning
+    snapshot = tmp_path / "missing.parquet"
+    with pytest.raises(ValueError, match="cannot access '.*none'"):
+        distributed.scan(tmp_path / "none", tmp_path / "missing-parts", scheduler=client, snapshot=snapshot)
+    assert not snapshot.exists() and not os.listdir(tmp_path / "missing-parts")
+    (tmp_path / "other").mkdir()
+    transect._native.run_task(
+        transect._native.first_task(tmp_path / "other", "{}", 1000), tmp_path / "missing-parts", entries=1, split=1
+    )
     with pytest.raises(ValueError, match="several scans"):
         distributed.scan(tmp_path / "tree", tmp_path / "missing-parts", scheduler=client)
     with pytest.raises(OSError):

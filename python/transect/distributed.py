@@ -6,7 +6,7 @@
 
 The scan consists of tasks, which ``docs/DISTRIBUTED.md`` describes. A task publishes what it read as a part in the
 folder ``out``, and leaves directories over for other tasks. The parts alone say what is left to do: a scan that
-was killed goes on when it is started again with the same arguments. Needs ``transect[dask]``.
+was killed goes on when it is started again with the same arguments. A finished one is refused. Needs ``transect[dask]``.
 """
 
 import argparse
@@ -134,7 +134,8 @@ def scan(
     progress: True shows a line on standard error. A function is called with a Progress object after each task, and at
         least twice a second.
 
-    Raises LostScheduler if the scheduler does not answer any more, and the error of a task that failed `attempts`
+    Raises ValueError if `out` has a finished scan or a path does not exist, LostScheduler if the scheduler does not
+    answer any more, and the error of a task that failed `attempts`
     times for another reason than its worker. What was published until then stays. Errors below the paths
     are data; they are announced by a PartialResultWarning.
     """
@@ -148,6 +149,8 @@ def scan(
     }
     first = _native.first_task(paths, json.dumps(options), directory_entries)
     out = os.path.abspath(os.fsdecode(out))
+    if os.path.exists(os.path.join(out, "_manifest.json")):
+        raise ValueError(f"'{out}' has a finished scan; use another folder, or `transect commit` to store its parts again")
     os.makedirs(out, exist_ok=True)
     show = progress if callable(progress) else _Line() if progress else lambda counts: None
     if deadline is None:
@@ -428,7 +431,8 @@ def _parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="python -m transect.distributed",
         description="Read trees with many processes, on this machine or on a Dask cluster.",
-        epilog="A scan that was interrupted goes on when it is started again with the same paths and folder.",
+        epilog="A scan that was interrupted goes on when it is started again with the same paths and folder. "
+        "A finished one is refused.",
     )
     add = parser.add_argument
     add("paths", nargs="+", metavar="PATH", help="a tree, which all workers have at this path")

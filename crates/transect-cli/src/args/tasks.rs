@@ -12,7 +12,8 @@ pub(crate) const TASK_NOTES: &str = "\
 A scan that is too large for one machine or one night consists of tasks. Each reads directories until a number of entries \
 or of seconds is reached, and publishes a part: a snapshot of what it read, in a folder that all machines can write to. \
 What is left over is the work of other tasks. Any program can run them, in any order and on any machine that has the same \
-trees at the same paths; a task that is run again adopts the part that is there. `transect commit` makes one snapshot of all parts.
+trees at the same paths; a task that is run again adopts the part that is there. `transect commit` makes one snapshot of all parts. \
+After that, no task adds a part to the folder.
 
 Examples:
   Print the first task of a scan:

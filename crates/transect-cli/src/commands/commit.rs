@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use transect::{Cancel, FileType};
+use transect::{Cancel, FieldMask, FileType};
 use transect_snapshot::Metadata;
 use transect_snapshot::tasks::{
     Commit, CommitLimits, MANIFEST_NAME, Manifest, Outlined, TaskError, remove_unfinished,
@@ -16,6 +16,7 @@ use crate::args::CommitArgs;
 use crate::commands::snapshot::{Counted, interrupted, set_command};
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
+use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 
@@ -45,10 +46,16 @@ pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     set_command(&mut metadata);
     let manifest =
         commit.manifest(outlined.entries(), &metadata).map_err(|error| failed(&error))?;
+    let file = args.folder.join(MANIFEST_NAME);
+    if attributes_at(&file).is_ok() {
+        let started = metadata.started.unwrap_or_default();
+        let time = TimeFormatter::for_fields(FieldMask::MTIME).text(started);
+        output::hint(&format!("these parts were committed before; the tree is that of {time}"));
+    }
     let Some(size) = write_committed(&args.output, outlined, &metadata, &cancel)? else {
         return Ok(interrupted());
     };
-    output::file::write(&args.folder.join(MANIFEST_NAME), |out| {
+    output::file::write(&file, |out| {
         serde_json::to_writer(&mut *out, &manifest)?;
         out.write_all(b"\n")
     })?;

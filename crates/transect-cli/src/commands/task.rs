@@ -44,6 +44,9 @@ pub(crate) fn run(args: &TaskArgs) -> Result<ExitStatus, CliError> {
         true => result.tasks.iter().try_for_each(|task| output::write_json(out, task))?,
         false => output::write_json(out, &result)?,
     }
+    if result.adopted {
+        output::hint("the part was there already, and the task was not run again");
+    }
     if result.errors > 0 {
         let errors = output::units::counted(result.errors, "error", "errors");
         output::hint(&format!("{errors}; the part has them, and `transect commit` lists them"));
@@ -60,6 +63,7 @@ fn print_first(args: &TaskArgs) -> Result<ExitStatus, CliError> {
     options.exclude.clone_from(&args.exclude);
     let roots: Vec<_> = args.first.iter().map(|root| absolute(root)).collect();
     let task = Task::first(&roots, options).map_err(|error| failed(&error))?;
+    task.check_roots().map_err(|error| failed(&error))?;
     output::write_json(&mut stream::stdout(), &task)?;
     Ok(ExitStatus::Complete)
 }

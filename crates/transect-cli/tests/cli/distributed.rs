@@ -97,6 +97,7 @@ fn task_and_commit_refuse_what_they_cannot_do() {
         (&["task"][..], "--first"),
         (&["task", "--in", "task"], "--out"),
         (&["task", "--first", "tree", "tree"], "lies in"),
+        (&["task", "--first", "missing"], "cannot access '"),
         (&["task", "--in", "bad", "--out", "parts"], "not a task"),
         (&["task", "--in", "missing", "--out", "parts"], "cannot read 'missing'"),
         (&["task", "--in", "task", "--out", "parts", "--split", "0"], "a limit is out of range"),
@@ -126,6 +127,70 @@ fn commit_of_unfinished_scan_says_how_many_tasks_have_not_run() {
     let refused = env.transect(["commit", "parts", "-o", "x"]).exits(2);
     assert!(refused.stderr_text().contains("2 tasks have not run"), "{}", refused.text());
     assert!(!env.path("x").exists() && !env.path("parts/_manifest.json").exists());
+}
+
+/// Parts of the same names: both scans begin with the same task.
+#[test]
+fn commit_refuses_parts_of_two_scans_of_one_tree() {
+    let env = TestEnv::new();
+    let run = |folder: &str| {
+        let _ = env.sh("cp first tasks").exits(0);
+        let _ =
+            env.sh(&documented_loop(1).replace("--out parts", &format!("--out {folder}"))).exits(0);
+    };
+    env.mkdir("tree/a");
+    env.write("tree/a/old", 1);
+    let _ = env.sh("\"$TRANSECT\" task --first tree >first").exits(0);
+    run("one");
+    fs::remove_file(env.path("tree/a/old")).unwrap();
+    env.write("tree/a/new", 1);
+    run("two");
+    let parts = |folder: &str| {
+        let names = fs::read_dir(env.path(folder)).unwrap().map(|it| it.unwrap().file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    let (one, two) = (parts("one"), parts("two"));
+    let first = one.intersection(&two).next().unwrap();
+    assert_eq!((one.len(), two.len(), one.intersection(&two).count()), (2, 2, 1));
+    fs::copy(env.path("two").join(first), env.path("one").join(first)).unwrap();
+    let mixed = env.transect(["commit", "one", "-o", "x"]).exits(2);
+    assert!(mixed.stderr_text().contains("parts of several scans"), "{}", mixed.text());
+    assert!(!env.path("x").exists());
+    let _ = env.transect(["commit", "two", "-o", "x"]).exits(0).quiet();
+}
+
+#[test]
+fn finished_folder_takes_no_part_and_reports_its_age() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    env.write("tree/file", 1);
+    env.mkdir("other");
+    let task = |root: &str| {
+        format!("\"$TRANSECT\" task --first {root} | \"$TRANSECT\" task --in - --out parts")
+    };
+    let _ = env.sh(&task("tree")).exits(0).quiet();
+    let commit = ["commit", "parts", "-o", "x"];
+    let _ = env.transect(commit).exits(0).quiet();
+    env.write("tree/new", 1);
+    let adopted = env.sh(&task("tree")).exits(0);
+    assert!(adopted.stderr_text().contains("the part was there already"), "{}", adopted.text());
+    for options in ["", " --give-up"] {
+        let refused = env.sh(&(task("other") + options)).exits(2);
+        assert!(refused.stderr_text().contains("has a finished scan"), "{}", refused.text());
+    }
+    let again = env.transect(commit).exits(0);
+    assert!(again.stderr_text().contains("were committed before"), "{}", again.text());
+    assert_eq!(fs::read_dir(env.path("parts")).unwrap().count(), 2, "a part and the manifest");
+}
+
+#[test]
+fn task_whose_root_is_gone_publishes_nothing() {
+    let env = TestEnv::new();
+    env.mkdir("tree");
+    let _ = env.sh("\"$TRANSECT\" task --first tree >task && rmdir tree").exits(0);
+    let refused = env.transect(["task", "--in", "task", "--out", "parts"]).exits(2);
+    assert!(refused.stderr_text().contains("cannot access '"), "{}", refused.text());
+    assert_eq!(fs::read_dir(env.path("parts")).unwrap().count(), 0);
 }
 
 #[test]

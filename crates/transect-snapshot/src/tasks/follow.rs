@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Task, TaskError, child_id, file_name, is_id, read_error};
+use super::{Task, TaskError, file_name, is_id, read_error};
 use crate::read::Snapshot;
 
 impl Task {
@@ -27,6 +27,6 @@ impl Task {
         let items = part.leftover.get(list).cloned().ok_or_else(|| {
             invalid(format!("'{}' has no list {list} of what is left over", path.display()))
         })?;
-        Ok(Self { id: child_id(above, list), items, ..self.clone() })
+        Ok(Self { id: part.child_id(list), items, ..self.clone() })
     }
 }

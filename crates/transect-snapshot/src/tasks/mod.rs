@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A task reads its directories until it has read enough. The part that it publishes names the directories that
-//! are left over, in lists: each is the work of another task, whose id follows from that of the first. So the parts alone
+//! are left over, in lists: each is the work of another task, whose id follows from that part. So the parts alone
 //! say what is left to do; there is no other state. `docs/FORMAT.md` describes them.
 
 mod commit;
@@ -97,7 +97,7 @@ impl TaskOptions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     schema: String,
-    /// 32 hexadecimal digits. Those of a later task follow from those of the task that left it over.
+    /// 32 hexadecimal digits. Those of a later task follow from the part that left it over.
     pub id: String,
     /// The roots of the scan: absolute paths.
     pub roots: Vec<StoredPath>,
@@ -195,13 +195,13 @@ impl Task {
         Ok(task)
     }
 
-    /// Returns the task that reads the list with this number of what this task left over.
-    fn child(&self, number: usize, items: Vec<Item>) -> Self {
+    /// Returns the task that reads the list with this number of what the part of this task left over.
+    fn child(&self, part: &Part, number: usize) -> Self {
         Self {
             schema: self.schema.clone(),
-            id: child_id(&self.id, number),
+            id: part.child_id(number),
             roots: self.roots.clone(),
-            items,
+            items: part.leftover[number].clone(),
             options: self.options.clone(),
             ..*self
         }
@@ -231,10 +231,6 @@ fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-fn child_id(parent: &str, number: usize) -> String {
-    id_of(format!("{parent} {number}").as_bytes())
-}
-
 /// Returns the name of the file of a part.
 fn file_name(id: &str) -> String {
     format!("part-{id}.parquet")
@@ -255,6 +251,23 @@ pub struct Part {
     pub options: TaskOptions,
     /// What is left over: a list for each task that follows.
     pub leftover: Vec<Vec<Item>>,
+    /// A random number in hexadecimal, on which the ids of the tasks that follow depend. The same task, run again in
+    /// another folder, reads another state of the tree: what follows from one of its parts does not continue the
+    /// other one. Empty in parts of earlier versions.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub salt: String,
+}
+
+impl Part {
+    /// Returns the id of the task that reads a list of what is left over.
+    fn child_id(&self, list: usize) -> String {
+        id_of(format!("{}{} {list}", self.task, self.salt).as_bytes())
+    }
+
+    /// Returns the ids of all tasks that follow.
+    fn child_ids(&self) -> impl Iterator<Item = String> {
+        (0..self.leftover.len()).map(|list| self.child_id(list))
+    }
 }
 
 /// What a task did.

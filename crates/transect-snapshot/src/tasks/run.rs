@@ -1,6 +1,7 @@
 //! Runs one task.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use transect_sys::file::attributes_at;
 use super::publish::publish;
 use super::ranges;
 use super::sink::{Left, Ranges, TaskSink};
-use super::{Item, Part, RESULT_SCHEMA, StoredPath, Task, TaskError, TaskResult};
+use super::{Item, MANIFEST_NAME, Part, RESULT_SCHEMA, StoredPath, Task, TaskError, TaskResult};
 use super::{file_name, read_error};
 use crate::metadata::{Metadata, Scope};
 use crate::read::Snapshot;
@@ -29,7 +30,8 @@ impl Task {
     /// is not run again: what the part left over may be the work of other tasks by now.
     ///
     /// # Errors
-    /// The folder cannot be written, or `cancel` is set. Errors inside the trees are counted in the part.
+    /// A root does not exist, the folder has a finished scan or cannot be written, or `cancel` is set. Errors inside
+    /// the trees are counted in the part.
     pub fn run(&self, folder: &Path, cancel: &Cancel) -> Result<TaskResult, TaskError> {
         self.run_with(folder, ScanOptions::default().cancel(cancel.clone()))
     }
@@ -43,6 +45,7 @@ impl Task {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
+        check_unfinished(folder)?;
         self.check_roots()?;
         let started = now();
         let cancel = &options.cancel.clone();
@@ -69,6 +72,7 @@ impl Task {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
+        check_unfinished(folder)?;
         let mut importer = TableImporter::new(self.fields());
         let mut roots = Vec::new();
         for item in &self.items {
@@ -108,6 +112,7 @@ impl Task {
                 items: self.items.clone(),
                 options: self.options.clone(),
                 leftover,
+                salt: random_salt(),
             }),
             ..metadata
         };
@@ -162,11 +167,13 @@ impl Task {
         self.items_to_read().filter_map(range).collect()
     }
 
-    /// Checks that there are the roots of directories that were left over. Where the tree is at another path, or is not
-    /// mounted, all of them would count as deleted.
-    fn check_roots(&self) -> Result<(), TaskError> {
-        let left_over = self.items.iter().filter(|item| !item.path.is_empty());
-        let roots: HashSet<usize> = left_over.map(|item| item.root).collect();
+    /// Checks that the roots exist of what this task reads. Where the tree is at another path, or is not mounted, it would
+    /// be stored as empty or deleted.
+    ///
+    /// # Errors
+    /// A root cannot be queried.
+    pub fn check_roots(&self) -> Result<(), TaskError> {
+        let roots: HashSet<usize> = self.items.iter().map(|item| item.root).collect();
         for root in roots.into_iter().map(|root| self.roots[root].to_path()) {
             attributes_at(&root).map_err(|error| {
                 let (root, reason) = (root.display(), transect::reason(&error));
@@ -269,7 +276,9 @@ impl Task {
     }
 
     fn result(&self, rows: u64, metadata: &Metadata, adopted: bool) -> TaskResult {
-        let lists = metadata.part.iter().flat_map(|part| part.leftover.iter().cloned());
+        let follow = |part: &Part| -> Vec<Task> {
+            (0..part.leftover.len()).map(|list| self.child(part, list)).collect()
+        };
         TaskResult {
             schema: RESULT_SCHEMA,
             task: self.id.clone(),
@@ -277,7 +286,7 @@ impl Task {
             rows,
             errors: metadata.errors,
             adopted,
-            tasks: lists.enumerate().map(|(number, items)| self.child(number, items)).collect(),
+            tasks: metadata.part.as_ref().map(follow).unwrap_or_default(),
         }
     }
 }
@@ -296,6 +305,24 @@ fn left_item(item: &Item, root: &Path, path: &Path) -> Item {
 fn split(items: Vec<Item>, lists: usize) -> Vec<Vec<Item>> {
     let length = items.len().div_ceil(lists).max(1);
     items.chunks(length).map(<[Item]>::to_vec).collect()
+}
+
+/// Checks that no scan in this folder is finished: its parts would be mixed with those of another scan.
+fn check_unfinished(folder: &Path) -> Result<(), TaskError> {
+    match attributes_at(&folder.join(MANIFEST_NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(read_error(folder, error)),
+        Ok(_) => Err(TaskError::Invalid(format!(
+            "'{}' has a finished scan; use another folder",
+            folder.display()
+        ))),
+    }
+}
+
+/// Returns 128 random bits in hexadecimal.
+fn random_salt() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
 }
 
 fn now() -> i64 {

@@ -7,7 +7,7 @@ use transect::FieldMask;
 
 use super::parts::{OpenPart, check_continues, first_of, open_all, part_of};
 use super::places::{Place, Places};
-use crate::tasks::{Item, TaskError, child_id};
+use crate::tasks::{Item, TaskError};
 
 /// The parts of one scan, all of them.
 pub(super) struct PartSet {
@@ -40,8 +40,8 @@ impl PartSet {
                 check_continues(&part, &parts[0], &parts[above], list)?;
                 places.find(above, parts.len(), &part)?;
             }
-            let lists = 0..part_of(&part.snapshot).leftover.len();
-            ids.extend(lists.map(|list| (child_id(&id, list), Some((parts.len(), list)))));
+            let children = part_of(&part.snapshot).child_ids().enumerate();
+            ids.extend(children.map(|(list, id)| (id, Some((parts.len(), list)))));
             parts.push(part);
         }
         if let Some(id) = missing.first() {

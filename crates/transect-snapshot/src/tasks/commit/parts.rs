@@ -13,7 +13,7 @@ use transect_sys::input::open_regular;
 
 use crate::read::Snapshot;
 use crate::schema::Column;
-use crate::tasks::{Part, TaskError, child_id, read_error};
+use crate::tasks::{Part, TaskError, read_error};
 
 /// A part that is open for reading.
 pub(super) struct OpenPart {
@@ -90,10 +90,7 @@ pub(super) fn first_of(
     folder: &Path,
     found: &HashMap<String, OpenPart>,
 ) -> Result<String, TaskError> {
-    let children = found.values().flat_map(|part| {
-        let lists = 0..part_of(&part.snapshot).leftover.len();
-        lists.map(|number| child_id(&part.id, number))
-    });
+    let children = found.values().flat_map(|part| part_of(&part.snapshot).child_ids());
     let children: std::collections::HashSet<String> = children.collect();
     let mut first = found.keys().filter(|id| !children.contains(*id));
     let folder = folder.display();
