@@ -4,9 +4,36 @@ import itertools
 import os
 import signal
 import socket
+import time
 
 import duckdb
 import pytest
+
+#: Seconds after which a test counts as hanging: so long that only a hang exceeds it, even on a slow and busy machine.
+WATCHDOG = 600.0
+
+
+@pytest.fixture(autouse=True)
+def watchdog(request):
+    """Fails a test that hangs, at the place where it waits."""
+
+    def bark(*_):
+        pytest.fail(f"{request.node.name} hangs: no end after {WATCHDOG:.0f} s")
+
+    previous = signal.signal(signal.SIGALRM, bark)
+    signal.setitimer(signal.ITIMER_REAL, WATCHDOG)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, previous)
+
+
+def wait_until(what, holds, alive=lambda: True):
+    """Waits until a condition holds; fails if what has to bring it about is not alive, or it never does."""
+    until = time.monotonic() + WATCHDOG / 2
+    while not holds():
+        assert alive(), f"never {what}: it ended before"
+        assert time.monotonic() < until, f"never {what}"
+        time.sleep(0.001)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -120,10 +147,12 @@ def interrupted():
     """A function that calls another one while a signal arrives, whose handler raises. It returns whether
     that exception ended the call. With each call, the signal arrives at another time."""
     armed = False
+    watchdog = signal.getsignal(signal.SIGALRM)
 
-    def handler(*_):
+    def handler(*arguments):
         if armed:
             raise Interrupted
+        watchdog(*arguments)
 
     def call(function):
         nonlocal armed
@@ -136,10 +165,10 @@ def interrupted():
             armed = False
             return True
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, WATCHDOG)
         return False
 
     delays = itertools.cycle(0.001 * 2**power for power in range(8))
-    previous = signal.signal(signal.SIGALRM, handler)
+    signal.signal(signal.SIGALRM, handler)
     yield call
-    signal.signal(signal.SIGALRM, previous)
+    signal.signal(signal.SIGALRM, watchdog)

@@ -1,10 +1,13 @@
 """Scans of many tasks on Dask: whatever is killed, every entry is there, and none twice."""
 
+import errno
 import json
 import logging
 import multiprocessing
 import os
 import re
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -250,6 +253,41 @@ def test_worker_without_permission(client, tmp_path):
             client.run(os.seteuid, 0)
         closed.chmod(0o700)
     assert (result.errors, result.complete, result.entries) == (1, False, 3)
+
+
+def test_full_disk(client, large, same, arguments):
+    """Workers cannot write a file of more than some bytes. With room, the scan goes on."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(soft):
+        client.run(resource.setrlimit, resource.RLIMIT_FSIZE, (soft, before[1]))
+
+    limit(1000)
+    try:
+        with pytest.raises(OSError, match="part-") as full:
+            distributed.scan(large, scheduler=client, **arguments)
+    finally:
+        limit(before[0])
+    assert full.value.errno == errno.EFBIG
+    assert os.listdir(arguments["out"]) == [] and not arguments["snapshot"].exists()
+    same(distributed.scan(large, scheduler=client, **arguments))
+
+
+def test_parts_of_an_earlier_scan_are_refused(client, tmp_path):
+    """Both scans begin with the same task: the tree is the same, but not what is in it."""
+    for name in ["a", "b"]:
+        (tmp_path / "tree" / name).mkdir(parents=True)
+    for out in ["one", "two"]:
+        (tmp_path / "tree" / "a" / out).touch()
+        distributed.scan(tmp_path / "tree", tmp_path / out, scheduler=client, entries=1)
+    parts = [{name for name in os.listdir(tmp_path / out) if name.startswith("part-")} for out in ["one", "two"]]
+    [common] = parts[0] & parts[1]
+    assert min(map(len, parts)) > 1
+    shutil.copy(tmp_path / "two" / common, tmp_path / "one")
+    os.remove(tmp_path / "one" / "_manifest.json")
+    with pytest.raises(ValueError, match="several scans"):
+        distributed.scan(tmp_path / "tree", tmp_path / "one", scheduler=client)
+    assert not (tmp_path / "one" / "_manifest.json").exists()
 
 
 def test_task_without_end_is_given_up(client, large, tmp_path):
