@@ -33,7 +33,7 @@ pub use diff::{
 };
 pub use digest::{COMPARED, Digest};
 pub use find::{Hit, NamePattern, Search};
-pub use metadata::{FileSystem, Inherited, Metadata, Scope};
+pub use metadata::{FileSystem, Inherited, Metadata, Scope, SeriesPlace};
 pub use read::{
     Entries, LargeDirectory, LargestDirectories, LargestLimits, ReadAt, ReadError, RowReader,
     Snapshot, StoredMeasure, StoredTotals,

@@ -57,9 +57,31 @@ pub struct Metadata {
     pub vanished: u64,
     /// The attributes that are stored; the values of others are null.
     pub columns: Vec<String>,
+    /// Of a snapshot of a series: its place there; unknown in those of earlier versions of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesPlace>,
     /// Of a part of a scan: its task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+}
+
+/// The place of a snapshot among those of its series. It does not depend on the time that the clock showed alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SeriesPlace {
+    /// The number of the snapshot, in the order in which they were stored.
+    pub number: i64,
+    /// The nanoseconds from the first snapshot to this one: from each to the one stored after it the difference of their
+    /// times, but at most a day, ahead or back. So one wrong time of the clock makes nothing older than a day.
+    pub elapsed: i64,
+}
+
+impl SeriesPlace {
+    /// Returns a place.
+    pub fn new(number: i64, elapsed: i64) -> Self {
+        Self { number, elapsed }
+    }
 }
 
 /// Which entries a walk looked for.

@@ -65,13 +65,13 @@ Examples:
   Keep a snapshot, and show what changed since:
     transect keep src && transect changes src
   Show what changed within three days:
-    transect keep src && transect changes --since 3d src
+    transect changes --since 3d src
   Show new, moved and removed files without querying every file:
     transect keep src && transect changes --rescan names src
   Show only the numbers, and the directories that grew or shrank:
     transect keep src && transect changes -s src
   Show the five largest changes since a date:
-    transect keep src && transect changes --since 2026-01-31 --top 5 src
+    transect changes --since 2026-01-31 --top 5 src
   Fail in a script if anything changed:
     transect keep src && transect changes --exit-code src
   Show the changes that Windows recorded on a volume:
@@ -88,7 +88,7 @@ pub(crate) struct ChangesArgs {
     /// Compare with the last snapshot taken before TIME, not with the last one
     ///
     /// TIME is a date (2026-01-31, 2026-01-31T10:00), an age (3d; 1m is a minute, 1M a month), or the beginning of a
-    /// day (yesterday, "last week"). If all snapshots are newer, the oldest is used.
+    /// day (yesterday, "last week"). If all snapshots are newer, the command fails and reports the age of the oldest.
     #[arg(long, value_name = "TIME", value_parser = super::filter::parse_time)]
     pub(crate) since: Option<i64>,
     /// Show the change journal of an NTFS volume instead: PATH is its image, device or partition

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
 
 fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {
     check_root(series.root())?;
-    let taken = snapshot::now();
+    let taken = series.time_for(snapshot::now())?;
     let thinning = thinning(args, || series.thinning(taken))?;
     let file = series.path_for(taken);
     show(args, series, &Outcome { file, taken, stored: None, thinning })
@@ -104,7 +104,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     check_root(series.root())?;
     // Before reading: another process that stores the same tree makes this one superfluous.
     let writer = series.lock()?;
-    let taken = writer.time_for(snapshot::now())?;
+    let taken = series.time_for(snapshot::now())?;
     let since = match args.rescan.rescan {
         Some(level) => Since::last_of(series, level)?,
         None => None,
@@ -131,6 +131,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     let mut metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
     snapshot::set_generation(&mut metadata, generation);
     metadata.inherited = since.as_ref().map(Since::inherited);
+    metadata.series = Some(writer.place_for(taken)?);
     let mut size = 0;
     let written = writer.store(taken, |out| {
         let mut out = Counted::new(out);

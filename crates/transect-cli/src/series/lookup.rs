@@ -29,7 +29,7 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
         if attributes_at(&series.folder).is_err() {
             continue;
         }
-        let Search { kept, unusable } = series.newest(i64::MAX)?;
+        let Search { kept, unusable } = series.last()?;
         nearest.unusable.extend(unusable);
         if kept.is_some() {
             nearest.kept = kept;

@@ -16,14 +16,15 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect::{DirEntry, ScanOptions};
+use transect::{DirEntry, FieldMask, ScanOptions};
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
 use transect_sys::host::host_name;
 use transect_transform::publish;
 
-use crate::commands::snapshot::absolute;
+use crate::commands::snapshot::{absolute, now};
 use crate::exit::CliError;
+use crate::output::time::TimeFormatter;
 use crate::user_dirs;
 
 pub(crate) use lookup::{nearest, outermost};
@@ -31,6 +32,8 @@ pub(crate) use writer::Thinning;
 
 /// The folder of all series, below the user's data folder.
 const FOLDER: &str = "series";
+/// By how many nanoseconds the clocks of two runs may differ: what is newer is from the future.
+const SKEW: i64 = 5 * 60 * 1_000_000_000;
 /// The file that a writer locks.
 const LOCK: &str = "lock";
 
@@ -82,12 +85,12 @@ pub(crate) struct Search {
     pub(crate) unusable: Vec<Unusable>,
 }
 
-/// Returns the newest snapshot of a root that was kept on this machine.
+/// Returns the last snapshot of a root that was kept on this machine ([`Series::last`]).
 ///
 /// # Errors
 /// No data folder is known, or it cannot be read.
 pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
-    Series::of(root)?.newest(i64::MAX)
+    Series::of(root)?.last()
 }
 
 impl Series {
@@ -171,25 +174,38 @@ impl Series {
         Ok(search)
     }
 
-    /// Like [`Series::newest`], but returns the oldest snapshot if all are newer.
+    /// Returns the newest snapshot that is not from the future, and the newer files that could not be used, with those
+    /// that are.
     ///
     /// # Errors
-    /// As for [`Series::newest`].
-    pub(crate) fn newest_or_first(&self, at_most: i64) -> Result<Search, CliError> {
+    /// The folder cannot be read. One that does not exist is empty.
+    pub(crate) fn last(&self) -> Result<Search, CliError> {
+        self.last_at(now())
+    }
+
+    /// As [`Series::last`], with the time of the clock.
+    fn last_at(&self, now: i64) -> Result<Search, CliError> {
+        let at_most = now.saturating_add(SKEW);
         let mut search = self.newest(at_most)?;
-        if search.kept.is_none() {
-            for (taken, path) in self.list()?.dated.into_iter().filter(|it| it.0 > at_most) {
-                match self.open(taken, path) {
-                    Ok(None) => {}
-                    Ok(kept) => {
-                        search.kept = kept;
-                        break;
-                    }
-                    Err(damaged) => search.unusable.push(damaged),
-                }
-            }
-        }
+        let future = self.list()?.dated.into_iter().filter(|&(taken, _)| taken > at_most);
+        let times = TimeFormatter::for_fields(FieldMask::MTIME);
+        search.unusable.extend(future.map(|(taken, path)| {
+            let time = times.text(taken);
+            let reason = format!(
+                "it is from the future ({time}): the clock was wrong then, or is wrong now"
+            );
+            Unusable { path, reason }
+        }));
         Ok(search)
+    }
+
+    /// Returns the oldest snapshot.
+    ///
+    /// # Errors
+    /// The folder cannot be read. One that does not exist is empty.
+    pub(crate) fn oldest(&self) -> Result<Option<Kept>, CliError> {
+        let dated = self.list()?.dated.into_iter();
+        Ok(dated.filter_map(|(taken, path)| self.open(taken, path).ok()?).next())
     }
 
     /// Lists the folder.

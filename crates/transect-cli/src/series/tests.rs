@@ -22,20 +22,40 @@ fn series(temp: &TempDir, host: &str, root: &str) -> Series {
     Series::below(&temp.join("data/transect/series"), host, Path::new(root))
 }
 
-/// Writes a snapshot of an empty root.
+/// Writes a snapshot of an empty root that is not of a series.
 fn write(root: &str, taken: i64, out: &mut dyn Write) -> io::Result<()> {
+    write_with(root, taken, |_| (), out)
+}
+
+fn write_with(
+    root: &str,
+    taken: i64,
+    change: impl FnOnce(&mut Metadata),
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut table = TableImporter::new(FieldMask::empty());
     table.enter(root.as_ref(), &Attributes::of_type(FileType::Directory));
     let table = table.finish().unwrap();
     let mut metadata = Metadata::default();
     metadata.roots = vec![root.to_owned()];
     metadata.started = Some(taken);
+    metadata.complete = true;
+    change(&mut metadata);
     Ok(transect_snapshot::write(&table, &metadata, &Cancel::new(), out)?)
 }
 
 fn keep(series: &Series, taken: i64) -> PathBuf {
+    keep_with(series, taken, |_| ())
+}
+
+fn keep_with(series: &Series, taken: i64, change: impl FnOnce(&mut Metadata)) -> PathBuf {
     let writer = series.lock().unwrap();
-    writer.store(taken, |out| write(ROOT, taken, out)).unwrap()
+    let place = writer.place_for(taken).unwrap();
+    let change = |metadata: &mut Metadata| {
+        metadata.series = Some(place);
+        change(metadata);
+    };
+    writer.store(taken, |out| write_with(ROOT, taken, change, out)).unwrap()
 }
 
 fn times(series: &Series) -> Vec<i64> {
@@ -120,7 +140,7 @@ fn thinning_removes_only_what_the_series_stored() {
     let last = keep(&series, old + 3 * HOUR);
     let notes = last.with_file_name("2026-03-28T13-00-00.000Z (copy).parquet");
     fs::copy(&gone, &notes).unwrap();
-    let recent = [keep(&series, NOW - HOUR), keep(&series, NOW)];
+    let recent = [36, 13, 1, 0].map(|hours| keep(&series, NOW - hours * HOUR));
 
     let planned = series.thinning(NOW).unwrap();
     assert_eq!(planned.superfluous, [gone.as_path()]);
@@ -129,23 +149,61 @@ fn thinning_removes_only_what_the_series_stored() {
     let writer = series.lock().unwrap();
     assert_eq!(writer.thin(NOW).unwrap().superfluous, [gone.as_path()]);
     assert!(!gone.exists());
-    for path in [&damaged, &copy, &last, &notes, &recent[0], &recent[1]] {
+    for path in [&damaged, &copy, &last, &notes].into_iter().chain(&recent) {
         assert!(path.exists(), "{}", path.display());
     }
     assert!(writer.thin(NOW).unwrap().superfluous.is_empty());
 }
 
 #[test]
-fn thinning_counts_the_snapshot_to_be_taken() {
+fn clock_far_ahead_removes_nothing_and_the_last_snapshot_is_of_today() {
+    let temp = TempDir::new();
+    let (series, other) = (series(&temp, "host", ROOT), series(&temp, "other", ROOT));
+    let hours = [20, 17, 14, 11, 8, 5, 2, 0];
+    let kept = hours.map(|hours| keep(&series, NOW - hours * HOUR));
+    let _ = hours.map(|hours| keep(&other, NOW - hours * HOUR));
+    let ahead = NOW + 46 * 24 * HOUR;
+    assert!(series.thinning(ahead).unwrap().superfluous.is_empty());
+    let future = keep(&series, ahead);
+    assert!(series.lock().unwrap().thin(ahead).unwrap().superfluous.is_empty());
+    assert!(kept.iter().chain([&future]).all(|path| path.exists()));
+    assert_eq!(times(&other).len(), hours.len());
+
+    let search = series.last_at(NOW + HOUR).unwrap();
+    assert_eq!(search.kept.unwrap().path, kept[7]);
+    let [future_one] = &search.unusable[..] else { panic!("{:?}", search.unusable) };
+    assert!(future_one.path == future && future_one.reason.contains("from the future"));
+    // Two clocks, or one that is corrected, may differ by some minutes.
+    assert!(series.last_at(ahead - HOUR / 60).unwrap().unusable.is_empty());
+    let before_all = series.last_at(NOW - 30 * HOUR).unwrap();
+    assert!(before_all.kept.is_none() && before_all.unusable.len() == 9);
+}
+
+#[test]
+fn thinning_keeps_a_complete_snapshot_of_a_day_that_ends_with_partial_ones() {
     let temp = TempDir::new();
     let series = series(&temp, "host", ROOT);
-    let before = keep(&series, NOW - 30 * HOUR);
-    assert!(series.thinning(NOW).unwrap().superfluous.is_empty());
-    // The clock is behind by a day: the snapshot of that day is not the last one.
-    let last = keep(&series, NOW - 29 * HOUR);
-    assert_eq!(series.thinning(NOW).unwrap().superfluous, [before]);
-    assert!(series.thinning(NOW - 29 * HOUR).unwrap().superfluous.is_empty());
-    assert!(last.exists());
+    let partial = |metadata: &mut Metadata| metadata.complete = false;
+    let complete = keep(&series, NOW - 60 * HOUR);
+    let gone = keep_with(&series, NOW - 59 * HOUR, partial);
+    let last = keep_with(&series, NOW - 58 * HOUR, partial);
+    for hours in [36, 13, 0] {
+        keep(&series, NOW - hours * HOUR);
+    }
+    assert_eq!(series.thinning(NOW).unwrap().superfluous, [gone]);
+    assert!(complete.exists() && last.exists());
+}
+
+#[test]
+fn oldest_snapshot_is_the_first_that_can_be_used() {
+    let temp = TempDir::new();
+    let series = series(&temp, "host", ROOT);
+    assert!(series.oldest().unwrap().is_none());
+    fs::write(keep(&series, NOW - 2 * HOUR), "PAR1").unwrap();
+    for hours in [1, 0] {
+        keep(&series, NOW - hours * HOUR);
+    }
+    assert_eq!(series.oldest().unwrap().unwrap().taken, NOW - HOUR);
 }
 
 #[test]
@@ -169,10 +227,23 @@ fn time_for_never_replaces_a_snapshot() {
     let series = series(&temp, "host", ROOT);
     keep(&series, NOW);
     keep(&series, NOW + UNIT);
-    let writer = series.lock().unwrap();
-    assert_eq!(writer.time_for(NOW - 1).unwrap(), NOW - 1);
-    assert_eq!(writer.time_for(NOW + 5).unwrap(), NOW + 2 * UNIT + 5);
-    assert_eq!(writer.time_for(NOW + HOUR).unwrap(), NOW + HOUR);
+    assert_eq!(series.time_for(NOW - 1).unwrap(), NOW - 1);
+    assert_eq!(series.time_for(NOW + 5).unwrap(), NOW + 2 * UNIT + 5);
+    assert_eq!(series.time_for(NOW + HOUR).unwrap(), NOW + HOUR);
+}
+
+/// It tried the last millisecond of 2262 again and again.
+#[test]
+fn time_for_after_2262_fails() {
+    let temp = TempDir::new();
+    let series = series(&temp, "host", ROOT);
+    let last = i64::MAX - UNIT;
+    assert_eq!(series.time_for(last).unwrap(), last);
+    keep(&series, last);
+    for now in [last, i64::MAX] {
+        let refused = series.time_for(now).unwrap_err().to_string();
+        assert!(refused.contains("a time after 2262"), "{refused}");
+    }
 }
 
 #[test]

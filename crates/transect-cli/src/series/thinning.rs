@@ -1,33 +1,85 @@
-//! Which snapshots of a series are no longer needed.
+//! Which snapshots of a series are no longer needed. `docs/SERIES.md` has the rule and its reasons.
 //!
-//! All of the last day are kept, the last one of each day for 31 days, and the last one of each month
-//! forever. Days and months are those of UTC. So the result does not depend on how often a series is thinned,
-//! and the newest snapshot is always kept.
+//! All of the last day are kept, the last one of each day for 31 days, and the last one of each month forever. Days
+//! and months are those of UTC. A clock can be wrong, so its time alone removes nothing: a snapshot is only as old as
+//! the snapshots after it prove, and only a snapshot that was stored later replaces it.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use transect_snapshot::SeriesPlace;
 
-/// Nanoseconds of a day.
-const DAY: i64 = 86_400_000_000_000;
+/// Nanoseconds of a day. No two snapshots prove that more time passed between them.
+pub(super) const DAY: i64 = 86_400_000_000_000;
 /// For how many days one snapshot of each day is kept.
 const DAYS: i64 = 31;
+/// By how much longer everything is kept: a clock that jumps ahead once, and stays there, proves a day that never was.
+const RESERVE: i64 = DAY;
 
-/// Returns which of these times, sorted, are no longer needed at `now`. All are nanoseconds since 1970
-/// UTC; what is later than `now` is kept.
-pub(super) fn superfluous(taken: &[i64], now: i64) -> Vec<i64> {
-    let is_needed = |(place, &time): (usize, &i64)| {
-        let Some(&next) = taken.get(place + 1) else { return true };
-        let age = now.saturating_sub(time);
-        if age < DAY {
-            true
-        } else if age < DAYS * DAY {
-            time.div_euclid(DAY) != next.div_euclid(DAY)
-        } else {
-            month(time) != month(next)
-        }
+/// What thinning has to know of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// When reading began by the clock of the machine, in nanoseconds since 1970 UTC.
+    pub(super) taken: i64,
+    pub(super) place: SeriesPlace,
+    pub(super) is_complete: bool,
+}
+
+/// Returns the members of a series in the order in which they were stored. Those without a place are of earlier
+/// versions of the program: they get one by their times, before all others.
+pub(super) fn in_order(mut all: Vec<(i64, Option<SeriesPlace>, bool)>) -> Vec<Member> {
+    all.sort_unstable_by_key(|&(taken, place, _)| (place.map(|it| it.number), taken));
+    let mut members: Vec<Member> = Vec::with_capacity(all.len());
+    let mut next: Option<(i64, SeriesPlace)> = None;
+    for (taken, place, is_complete) in all.into_iter().rev() {
+        let place = place.unwrap_or_else(|| {
+            let place = next.map_or(SeriesPlace::new(-1, 0), |(later, place)| {
+                SeriesPlace::new(
+                    place.number - 1,
+                    place.elapsed.saturating_sub(proven(taken, later)),
+                )
+            });
+            next = Some((taken, place));
+            place
+        });
+        members.push(Member { taken, place, is_complete });
+    }
+    members.reverse();
+    members
+}
+
+/// Returns the place of a snapshot that is taken after all others.
+pub(super) fn next_place(members: &[Member], taken: i64) -> SeriesPlace {
+    let Some(last) = members.last() else { return SeriesPlace::new(0, 0) };
+    let elapsed = last.place.elapsed.saturating_add(proven(last.taken, taken));
+    SeriesPlace::new(last.place.number.saturating_add(1), elapsed)
+}
+
+/// Returns how much time passed between two snapshots as far as it is proven. A step ahead and the step back add up to
+/// nothing.
+fn proven(from: i64, to: i64) -> i64 {
+    to.saturating_sub(from).clamp(-DAY, DAY)
+}
+
+/// Returns the times of those that are no longer needed at `now`, in nanoseconds since 1970 UTC. The members are in the
+/// order in which they were stored.
+pub(super) fn superfluous(members: &[Member], now: i64) -> Vec<i64> {
+    let elapsed = next_place(members, now).elapsed;
+    let is_superfluous = |&place: &usize| {
+        let it = &members[place];
+        let proven = elapsed.saturating_sub(it.place.elapsed);
+        let age = now.saturating_sub(it.taken).min(proven).saturating_sub(RESERVE);
+        let is_same: fn(i64, i64) -> bool = match age {
+            ..DAY => return false,
+            age if age < DAYS * DAY => |a, b| a.div_euclid(DAY) == b.div_euclid(DAY),
+            _ => |a, b| month(a) == month(b),
+        };
+        // Where the clock was set back, nothing proves which day a snapshot is of.
+        let ascending = members[place..].windows(2).take_while(|it| it[0].taken < it[1].taken);
+        let mut later =
+            ascending.map(|it| &it[1]).take_while(|other| is_same(it.taken, other.taken));
+        later.any(|other| other.is_complete || !it.is_complete)
     };
-    let all = taken.iter().enumerate();
-    all.filter(|&it| !is_needed(it)).map(|(_, &time)| time).collect()
+    (0..members.len()).filter(is_superfluous).map(|place| members[place].taken).collect()
 }
 
 /// Returns the year and the month of a time.
@@ -39,70 +91,4 @@ fn month(time: i64) -> (i16, i8) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(text: &str) -> i64 {
-        let time: Timestamp = text.parse().unwrap();
-        i64::try_from(time.as_nanosecond()).unwrap()
-    }
-
-    fn dates(times: &[i64]) -> Vec<String> {
-        let date = |&time: &i64| Timestamp::from_nanosecond(time.into()).unwrap().to_string();
-        times.iter().map(date).collect()
-    }
-
-    #[test]
-    fn superfluous_follows_the_documented_policy() {
-        let now = at("2026-03-31T12:00:00Z");
-        let taken = [
-            "2024-12-31T23:59:59Z",
-            "2025-01-01T00:00:00Z", // not the last of its month
-            "2025-01-31T23:59:59Z",
-            "2026-02-27T12:00:00Z", // not the last of its month, older than 31 days
-            "2026-02-28T13:00:00Z", // not the last of its day
-            "2026-02-28T23:00:00Z",
-            "2026-03-01T00:00:00Z",
-            "2026-03-29T08:00:00Z", // not the last of its day
-            "2026-03-29T09:00:00Z",
-            "2026-03-30T11:59:59Z", // not the last of its day, a day and a second old
-            "2026-03-30T12:00:01Z",
-            "2026-03-30T12:00:02Z",
-            "2026-03-31T12:00:00Z",
-            "2027-01-01T00:00:00Z",
-            "2027-01-01T00:00:01Z",
-        ]
-        .map(at);
-        let gone = superfluous(&taken, now);
-        let expected = [
-            "2025-01-01T00:00:00Z",
-            "2026-02-27T12:00:00Z",
-            "2026-02-28T13:00:00Z",
-            "2026-03-29T08:00:00Z",
-            "2026-03-30T11:59:59Z",
-        ];
-        assert_eq!(dates(&gone), expected);
-        for few in [&[][..], &[i64::MIN, i64::MAX], &[at("1999-01-01T00:00:00Z")]] {
-            assert!(superfluous(few, now).is_empty());
-        }
-    }
-
-    #[test]
-    fn superfluous_often_or_once_is_the_same() {
-        // A snapshot every seven hours for 400 days; thinned after each, or once at the end.
-        let start = at("2025-01-01T00:30:00Z");
-        let all: Vec<i64> = (0..1371).map(|number| start + number * 7 * DAY / 24).collect();
-        let thin = |kept: &mut Vec<i64>, now: i64| {
-            let gone = superfluous(kept, now);
-            kept.retain(|time| !gone.contains(time));
-        };
-        let (mut often, mut once) = (Vec::new(), all.clone());
-        for &now in &all {
-            often.push(now);
-            thin(&mut often, now);
-        }
-        thin(&mut once, *all.last().unwrap());
-        assert_eq!(dates(&often), dates(&once));
-        assert!((30 + 12..=31 + 13 + 4).contains(&often.len()), "{}", often.len());
-    }
-}
+mod tests;

@@ -4,9 +4,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use transect_snapshot::SeriesPlace;
 use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::publish;
 
+use super::thinning::Member;
 use super::{LOCK, Series, Unusable, name, thinning};
 use crate::exit::CliError;
 use crate::output;
@@ -24,7 +26,7 @@ pub(crate) struct SeriesWriter<'s> {
 pub(crate) struct Thinning {
     /// Snapshots that are no longer needed.
     pub(crate) superfluous: Vec<PathBuf>,
-    /// Files that are kept because they are not snapshots of the series.
+    /// Files with names of snapshots of earlier days that are not snapshots of the series. They are kept.
     pub(crate) unusable: Vec<Unusable>,
 }
 
@@ -60,44 +62,65 @@ impl Series {
         self.folder.join(name::file(taken))
     }
 
-    /// Returns what thinning would remove at `now`, in nanoseconds since 1970 UTC, if another snapshot was
-    /// taken then.
+    /// Returns the time that a snapshot gets if reading begins at `now`: that time, or a millisecond later if
+    /// there is one of that time already. Both are nanoseconds since 1970 UTC.
+    ///
+    /// # Errors
+    /// The folder cannot be read, or the clock shows a time that no snapshot can have.
+    pub(crate) fn time_for(&self, now: i64) -> Result<i64, CliError> {
+        let dated = self.list()?.dated;
+        let mut taken = now;
+        // Later times of the clock are the latest of these.
+        while taken < i64::MAX {
+            if dated.binary_search_by_key(&name::rounded(taken), |it| it.0).is_err() {
+                return Ok(taken);
+            }
+            taken = taken.saturating_add(name::UNIT);
+        }
+        let root = self.root.display();
+        let why = "the clock of this machine shows a time after 2262";
+        Err(CliError::File(format!("cannot keep '{root}': {why}")))
+    }
+
+    /// Returns what thinning would remove at `now`, in nanoseconds since 1970 UTC.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn thinning(&self, now: i64) -> Result<Thinning, CliError> {
-        let dated = self.list()?.dated;
-        let mut taken: Vec<i64> = dated.iter().map(|&(taken, _)| taken).collect();
-        taken.push(name::rounded(now));
-        taken.sort_unstable();
-        taken.dedup();
-        let gone = thinning::superfluous(&taken, now);
-        let mut thinning = Thinning::default();
-        for (taken, path) in dated {
-            if gone.binary_search(&taken).is_err() {
-                continue;
-            }
-            // Other programs' files are not removed, whatever they are called.
+        let (members, unusable) = self.members()?;
+        let superfluous = thinning::superfluous(&members, name::rounded(now));
+        let superfluous = superfluous.into_iter().map(|taken| self.path_for(taken)).collect();
+        let is_old = |taken: i64| now.saturating_sub(taken) >= thinning::DAY;
+        let unusable = unusable.into_iter().filter(|it| is_old(it.0)).map(|it| it.1).collect();
+        Ok(Thinning { superfluous, unusable })
+    }
+
+    /// Returns the snapshots in the order in which they were stored, and by their times the files with names of snapshots
+    /// that are not: other programs' files are not removed, whatever they are called.
+    fn members(&self) -> Result<(Vec<Member>, Vec<(i64, Unusable)>), CliError> {
+        let (mut all, mut unusable) = (Vec::new(), Vec::new());
+        for (taken, path) in self.list()?.dated {
             match self.open(taken, path) {
                 Ok(None) => {}
-                Ok(Some(kept)) => thinning.superfluous.push(kept.path),
-                Err(foreign) => thinning.unusable.push(foreign),
+                Ok(Some(kept)) => {
+                    let metadata = kept.snapshot.metadata();
+                    all.push((taken, metadata.series, metadata.complete));
+                }
+                Err(foreign) => unusable.push((taken, foreign)),
             }
         }
-        Ok(thinning)
+        Ok((thinning::in_order(all), unusable))
     }
 }
 
 impl SeriesWriter<'_> {
-    /// Returns the time that a snapshot gets if reading begins at `now`: that time, or a millisecond later if
-    /// there is one of that time already.
-    pub(crate) fn time_for(&self, now: i64) -> Result<i64, CliError> {
-        let dated = self.series.list()?.dated;
-        let mut taken = now;
-        while dated.binary_search_by_key(&name::rounded(taken), |it| it.0).is_ok() {
-            taken = taken.saturating_add(name::UNIT);
-        }
-        Ok(taken)
+    /// Returns the place of a snapshot of this time that is stored now.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn place_for(&self, taken: i64) -> Result<SeriesPlace, CliError> {
+        let (members, _) = self.series.members()?;
+        Ok(thinning::next_place(&members, name::rounded(taken)))
     }
 
     /// Stores a snapshot, and returns its file. Others see it complete or not at all.

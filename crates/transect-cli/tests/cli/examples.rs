@@ -35,8 +35,11 @@ const PARSED_ONLY: [(&str, &str); 21] = [
 ];
 
 /// Examples that end with another exit code than 0.
-const CODES: [(&str, i32, &str); 1] =
-    [("transect transform eol=lf trim --check src", 1, "files would change")];
+const CODES: [(&str, i32, &str); 3] = [
+    ("transect transform eol=lf trim --check src", 1, "files would change"),
+    ("transect changes --since 3d src", 2, "the snapshots are newer"),
+    ("transect changes --since 2026-01-31 --top 5 src", 2, "the snapshots are newer"),
+];
 
 /// Returns the subcommands in a help text.
 fn subcommands(help: &str) -> Vec<String> {

@@ -65,15 +65,21 @@ fn keep_changes_and_history_follow_a_tree() {
 
     let second = keep(&env, "tree");
     let _ = env.transect(["changes", "--exit-code", "tree"]).exits(0);
-    // The first of both is named by its time, a later time, or one before all.
-    for since in [file(&first).file_stem().unwrap().to_str().unwrap(), "2000-01-01"] {
-        let (date, time) = since.split_once('T').unwrap_or((since, ""));
-        let since = format!("{date}T{}", time.replace('-', ":"));
-        let since = since.trim_end_matches('T');
-        let output = env.transect(["changes", "--json", "--since", since, "tree"]).exits(0).quiet();
-        let numbers = output.stdout_text().lines().last().unwrap().to_owned();
-        let numbers: Value = serde_json::from_str(&numbers).unwrap();
-        assert_eq!(numbers["before"]["started"], first["snapshot"]["taken"], "{since}");
+    // The first of both is named by its time.
+    let since = file(&first).file_stem().unwrap().to_str().unwrap().to_owned();
+    let (date, time) = since.split_once('T').unwrap();
+    let since = format!("{date}T{}", time.replace('-', ":"));
+    let output = env.transect(["changes", "--json", "--since", &since, "tree"]).exits(0).quiet();
+    let numbers = output.stdout_text().lines().last().unwrap().to_owned();
+    let numbers: Value = serde_json::from_str(&numbers).unwrap();
+    assert_eq!(numbers["before"]["started"], first["snapshot"]["taken"], "{since}");
+    // There is none to compare with from before these times.
+    for since in ["2000-01-01", "last week", "1h"] {
+        let refused = env.transect(["changes", "--since", since, "tree"]).exits(2);
+        let said = refused.stderr_text();
+        assert!(said.contains("is from before ") && said.contains("; the oldest is "), "{said}");
+        assert!(said.contains(" minutes old (") || said.contains(" minute old ("), "{said}");
+        assert!(refused.stdout.is_empty());
     }
 
     let all = history(&env, "tree", 0);

@@ -11,7 +11,7 @@ use crate::commands::diff::{self, ReadingOptions, Side, Sides};
 use crate::commands::snapshot::Since;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::cancel_on_signal;
-use crate::output::time::TimeFormatter;
+use crate::output::time::{TimeFormatter, age};
 use crate::output::{self, quote};
 use crate::series::{Kept, Search, Series, last_kept};
 
@@ -24,14 +24,11 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let series = Series::of(path)?;
     let Search { kept, unusable } = match args.since {
         None => last_kept(path)?,
-        Some(since) => series.newest_or_first(since)?,
+        Some(since) => series.newest(since)?,
     };
     unusable.iter().for_each(output::error);
     let Some(Kept { path: file, taken, snapshot }) = kept else {
-        let (root, path) = (series.root().display(), path.display());
-        return Err(CliError::Usage(format!(
-            "no snapshot of '{root}' was kept; keep one: transect keep {path}"
-        )));
+        return Err(CliError::Usage(why_none(args, &series, path)?));
     };
     let was_one_file_system = snapshot.metadata().scope.is_some_and(|scope| scope.one_file_system);
     let stays = args.comparison.one_file_system || was_one_file_system;
@@ -55,4 +52,18 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let sides = Sides::new([&file, series.root()], before, after);
     let end = diff::show(&args.comparison, &sides)?;
     Ok(if unusable.is_empty() { end } else { end.max(ExitStatus::Partial) })
+}
+
+/// Returns why there is no snapshot to compare with.
+fn why_none(args: &ChangesArgs, series: &Series, path: &Path) -> Result<String, CliError> {
+    let root = series.root().display();
+    let oldest = args.since.map(|_| series.oldest()).transpose()?.flatten();
+    let (Some(since), Some(Kept { taken, .. })) = (args.since, oldest) else {
+        let path = path.display();
+        return Ok(format!("no snapshot of '{root}' was kept; keep one: transect keep {path}"));
+    };
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let age = age(u64::try_from(taken / 1_000_000_000).unwrap_or(0));
+    let (since, time) = (times.text(since), times.text(taken));
+    Ok(format!("no snapshot of '{root}' is from before {since}; the oldest is {age} old ({time})"))
 }

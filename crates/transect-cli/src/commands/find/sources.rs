@@ -87,7 +87,7 @@ fn of_current_directory() -> Result<(Vec<Source>, Vec<Unusable>), CliError> {
     }
     let mut sources = Vec::new();
     for series in series::outermost()? {
-        let Search { kept, unusable: more } = series.newest(i64::MAX)?;
+        let Search { kept, unusable: more } = series.last()?;
         unusable.extend(more);
         sources.extend(kept.map(Source::from));
     }

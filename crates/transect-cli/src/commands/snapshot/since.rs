@@ -69,7 +69,7 @@ impl Since {
     /// # Errors
     /// The folder of the series cannot be read.
     pub(crate) fn last_of(series: &Series, level: SinceLevel) -> Result<Option<Self>, CliError> {
-        let Search { kept, unusable } = series.newest(i64::MAX)?;
+        let Search { kept, unusable } = series.last()?;
         unusable.iter().for_each(|it| output::note(&it.to_string()));
         let Some(kept) = kept else {
             output::hint("no snapshot was kept yet: everything is read");
@@ -177,7 +177,7 @@ fn changes(roots: &[BaselineRoot], metadata: &Metadata) -> Option<VolumeChanges>
 /// Returns the last snapshot that was kept of a root.
 fn last(root: &Path) -> Result<(PathBuf, Snapshot), CliError> {
     let series = Series::of(root)?;
-    let Search { kept, unusable } = series.newest(i64::MAX)?;
+    let Search { kept, unusable } = series.last()?;
     unusable.iter().for_each(output::error);
     kept.map(|kept| (kept.path, kept.snapshot)).ok_or_else(|| {
         let (stored, root) = (series.root().display(), root.display());
