@@ -30,6 +30,9 @@ pub(crate) struct Thinning {
     pub(crate) unusable: Vec<Unusable>,
 }
 
+/// Files with names of snapshots that are not snapshots of the series, by the times in their names.
+type ForeignFiles = Vec<(i64, Unusable)>;
+
 impl Series {
     /// Creates the folder of the series, and locks it.
     ///
@@ -97,7 +100,7 @@ impl Series {
 
     /// Returns the snapshots in the order in which they were stored, and by their times the files with names of snapshots
     /// that are not: other programs' files are not removed, whatever they are called.
-    fn members(&self) -> Result<(Vec<Member>, Vec<(i64, Unusable)>), CliError> {
+    fn members(&self) -> Result<(Vec<Member>, ForeignFiles), CliError> {
         let (mut all, mut unusable) = (Vec::new(), Vec::new());
         for (taken, path) in self.list()?.dated {
             match self.open(taken, path) {
