@@ -226,7 +226,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	set +x
 	pending=$$(find crates -name '*.snap.new')
 	if [ -n "$$pending" ]; then echo "snapshots wait for a review: $$pending" >&2; exit 1; fi
-	for source in contenders/*/*.c; do
+	for source in crates/transect-lab/contenders/*/*.c; do
 		case "$$source" in */c-win32*) compiler=x86_64-w64-mingw32-gcc ;; *) compiler=cc ;; esac
 		if command -v "$$compiler" >/dev/null; then
 			"$$compiler" -Wall -Wextra -Werror -fsyntax-only "$$source"

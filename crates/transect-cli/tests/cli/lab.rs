@@ -9,7 +9,7 @@ use crate::harness::{TestEnv, skip};
 
 /// Returns the folder of the project's contenders.
 fn contenders() -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../transect-lab/contenders");
     folder.to_str().expect("a plain path").to_owned()
 }
 

@@ -11,7 +11,7 @@ use crate::harness::{Output, TestEnv, skip};
 
 /// Returns the folder of the project's contenders.
 fn contenders() -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../transect-lab/contenders");
     folder.to_str().expect("a plain path").to_owned()
 }
 

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn digest_matches_worked_examples_of_the_protocol() {
-        let readme = include_str!("../../../../contenders/README.md");
+        let readme = include_str!("../../contenders/README.md");
         for (digest, what) in examples().into_iter().zip(["an empty tree", "a small tree"]) {
             let line = format!("`{digest}`");
             assert!(readme.contains(&line), "{what}: {line}");

@@ -8,7 +8,7 @@ use transect_sys::private_dir::{self, OtherUsers};
 /// Expands each path to a pair of path and content.
 macro_rules! sources {
     ($($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../../contenders/", $path)))),*]
+        &[$(($path, include_str!(concat!("../../contenders/", $path)))),*]
     };
 }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
     fn unpack_writes_every_source_unchanged() {
-        let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+        let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
         let mut expected = Vec::new();
         for folder in std::fs::read_dir(&contenders).expect("the contenders") {
             let folder = folder.expect("an entry").path();

@@ -28,7 +28,7 @@ fn outcomes(
 ) -> BTreeMap<String, (Option<CheckedBy>, Outcome)> {
     let temp = TempDir::new();
     create(&temp.join("odd"));
-    let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contenders");
+    let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
     let (mut methods, wrong) = Method::all(Some(&contenders), true);
     assert!(wrong.is_empty(), "{wrong:?}");
     methods.retain(|method| {
