@@ -8,6 +8,8 @@
 //! * [`oracle`]: the content of a tree, by a plain recursion over `std::fs`.
 //! * [`Counts`]: counts to compare, with a readable difference.
 //! * `Browser`: a page in a real browser.
+//! * `program`: an environment in which a program of the workspace runs.
+//! * [`assert_examples_parse`]: the examples in a program's help.
 //! * `faults`: faults in the system calls of a program.
 //! * `WindowsProgram`: a program for Windows, run under Wine.
 //! * [`python_with_packages()`], [`Python`]: a Python that reads what we write; others of this machine.
@@ -19,6 +21,7 @@ mod browser;
 mod counts;
 #[cfg(unix)]
 mod descriptors;
+mod examples;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod faults;
 #[cfg(target_os = "linux")]
@@ -27,6 +30,8 @@ mod mount;
 mod ntfs;
 pub mod oracle;
 mod own_process;
+#[cfg(target_os = "linux")]
+pub mod program;
 mod python;
 #[cfg(windows)]
 mod shell;
@@ -42,6 +47,7 @@ pub use browser::Browser;
 pub use counts::Counts;
 #[cfg(unix)]
 pub use descriptors::{limit_descriptors, raise_descriptor_limit};
+pub use examples::assert_examples_parse;
 #[cfg(target_os = "linux")]
 pub use mount::Mount;
 #[cfg(target_os = "linux")]
