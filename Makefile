@@ -3,8 +3,8 @@
 CARGO  ?= cargo
 PREFIX ?= /usr/local
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# Installed, packaged and measured: with link-time optimization.
-BINARY := $(TARGET)/dist/transect
+# Installed, packaged and measured: with link-time optimization. Both programs lie there.
+DIST := $(TARGET)/dist
 # Runs a target of this file with a directory of its own for temporary files.
 WITH_TMPDIR = tools/with-tmpdir $(MAKE) --no-print-directory
 BUILD = TRANSECT_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || :) $(CARGO) build --locked
@@ -26,25 +26,25 @@ SHELL := /bin/sh
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: need-cargo ## Build the program, target/release/transect
+build: need-cargo ## Build the programs, target/release/transect and transect-lab
 	$(BUILD) --release
 
-dist: need-cargo ## Build it fully optimized, as for packages: target/dist/transect
+dist: need-cargo ## Build them fully optimized, as for packages: target/dist
 	$(BUILD) --profile dist
 
 # --target is given even for this machine: otherwise procedural macros, too, would be built without
 # a loader.
-static: need-cargo ## Build a static program for Linux, which starts faster
+static: need-cargo ## Build static programs for Linux, which start faster
 	@machine=$$($(CARGO) -vV | sed -n 's/^host: //p')
 	export RUSTFLAGS='-C target-feature=+crt-static'
 	$(BUILD) --profile dist --target "$$machine"
-	echo "built $(TARGET)/$$machine/dist/transect"
+	echo "built $(TARGET)/$$machine/dist/transect and transect-lab"
 
-windows: ## Build transect.exe for Windows (tools/windows installs the tools)
-	@'$(WINDOWS)' cargo build -p transect-cli --profile dist --locked
+windows: ## Build the programs for Windows (tools/windows installs the tools)
+	@'$(WINDOWS)' cargo build --profile dist --locked
 	folder=$$('$(WINDOWS)' dir)/dist
 	'$(WINDOWS)' shim "$$folder"
-	echo "built $$folder/transect.exe"
+	echo "built $$folder/transect.exe and transect-lab.exe"
 	echo "run it here: tools/windows wine $$folder/transect.exe doctor"
 	if [ -e "$$folder/bcryptprimitives.dll" ]; then
 		echo 'bcryptprimitives.dll beside it is for Wine only, which lacks it: not to be shipped'
@@ -268,24 +268,29 @@ fuzz: need-cargo ## Fuzz every target for a minute (FUZZ_SECONDS=60)
 	done
 
 bench: dist ## Measure against the floor and peers, with options of `lab run enumerate` as ARGS (bench/README.md)
-	@'$(BINARY)' lab run enumerate $(or $(ARGS),--preset programs)
+	@'$(DIST)/transect' lab run enumerate $(or $(ARGS),--preset programs)
 
 completions: dist ## Write completions and man pages into target/generated
 	@mkdir -p '$(TARGET)/generated'
 	rm -rf '$(TARGET)/generated/man1'
-	for shell in bash zsh fish elvish powershell; do
-		'$(BINARY)' completions "$$shell" >'$(TARGET)/generated/transect.'"$$shell"
+	for program in transect transect-lab; do
+		for shell in bash zsh fish elvish powershell; do
+			'$(DIST)'/$$program completions "$$shell" >'$(TARGET)/generated/'$$program."$$shell"
+		done
+		'$(DIST)'/$$program man --output '$(TARGET)/generated/man1'
 	done
-	'$(BINARY)' man --output '$(TARGET)/generated/man1'
 	ls '$(TARGET)/generated' '$(TARGET)/generated/man1'
 
-install: completions ## Install binary, man pages and completions below PREFIX (/usr/local)
-	install -Dm755 '$(BINARY)' '$(DESTDIR)$(PREFIX)/bin/transect'
+install: completions ## Install programs, man pages and completions below PREFIX (/usr/local)
+	@set -x
 	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m644 '$(TARGET)'/generated/man1/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1'
-	install -Dm644 '$(TARGET)/generated/transect.bash' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/transect'
-	install -Dm644 '$(TARGET)/generated/transect.zsh' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_transect'
-	install -Dm644 '$(TARGET)/generated/transect.fish' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/transect.fish'
+	for program in transect transect-lab; do
+		install -Dm755 '$(DIST)'/$$program '$(DESTDIR)$(PREFIX)/bin/'$$program
+		install -Dm644 '$(TARGET)/generated/'$$program.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/'$$program
+		install -Dm644 '$(TARGET)/generated/'$$program.zsh '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_'$$program
+		install -Dm644 '$(TARGET)/generated/'$$program.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/'$$program.fish
+	done
 
 install-c: c ## Install header and libraries for C below PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'

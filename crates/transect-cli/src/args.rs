@@ -6,7 +6,6 @@ mod diff;
 mod duplicates;
 mod filter;
 mod find;
-mod lab;
 mod lines;
 mod list;
 mod map;
@@ -34,7 +33,6 @@ pub(crate) use cache::*;
 pub(crate) use diff::*;
 pub(crate) use duplicates::*;
 pub(crate) use find::*;
-pub(crate) use lab::*;
 pub(crate) use lines::*;
 pub(crate) use list::*;
 pub(crate) use map::*;
@@ -51,6 +49,8 @@ pub(crate) use tui::*;
 pub(crate) use usage::*;
 pub(crate) use verify::*;
 pub(crate) use walk::*;
+
+use crate::parts::PartCommand;
 
 /// Read directory trees as fast as the kernel allows: count, list, show and transform what is there
 ///
@@ -138,8 +138,8 @@ Examples:
     transect man | man -l -
   Read the page of a command:
     transect man list | man -l -
-  Read the page of a command of the lab:
-    transect man lab report | man -l -
+  Read the page of a command of a group:
+    transect man cache status | man -l -
   Write the pages of all commands to a directory:
     transect man --output man1
   Write one page to a file:
@@ -220,9 +220,8 @@ pub(crate) enum Command {
     /// Show how much of each file is in the page cache, or drop it
     #[command(subcommand)]
     Cache(CacheCommand),
-    /// Measure which ways of reading trees and files are fastest on this machine
-    #[command(subcommand)]
-    Lab(LabCommand),
+    #[command(flatten)]
+    Part(PartCommand),
     /// Print a completion script for a shell
     #[command(after_long_help = COMPLETIONS_NOTES)]
     Completions(CompletionsArgs),
@@ -272,7 +271,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Print the page of this command, such as `list` or `lab report` [default: the main page]
+    /// Print the page of this command, such as `list` or `cache status` [default: the main page]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
     /// Write the pages of all commands to DIR, as transect.1, transect-scan.1 and so on
@@ -293,75 +292,15 @@ fn one_of<T: Copy + Send + Sync>(
 
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory};
+    use clap::CommandFactory;
+    use transect_testkit::assert_examples_parse;
 
     use super::*;
-
-    /// Splits a shell line at unquoted `|`, `&`, `;`, `<` and `>` into commands, and these into words.
-    fn shell_commands(line: &str) -> Vec<Vec<String>> {
-        let (mut commands, mut word, mut quote) = (vec![Vec::new()], None::<String>, None);
-        for c in line.chars().chain([' ']) {
-            match (quote, c) {
-                (Some(open), _) if c == open => quote = None,
-                (None, '\'' | '"') => {
-                    quote = Some(c);
-                    word.get_or_insert_default();
-                }
-                (None, ' ' | '|' | '&' | ';' | '<' | '>') => {
-                    commands.last_mut().unwrap().extend(word.take());
-                    if c != ' ' {
-                        commands.push(Vec::new());
-                    }
-                }
-                _ => word.get_or_insert_default().push(c),
-            }
-        }
-        commands
-    }
-
-    /// Returns the example lines of a command's `--help`.
-    fn examples(command: &Command) -> Vec<String> {
-        let notes = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
-        let examples = notes.lines().skip_while(|line| *line != "Examples:").skip(1);
-        let examples = examples.take_while(|line| !line.is_empty());
-        examples.filter_map(|line| line.strip_prefix("    ")).map(str::to_owned).collect()
-    }
-
-    fn assert_examples_parse(command: &Command) {
-        let name = command.get_bin_name().unwrap_or("transect").to_owned();
-        let examples = examples(command);
-        let is_group = command.has_subcommands() && command.get_name() != "transect";
-        assert!(is_group || examples.len() >= 5, "{name}: {} examples", examples.len());
-        for line in examples {
-            assert!(line.len() <= 76, "{name}: an 80-column terminal wraps: {line}");
-            let commands = shell_commands(&line);
-            let of_transect: Vec<_> = commands
-                .iter()
-                .filter(|words| words.first().is_some_and(|it| it == "transect"))
-                .collect();
-            assert!(!of_transect.is_empty(), "{name}: {line}");
-            for words in of_transect {
-                if let Err(error) = Cli::try_parse_from(words) {
-                    panic!("{name}: {line}\n{error}");
-                }
-            }
-        }
-        for command in command.get_subcommands().filter(|it| !it.is_hide_set()) {
-            assert_examples_parse(command);
-        }
-    }
 
     #[test]
     fn examples_of_every_command_parse() {
         let mut root = Cli::command().disable_help_subcommand(true);
         root.build();
-        assert_examples_parse(&root);
-    }
-
-    #[test]
-    fn shell_line_split_like_shell() {
-        let words = shell_commands("find . -print0 | transect list --glob '*.rs a' >out");
-        assert_eq!(words.len(), 3);
-        assert_eq!(words[1], ["transect", "list", "--glob", "*.rs a"]);
+        assert_examples_parse(&root, &|words| Cli::try_parse_from(words).map(drop));
     }
 }

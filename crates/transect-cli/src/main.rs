@@ -9,6 +9,7 @@ mod exit;
 mod interrupt;
 mod opener;
 mod output;
+mod parts;
 mod profile;
 mod progress;
 mod series;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         Some(Command::Service(command)) => commands::service::run(command),
         Some(Command::Doctor(args)) => commands::doctor::run(args),
         Some(Command::Cache(command)) => commands::cache::run(command),
-        Some(Command::Lab(command)) => commands::lab::run(command),
+        Some(Command::Part(part)) => parts::run(part),
         Some(Command::Completions(args)) => commands::generate::completions(args),
         Some(Command::Man(args)) => commands::generate::man(args),
     };

@@ -9,15 +9,19 @@
 //! * [`output`]: results, messages, and what `clap` prints; [`stream`], [`json`], [`mod@file`].
 //! * [`status_line`]: progress on a terminal.
 //! * [`profile`]: the settings that were measured as fastest on a file system.
+//! * [`generate`]: completions and manual pages.
+//! * [`sibling`]: another program of transect, found and started.
 //! * [`user_dirs`]: the directories of the user.
 
 pub mod exit;
 pub mod file;
+pub mod generate;
 pub mod interrupt;
 pub mod json;
 pub mod output;
 pub mod profile;
 mod sanitize;
+pub mod sibling;
 pub mod status_line;
 pub mod stream;
 pub mod user_dirs;

@@ -11,7 +11,6 @@ pub(crate) mod find;
 pub(crate) mod generate;
 pub(crate) mod history;
 pub(crate) mod keep;
-pub(crate) mod lab;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod query;

@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 21] = [
+const PARSED_ONLY: [(&str, &str); 24] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -32,6 +32,9 @@ const PARSED_ONLY: [(&str, &str); 21] = [
     ("transect history --host", "needs the snapshots of another machine"),
     ("transect man | man", "needs the program man"),
     ("transect man l", "needs the program man"),
+    ("transect man c", "needs the program man"),
+    ("transect lab man | man", "needs the program man"),
+    ("transect lab man r", "needs the program man"),
 ];
 
 /// Examples that end with another exit code than 0.
@@ -77,7 +80,7 @@ fn prepare(env: &TestEnv) {
     env.text("paths.txt", "notes.txt\nsrc\n");
     symlink("notes.txt", env.path("link")).expect("a new link");
     env.write("backup.img", 5_000_000);
-    let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sessions");
+    let sessions = concat!(env!("CARGO_MANIFEST_DIR"), "/../transect-lab/tests/program/sessions");
     for (from, to) in [
         ("walk", "walk.jsonl"),
         ("walk", "before.jsonl"),

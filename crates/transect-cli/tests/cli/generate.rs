@@ -1,7 +1,7 @@
 //! Completions and manual pages.
 
 use crate::harness::{TestEnv, skip};
-use crate::help::COMMANDS;
+use crate::help::{COMMANDS, PART};
 
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
@@ -36,8 +36,8 @@ fn completions_bash_completes_words() {
     std::fs::write(env.path("try"), complete).unwrap();
     for (words, expected) in [
         ("do", "doctor\n"),
-        ("lab run enumerate --pres", "--preset\n"),
-        ("help lab rep", "report\n"),
+        ("cache status --pseu", "--pseudo\n"),
+        ("help cache dr", "drop\n"),
         ("list --columns si", "size\n"),
         ("list --columns path,si", "path,size\n"),
         ("list --type f,", "f,f\nf,d\nf,l\nf,b\nf,c\nf,p\nf,s\n"),
@@ -144,7 +144,7 @@ fn man_prints_the_page_of_any_command() {
     for (args, title, parts) in [
         (&["man"][..], "transect", &["EXAMPLES", "SUBCOMMANDS", "\\-\\-read\\-depth"][..]),
         (&["man", "list"], "transect-list", &["EXAMPLES", "TUNING", "\\-\\-min\\-depth"]),
-        (&["man", "lab", "report"], "transect-lab-report", &["EXAMPLES", "\\-\\-markdown"]),
+        (&["man", "cache", "status"], "transect-cache-status", &["EXAMPLES", "\\-\\-pseudo"]),
     ] {
         let page = env.transect(args).exits(0).quiet().stdout_text();
         let titles: Vec<&str> = page.lines().filter(|line| line.starts_with(".TH ")).collect();
@@ -155,14 +155,18 @@ fn man_prints_the_page_of_any_command() {
             assert!(page.contains(part), "{title}: no {part}");
         }
         assert!(
-            page.contains("Use at most N threads") == (title != "transect-lab-report"),
+            page.contains("Use at most N threads") == (title != "transect-cache-status"),
             "{page}"
         );
         assert!(page.ends_with('\n'));
     }
-    let unknown = env.transect(["man", "lab", "walk"]).exits(2).stderr_text();
-    let why = "transect: 'walk' is not a command; `transect lab --help` lists the commands\n";
-    assert_eq!(unknown, why);
+    for (words, why) in [
+        (["cache", "walk"], "'walk' is not a command; `transect cache --help` lists the commands"),
+        ([PART, "report"], "'lab' is a program of its own; `transect lab man` prints its pages"),
+    ] {
+        let refused = env.transect(["man"].iter().chain(&words)).exits(2).stderr_text();
+        assert_eq!(refused, format!("transect: {why}\n"));
+    }
 }
 
 #[test]
@@ -171,13 +175,13 @@ fn man_output_writes_a_page_per_command() {
     let _ = env.transect(["man", "--output", "man1"]).exits(0).quiet();
     let listed = env.sh("cd man1 && ls").exits(0).stdout_text();
     let names: Vec<&str> = listed.lines().collect();
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().filter(|command| *command != PART) {
         assert!(names.contains(&&*format!("transect-{command}.1")), "{command}: {names:?}");
     }
-    for name in ["transect.1", "transect-cache-drop.1", "transect-lab-corpus-create.1"] {
+    for name in ["transect.1", "transect-cache-drop.1"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    assert!(!names.contains(&"transect-lab-method.1"), "hidden commands have no page");
+    assert!(!names.contains(&"transect-lab.1"), "the other program writes it");
     let printed = env.transect(["man", "scan"]).exits(0).stdout_text();
     assert_eq!(std::fs::read_to_string(env.path("man1/transect-scan.1")).unwrap(), printed);
 }

@@ -31,6 +31,9 @@ pub(crate) const COMMANDS: [&str; 25] = [
     "man",
 ];
 
+/// The command that is a program of its own; that program tests its help.
+pub(crate) const PART: &str = "lab";
+
 /// The commands of the page cache, and of the service.
 pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
     ["cache", "status"],
@@ -58,11 +61,6 @@ pub(crate) const OF_THE_LAB: [&str; 13] = [
     "corpus",
 ];
 
-/// Returns the arguments of a command of the lab.
-fn of_the_lab(command: &'static str) -> Vec<&'static str> {
-    std::iter::once("lab").chain(command.split(' ')).collect()
-}
-
 #[test]
 fn help_of_every_command_is_as_reviewed() {
     let env = TestEnv::new();
@@ -71,16 +69,11 @@ fn help_of_every_command_is_as_reviewed() {
         env.settings().bind(|| insta::assert_snapshot!(name, output.stdout_text()));
     };
     help(&["--help"], "help");
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().filter(|command| *command != PART) {
         help(&[command, "--help"], &format!("help-{command}"));
     }
     for [group, command] in OF_GROUPS {
         help(&[group, command, "--help"], &format!("help-{group}-{command}"));
-    }
-    for command in OF_THE_LAB {
-        let mut args = of_the_lab(command);
-        args.push("--help");
-        help(&args, &format!("help-lab-{}", command.replace(' ', "-")));
     }
 }
 
@@ -102,9 +95,13 @@ fn help_names_every_command() {
 #[test]
 fn help_fits_a_terminal_of_eighty_columns() {
     let env = TestEnv::new();
-    let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
+    let commands = COMMANDS
+        .iter()
+        .filter(|command| **command != PART)
+        .map(|command| vec![*command])
+        .chain([Vec::new()]);
     let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
-    for command in commands.chain(of_groups).chain(OF_THE_LAB.map(of_the_lab)) {
+    for command in commands.chain(of_groups) {
         let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
         transect.args(&command).arg("--help").env("COLUMNS", "80");
         let help = transect.output().unwrap();
@@ -118,9 +115,13 @@ fn help_fits_a_terminal_of_eighty_columns() {
 #[test]
 fn short_help_fits_a_screen() {
     let env = TestEnv::new();
-    let commands = COMMANDS.iter().map(|command| vec![*command]).chain([Vec::new()]);
+    let commands = COMMANDS
+        .iter()
+        .filter(|command| **command != PART)
+        .map(|command| vec![*command])
+        .chain([Vec::new()]);
     let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
-    for command in commands.chain(of_groups).chain(OF_THE_LAB.map(of_the_lab)) {
+    for command in commands.chain(of_groups) {
         let help = env.transect(command.iter().chain(&["-h"])).exits(0).quiet().stdout_text();
         let lines = help.lines().count();
         assert!(lines <= 40, "{command:?}: {lines} lines");
@@ -161,7 +162,9 @@ fn listed(env: &TestEnv, group: &[String]) -> Vec<(String, String)> {
 #[test]
 fn headline_of_command_same_in_help_man_page_and_completions() {
     let env = TestEnv::new();
-    let fish = env.transect(["completions", "fish"]).exits(0).quiet().stdout_text();
+    let script = |args: &[&str]| env.transect(args).exits(0).quiet().stdout_text();
+    let [fish, fish_of_part] =
+        [script(&["completions", "fish"]), script(&[PART, "completions", "fish"])];
     let (mut groups, mut met) = (vec![Vec::new()], 0);
     while let Some(group) = groups.pop() {
         for (name, headline) in listed(&env, &group) {
@@ -172,7 +175,11 @@ fn headline_of_command_same_in_help_man_page_and_completions() {
                 let first: Vec<&str> = help.lines().take_while(|line| !line.is_empty()).collect();
                 assert_eq!(first.join(" "), headline, "{command:?} {flag}");
             }
-            let args = ["man"].into_iter().chain(command.iter().map(String::as_str));
+            let words: Vec<&str> = command.iter().map(String::as_str).collect();
+            let args = match words.split_first() {
+                Some((&PART, words)) => [&[PART, "man"], words].concat(),
+                _ => [&["man"], &*words].concat(),
+            };
             let page = env.transect(args).exits(0).quiet().stdout_text().replace("\\-", "-");
             let named = format!("\ntransect-{} - {headline}\n", command.join("-"));
             assert!(page.contains(&named), "man {command:?}: no {named:?} in\n{page}");
@@ -182,6 +189,8 @@ fn headline_of_command_same_in_help_man_page_and_completions() {
                 true => line.starts_with(begins) && line.contains(&format!(" -a \"{name}\" ")),
                 false => line.ends_with(&completed),
             };
+            let is_of_part = group.first().is_some_and(|name| name == PART);
+            let fish = if is_of_part { &fish_of_part } else { &fish };
             let line = fish.lines().find(|line| is_meant(line)).unwrap_or_default();
             assert!(line.ends_with(&completed), "fish {command:?}: {line}");
             met += 1;

@@ -220,6 +220,8 @@ const CASES: &[(&str, &str)] = &[
         r#"$T lab tune "missing$N"; $T lab tune "$N/$N"; $T lab tune --seconds 1 --dry-run "$N"; $T lab tune --forget "missing$N"
         $T lab tune --seconds "$U""#,
     ),
+    ("lab completions", r#"$T lab completions "$U""#),
+    ("lab man", r#"$T lab man; $T lab man "$U""#),
     ("lab corpus list", r#"$T lab corpus list; $T lab corpus list "$U""#),
     (
         "lab corpus create",

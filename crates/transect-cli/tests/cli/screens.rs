@@ -195,7 +195,10 @@ fn run(env: &TestEnv, shown: &Shown, (width, height): (u16, u16), colours: bool)
         ("TMPDIR", "/srv/.home/tmp"),
         ("LC_ALL", "C.UTF-8"),
         ("TERM", "xterm-256color"),
-        ("SESSIONS", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/sessions")),
+        (
+            "SESSIONS",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../transect-lab/tests/program/sessions"),
+        ),
     ] {
         command.env(key, value);
     }

@@ -222,7 +222,8 @@ impl CrossBuilt {
     fn new(env: &TestEnv, names: &[&str]) -> Self {
         let (contenders, programs) = (env.mkdir("contenders"), env.mkdir("programs"));
         for name in names {
-            let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transect-lab/contenders").join(name);
+            let shipped =
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../transect-lab/contenders").join(name);
             let manifest = std::fs::read_to_string(shipped.join("contender.toml"));
             let manifest = manifest.expect("a contender that ships");
             let mut copies = Vec::new();

@@ -70,7 +70,7 @@ impl Output {
 /// The programs that a session starts.
 #[derive(Debug)]
 pub struct Launcher {
-    /// The program `transect`, which runs the engine's methods by hidden subcommands of `lab`.
+    /// The program `transect-lab`, which runs the engine's methods by hidden subcommands.
     pub program: PathBuf,
     /// The folder of each built contender, by its name.
     pub built: BTreeMap<String, PathBuf>,

@@ -19,7 +19,7 @@ pub enum Part {
 /// What to test.
 #[derive(Clone, Debug)]
 pub struct SelfTestRequest {
-    /// The program `transect`.
+    /// The program `transect-lab`.
     pub program: PathBuf,
     /// The folder of the contenders, with the test doubles.
     pub contenders: PathBuf,

@@ -18,7 +18,7 @@ pub struct TuneRequest<'a> {
     pub states: &'a [State],
     /// Approximate time limit.
     pub time: Duration,
-    /// Path of the program `transect`.
+    /// Path of the program `transect-lab`.
     pub program: PathBuf,
     /// The session files to write; they must not exist yet.
     pub files: [PathBuf; 2],

@@ -20,6 +20,7 @@ use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::spec::{Dataset, Payload, SessionSpec};
+use transect_program::sibling;
 
 /// Runs methods that query attributes.
 #[derive(Debug)]
@@ -110,7 +111,7 @@ impl<'m> AttributesExperiment<'m> {
         questions: &Path,
     ) -> Command {
         let mut command = Command::new(&self.launcher.program);
-        command.args(["lab", "attributes-method", method.as_str()]).arg(questions);
+        command.args(["attributes-method", method.as_str()]).arg(questions);
         command.args(["--task", asked.task.as_str(), "--threads", &threads.to_string()]);
         if let Some(server) = self.server.as_ref().filter(|_| method == QueryMethod::Service) {
             command.arg("--socket").arg(server.socket());
@@ -136,7 +137,12 @@ impl<'m> AttributesExperiment<'m> {
         let failed = |reason: String| Failure::NotStarted { reason };
         let server = match self.server.take() {
             Some(server) => server,
-            None => Server::start(&self.launcher.program).map_err(failed)?,
+            None => {
+                let transect = sibling::find("transect").ok_or_else(|| {
+                    failed("'transect' is neither beside this program nor on PATH".to_owned())
+                })?;
+                Server::start(&transect).map_err(failed)?
+            }
         };
         let file = file_of(self.scratch, &job.dataset.name);
         let questions = Questions::read(&file).map_err(|e| failed(transect::reason(&e)))?;

@@ -56,7 +56,7 @@ impl<'m> TransformExperiment<'m> {
         let rules = rules(spec);
         if let Some(phase) = files_of(dataset).phase {
             let mut command = Command::new(&self.launcher.program);
-            command.args(["lab", "pass", "--sync", rules.sync.as_str()]);
+            command.args(["pass", "--sync", rules.sync.as_str()]);
             command.args(["--phase", phase.as_str()]);
             command.args(["--files", &dataset.expected.files.to_string(), &cell.method]);
             command.arg(self.scratch.inputs()).arg(self.scratch.outputs());
@@ -74,7 +74,7 @@ impl<'m> TransformExperiment<'m> {
         match &method.ok_or_else(Failure::unknown)?.runner.implementation {
             Implementation::Engine(_) | Implementation::Floor(_) => {
                 let mut command = Command::new(&self.launcher.program);
-                command.args(["lab", "pass", "--kind", kind, "--sync", sync]);
+                command.args(["pass", "--kind", kind, "--sync", sync]);
                 command.arg(variant.to_string()).arg(input).arg(output);
                 Ok(command)
             }

@@ -368,7 +368,7 @@ pub(crate) fn engine_command(
     option: Option<&str>,
 ) -> Command {
     let mut command = Command::new(program);
-    command.args(["lab", "method"]).args(option);
+    command.arg("method").args(option);
     command.arg(&method.name).arg(root).arg(runs.to_string());
     command
 }

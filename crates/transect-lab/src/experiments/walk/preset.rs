@@ -44,7 +44,7 @@ pub struct Preset {
     keeps: &'static [Keep],
     /// The contenders and peers included.
     others: Others,
-    /// The commands included, as a user would type them; [`PROGRAM`] stands for this program. A preset with
+    /// The commands included, as a user would type them; [`PROGRAM`] stands for the program `transect`. A preset with
     /// commands measures whole processes and includes no method of the engine; the first command is the
     /// base.
     commands: &'static [&'static str],
@@ -71,7 +71,7 @@ enum Others {
     None,
 }
 
-/// Stands for the path of this program in the commands of a preset.
+/// Stands for the path of the program `transect` in the commands of a preset.
 const PROGRAM: &str = "{transect}";
 
 /// Stands for the tree in a command.
@@ -157,7 +157,7 @@ pub const PRESETS: &[Preset] = &[
     PLAIN,
     Preset {
         name: "programs",
-        about: "whole programs, from start to exit: this one, peers, --command, and the floors",
+        about: "whole programs, from start to exit: transect, peers, --command, and the floors",
         corpora: &["data"],
         others: Others::Peers,
         commands: &[
@@ -300,7 +300,7 @@ impl Preset {
         !self.commands.is_empty()
     }
 
-    /// Returns the commands included, the base first; `program` is the path of this program.
+    /// Returns the commands included, the base first; `program` is the path of `transect`.
     pub fn commands(&self, program: &Path) -> Vec<External> {
         let expand = |word: String| match word == PROGRAM {
             true => program.to_string_lossy().into_owned(),

@@ -1,0 +1,186 @@
+//! `transect lab run attributes`: a session of attribute queries.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use transect::Cancel;
+use transect_lab::experiments::attributes::spec::WORDS;
+use transect_lab::experiments::attributes::{
+    self, Asked, AttributesExperiment, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source,
+    Task,
+};
+use transect_lab::experiments::words::Words;
+use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
+use transect_lab::harness::scratch::Scratch;
+use transect_lab::spec::Pair;
+use transect_lab::spec::{Dataset, SessionSpec, Spec};
+
+use super::error::lab;
+use super::methods::contenders;
+use super::request::{Common, Request, choose, possible, rounds, scratch};
+use crate::args::LabAttributesArgs;
+use transect_program::exit::CliError;
+use transect_program::output;
+use transect_program::status_line::StatusLine;
+use transect_text::units::counted;
+
+/// A dataset to create: its name, the task, the scale, and the source of the user's own files, if any.
+type Wanted = (String, Task, Scale, Option<Source>);
+
+impl Request for LabAttributesArgs {
+    type Runner = AttributesRunner;
+    type Experiment<'s> = AttributesExperiment<'s>;
+    const WORDS: &'static Words = &WORDS;
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            session: &self.session,
+            resume: self.resume.as_deref(),
+            limit: self.limit,
+            counts_calls: true,
+            has_page: false,
+        }
+    }
+
+    fn methods(&self, _: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
+        let (methods, wrong) = Method::all(Some(&contenders(&self.all)?));
+        wrong.iter().for_each(output::error);
+        Ok(methods)
+    }
+
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
+        scratch(self.dir.as_deref()).map(Some)
+    }
+
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
+        let chosen = chosen(self, methods)?;
+        let cache_states = cache_states(self)?.states.len();
+        let rounds = rounds(&self.session, self.preset.rounds);
+        let mut samples = 0;
+        for (name, task, ..) in wanted(self)? {
+            let doing: Vec<&str> =
+                chosen.iter().filter(|it| it.does(task)).map(|it| it.name.as_str()).collect();
+            // The base runs twice.
+            samples += (doing.len() + 1) * cache_states * rounds;
+            writeln!(out, "{name}: {}\n  {}", task.about(), doing.join(", "))?;
+        }
+        writeln!(out, "{}", counted(samples as u64, "sample", "samples"))?;
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        methods: &[Method],
+        scratch: Option<&Scratch>,
+        _: &Cancel,
+    ) -> Result<Option<SessionSpec>, CliError> {
+        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        let chosen = chosen(self, methods)?;
+        let cache_states = cache_states(self)?;
+        let mut datasets = Vec::new();
+        let mut status = StatusLine::on_terminal();
+        for (name, task, scale, source) in wanted(self)? {
+            if let Some(status) = &mut status {
+                status.show(format!("creating the files of '{name}'"));
+            }
+            datasets.push(dataset(name, task, &scale, source.as_ref(), scratch)?);
+        }
+        drop(status);
+        let is_asked =
+            |method: &&Method| datasets.iter().any(|it| method.does(attributes::asked(it).task));
+        let doing: Vec<&Method> = chosen.into_iter().filter(is_asked).collect();
+        let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
+        let cells = attributes::cells(&doing);
+        let pairs = Pair::of_preset(attributes::PAIRS, &cells);
+        let spec = SessionSpec {
+            pairs,
+            rounds: self.preset.rounds,
+            max_time: self.preset.max_time,
+            floor: floor.then(|| FLOOR_STATX.to_owned()),
+            ..SessionSpec::new(Spec::Attributes, self.preset.name, datasets, cells, BASE)
+        };
+        Ok(Some(spec.with_states(cache_states)))
+    }
+
+    /// Recreates the datasets of a session, and checks that they have not changed.
+    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
+        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        for then in &spec.datasets {
+            let Asked { task, scale, source, .. } = attributes::asked(then);
+            let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
+            if (now.expected, &now.payload) != (then.expected, &then.payload) {
+                let name = &then.name;
+                return Err(CliError::Failed(format!(
+                    "'{name}' has changed since the session began"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn experiment<'s>(
+        methods: &'s [Method],
+        launcher: &'s Launcher,
+        scratch: Option<&'s Scratch>,
+    ) -> AttributesExperiment<'s> {
+        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        AttributesExperiment::new(methods, launcher, scratch)
+    }
+}
+
+fn dataset(
+    name: String,
+    task: Task,
+    scale: &Scale,
+    source: Option<&Source>,
+    scratch: &Scratch,
+) -> Result<Dataset, CliError> {
+    attributes::dataset(name, task, scale, source, scratch).map_err(lab)
+}
+
+/// Returns the states of the caches for a session, or an error if one is not available here.
+fn cache_states(args: &LabAttributesArgs) -> Result<PossibleStates, CliError> {
+    possible(&args.state, &[], DropScope::System)
+}
+
+/// Returns the datasets of a session: those of the named tasks, or of all available tasks.
+fn wanted(args: &LabAttributesArgs) -> Result<Vec<Wanted>, CliError> {
+    let absolute = |path: &Path| -> Result<PathBuf, CliError> { Ok(std::path::absolute(path)?) };
+    let source = match (&args.compile_database, &args.dep_info) {
+        (Some(file), _) => Some(Source::CompileDatabase(absolute(file)?)),
+        (None, Some(folder)) => Some(Source::DepInfo(absolute(folder)?)),
+        (None, None) => None,
+    };
+    let is_wanted = |task: &Task| match args.tasks.as_slice() {
+        [] => !task.needs_a_source() || source.is_some(),
+        named => named.contains(task),
+    };
+    let mut wanted = Vec::new();
+    for &task in Task::ALL.iter().filter(|task| is_wanted(task)) {
+        let source = source.clone().filter(|_| task.needs_a_source());
+        if task.needs_a_source() && source.is_none() {
+            let what = "--compile-database FILE or --dep-info DIR";
+            return Err(CliError::Failed(format!("task '{}' needs {what}", task.as_str())));
+        }
+        let datasets = args.preset.datasets(task, args.paths.map(|paths| paths as usize));
+        wanted
+            .extend(datasets.into_iter().map(|(name, scale)| (name, task, scale, source.clone())));
+    }
+    Ok(wanted)
+}
+
+/// Returns the methods of the session; prints those that cannot run here.
+fn chosen<'m>(
+    args: &LabAttributesArgs,
+    methods: &'m [Method],
+) -> Result<Vec<&'m Method>, CliError> {
+    let is_always = |method: &Method| [BASE, FLOOR_STATX].contains(&&*method.name);
+    let chosen = choose(&args.methods, methods, |_| true, is_always)?;
+    for Method { name, unavailable_reason, .. } in methods {
+        if let Some(reason) = unavailable_reason {
+            output::hint(&format!("{name} is left out: {reason}"));
+        }
+    }
+    Ok(chosen)
+}

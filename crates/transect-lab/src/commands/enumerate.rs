@@ -1,0 +1,263 @@
+//! `transect lab run enumerate`: a session of walks.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use transect::{Cancel, Order, ReaderKind};
+use transect_lab::corpora;
+use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, dataset};
+use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
+use transect_lab::experiments::walk::spec::WORDS;
+use transect_lab::experiments::walk::variant::Variant;
+use transect_lab::experiments::words::Words;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
+use transect_lab::harness::scratch::Scratch;
+use transect_lab::rivals::external::External;
+use transect_lab::spec::Pair;
+use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
+
+use super::corpus;
+use super::error::{cannot, lab};
+use super::methods::methods;
+use super::request::{Common, Request, choose, possible, rounds, write_cells};
+use crate::args::LabRunArgs;
+use transect_program::exit::CliError;
+use transect_program::{output, sibling, user_dirs};
+
+/// The contender's methods that only make the calls: on one thread, on every core, and on as many threads as the
+/// engine uses to wait for devices, for cold caches.
+const FLOORS: [&str; 3] = ["floor", "floor-threads", "floor-32-threads"];
+
+impl Request for LabRunArgs {
+    type Runner = WalkRunner;
+    type Experiment<'s> = WalkExperiment<'s>;
+    const WORDS: &'static Words = &WORDS;
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            session: &self.session,
+            resume: self.resume.as_deref(),
+            limit: self.limit,
+            counts_calls: self.preset.calls,
+            has_page: true,
+        }
+    }
+
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
+        let (mut methods, _) = methods(&self.all)?;
+        add_commands(self, resumed, &mut methods)?;
+        match resumed {
+            Some(spec) => {
+                let variants = spec.cells.iter().filter_map(|cell| cell.method.parse().ok());
+                add(variants, &mut methods);
+            }
+            None => {
+                let named = self.methods.iter().filter_map(|name| name.parse::<Variant>().ok());
+                add(self.preset.variants().chain(named), &mut methods);
+            }
+        }
+        Ok(methods)
+    }
+
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
+        let cache_states = cache_states(self)?.states.len();
+        let cells = chosen_cells(self, methods)?;
+        let corpora = corpora_of(self);
+        let datasets = self.path.len() + corpora.len();
+        if datasets == 0 {
+            return Err(nothing_to_walk());
+        }
+        let rounds = rounds(&self.session, self.preset.rounds);
+        write_cells(out, &cells, (datasets, WORDS.dataset), cache_states, rounds)?;
+        for name in &corpora {
+            let definition = corpora::find(name).expect("BUG: the parser lets only corpora pass");
+            writeln!(
+                out,
+                "makes corpus '{name}', if it is not there: {}",
+                definition.space_needed()
+            )?;
+        }
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        methods: &[Method],
+        _: Option<&Scratch>,
+        cancel: &Cancel,
+    ) -> Result<Option<SessionSpec>, CliError> {
+        let cache_states = cache_states(self)?;
+        let cells = chosen_cells(self, methods)?;
+        let Some(datasets) = datasets(self, cancel)? else { return Ok(None) };
+        let has = |name: &str| cells.iter().any(|cell| cell.name == name);
+        let [floor, parallel_floor, cold_floor] =
+            FLOORS.map(|name| has(name).then(|| name.to_owned()));
+        let base = base(self)?;
+        let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
+        spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
+        let spec = SessionSpec {
+            rounds: self.preset.rounds,
+            max_time: self.preset.max_time,
+            runs: self.preset.runs,
+            whole_processes: self.preset.measures_processes(),
+            floor,
+            parallel_floor,
+            cold_floor,
+            ..spec
+        };
+        Ok(Some(spec.with_states(cache_states)))
+    }
+
+    fn check_resumed(&self, spec: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
+        check_unchanged(spec).map_err(lab)
+    }
+
+    fn experiment<'s>(
+        methods: &'s [Method],
+        launcher: &'s Launcher,
+        _: Option<&'s Scratch>,
+    ) -> WalkExperiment<'s> {
+        WalkExperiment::new(methods, launcher)
+    }
+}
+
+/// Returns the path of the program `transect`, which presets measure; its bare name if it is not found, so that
+/// its cells are left out with a reason.
+fn transect() -> PathBuf {
+    sibling::find("transect").unwrap_or_else(|| PathBuf::from("transect"))
+}
+
+/// Returns the base of comparisons: by default, the settings of `transect scan`.
+fn base(args: &LabRunArgs) -> Result<String, CliError> {
+    if let Some(base) = &args.session.base {
+        return Ok(base.clone());
+    }
+    let own = args.preset.commands(&transect()).into_iter().next();
+    let engine = || format!("{}/{}", ReaderKind::best().as_str(), Order::default().as_str());
+    Ok(own.map_or_else(engine, |command| command.name))
+}
+
+/// Adds commands as methods: those of the user and of the preset, or those of a resumed session.
+fn add_commands(
+    args: &LabRunArgs,
+    resumed: Option<&SessionSpec>,
+    methods: &mut Vec<Method>,
+) -> Result<(), CliError> {
+    if let Some(spec) = resumed {
+        let of_cell = |cell: &Cell| {
+            Some(External { name: cell.method.clone(), words: cell.command.clone()? })
+        };
+        let mut commands: Vec<External> = spec.cells.iter().filter_map(of_cell).collect();
+        // The base has two cells.
+        commands.sort_by(|a, b| a.name.cmp(&b.name));
+        commands.dedup();
+        methods.extend(commands.into_iter().map(Method::of_command));
+        return Ok(());
+    }
+    let presets = args.preset.commands(&transect());
+    // A command of the preset replaces a peer of the same name.
+    methods.retain(|method| presets.iter().all(|command| command.name != method.name));
+    methods.extend(presets.into_iter().map(Method::of_command));
+    for command in &args.commands {
+        if methods.iter().any(|method| method.name == command.name) {
+            return Err(CliError::Failed(format!("'{}' is there already", command.name)));
+        }
+        let method = Method::of_command(command.clone());
+        if let Some(reason) = method.unavailable_reason {
+            return Err(CliError::Failed(reason));
+        }
+        methods.push(method);
+    }
+    Ok(())
+}
+
+/// Returns the cells of the session.
+fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
+    let base = base(args)?;
+    let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();
+    let is_default = |method: &Method| match &method.runner {
+        WalkRunner::Engine(_) => of_the_preset.contains(&method.name),
+        _ => args.preset.holds(method),
+    };
+    let is_of_the_user =
+        |method: &Method| args.commands.iter().any(|command| command.name == method.name);
+    let has_cold = cache_states(args)?.states.contains(&State::Cold);
+    let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
+    let is_floor =
+        |method: &Method| !args.preset.names_only && floors.contains(&method.name.as_str());
+    let is_always =
+        |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
+    let chosen = choose(&args.methods, methods, is_default, is_always)?;
+    if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
+        let why = "a base has to be a method that can run here";
+        return Err(CliError::Failed(format!("no method '{base}': {why}")));
+    }
+    Ok(cells(&chosen, &base))
+}
+
+/// Returns the corpora to walk: the named ones, or those of the preset if the user names no tree.
+fn corpora_of(args: &LabRunArgs) -> Vec<String> {
+    if args.path.is_empty() && args.corpus.is_empty() {
+        return args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
+    }
+    args.corpus.clone()
+}
+
+fn nothing_to_walk() -> CliError {
+    CliError::Failed("nothing to walk; use --path DIR or --corpus NAME".to_owned())
+}
+
+/// Returns the states of the caches for a session, or an error if one is not available here.
+fn cache_states(args: &LabRunArgs) -> Result<PossibleStates, CliError> {
+    possible(&args.state, args.preset.cache_states, DropScope::System)
+}
+
+/// Counts all trees to walk, and creates missing corpora.
+fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, CliError> {
+    let mut datasets = Vec::new();
+    for path in &args.path {
+        let root = path.canonicalize().map_err(cannot("access", path))?;
+        if !root.is_dir() {
+            return Err(CliError::Failed(format!("'{}' is not a directory", path.display())));
+        }
+        datasets.push(look(path.display().to_string(), root));
+    }
+    let corpora = corpora_of(args);
+    let folder = match &args.corpora {
+        Some(folder) => folder.clone(),
+        None if corpora.is_empty() => PathBuf::new(),
+        None => user_dirs::cache("corpora")?,
+    };
+    for name in corpora {
+        let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");
+        let Some(root) = corpus::have(definition, &folder, cancel)? else { return Ok(None) };
+        // Contenders run in folders of their own.
+        let root = root.canonicalize().map_err(cannot("access", &root))?;
+        datasets.push(look(name, root));
+    }
+    if datasets.is_empty() {
+        return Err(nothing_to_walk());
+    }
+    Ok(Some(datasets))
+}
+
+fn look(name: String, root: PathBuf) -> Dataset {
+    let dataset = dataset(name, root);
+    if dataset.expected.errors > 0 {
+        output::hint(&format!(
+            "{} entries of '{}' cannot be read: methods may count that in their own way",
+            dataset.expected.errors, dataset.name
+        ));
+    }
+    dataset
+}
+
+fn add(variants: impl Iterator<Item = Variant>, methods: &mut Vec<Method>) {
+    for variant in variants {
+        if !methods.iter().any(|method| method.name == variant.to_string()) {
+            methods.push(Method::variant(&variant));
+        }
+    }
+}

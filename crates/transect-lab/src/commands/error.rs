@@ -1,0 +1,37 @@
+//! Errors of `transect lab`.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use transect_program::exit::CliError;
+use transect_text::quote;
+
+/// Returns an error with the message of another one.
+pub(super) fn lab(error: impl Display) -> CliError {
+    CliError::Failed(error.to_string())
+}
+
+/// Returns the file of this program, which a session starts.
+///
+/// # Errors
+/// The system does not report it, as without `/proc`.
+pub(super) fn own_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| {
+        CliError::Failed(format!(
+            "cannot find the file of transect-lab: {}",
+            transect::reason(&error)
+        ))
+    })
+}
+
+/// Returns a function that adds an operation and a path to an error.
+pub(super) fn cannot<'p>(
+    operation: &'p str,
+    path: &'p Path,
+) -> impl FnOnce(io::Error) -> CliError + use<'p> {
+    move |error| {
+        let (path, reason) = (quote::for_terminal(path.as_os_str()), transect::reason(&error));
+        CliError::Failed(format!("cannot {operation} '{path}': {reason}"))
+    }
+}

@@ -1,0 +1,24 @@
+//! `transect lab completions` and `transect lab man`.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{generate, stream};
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+
+/// Writes a completion script.
+pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
+    let name = "transect-lab";
+    // Shells complete the program, not the command that starts it.
+    let mut command = Cli::command();
+    let script = generate::completion_script(args.shell, &mut command, name);
+    stream::stdout().write_all(script.as_bytes())?;
+    Ok(ExitStatus::Complete)
+}
+
+/// Prints the manual page of a command, or writes those of all commands to a directory.
+pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
+    generate::man(Cli::as_typed(), &args.command, args.output.as_deref())
+}

@@ -1,0 +1,47 @@
+//! `transect lab`: measures methods of reading and transforming files on this machine.
+
+mod attributes;
+mod attributes_method;
+mod compare;
+mod corpus;
+mod enumerate;
+mod error;
+mod explain;
+mod generate;
+mod import;
+mod list;
+mod merge;
+mod method;
+mod methods;
+mod pass;
+mod report;
+mod request;
+mod run;
+mod self_test;
+mod transform;
+mod tune;
+
+use crate::args::{LabCommand, LabRunCommand};
+use transect_program::exit::{CliError, ExitStatus};
+
+pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
+    match command {
+        LabCommand::List(args) => list::run(args),
+        LabCommand::Run(LabRunCommand::Enumerate(args)) => run::run(args),
+        LabCommand::Run(LabRunCommand::Transform(args)) => run::run(args),
+        LabCommand::Run(LabRunCommand::Attributes(args)) => run::run(args),
+        LabCommand::Report(args) => report::run(args),
+        LabCommand::Compare(args) => compare::run(args),
+        LabCommand::Merge(args) => merge::run(args),
+        LabCommand::Explain(args) => explain::run(args),
+        LabCommand::Import(args) => import::run(args),
+        LabCommand::Tune(args) => tune::run(args),
+        LabCommand::SelfTest(args) => self_test::run(args),
+        LabCommand::Corpus(command) => corpus::run(command),
+        LabCommand::Completions(args) => generate::completions(args),
+        LabCommand::Man(args) => generate::man(args),
+        LabCommand::Method(args) => method::run(args),
+        LabCommand::Pass(args) => pass::run(args),
+        LabCommand::AttributesMethod(args) => attributes_method::run(args),
+    }
+}

@@ -1,0 +1,54 @@
+//! `transect lab report`: prints the results of a session in one of five forms.
+
+use std::io::Write;
+use std::path::Path;
+
+use anstream::AutoStream;
+use transect_lab::harness::log::{SessionData, SessionLog};
+use transect_lab::report::{Report, csv, markdown, page, terminal};
+use transect_web::page::Nonce;
+
+use super::error::lab;
+use crate::args::LabReportArgs;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::{file, output};
+
+pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
+    let mut data = SessionLog::read(&args.session).map_err(lab)?;
+    if let Some(base) = &args.base {
+        data.spec.compare_with(base).map_err(CliError::Failed)?;
+    }
+    args.pairs.iter().try_for_each(|text| data.spec.add_pairs(text)).map_err(CliError::Failed)?;
+    match &args.html {
+        Some(file) => write_page(&data, file)?,
+        None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,
+        None if args.markdown => print(&data, |out, report| markdown::write(out, report))?,
+        None => show(&data, args.json, args.all)?,
+    }
+    Ok(ExitStatus::Complete)
+}
+
+/// Prints the results of a session as JSON or text; the text with all rows, or with the best known.
+pub(super) fn show(data: &SessionData, json: bool, all: bool) -> Result<(), CliError> {
+    let width = output::terminal_width();
+    print(data, |out, report| match json {
+        true => output::write_json(out, report),
+        false => terminal::write(out, report, width, all),
+    })
+}
+
+fn print(
+    data: &SessionData,
+    write: impl FnOnce(&mut AutoStream<Vec<u8>>, &Report<'_>) -> std::io::Result<()>,
+) -> Result<(), CliError> {
+    let mut text = output::buffer();
+    write(&mut text, &Report::of(data))?;
+    Ok(output::print(text)?)
+}
+
+/// Writes the page of a session.
+pub(super) fn write_page(data: &SessionData, to: &Path) -> Result<(), CliError> {
+    let page = page::html(&Report::of(data), &Nonce::random()?);
+    let page = page.map_err(lab)?;
+    file::write(to, |out| out.write_all(page.as_bytes()))
+}

@@ -1,0 +1,229 @@
+//! Requests for sessions: the part that the subcommands of all experiments share.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use globset::{Glob, GlobMatcher};
+use transect::Cancel;
+use transect_lab::experiments::method::{Method, Runner};
+use transect_lab::experiments::words::Words;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::experiment::{Experiment, Launcher};
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
+use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::scratch::Scratch;
+use transect_lab::spec::{Cell, SessionSpec};
+use transect_stats::verdict::MIN_ROUNDS;
+
+use super::error::{cannot, lab};
+use crate::args::LabSessionArgs;
+use transect_program::exit::CliError;
+use transect_program::user_dirs;
+use transect_text::quote;
+use transect_text::units::counted;
+
+/// A request for a session of one experiment, from its subcommand of `lab run`.
+pub(super) trait Request {
+    /// The part of methods that only this experiment has.
+    type Runner: Runner;
+
+    /// The experiment.
+    type Experiment<'s>: Experiment;
+
+    /// The words of reports.
+    const WORDS: &'static Words;
+
+    /// Returns the options that every subcommand has.
+    fn common(&self) -> Common<'_>;
+
+    /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
+    /// be read.
+    fn methods(&self, resumed: Option<&SessionSpec>)
+    -> Result<Vec<Method<Self::Runner>>, CliError>;
+
+    /// Creates the folder that the session works in, if it needs one.
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
+        Ok(None)
+    }
+
+    /// Writes what the session would measure, and creates nothing.
+    fn write_plan(
+        &self,
+        out: &mut dyn Write,
+        methods: &[Method<Self::Runner>],
+    ) -> Result<(), CliError>;
+
+    /// Plans the session, with the rounds of its preset; `None` if the user interrupts.
+    fn plan(
+        &self,
+        methods: &[Method<Self::Runner>],
+        scratch: Option<&Scratch>,
+        cancel: &Cancel,
+    ) -> Result<Option<SessionSpec>, CliError>;
+
+    /// Checks that a session can run here.
+    fn check(&self, _: &SessionSpec, _: Option<&Scratch>) -> Result<(), CliError> {
+        Ok(())
+    }
+
+    /// Checks that a session can be resumed here.
+    fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
+        self.check(spec, scratch)
+    }
+
+    /// Returns the experiment that measures the methods.
+    fn experiment<'s>(
+        methods: &'s [Method<Self::Runner>],
+        launcher: &'s Launcher,
+        scratch: Option<&'s Scratch>,
+    ) -> Self::Experiment<'s>;
+}
+
+/// The options that every subcommand has.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'a> {
+    pub(super) session: &'a LabSessionArgs,
+    pub(super) resume: Option<&'a Path>,
+    /// The time limit of a process, in seconds.
+    pub(super) limit: u64,
+    /// Whether calls are counted and timed afterwards.
+    pub(super) counts_calls: bool,
+    /// Whether a page is written beside the session.
+    pub(super) has_page: bool,
+}
+
+impl Common<'_> {
+    /// Applies the options to a plan.
+    ///
+    /// # Errors
+    /// The base or a cell of a pair is not in the session.
+    pub(super) fn apply_to(self, mut plan: SessionSpec) -> Result<SessionSpec, CliError> {
+        let LabSessionArgs { base, pairs, seed, .. } = self.session;
+        if let Some(base) = base {
+            plan.set_base(base).map_err(CliError::Failed)?;
+        }
+        pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Failed)?;
+        Ok(SessionSpec {
+            rounds: rounds(self.session, plan.rounds),
+            max_time: max_time(self.session, plan.max_time),
+            seed: seed.unwrap_or_else(seed_of_the_clock),
+            limit: self.limit,
+            ..plan
+        })
+    }
+}
+
+/// Creates the folder of a session in `dir`, or in the user's cache.
+pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
+    let parent = match dir {
+        Some(dir) => dir.to_owned(),
+        None => user_dirs::cache("scratch")?,
+    };
+    let parent = parent.canonicalize().map_err(cannot("access", &parent))?;
+    Scratch::new(&parent).map_err(cannot("make a folder in", &parent))
+}
+
+/// Resumes a session of one experiment.
+///
+/// # Errors
+/// The file cannot be read, or the session is of another experiment.
+pub(super) fn resume(file: &Path, words: &Words) -> Result<Session, CliError> {
+    let session = Session::resume(file).map_err(lab)?;
+    let own = session.data().spec.words();
+    if own.command == words.command {
+        return Ok(session);
+    }
+    let (file, about, word) = (file.display(), own.plural, own.command);
+    let other = format!("use transect lab run {word} --resume");
+    Err(CliError::Failed(format!("'{file}' is a session of {about}; {other}")))
+}
+
+/// Writes the cells, and the number of samples.
+pub(super) fn write_cells(
+    out: &mut dyn Write,
+    cells: &[Cell],
+    (datasets, [one, many]): (usize, [&str; 2]),
+    cache_states: usize,
+    rounds: usize,
+) -> std::io::Result<()> {
+    let of = |number: usize, one, many| counted(number as u64, one, many);
+    let all = of(cells.len() * datasets * cache_states * rounds, "sample", "samples");
+    let cells_of = of(cells.len(), "cell", "cells");
+    let (datasets, states) = (of(datasets, one, many), of(cache_states, "state", "states"));
+    writeln!(out, "{all}: {cells_of}, {datasets}, {states}, {}", of(rounds, "round", "rounds"))?;
+    cells.iter().try_for_each(|cell| writeln!(out, "  {}", quote::for_terminal(cell.name.as_ref())))
+}
+
+/// Returns the states that the user asks for, or those of the preset; an error if one is not available here.
+/// On other systems than Linux, a preset's cold state is then replaced.
+pub(super) fn possible(
+    asked: &[State],
+    of_the_preset: &[State],
+    scope: DropScope,
+) -> Result<PossibleStates, CliError> {
+    let possible = match asked {
+        [] => PossibleStates::of_preset(of_the_preset, scope),
+        asked => PossibleStates::asked(asked, scope),
+    };
+    possible
+        .map_err(|why_not| CliError::Failed(format!("cannot measure with cold caches: {why_not}")))
+}
+
+/// Returns the available methods that match the globs; without globs, the defaults.
+pub(super) fn choose<'m, R>(
+    globs: &[String],
+    methods: &'m [Method<R>],
+    is_default: impl Fn(&Method<R>) -> bool,
+    is_always: impl Fn(&Method<R>) -> bool,
+) -> Result<Vec<&'m Method<R>>, CliError> {
+    let globs: Vec<GlobMatcher> =
+        globs.iter().map(|text| glob(text, methods)).collect::<Result<_, _>>()?;
+    let is_chosen = |method: &&Method<R>| match globs.as_slice() {
+        _ if is_always(method) => true,
+        [] => is_default(method),
+        globs => globs.iter().any(|glob| glob.is_match(&method.name)),
+    };
+    let here = methods.iter().filter(|method| method.unavailable_reason.is_none());
+    Ok(here.filter(is_chosen).collect())
+}
+
+/// Parses a value of `--methods`, which has to match an available method.
+fn glob<R>(text: &str, methods: &[Method<R>]) -> Result<GlobMatcher, CliError> {
+    let glob = Glob::new(text).map_err(lab)?.compile_matcher();
+    let named = methods.iter().filter(|method| glob.is_match(&method.name));
+    let reasons: Vec<Option<&str>> =
+        named.map(|method| method.unavailable_reason.as_deref()).collect();
+    if reasons.is_empty() {
+        let known = "`transect lab list` shows all";
+        return Err(CliError::Failed(format!("no method is called '{text}'; {known}")));
+    }
+    if let Some(Some(reason)) = reasons.iter().min_by_key(|reason| reason.is_some()) {
+        return Err(CliError::Failed(format!("'{text}' cannot run here: {reason}")));
+    }
+    Ok(glob)
+}
+
+/// Returns the number of rounds: that of the user, or that of the preset. With `--max-time`, it is at least
+/// the minimum for verdicts.
+pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
+    let rounds = asked.rounds.map_or(preset, usize::from);
+    if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
+}
+
+/// Returns the time limit for further rounds, in seconds: that of the user, or, unless the user chose the
+/// number of rounds, that of the preset.
+pub(super) fn max_time(asked: &LabSessionArgs, preset: Option<u64>) -> Option<u64> {
+    let of_the_preset = preset.filter(|_| asked.rounds.is_none());
+    asked.max_time.map(|time| time.as_secs()).or(of_the_preset)
+}
+
+fn seed_of_the_clock() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64
+}
+
+/// Returns the default path of a session's file, from the second at which it began.
+pub(super) fn file_of(spec: &SessionSpec) -> PathBuf {
+    Path::new(&format!("lab-{}.jsonl", spec.environment.began)).to_owned()
+}

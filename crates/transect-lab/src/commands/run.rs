@@ -1,0 +1,296 @@
+//! `transect lab run`: a session of any experiment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+use std::time::{Duration, Instant};
+
+use transect::Cancel;
+use transect_lab::experiments::method::{Method, Runner};
+use transect_lab::harness::accesses;
+use transect_lab::harness::counters;
+use transect_lab::harness::environment::version_of;
+use transect_lab::harness::estimate::Estimate;
+use transect_lab::harness::experiment::{Experiment, Launcher};
+use transect_lab::harness::interference;
+use transect_lab::harness::log::{Outcome, Sample};
+use transect_lab::harness::scheduler::Session;
+use transect_lab::harness::scratch::Scratch;
+use transect_lab::rivals::contender::Contender;
+use transect_lab::spec::{Cell, Dataset, SessionSpec};
+
+use super::error::{lab, own_program};
+use super::report;
+use super::request::{Request, file_of, resume};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
+use transect_program::output;
+use transect_program::status_line::StatusLine;
+use transect_program::user_dirs;
+use transect_text::units;
+
+/// The shortest remaining time that is printed even without a status line.
+const MIN_REPORTED_TIME: Duration = Duration::from_secs(60);
+
+/// Runs a session, or shows its plan.
+pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
+    let (cancel, common) = (cancel_on_signal()?, request.common());
+    if common.session.dry_run {
+        let mut out = output::buffer();
+        request.write_plan(&mut out, &request.methods(None)?)?;
+        output::print(out)?;
+        return Ok(ExitStatus::Complete);
+    }
+    let resumed = common.resume.map(|file| resume(file, R::WORDS)).transpose()?;
+    let methods = request.methods(resumed.as_ref().map(|session| &session.data().spec))?;
+    let scratch = request.scratch()?;
+    let Some(mut session) = session(request, resumed, &methods, scratch.as_ref(), &cancel)? else {
+        return Ok(ExitStatus::Interrupted);
+    };
+    let cells = &session.data().spec.cells;
+    let is_cell = |method: &&Method<R::Runner>| cells.iter().any(|cell| method.is_run_by(cell));
+    let contenders = methods.iter().filter(is_cell).filter_map(|method| method.runner.contender());
+    let launcher = launcher(contenders, &cancel)?;
+    let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
+    if common.resume.is_none() {
+        estimate(&session.data().spec, &mut experiment, &cancel)?;
+    }
+    make(&session.data().spec.datasets, &mut experiment, &cancel)?;
+    measure(&mut session, &mut experiment, &cancel)?;
+    let each_start = &mut each_cell("time its start");
+    session.time_starts(&mut experiment, &cancel, each_start).map_err(lab)?;
+    if common.counts_calls && !common.session.no_calls {
+        examine_calls(&mut session, &mut experiment, &cancel)?;
+    }
+    if common.session.counters {
+        count_events(&mut session, &mut experiment, &cancel)?;
+    }
+    drop(experiment);
+    drop(scratch);
+    report::show(session.data(), false, false)?;
+    if common.has_page {
+        write_page(&session)?;
+    }
+    Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
+}
+
+/// Resumes or begins a session; `None` if the user interrupts before it begins.
+fn session<R: Request>(
+    request: &R,
+    resumed: Option<Session>,
+    methods: &[Method<R::Runner>],
+    scratch: Option<&Scratch>,
+    cancel: &Cancel,
+) -> Result<Option<Session>, CliError> {
+    if let Some(session) = resumed {
+        request.check_resumed(&session.data().spec, scratch)?;
+        return Ok(Some(session));
+    }
+    let common = request.common();
+    let Some(mut plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
+    plan.environment.tools = versions(methods, &plan.cells);
+    let spec = common.apply_to(plan)?;
+    request.check(&spec, scratch)?;
+    let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
+    output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
+    Session::begin(spec, &file).map(Some).map_err(lab)
+}
+
+/// Returns the versions of the programs that cells need.
+fn versions<R: Runner>(methods: &[Method<R>], cells: &[Cell]) -> BTreeMap<String, String> {
+    let is_used = |method: &&Method<R>| cells.iter().any(|cell| method.is_run_by(cell));
+    let needed = methods.iter().filter(is_used).flat_map(Method::programs);
+    let commands = cells.iter().filter_map(|cell| cell.command.as_ref()?.first());
+    let programs: BTreeSet<&str> = needed.chain(commands.map(String::as_str)).collect();
+    let version = |program: &str| Some((program.to_owned(), version_of(program)?));
+    programs.into_iter().filter_map(version).collect()
+}
+
+/// Creates missing datasets, unless the user interrupts.
+fn make(
+    datasets: &[Dataset],
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    let mut status = StatusLine::on_terminal();
+    for dataset in datasets {
+        if cancel.is_cancelled() {
+            return Ok(());
+        }
+        if experiment.is_made(dataset) {
+            continue;
+        }
+        if let Some(status) = &mut status {
+            status.show(format!("creating an input of {}", units::bytes(dataset.expected.bytes)));
+        }
+        experiment.make(dataset).map_err(lab)?;
+    }
+    Ok(())
+}
+
+/// Estimates the duration of a session, and prints it. The dataset that stands in for those of the session is
+/// removed afterwards, unless it is one of them.
+fn estimate(
+    spec: &SessionSpec,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    let stand_in = experiment.stand_in(spec);
+    let estimate = Estimate::new(spec, stand_in.clone());
+    make(&estimate.spec.datasets, experiment, cancel)?;
+    print_time(spec, &estimate, experiment, cancel)?;
+    let is_own = |it: &Dataset| spec.datasets.iter().any(|own| own.expected == it.expected);
+    match stand_in.filter(|it| !is_own(it) && experiment.is_made(it)) {
+        Some(dataset) => experiment.remove(&dataset).map_err(lab),
+        None => Ok(()),
+    }
+}
+
+/// Writes the page of a session beside its file.
+fn write_page(session: &Session) -> Result<(), CliError> {
+    let page = session.file().with_extension("html");
+    report::write_page(session.data(), &page)?;
+    output::hint(&format!("the page is '{}'", page.display()));
+    Ok(())
+}
+
+/// Runs an estimate, and prints the duration of the session.
+fn print_time(
+    spec: &SessionSpec,
+    estimate: &Estimate,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    let mut status = StatusLine::on_terminal();
+    if let Some(status) = &mut status {
+        status.show("estimating the time".to_owned());
+    }
+    let time = estimate.run(experiment, cancel).map_err(lab)?;
+    drop(status);
+    let Some(time) = time else { return Ok(()) };
+    let further = spec.max_time.map(Duration::from_secs).filter(|&limit| limit > time);
+    let longer = further.map_or(String::new(), |limit| {
+        format!(", with further rounds up to about {}", units::duration(limit))
+    });
+    let (time, cells) = (units::duration(time), spec.cells.len());
+    let rounds = spec.rounds;
+    output::hint(&format!(
+        "takes about {time}{longer}: {cells} cells in {rounds} rounds, judging by one of each kind"
+    ));
+    Ok(())
+}
+
+/// Runs the remaining processes of a session, with progress.
+fn measure(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    let unobservable = interference::unobservable();
+    if !unobservable.is_empty() {
+        output::hint(&format!("not available here: {}", unobservable.join(", ")));
+    }
+    let began = Instant::now();
+    let (mut done, mut has_printed_time) = (0_u32, false);
+    let mut status = StatusLine::on_terminal();
+    let measured = session.run(experiment, cancel, &mut |sample, left| {
+        done += 1;
+        print_problem(sample);
+        // After the first round, the times of all methods are known.
+        let left_time = began.elapsed() / done * u32::try_from(left).unwrap_or(u32::MAX);
+        if sample.round == 1
+            && !mem::replace(&mut has_printed_time, true)
+            && left_time > MIN_REPORTED_TIME
+        {
+            let time = units::duration(left_time);
+            output::hint(&format!("about {time} left, judging by the first round"));
+        }
+        if let Some(status) = &mut status {
+            let time = units::duration(left_time);
+            status.show(format!("{left} runs left, about {time}; last: {}", sample.cell));
+        }
+    });
+    measured.map_err(lab)
+}
+
+/// Times and counts the system calls of every method that supports it.
+fn examine_calls(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    session.time_calls(experiment, cancel, &mut each_cell("time its calls")).map_err(lab)?;
+    if let Some(why_not) = accesses::unavailable_reason() {
+        output::hint(&format!("calls are not counted: {why_not}"));
+        return Ok(());
+    }
+    session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
+}
+
+/// Counts the events of processors during a run of every method.
+fn count_events(
+    session: &mut Session,
+    experiment: &mut impl Experiment,
+    cancel: &Cancel,
+) -> Result<(), CliError> {
+    if let Some(why_not) = counters::unavailable_reason() {
+        output::hint(&format!("--counters: nothing is counted: {why_not}"));
+        return Ok(());
+    }
+    session.count_events(experiment, cancel, &mut each_cell("count its events")).map_err(lab)
+}
+
+/// Returns a function that shows the progress of an operation on every cell, and prints its errors.
+fn each_cell<T>(operation: &str) -> impl FnMut(&str, Result<T, String>, usize) {
+    let mut status = StatusLine::on_terminal();
+    move |cell, result, left| {
+        if let Err(reason) = result {
+            output::error(&format!("{cell}: cannot {operation}: {reason}"));
+        }
+        if let Some(status) = &mut status {
+            status.show(format!("{left} cells left, last: {cell}"));
+        }
+    }
+}
+
+/// Builds the contenders that are needed. One that cannot be built becomes a row with the reason.
+fn launcher<'c>(
+    contenders: impl Iterator<Item = &'c Contender>,
+    cancel: &Cancel,
+) -> Result<Launcher, CliError> {
+    let program = own_program()?;
+    let cache = user_dirs::cache("contenders")?;
+    let mut status = StatusLine::on_terminal();
+    let (mut built, mut failed) = (BTreeMap::new(), BTreeSet::new());
+    for contender in contenders {
+        let name = &contender.name;
+        if built.contains_key(name) || failed.contains(name) || cancel.is_cancelled() {
+            continue;
+        }
+        if let Some(status) = &mut status {
+            status.show(format!("building contender '{name}'"));
+        }
+        match contender.build(&cache) {
+            Ok(out) => {
+                built.insert(name.clone(), out);
+            }
+            Err(reason) => {
+                output::error(&format!("cannot build contender '{name}': {reason}"));
+                failed.insert(name.clone());
+            }
+        }
+    }
+    Ok(Launcher { program, built, disturbable: true })
+}
+
+/// Prints the problem of a sample, if there was one.
+fn print_problem(sample: &Sample) {
+    let wrong = match &sample.outcome {
+        Outcome::Right { .. } => None,
+        Outcome::Wrong { found } => Some(format!("found something else: {found}")),
+        Outcome::Void { instead } => Some(format!("could not prove its state: {instead}")),
+        Outcome::Failed(failure) => Some(failure.to_string()),
+    };
+    if let Some(wrong) = wrong {
+        output::error(&format!("{}: {wrong}", sample.cell));
+    }
+}

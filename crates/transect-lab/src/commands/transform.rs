@@ -1,0 +1,261 @@
+//! `transect lab run transform`: a session of transforms.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use transect::Cancel;
+use transect_lab::experiments::transform::spec::WORDS;
+use transect_lab::experiments::transform::{
+    self, BASE, Digests, Files, Floor, Implementation, Kind, Method, Needs, Phase, Rules,
+    TransformExperiment, TransformRunner, files_of, rules,
+};
+use transect_lab::experiments::words::Words;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::environment::FileSystem;
+use transect_lab::harness::experiment::Launcher;
+use transect_lab::harness::launch::can_start;
+use transect_lab::harness::possible_states::DropScope;
+use transect_lab::harness::scratch::Scratch;
+use transect_lab::harness::work::Work;
+use transect_lab::spec::Pair;
+use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
+use transect_text::size;
+
+use super::error::cannot;
+use super::methods::contenders;
+use super::request::{Common, Request, choose, possible, scratch, write_cells};
+use crate::args::LabTransformArgs;
+use transect_program::exit::CliError;
+use transect_program::output;
+use transect_program::user_dirs;
+use transect_text::units::bytes;
+
+impl Request for LabTransformArgs {
+    type Runner = TransformRunner;
+    type Experiment<'s> = TransformExperiment<'s>;
+    const WORDS: &'static Words = &WORDS;
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            session: &self.session,
+            resume: self.resume.as_deref(),
+            limit: self.limit,
+            counts_calls: self.preset.calls,
+            has_page: false,
+        }
+    }
+
+    fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
+        let kind = match resumed {
+            Some(spec) => rules(spec).kind,
+            // Many small files have other methods.
+            None if self.preset.files.is_some() => return Ok(Vec::new()),
+            None => self.kind,
+        };
+        let folder = contenders(&self.all)?;
+        let (methods, wrong) = Method::all(kind, Some(&folder), self.all.test_doubles);
+        wrong.iter().for_each(output::error);
+        Ok(methods)
+    }
+
+    fn scratch(&self) -> Result<Option<Scratch>, CliError> {
+        scratch(self.dir.as_deref()).map(Some)
+    }
+
+    fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
+        let folder = match &self.dir {
+            Some(dir) => dir.clone(),
+            None => user_dirs::cache_path("scratch")?,
+        };
+        // A missing folder will be on the file system of its closest existing ancestor.
+        let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+        let there = there.unwrap_or_else(|| folder.clone());
+        let spec = self.common().apply_to(plan(self, methods, &there)?)?;
+        let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
+        let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
+        let words = if many { ["phase", "phases"] } else { WORDS.dataset };
+        let takes = takes(&spec, &there)?;
+        write_cells(out, &spec.cells, (datasets, words), cache_states, spec.rounds)?;
+        writeln!(out, "{takes}")?;
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        methods: &[Method],
+        scratch: Option<&Scratch>,
+        _: &Cancel,
+    ) -> Result<Option<SessionSpec>, CliError> {
+        plan(self, methods, folder_of(scratch)).map(Some)
+    }
+
+    fn check(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
+        check(spec, folder_of(scratch))
+    }
+
+    fn experiment<'s>(
+        methods: &'s [Method],
+        launcher: &'s Launcher,
+        scratch: Option<&'s Scratch>,
+    ) -> TransformExperiment<'s> {
+        let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+        TransformExperiment::new(methods, launcher, scratch)
+    }
+}
+
+/// Returns the parent of the session's folder.
+fn folder_of(scratch: Option<&Scratch>) -> &Path {
+    let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+    scratch.folder().parent().unwrap_or(scratch.folder())
+}
+
+/// Checks that the folder has enough space and supports the states, and prints the space needed.
+fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
+    if spec.cache_states.contains(&State::Cold) {
+        let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);
+        if File::open(folder).is_ok_and(in_memory) {
+            let folder = folder.display();
+            let why = "its files are only in memory; use --state warm or another --dir";
+            return Err(CliError::Failed(format!("cannot drop files in '{folder}': {why}")));
+        }
+    }
+    output::hint(&takes(spec, folder)?);
+    Ok(())
+}
+
+/// Describes the space that a session needs, or returns an error if there is not enough.
+fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
+    let needs = Needs::of(spec);
+    let free = needs.check(folder).map_err(cannot("use", folder))?;
+    let free = free.map_or(String::new(), |free| format!(" of {} free", bytes(free)));
+    let further = spec.max_time.map_or("", |_| " before further rounds");
+    Ok(format!(
+        "needs {}{free} in '{}'; writes up to {}{further}, most of which is removed before it \
+         reaches the device",
+        bytes(needs.room),
+        folder.display(),
+        bytes(needs.written),
+    ))
+}
+
+fn plan(
+    args: &LabTransformArgs,
+    methods: &[Method],
+    folder: &Path,
+) -> Result<SessionSpec, CliError> {
+    match args.preset.files {
+        Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
+        None if args.files.is_some() => {
+            Err(CliError::Failed("--files is for --preset many-files".to_owned()))
+        }
+        None => plan_of_one(args, methods, folder),
+    }
+}
+
+/// Returns the plan of a session of many small files, in which each phase is a dataset.
+fn plan_of_many(
+    args: &LabTransformArgs,
+    folder: &Path,
+    files: usize,
+) -> Result<SessionSpec, CliError> {
+    let of_one = [
+        ("--sizes", args.sizes.is_empty()),
+        ("--blocks", args.blocks.is_empty()),
+        ("--methods", args.methods.is_empty()),
+        ("--command", args.commands.is_empty()),
+        ("--seq", !args.seq),
+        ("--kind", args.kind == Kind::Copy),
+    ];
+    if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
+        return Err(CliError::Failed(format!("--preset many-files takes no {option}")));
+    }
+    let rules = Rules { kind: Kind::Case, sync: args.sync };
+    let dataset = |&phase: &Phase| Dataset {
+        name: phase.as_str().to_owned(),
+        root: folder.to_owned(),
+        file_system: FileSystem::of(folder),
+        expected: transform::work_of_many(files),
+        payload: Payload::Transform(Files {
+            digests: transform::digests_of_many(files, phase),
+            phase: Some(phase),
+        }),
+    };
+    let datasets = Phase::ALL.iter().map(dataset).collect();
+    let cells = transform::cells_of_many(rules.sync);
+    let base = cells[0].name.clone();
+    plan_of(args, rules, datasets, cells, &base)
+}
+
+/// Returns the plan of a session of large files, in which each size is a dataset.
+fn plan_of_one(
+    args: &LabTransformArgs,
+    methods: &[Method],
+    folder: &Path,
+) -> Result<SessionSpec, CliError> {
+    let rules = Rules { kind: args.kind, sync: args.sync };
+    let is_floor =
+        |method: &Method| matches!(method.runner.implementation, Implementation::Floor(_));
+    let is_always = |method: &Method| method.name == BASE || is_floor(method);
+    let is_default = |method: &Method| args.preset.holds(method);
+    let chosen = choose(&args.methods, methods, is_default, is_always)?;
+    let blocks = given(&args.blocks, args.preset.blocks);
+    let mut cells = transform::cells(&chosen, &blocks, args.seq);
+    for external in &args.commands {
+        let is_taken = |cell: &Cell| cell.name == external.name;
+        if cells.iter().any(is_taken) || methods.iter().any(|it| it.name == external.name) {
+            return Err(CliError::Failed(format!("a cell is already called '{}'", external.name)));
+        }
+        if !can_start(external.program()) {
+            return Err(CliError::Failed(format!(
+                "'{}' cannot be started here",
+                external.program()
+            )));
+        }
+        cells.push(external.cell());
+    }
+    let sizes: Vec<u64> = args.sizes.iter().map(|&size| size as u64).collect();
+    let dataset = |size: u64| Dataset {
+        name: size::shortest(size as usize),
+        root: folder.to_owned(),
+        file_system: FileSystem::of(folder),
+        expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
+        payload: Payload::Transform(Files {
+            digests: Digests::expected(size, rules.kind),
+            phase: None,
+        }),
+    };
+    let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
+    let mut plan = plan_of(args, rules, datasets, cells, BASE)?;
+    plan.pairs = Pair::of_preset(args.preset.pairs, &plan.cells);
+    plan.pairs.extend(Pair::of_hints(&plan.cells));
+    plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
+    Ok(plan)
+}
+
+/// Returns the plan with the fields that both kinds of sessions share.
+fn plan_of(
+    args: &LabTransformArgs,
+    rules: Rules,
+    datasets: Vec<Dataset>,
+    cells: Vec<Cell>,
+    base: &str,
+) -> Result<SessionSpec, CliError> {
+    // States run as written: one may occur several times, as in the naive protocol `cold,as-is,as-is`.
+    let states = possible(&args.state, args.preset.states, DropScope::Files)?;
+    let spec = SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base);
+    let (rounds, max_time) = (args.preset.rounds, args.preset.max_time);
+    Ok(SessionSpec { rounds, max_time, ..spec }.with_states(states))
+}
+
+/// Returns the user's values without duplicates, or those of the preset.
+fn given<T: Copy + PartialEq>(asked: &[T], of_the_preset: &[T]) -> Vec<T> {
+    let values = if asked.is_empty() { of_the_preset } else { asked };
+    let mut once = Vec::new();
+    for &value in values {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    once
+}

@@ -1,0 +1,164 @@
+//! `transect lab tune`: finds the fastest settings for a file system, and stores them for `scan` and `list`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use transect_lab::harness::environment::{Environment, FileSystem};
+use transect_lab::harness::possible_states::{DropScope, PossibleStates};
+use transect_lab::report::tuning;
+use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
+use transect_program::profile::{Profile, ProfileStore, write_evidence};
+use transect_sys::private_dir::PrivateTempDir;
+use transect_text::settings;
+
+use super::error::{cannot, lab, own_program};
+use super::request;
+use crate::args::LabTuneArgs;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
+use transect_program::output;
+use transect_program::status_line::StatusLine;
+use transect_text::quote;
+use transect_text::units::{count, duration};
+
+pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
+    let path = args.path.canonicalize().map_err(cannot("access", &args.path))?;
+    let identity = transect_sys::host::file_system_identity(&path).ok_or_else(|| {
+        let path = args.path.display();
+        CliError::Failed(format!("the file system of '{path}' has no identifier"))
+    })?;
+    if args.forget {
+        return forget(&identity);
+    }
+    let PossibleStates { states, dropped, .. } =
+        request::possible(&args.state, &[], DropScope::System)?;
+    if dropped.is_some() {
+        let why = "nothing proves that caches are cold on this system; use --state warm";
+        return Err(CliError::Failed(why.to_owned()));
+    }
+    let files = files(args)?;
+    let request = TuneRequest {
+        path: &path,
+        states: &states,
+        time: Duration::from_secs(args.seconds),
+        program: own_program()?,
+        files: files.paths.clone(),
+        disturbable: true,
+    };
+    let cancel = cancel_on_signal()?;
+    let mut status = StatusLine::on_terminal();
+    let tuned = tune(&request, &cancel, &mut |step| match step {
+        TuneProgress::Started { sample_tree, walks, time } => output::hint(&format!(
+            "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
+            sample_tree.root.display(),
+            count(sample_tree.entries),
+            duration(time)
+        )),
+        TuneProgress::Confirming(settings) => {
+            let settings = settings::describe(settings);
+            output::hint(&format!("wins so far: {settings}; measured once more, together"));
+        }
+        TuneProgress::WalksLeft(left) => {
+            if let Some(status) = &mut status {
+                status.show(format!("{left} walks left"));
+            }
+        }
+    });
+    drop(status);
+    let Some(tuned) = tuned.map_err(lab)? else {
+        return Ok(ExitStatus::Interrupted);
+    };
+    let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
+    let file_system = FileSystem::of(&path).stored();
+    let environment = Environment::of_this_command().stored();
+    let profile = Profile {
+        entries: sample_tree.entries,
+        states,
+        settings,
+        evidence,
+        // Keep the settings for transforms.
+        passes: Profile::of_path(&path).map_or(Vec::new(), |before| before.passes),
+        ..Profile::new(identity, file_system, sample_tree.root, environment)
+    };
+    // On a busy machine, keep an earlier profile.
+    let stored = if args.dry_run || noisy || busy {
+        None
+    } else {
+        Some(ProfileStore::of_user()?.store(&profile)?)
+    };
+    show(args, &profile, stored.as_deref(), busy)?;
+    if busy {
+        output::hint(
+            "the machine was too busy to compare wall times; nothing is stored, try again",
+        );
+    } else if noisy {
+        output::hint("the default differed from itself: the machine was not quiet; try again");
+    }
+    Ok(ExitStatus::Complete)
+}
+
+/// The session files, and whether they are kept.
+struct Files {
+    paths: [PathBuf; 2],
+    /// A temporary folder, removed with the session files in it unless the user named one.
+    _temporary: Option<PrivateTempDir>,
+}
+
+fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
+    let (first, temporary) = match &args.output {
+        Some(file) => (file.clone(), None),
+        None => {
+            let folder = PrivateTempDir::new("tune").map_err(|error| {
+                let reason = transect::reason(&error);
+                CliError::Failed(format!("cannot create a temporary folder: {reason}"))
+            })?;
+            (folder.path().join("samples.jsonl"), Some(folder))
+        }
+    };
+    let mut second = first.clone().into_os_string();
+    second.push(".2");
+    let second = PathBuf::from(second);
+    // Check now, not after the first session.
+    if temporary.is_none() && second.exists() {
+        return Err(CliError::Failed(format!("'{}' already exists", second.display())));
+    }
+    Ok(Files { paths: [first, second], _temporary: temporary })
+}
+
+fn forget(identity: &str) -> Result<ExitStatus, CliError> {
+    let profiles = ProfileStore::of_user()?;
+    let gone = profiles.forget(identity).map_err(cannot("remove", &profiles.file(identity)))?;
+    let mut text = output::buffer();
+    match gone {
+        Some(file) => writeln!(text, "removed {}", quote::for_terminal(file.as_os_str()))?,
+        None => writeln!(text, "nothing was stored for this file system")?,
+    }
+    output::print(text)?;
+    Ok(ExitStatus::Complete)
+}
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+struct Stored<'p> {
+    #[serde(flatten)]
+    profile: &'p Profile,
+    stored: Option<&'p Path>,
+}
+
+fn show(
+    args: &LabTuneArgs,
+    profile: &Profile,
+    stored: Option<&Path>,
+    busy: bool,
+) -> Result<(), CliError> {
+    let mut text = output::buffer();
+    if args.json {
+        output::write_json(&mut text, &Stored { profile, stored })?;
+    } else {
+        write_evidence(&mut text, &profile.evidence)?;
+        tuning::write_result(&mut text, &profile.settings, stored, busy)?;
+    }
+    Ok(output::print(text)?)
+}

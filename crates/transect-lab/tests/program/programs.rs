@@ -1,0 +1,162 @@
+//! Tests of `transect lab run enumerate` on whole programs: presets `programs`, `names` and `start`, and
+//! `--command`.
+
+use serde_json::Value;
+
+use crate::enumerate::tree;
+use crate::harness::{Output, TestEnv, transect};
+
+/// Runs a session of two rounds on the tree.
+fn run(env: &TestEnv, preset: &str, more: &[&str]) -> Output {
+    let run = ["run", "enumerate", "--preset", preset, "--path", "tree", "--state", "as-is"];
+    let how = ["--rounds", "2", "--no-calls", "-o", "session.jsonl"];
+    env.lab(run.iter().chain(&how).chain(more))
+}
+
+fn report(env: &TestEnv) -> Value {
+    env.lab(["report", "--json", "session.jsonl"]).exits(0).quiet().json()
+}
+
+/// Returns the names of the ranked cells, sorted.
+fn ranked(report: &Value) -> Vec<&str> {
+    let rows = report["rankings"][0]["rows"].as_array().expect("rows").iter();
+    let mut names: Vec<&str> =
+        rows.map(|row| row["cell"]["name"].as_str().expect("a name")).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Returns why a cell is not ranked.
+fn reason<'r>(report: &'r Value, cell: &str) -> &'r str {
+    let mut unranked = report["rankings"][0]["unranked"].as_array().expect("rows").iter();
+    let row = unranked.find(|row| row["cell"] == cell);
+    row.and_then(|row| row["reason"].as_str()).unwrap_or_else(|| panic!("'{cell}' is ranked"))
+}
+
+#[test]
+fn programs_ranked_by_whole_processes_that_proved_their_work() {
+    let env = TestEnv::new();
+    tree(&env);
+    let scan = format!("scan='{}' scan --json {{root}}", transect().display());
+    let more = [
+        ["--command", &*scan],
+        ["--command", "sum=sh -c 'du -sb \"$1\"' sh {root}"],
+        ["--command", "other=sh -c 'echo 7' sh {root}"],
+        ["--command", "names=find {root} -print0"],
+        ["--command", "fails=sh -c 'exit 3' sh {root}"],
+        ["--base", "scan"],
+        ["--methods", "du"],
+    ];
+    let told = run(&env, "programs", &more.concat()).exits(0).stderr_text();
+    assert!(told.contains("names: found something else: names without lengths"), "{told}");
+    let report = report(&env);
+    let ranking = &report["rankings"][0];
+    let named: Vec<&str> =
+        ranked(&report).into_iter().filter(|name| !name.starts_with("floor")).collect();
+    // Methods of the engine and other commands of the preset were not selected.
+    assert_eq!(named, ["du", "scan", "scan (again)", "sum"]);
+    assert_eq!(
+        reason(&report, "other"),
+        "found something else: 7 bytes, which no known program would count"
+    );
+    assert_eq!(reason(&report, "fails"), "died: exit status: 3");
+    assert_eq!(
+        (&report["session"]["whole_processes"], &report["session"]["base"]),
+        (&true.into(), &"scan".into())
+    );
+    // On a busy machine, CPU time is compared.
+    assert!(["process", "processor"].map(Value::from).contains(&ranking["by"]), "{ranking}");
+    for row in ranking["rows"].as_array().expect("rows") {
+        let is_of_processes = ranking["by"] == "process";
+        assert!(!is_of_processes || row["time"]["median"] == row["wall_ns"], "{row}");
+        let is_program = ["external", "peer"].map(Value::from).contains(&row["cell"]["kind"]);
+        let has_start = row["start_up"].as_f64() > Some(0.0);
+        assert_eq!(has_start, is_program, "{row}");
+    }
+    let markdown = env.lab(["report", "--markdown", "session.jsonl"]).exits(0);
+    let markdown = markdown.stdout_text();
+    assert!(markdown.contains("| times | whole processes, from start to exit |"), "{markdown}");
+    assert!(markdown.contains(" | faults | "), "{markdown}");
+
+    // A resumed session runs the same commands.
+    let text = std::fs::read(env.path("session.jsonl")).expect("the session");
+    std::fs::write(env.path("session.jsonl"), &text[..text.len() / 2]).expect("a shorter one");
+    let resume = ["run", "enumerate", "--resume", "session.jsonl", "--no-calls"];
+    let _ = env.lab(resume).exits(0);
+    let resumed = self::report(&env);
+    assert_eq!(ranked(&resumed), ranked(&report));
+    assert_eq!(resumed["samples"], report["samples"]);
+}
+
+#[test]
+fn programs_that_print_names_compared_without_lengths_and_floors() {
+    let env = TestEnv::new();
+    tree(&env);
+    let more = [
+        ["--command", "sum=du -sb {root}"],
+        ["--command", "files=find {root} -type f -print0"],
+        ["--command", "fewer=find {root} -maxdepth 1 -print0"],
+        ["--methods", "find"],
+    ];
+    let _ = run(&env, "names", &more.concat()).exits(0);
+    let report = report(&env);
+    assert_eq!(ranked(&report), ["files", "find", "transect", "transect (again)"]);
+    assert_eq!(report["session"]["floor"], Value::Null);
+    assert!(reason(&report, "sum").contains("more than names"), "{report}");
+    assert_eq!(
+        reason(&report, "fewer"),
+        "found something else: 4 names instead of 7, or of 3 files"
+    );
+}
+
+#[test]
+fn starts_measured_on_copies_of_the_programs() {
+    let env = TestEnv::new();
+    tree(&env);
+    env.text("program", "#!/bin/sh\necho \"$0\" >>\"$1/../log\"\nexec du -sb \"$1\"\n");
+    env.chmod(&env.path("program"), 0o755);
+    let more = ["--command", "script=./program {root}/.", "--methods", "du"];
+    let _ = run(&env, "start", &more).exits(0);
+    let report = report(&env);
+    for name in ["du", "script", "transect", "transect (again)"] {
+        assert!(ranked(&report).contains(&name), "{name}: {report}");
+    }
+    let log = std::fs::read_to_string(env.path("log")).expect("the log");
+    let copies: Vec<&str> = log.lines().filter(|line| *line != "./program").collect();
+    // The first run of a copy does not count. A disturbed sample is repeated.
+    assert!(copies.len() >= 3, "{log}");
+    assert!(copies.iter().all(|copy| *copy == copies[0] && copy.ends_with("/program")), "{log}");
+    assert!(!std::path::Path::new(copies[0]).exists());
+    assert!(log.lines().any(|line| line == "./program"), "its counts are proved by the original");
+}
+
+#[test]
+fn start_walks_the_tiny_corpus_with_few_programs() {
+    let env = TestEnv::new();
+    let plan = env.lab(["run", "enumerate", "--preset", "start", "--dry-run"]);
+    let plan = plan.exits(0).quiet().stdout_text();
+    assert!(plan.contains("1 tree, 1 state, 720 rounds\n"), "{plan}");
+    for line in ["  du\n", "  transect\n  transect (again)\n", "makes corpus 'tiny'"] {
+        assert!(plan.contains(line), "{plan}");
+    }
+    assert!(!plan.contains('/'), "no method of the engine: {plan}");
+}
+
+#[test]
+fn command_that_cannot_be_a_cell_refused() {
+    let env = TestEnv::new();
+    tree(&env);
+    for (more, reason) in [
+        (&["--command", "du -sb {root}"][..], "expected NAME=COMMAND"),
+        (&["--command", "a=du -sb tree"], "{root} is missing"),
+        (&["--command", "a=du -sb {root} > sum"], "to use a shell, write sh -c"),
+        (&["--command", "du=du -sb {root}"], "'du' is there already"),
+        (&["--command", "transect=du -sb {root}"], "'transect' is there already"),
+        (&["--command", "a=nowhere-at-all {root}"], "'nowhere-at-all' cannot be started here"),
+        (&["--base", "a"], "no method 'a': a base has to be a method that can run here"),
+    ] {
+        let refused = run(&env, "programs", more).exits(2);
+        assert!(refused.stderr_text().contains(reason), "{more:?}: {}", refused.stderr_text());
+        assert!(!env.path("session.jsonl").exists());
+    }
+}
