@@ -25,7 +25,7 @@ impl Task {
     /// `memory` (in bytes) allows. The options are those of [`Task::run_with`].
     ///
     /// # Errors
-    /// As [`Task::run_with`].
+    /// As [`Task::run_with`], but a root that does not exist is an error in its part, as for a walk.
     pub fn run_all(
         self,
         folder: &Path,
@@ -39,7 +39,7 @@ impl Task {
             // A directory can be begun right before the limit, and its entries are listed before they are stored.
             task.entries_of_directory = task.entries_of_directory.min((entries / 8).max(1000));
             task.split = 1 + task.items.len() / LIST_ITEMS;
-            waiting.extend(task.run_with(folder, options.clone())?.tasks);
+            waiting.extend(task.run_new(folder, options.clone())?.tasks);
         }
         Ok(())
     }

@@ -47,6 +47,15 @@ impl Task {
         }
         check_unfinished(folder)?;
         self.check_roots()?;
+        self.run_new(folder, options)
+    }
+
+    /// Runs a task that has no part yet. A root that does not exist is an error in the part.
+    pub(super) fn run_new(
+        &self,
+        folder: &Path,
+        options: ScanOptions,
+    ) -> Result<TaskResult, TaskError> {
         let started = now();
         let cancel = &options.cancel.clone();
         let (table, left, outcome) = self.walk(options)?;
