@@ -17,7 +17,7 @@ fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
     tuned_within(script, 1_000_000)
 }
 
-/// Tunes with a shell script as the program: `$3` is the method (`--check` in runs that verify it), `ns` the
+/// Tunes with a shell script as the program: `$2` is the method (`--check` in runs that verify it), `ns` the
 /// time it reports.
 fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), TuneError> {
     let temp = TempDir::new();
@@ -51,7 +51,7 @@ fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>),
 
 #[test]
 fn setting_that_wins_alone_and_together_is_result() {
-    let faster = "case $3 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
+    let faster = "case $2 in *buffer=16K*) ns=30000;; *stat-order=inode*) ns=40000;; esac";
     let (tuned, steps) = tuned(faster).unwrap();
     let expected = WalkSettings {
         buffer_size: Some(16 << 10),
@@ -66,7 +66,7 @@ fn setting_that_wins_alone_and_together_is_result() {
 
 #[test]
 fn setting_that_wins_only_alone_changes_nothing() {
-    let lucky = "case $3 in *buffer=16K,stat-order=inode) ;; *buffer=16K*|*inode*) ns=30000;; esac";
+    let lucky = "case $2 in *buffer=16K,stat-order=inode) ;; *buffer=16K*|*inode*) ns=30000;; esac";
     let (tuned, _) = tuned(lucky).unwrap();
     assert!(tuned.settings.is_default(), "{:?}", tuned.settings);
     let last = tuned.evidence.last().unwrap();
@@ -83,7 +83,7 @@ fn defaults_kept_if_nothing_is_faster() {
 
 #[test]
 fn candidate_with_other_counts_never_wins() {
-    let wrong = "case $3 in *buffer=16K*) echo '{}'; exit;; esac";
+    let wrong = "case $2 in *buffer=16K*) echo '{}'; exit;; esac";
     let (tuned, _) = tuned(wrong).unwrap();
     assert!(tuned.settings.is_default());
     let seen = tuned.evidence.iter().find(|seen| seen.value == "16K").unwrap();
