@@ -100,7 +100,10 @@ def expected(root):
 def failing(tmp_path):
     """A tree that cannot be read completely if gitignore=True, whoever runs the tests."""
     (tmp_path / "failing" / "good").mkdir(parents=True)
-    (tmp_path / "failing" / ".gitignore").symlink_to(".gitignore")
+    (tmp_path / "failing" / "file").touch()
+    # The rules of the repository around it are a link to itself.
+    (tmp_path / ".git" / "info").mkdir(parents=True)
+    (tmp_path / ".git" / "info" / "exclude").symlink_to("exclude")
     return tmp_path / "failing"
 
 

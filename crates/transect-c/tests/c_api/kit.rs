@@ -85,8 +85,9 @@ pub(crate) fn tree(folder: &Path) -> PathBuf {
         fs::create_dir_all(folder.join(format!("large/{}/{number}", number % 50))).unwrap();
         fs::write(folder.join(format!("large/{}/{number}/four", number % 50)), "").unwrap();
     }
-    fs::create_dir(folder.join("errors")).unwrap();
-    std::os::unix::fs::symlink(".gitignore", folder.join("errors/.gitignore")).unwrap();
+    // Rules that cannot be read: a link to itself.
+    fs::create_dir_all(folder.join("errors/.git/info")).unwrap();
+    std::os::unix::fs::symlink("exclude", folder.join("errors/.git/info/exclude")).unwrap();
     tree
 }
 
