@@ -517,7 +517,7 @@ fn lab_state_cold_refused_with_reason_where_it_cannot_be_made() {
         let output = env.transect(["lab", "run"].iter().chain(run).chain(&dry));
         if is_under_wine {
             let refused = output.exits(2).stderr;
-            let why = "transect: cannot measure with cold caches: Wine does not ";
+            let why = "transect-lab: cannot measure with cold caches: Wine does not ";
             assert!(refused.starts_with(why), "{refused}");
         }
     }
