@@ -394,7 +394,7 @@ fn masks() -> insta::Settings {
     for (pattern, replacement) in [
         // Where lines end depends on the length of a time: from there on, a sentence is one line.
         (r"\s+in\s+\d[\d.]*\s(ns|µs|ms|s)\b", " in [time]"),
-        (r"\[time\],\s[\d,]+\s+entries/s\s+[^)]+\)", "[time], [rate]"),
+        (r"\[time\],\s+[\d,]+\s+entries/s\s+[^)]+\)", "[time], [rate]"),
         (r"\d\d\d\d-\d\d-\d\d", "YYYY-MM-DD"),
         (r"\d\d:\d\d:\d\d", "hh:mm:ss"),
         // The name of a kept snapshot; a narrow terminal may break it.
