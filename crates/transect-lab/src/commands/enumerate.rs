@@ -162,7 +162,7 @@ fn add_commands(
     methods.extend(presets.into_iter().map(Method::of_command));
     for command in &args.commands {
         if methods.iter().any(|method| method.name == command.name) {
-            return Err(CliError::Failed(format!("'{}' is there already", command.name)));
+            return Err(CliError::Failed(format!("'{}' already exists", command.name)));
         }
         let method = Method::of_command(command.clone());
         if let Some(reason) = method.unavailable_reason {

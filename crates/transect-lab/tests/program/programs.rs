@@ -150,8 +150,8 @@ fn command_that_cannot_be_a_cell_refused() {
         (&["--command", "du -sb {root}"][..], "expected NAME=COMMAND"),
         (&["--command", "a=du -sb tree"], "{root} is missing"),
         (&["--command", "a=du -sb {root} > sum"], "to use a shell, write sh -c"),
-        (&["--command", "du=du -sb {root}"], "'du' is there already"),
-        (&["--command", "transect=du -sb {root}"], "'transect' is there already"),
+        (&["--command", "du=du -sb {root}"], "'du' already exists"),
+        (&["--command", "transect=du -sb {root}"], "'transect' already exists"),
         (&["--command", "a=nowhere-at-all {root}"], "'nowhere-at-all' cannot be started here"),
         (&["--base", "a"], "no method 'a': a base has to be a method that can run here"),
     ] {

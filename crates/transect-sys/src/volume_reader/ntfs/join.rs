@@ -181,7 +181,7 @@ impl Records {
         names
     }
 
-    /// Returns an index and the number of its directory, if it has not the names that records have.
+    /// Returns an index and the number of its directory, if its names differ from those in the records.
     fn unlike(&mut self, index: SmallIndex, sums: &[u64]) -> Option<(u32, SmallIndex)> {
         let number = match self.current(index.directory)?.role() {
             Role::Directory(number) => number,
