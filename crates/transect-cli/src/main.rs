@@ -5,15 +5,12 @@
 
 mod args;
 mod commands;
-mod exit;
-mod interrupt;
 mod opener;
 mod output;
 mod parts;
 mod profile;
 mod progress;
 mod series;
-mod user_dirs;
 mod user_trash;
 
 use std::process::ExitCode;
@@ -22,7 +19,7 @@ use clap::Parser;
 use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
-use exit::ExitStatus;
+use transect_program::exit::{self, ExitStatus};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { program: "transect" };

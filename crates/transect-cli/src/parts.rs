@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Subcommand;
 use transect_program::sibling;
 
-use crate::exit::{CliError, ExitStatus};
+use transect_program::exit::{CliError, ExitStatus};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {

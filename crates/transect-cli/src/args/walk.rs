@@ -14,8 +14,8 @@ use transect_text::size;
 
 use super::filter::{self, OwnerFilter, SizeFilter};
 use super::{Cli, TUNING, one_of};
-use crate::exit::CliError;
 use crate::output;
+use transect_program::exit::CliError;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WalkArgs {

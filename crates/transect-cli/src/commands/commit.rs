@@ -14,11 +14,11 @@ use transect_sys::file::attributes_at;
 use super::task::failed;
 use crate::args::CommitArgs;
 use crate::commands::snapshot::{Counted, interrupted, set_command};
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// What `--json` prints.
 #[derive(Serialize)]

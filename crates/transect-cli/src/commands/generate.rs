@@ -9,8 +9,8 @@ use transect_program::generate::{self, completion_script};
 use transect_transform::steps::{STEPS, StepInfo};
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
-use crate::exit::{CliError, ExitStatus};
 use crate::output::stream;
+use transect_program::exit::{CliError, ExitStatus};
 
 /// Writes a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {

@@ -12,14 +12,14 @@ use transect_sys::file::attributes_at;
 
 use crate::args::KeepArgs;
 use crate::commands::snapshot::{self, Counted, Since};
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::inherited::InheritedObject;
 use crate::output::json::PathEntry;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
 use crate::series::{Series, Thinning};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// What `--json` prints for each root.
 #[derive(Serialize)]

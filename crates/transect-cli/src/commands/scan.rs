@@ -7,14 +7,14 @@ use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals, WalkProfile};
 
 use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::inherited::InheritedObject;
 use crate::output::not_found::NotFound;
 use crate::output::summary::Shown;
 use crate::output::{self, json, summary};
 use crate::profile;
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// What totals need of directories.
 const DIRECTORY_FIELDS: FieldMask =

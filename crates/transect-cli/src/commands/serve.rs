@@ -4,10 +4,12 @@ use transect_cache::CacheOptions;
 use transect_service::{Event, ServeOptions, Server, StopReason, create_socket_dir};
 
 use crate::args::ServeArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::units::counted;
-use crate::{output, user_dirs};
+use transect_program::user_dirs;
+
+use crate::output;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let end = cancel_on_signal()?;

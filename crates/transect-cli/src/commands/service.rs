@@ -10,11 +10,11 @@ use transect_service::{Client, Error};
 use transect_sys::name_from_bytes;
 
 use crate::args::{ServiceCommand, ServiceInvalidateArgs, ServiceStatsArgs};
-use crate::exit::{CliError, ExitStatus};
 use crate::output::json::PathEntry;
 use crate::output::units::{bytes, count};
 use crate::output::{self, BOLD, DIM, quote};
-use crate::user_dirs;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::user_dirs;
 
 pub(crate) fn run(command: &ServiceCommand) -> Result<ExitStatus, CliError> {
     match command {

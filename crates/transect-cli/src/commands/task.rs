@@ -11,9 +11,9 @@ use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
 use crate::commands::snapshot::absolute;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::{self, stream};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// The maximum length of a task in bytes: a hundred thousand long paths.
 const MAX_TASK: u64 = 512 << 20;

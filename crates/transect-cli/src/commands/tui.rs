@@ -6,12 +6,12 @@ use transect_tui::{DISPLAY_FIELDS, ViewOptions, browse, browse_stored};
 
 use crate::args::TuiArgs;
 use crate::commands::snapshot::stored_tree;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::time::TimeFormatter;
 use crate::output::{self, owner};
 use crate::profile;
 use crate::user_trash::user_trash;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &TuiArgs) -> Result<ExitStatus, CliError> {
     let stop = cancel_on_signal()?;

@@ -14,12 +14,12 @@ use transect_transform::{Error, verify};
 
 use super::transform::{ErrorEntry, cores, progress};
 use crate::args::VerifyArgs;
-use crate::exit::{CliError, ExitStatus, is_closed_pipe};
-use crate::interrupt::cancel_on_signal;
 use crate::output::json::{self, PathEntry};
 use crate::output::units::{counted, duration};
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
+use transect_program::interrupt::cancel_on_signal;
 
 /// Numbers of files by result.
 #[derive(Debug, Default, Serialize)]

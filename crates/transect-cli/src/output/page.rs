@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::exit::CliError;
+use transect_program::exit::CliError;
 
 /// Writes a page to a file, as [`write`](super::file::write) does.
 pub(crate) fn write(page: &str, file: &Path) -> Result<(), CliError> {

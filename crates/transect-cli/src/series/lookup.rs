@@ -9,8 +9,8 @@ use transect_sys::host::host_name;
 use transect_sys::name_from_bytes;
 
 use super::{FOLDER, Listing, Search, Series, Unusable, entries, name, resolved};
-use crate::exit::CliError;
-use crate::user_dirs;
+use transect_program::exit::CliError;
+use transect_program::user_dirs;
 
 /// Why a folder with files is not a series.
 const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is named after";

@@ -23,9 +23,9 @@ use transect_sys::host::host_name;
 use transect_transform::publish;
 
 use crate::commands::snapshot::{absolute, now};
-use crate::exit::CliError;
 use crate::output::time::TimeFormatter;
-use crate::user_dirs;
+use transect_program::exit::CliError;
+use transect_program::user_dirs;
 
 pub(crate) use lookup::{nearest, outermost};
 pub(crate) use writer::Thinning;

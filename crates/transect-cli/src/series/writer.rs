@@ -10,8 +10,8 @@ use transect_transform::publish;
 
 use super::thinning::Member;
 use super::{LOCK, Series, Unusable, name, thinning};
-use crate::exit::CliError;
 use crate::output;
+use transect_program::exit::CliError;
 
 /// The only writer of a series. A file in its folder is locked; the system unlocks it however the process
 /// ends.

@@ -9,8 +9,8 @@ use transect_service::protocol::PathList;
 use transect_sys::input::open_stream;
 
 use crate::args::AttributesArgs;
-use crate::exit::CliError;
-use crate::interrupt::InterruptibleStdin;
+use transect_program::exit::CliError;
+use transect_program::interrupt::InterruptibleStdin;
 
 /// The most paths of a batch: enough for all threads, and to query most directories only once.
 const BATCH_PATHS: usize = 64 << 10;

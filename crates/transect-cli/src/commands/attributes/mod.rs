@@ -10,13 +10,13 @@ use transect::FieldMask;
 use transect_service::protocol::{PathList, path_from_bytes};
 
 use crate::args::AttributesArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::columns::{Column, Columns};
 use input::Input;
 use rows::Rows;
 use source::Source;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// The columns of the table without `--columns`.
 const DEFAULT_COLUMNS: &[Column] = &[Column::Type, Column::Size, Column::Mtime];

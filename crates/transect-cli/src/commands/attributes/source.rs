@@ -9,8 +9,8 @@ use transect_service::{CACHED_FIELDS, Client};
 
 use crate::args::AttributesArgs;
 use crate::commands::service::{absolute, connect};
-use crate::exit::CliError;
 use crate::output;
+use transect_program::exit::CliError;
 
 /// The paths that a thread takes at once; fewer are not worth another thread.
 const PATHS_PER_TASK: usize = 2048;

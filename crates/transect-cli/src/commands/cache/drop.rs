@@ -8,10 +8,10 @@ use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
 
 use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheDropArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// The result of dropping a file.
 struct Dropped {

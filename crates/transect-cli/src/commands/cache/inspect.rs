@@ -12,11 +12,11 @@ use transect_sys::residency;
 use transect_transform::tree;
 
 use crate::args::CacheFilesArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// A file and its result.
 pub(super) struct FileRow<T> {

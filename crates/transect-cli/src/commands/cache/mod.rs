@@ -5,7 +5,7 @@ mod inspect;
 mod status;
 
 use crate::args::CacheCommand;
-use crate::exit::{CliError, ExitStatus};
+use transect_program::exit::{CliError, ExitStatus};
 
 pub(crate) fn run(command: &CacheCommand) -> Result<ExitStatus, CliError> {
     match command {

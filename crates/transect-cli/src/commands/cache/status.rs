@@ -7,11 +7,11 @@ use transect_sys::residency::{Residency, residency, residency_of_parts};
 
 use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheStatusArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output::json::{ErrorEntry, PathEntry};
 use crate::output::stream::stdout_is_terminal;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// The characters of the map that shows which parts of a file are in memory.
 const PARTS: usize = 16;

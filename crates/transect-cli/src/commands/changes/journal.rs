@@ -9,12 +9,12 @@ use transect::FieldMask;
 use transect_sys::volume_reader::{JournalChange, JournalCounts, read_journal, reasons};
 
 use crate::args::ChangesArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::json::{self, PathEntry};
 use crate::output::time::TimeFormatter;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// A record of the journal. Without its directory, `path` is that of the name alone.
 #[derive(Serialize)]

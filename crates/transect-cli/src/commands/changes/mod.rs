@@ -9,11 +9,11 @@ use transect::FieldMask;
 use crate::args::ChangesArgs;
 use crate::commands::diff::{self, ReadingOptions, Side, Sides};
 use crate::commands::snapshot::Since;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::{self, quote};
 use crate::series::{Kept, Search, Series, last_kept};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     if args.journal {

@@ -8,11 +8,11 @@ use transect::FieldMask;
 use transect_snapshot::{DiffOptions, Metadata};
 
 use crate::args::{ComparisonArgs, DiffArgs};
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::time::TimeFormatter;
 use crate::output::units::counted;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) use sides::{ReadingOptions, Side, Sides};
 pub(crate) use text::signed;

@@ -8,9 +8,9 @@ use transect_snapshot::{Diff, DiffOptions, LiveTree, Metadata, ReadError, Snapsh
 
 use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
-use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus};
 
 /// One of the two trees.
 pub(crate) enum Side {

@@ -8,9 +8,9 @@ use transect::{Diagnostics, ScanOptions};
 use transect_transform::publish;
 use transect_transform::tree;
 
-use crate::exit::CliError;
 use crate::output::json::PathEntry;
 use crate::output::{BOLD, quote};
+use transect_program::exit::CliError;
 
 /// A temporary file, and the reason to keep it.
 pub(super) struct Leftover {

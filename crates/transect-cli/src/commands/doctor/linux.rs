@@ -6,7 +6,7 @@ use transect::{Error, Operation, ScanError};
 use transect_sys::{EndDetection, linux};
 
 use super::{Capability, FileSystem};
-use crate::exit::CliError;
+use transect_program::exit::CliError;
 
 pub(super) fn open_file_limit() -> Option<u64> {
     linux::open_file_limit()

@@ -19,9 +19,9 @@ use transect_sys::DiskSpace;
 use transect_text::disk;
 
 use crate::args::DoctorArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output::json::DiskObject;
 use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// The width of a line of names, without its margin.
 const WIDTH: usize = 76;

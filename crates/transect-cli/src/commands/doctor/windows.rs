@@ -6,7 +6,7 @@ use transect::{Error, Operation, ScanError};
 use transect_sys::windows::system::{self, VolumeInfo};
 
 use super::{Capability, FileSystem};
-use crate::exit::CliError;
+use transect_program::exit::CliError;
 
 /// Windows has no practical limit on handles.
 pub(super) fn open_file_limit() -> Option<u64> {

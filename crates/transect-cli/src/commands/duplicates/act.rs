@@ -10,11 +10,11 @@ use transect_transform::publish::{is_temporary, remove_abandoned};
 
 use super::found::Found;
 use crate::args::DuplicatesArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::output::stream;
 use crate::output::units::{bytes, count, counted};
 use crate::progress::{REDRAW_INTERVAL, StatusLine};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// Kept files that are reported without `--errors`.
 const KEPT_SHOWN: usize = 10;

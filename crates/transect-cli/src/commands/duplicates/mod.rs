@@ -12,13 +12,13 @@ use transect::{Cancel, FieldMask, Progress};
 use transect_duplicates::{Action, COLUMNS, FindOptions, Phase};
 
 use crate::args::DuplicatesArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::profile;
 use crate::progress::{ProgressLine, walk_line};
 use found::Found;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<ExitStatus, CliError> {
     let action = args.action()?;

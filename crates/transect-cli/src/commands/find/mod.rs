@@ -16,11 +16,11 @@ use transect_sys::name_from_bytes;
 use crate::args::FindArgs;
 use crate::commands::list::lines;
 use crate::commands::snapshot::{cannot_read, check_fields};
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::columns::Column;
 use crate::output::json::PathEntry;
 use crate::output::{self, stream};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 use disk::{DiskCounts, DiskState};
 use sources::Source;

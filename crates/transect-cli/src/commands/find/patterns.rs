@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use transect_snapshot::NamePattern;
 
 use crate::args::FindArgs;
-use crate::exit::CliError;
+use transect_program::exit::CliError;
 
 /// Parses all patterns.
 ///

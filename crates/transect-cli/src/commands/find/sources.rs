@@ -6,10 +6,10 @@ use transect::FieldMask;
 use transect_snapshot::Snapshot;
 
 use crate::commands::snapshot;
-use crate::exit::CliError;
 use crate::output::time::{TimeFormatter, age};
 use crate::output::units::counted;
 use crate::series::{self, Kept, Search, Series, Unusable, last_kept};
+use transect_program::exit::CliError;
 
 /// A snapshot to be searched.
 pub(super) struct Source {

@@ -8,13 +8,13 @@ use transect::FieldMask;
 use super::machine::UnusableObject;
 use super::point::file_size;
 use crate::args::HistoryArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output::csv::Record;
 use crate::output::json::PathEntry;
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
 use crate::output::{self, DIM, WARN, quote, stream};
 use crate::series::{Kept, Series, Unusable};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// A series with at least one snapshot, in numbers.
 struct Listed {

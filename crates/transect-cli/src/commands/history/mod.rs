@@ -9,9 +9,9 @@ mod text;
 use std::path::Path;
 
 use crate::args::HistoryArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::series::{Kept, Series, Unusable};
+use transect_program::exit::{CliError, ExitStatus};
 
 use page::HistoryPage;
 use point::{History, Point};

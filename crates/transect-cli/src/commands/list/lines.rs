@@ -8,9 +8,9 @@ use super::colours::Colours;
 use super::human::{HumanFormat, Layout};
 use super::machine::{self, Csv, Json};
 use crate::args::LineArgs;
-use crate::exit::CliError;
 use crate::output::columns::{Column, Columns};
 use crate::output::{self, stream};
+use transect_program::exit::CliError;
 
 /// The columns of `--long`, in the order of `ls -l`.
 const LONG_COLUMNS: &[Column] = &[

@@ -14,12 +14,12 @@ use transect::{Cancel, Diagnostics, FieldMask, ListOutput, ListSink, Progress, S
 
 use crate::args::ListArgs;
 use crate::commands::snapshot::StoredEntries;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::columns::Column;
 use crate::output::stream;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 use exec::{Commands, PathWriter};
 

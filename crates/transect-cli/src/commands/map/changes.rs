@@ -12,7 +12,7 @@ use transect_web::serve::Server;
 use super::page;
 use crate::args::MapArgs;
 use crate::commands::diff::{ReadingOptions, Side, Sides};
-use crate::exit::{CliError, ExitStatus};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// The columns of a snapshot that the page shows, and those that count files with several names once.
 const COLUMNS: FieldMask = page::SHOWN.union(FieldMask::FILE_ID).union(FieldMask::NLINK);

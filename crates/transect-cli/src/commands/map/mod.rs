@@ -14,11 +14,11 @@ use transect_web::serve::Server;
 
 use crate::args::MapArgs;
 use crate::commands::snapshot::stored_tree;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 use page::{SHOWN, announce, check_openable, settings, write_page};
 

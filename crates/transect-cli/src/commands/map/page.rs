@@ -10,10 +10,10 @@ use transect_web::map::{Measure, Settings, TrashSource};
 use transect_web::serve::Server;
 
 use crate::args::MapArgs;
-use crate::exit::CliError;
 use crate::opener::{self, Redirect};
 use crate::output::{self, owner};
 use crate::user_trash::user_trash;
+use transect_program::exit::CliError;
 
 /// The columns of a page.
 pub(super) const SHOWN: FieldMask = FieldMask::UID.union(FieldMask::MTIME).union(FieldMask::MODE);

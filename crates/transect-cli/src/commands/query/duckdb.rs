@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 use transect::Cancel;
 
-use crate::exit::CliError;
 use crate::output::stream;
+use transect_program::exit::CliError;
 
 /// The script for the module.
 const SCRIPT: &str = include_str!("duckdb.py");

@@ -14,9 +14,9 @@ use transect_snapshot::Snapshot;
 
 use crate::args::QueryArgs;
 use crate::commands::snapshot;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::{self, stream};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 use duckdb::{Ended, Form};
 use views::Views;

@@ -11,11 +11,11 @@ use super::{Stored, absolute, interrupted, set_command, show};
 use crate::args::SnapshotArgs;
 use crate::commands::commit::{scratch_folder, write_committed};
 use crate::commands::task::failed;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 /// What the process still holds of the tasks when it commits: threads, and small blocks.
 const RETAINED_BYTES: u64 = 32 << 20;

@@ -9,9 +9,9 @@ use transect::{Diagnostics, FieldMask, ScanPlan, Sink};
 use transect_snapshot::{ReadError, Snapshot};
 
 use crate::args::WalkArgs;
-use crate::exit::{CliError, ExitStatus};
 use crate::output;
 use crate::output::columns::Column;
+use transect_program::exit::{CliError, ExitStatus};
 
 /// A tree that was stored.
 pub(crate) struct StoredTree {

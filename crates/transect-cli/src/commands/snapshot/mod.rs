@@ -17,13 +17,13 @@ use transect_snapshot::{Metadata, Scope};
 use transect_sys::host::host_name;
 
 use crate::args::{FilterArgs, SnapshotArgs};
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output::inherited::InheritedObject;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 use crate::profile;
 use crate::progress::ProgressLine;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) use input::{
     StoredEntries, StoredTree, cannot_read, check_fields, open, stored_tree, whole_snapshot,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::input::open_regular;
 
-use crate::exit::CliError;
+use transect_program::exit::CliError;
 
 /// The prefix of the folder's name.
 const PREFIX: &str = ".transect-parts-";

@@ -12,10 +12,10 @@ use transect_sys::volume_reader::{VolumeChanges, changes_below};
 
 use super::{absolute, now, open};
 use crate::args::SinceArgs;
-use crate::exit::CliError;
 use crate::output;
 use crate::output::inherited::InheritedObject;
 use crate::series::{Search, Series};
+use transect_program::exit::CliError;
 
 /// What `--since` takes instead of the name of a file.
 const LAST: &str = "last";

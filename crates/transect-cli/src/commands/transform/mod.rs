@@ -17,8 +17,6 @@ use transect_transform::steps::STEPS;
 use transect_transform::tree::{Job, JobJournal, OutputTarget, find_inputs};
 
 use crate::args::TransformArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::output;
 use crate::output::units::{bytes, count};
 use crate::profile;
@@ -26,6 +24,8 @@ use crate::progress::ProgressLine;
 use positionals::Positionals;
 pub(super) use report::ErrorEntry;
 use report::Report;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
     if args.steps {

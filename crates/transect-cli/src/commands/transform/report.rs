@@ -16,10 +16,10 @@ use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, Ou
 use transect_transform::{Error, Rejection};
 
 use crate::args::TransformArgs;
-use crate::exit::{CliError, ExitStatus, is_closed_pipe};
 use crate::output::json::{self, PathEntry};
 use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
+use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
 
 /// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use transect_transform::{Error, Source, stream};
 
 use super::report;
 use crate::args::TransformArgs;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt;
 use crate::output;
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt;
 
 /// The name of a standard stream on the command line.
 const DASH: &str = "-";

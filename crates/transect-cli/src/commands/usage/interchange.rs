@@ -8,8 +8,8 @@ use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
 use transect_sys::input::open_stream;
 
-use crate::exit::{CliError, ExitStatus};
 use crate::output;
+use transect_program::exit::{CliError, ExitStatus};
 
 /// The size of the buffers.
 const BUFFER_SIZE: usize = 64 * 1024;

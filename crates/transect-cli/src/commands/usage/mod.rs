@@ -20,10 +20,10 @@ use transect_sys::DiskSpace;
 
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::stored_tree;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::cancel_on_signal;
 use crate::progress::ProgressLine;
 use crate::{output, profile};
+use transect_program::exit::{CliError, ExitStatus};
+use transect_program::interrupt::cancel_on_signal;
 
 use measure::Measure;
 use terminal::Shown;

@@ -12,8 +12,8 @@ use super::terminal::{self, EntryLine, Lines, Shown, Total};
 use super::tree::{self, Limits, Line, Tree};
 use crate::args::UsageArgs;
 use crate::commands::snapshot::{StoredTree, cannot_read, whole_snapshot};
-use crate::exit::{CliError, ExitStatus};
 use crate::output::{self, quote};
+use transect_program::exit::{CliError, ExitStatus};
 
 /// Shows the snapshot that is the only path of the arguments. Returns `None` if they name something else, or
 /// ask for more than stored totals can answer.

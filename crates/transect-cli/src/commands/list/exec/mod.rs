@@ -22,8 +22,8 @@ use std::time::Duration;
 use transect::Cancel;
 
 use crate::args::ListArgs;
-use crate::exit::CliError;
 use crate::output::{self, units};
+use transect_program::exit::CliError;
 
 use capture::{RunError, run_captured, run_inherited};
 use limit::Budget;

@@ -1,3 +1,0 @@
-//! See [`transect_program::exit`].
-
-pub(crate) use transect_program::exit::*;

@@ -1,3 +1,0 @@
-//! See [`transect_program::interrupt`].
-
-pub(crate) use transect_program::interrupt::*;

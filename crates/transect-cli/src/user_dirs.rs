@@ -1,3 +1,0 @@
-//! See [`transect_program::user_dirs`].
-
-pub(crate) use transect_program::user_dirs::*;
