@@ -21,6 +21,8 @@ pub struct Words {
     pub dataset: [&'static str; 2],
     /// Whether the root of a dataset identifies it; otherwise its name does.
     pub is_path: bool,
+    /// What system calls are counted per.
+    pub item: &'static str,
     /// Whether reports show rates in bytes a second.
     pub has_rates: bool,
 }

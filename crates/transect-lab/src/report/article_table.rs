@@ -2,10 +2,14 @@
 
 use serde::Serialize;
 
+use super::format::percent;
+use super::value::{Form, Value};
 use crate::experiments::{transform, walk};
 use crate::ranking::{Ranking, Row};
 use crate::spec::{SessionSpec, Spec};
 use transect_stats::samples::sorted;
+use transect_text::style::Style;
+use transect_text::table::Table;
 
 /// Unit of the numbers in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -123,6 +127,27 @@ impl ArticleTable {
         let rows = ranking.rows.iter().map(reduced).collect();
         let Ranking { dataset, cache_state, .. } = *ranking;
         Some(Self { dataset, cache_state, protocol, about, columns, rows })
+    }
+
+    /// Returns the table in a form of the report.
+    pub(super) fn in_form(&self, form: Form) -> Table {
+        let title = |column: &ArticleColumn| match (form, column.unit) {
+            (Form::Terminal, _) | (_, Unit::Times | Unit::Share) => form.name(&column.name),
+            (_, Unit::Nanoseconds) => format!("{}, ms", form.name(&column.name)),
+        };
+        let value = |(value, column): (&f64, &ArticleColumn)| match column.unit {
+            Unit::Nanoseconds => Value::Time(*value).text(form),
+            Unit::Times => format!("{value:.1}"),
+            Unit::Share => percent(*value),
+        };
+        let titles: Vec<String> = self.columns.iter().map(title).collect();
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let mut table = Table::new(&["method"], &titles, &[]);
+        for row in &self.rows {
+            let values = row.values.iter().zip(&self.columns).map(value);
+            table.add(Style::new(), std::iter::once(form.name(&row.cell)).chain(values));
+        }
+        table
     }
 }
 

@@ -4,6 +4,7 @@ use transect_text::style::Style;
 use transect_text::units::count;
 
 use super::format::percent;
+use super::value::Form;
 use crate::harness::counters::Counters;
 use crate::ranking::Row;
 use transect_text::table::Table;
@@ -15,15 +16,8 @@ pub(super) const ABOUT: &str = "Counted in a run of its own, whole processes wit
 /// The heights of bars, from nothing to all cores.
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Titles of the columns: words, numbers, words.
-pub(super) const TITLES: (&[&str], &[&str], &[&str]) = (
-    &["method"],
-    &["cores", "of all", "cycles", "instructions", "per cycle", "switches"],
-    &["cores over time"],
-);
-
 /// Returns the cells of a row after its name; `None` if nothing was counted.
-pub(super) fn cells(row: &Row, cores: usize) -> Option<[String; 7]> {
+fn cells(row: &Row, cores: usize) -> Option<[String; 7]> {
     let counters = row.counters.as_ref()?;
     let number = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), count);
     let per_cycle = match (counters.instructions, counters.cycles) {
@@ -55,11 +49,12 @@ fn bars(counters: &Counters, cores: usize) -> String {
 }
 
 /// Returns the table of some rows; `None` if nothing was counted.
-pub(super) fn table(rows: &[Row], cores: usize, name: fn(&str) -> String) -> Option<Table> {
-    let mut table = Table::new(TITLES.0, TITLES.1, TITLES.2);
+pub(super) fn table(rows: &[Row], cores: usize, form: Form) -> Option<Table> {
+    let numbers = ["cores", "of all", "cycles", "instructions", "per cycle", "switches"];
+    let mut table = Table::new(&["method"], &numbers, &["cores over time"]);
     for row in rows {
         let Some(cells) = cells(row, cores) else { continue };
-        table.add(Style::new(), std::iter::once(name(&row.cell.name)).chain(cells));
+        table.add(Style::new(), std::iter::once(form.name(&row.cell.name)).chain(cells));
     }
     (!table.rows.is_empty()).then_some(table)
 }

@@ -7,7 +7,7 @@ use transect_text::units::duration;
 
 use crate::ranking::Row;
 use crate::spec::SessionSpec;
-use transect_stats::{Ratios, Verdict};
+use transect_stats::Verdict;
 
 /// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
@@ -34,21 +34,6 @@ pub(super) fn verdict_style(verdict: Verdict) -> Style {
     }
 }
 
-/// Returns the system calls per entry with two decimals; empty if they were not counted.
-pub(super) fn calls_per_entry(row: &Row) -> String {
-    row.accesses.map_or(String::new(), |accesses| format!("{:.2}", accesses.each(accesses.calls)))
-}
-
-/// Returns the throughput in 10⁶ bytes per second; empty if time does not depend on bytes.
-pub(super) fn megabytes_per_second(row: &Row) -> String {
-    row.ns_per_byte.map_or(String::new(), |each| format!("{:.0}", 1e3 / each))
-}
-
-/// Returns the nanoseconds per byte with three decimals; empty if time does not depend on bytes.
-pub(super) fn nanoseconds_per_byte(row: &Row) -> String {
-    row.ns_per_byte.map_or(String::new(), |each| format!("{each:.3}"))
-}
-
 /// Formats nanoseconds as milliseconds without a unit, for tables with the unit in the heading.
 pub(super) fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e6)
@@ -62,9 +47,4 @@ pub(super) fn time(nanoseconds: f64) -> String {
 /// Formats a share from 0 to 1 as a percentage.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
-}
-
-/// Formats a ratio with its interval; empty if there is none.
-pub(super) fn interval(ratios: Option<&Ratios>) -> String {
-    ratios.map(ToString::to_string).unwrap_or_default()
 }

@@ -5,11 +5,13 @@ use std::io::{Result, Write};
 use transect_text::style::{BOLD, DIM, Style, WARN};
 use transect_text::units::bytes;
 
-use super::csv::quoted;
-use super::format::interval;
-use super::markdown::{self, plain_table};
-use super::terminal::{Screen, escaped};
-use crate::ranking::merge::{Merged, MergedGroup, MergedResult, MergedSession};
+use super::csv::{exact, fields, names};
+use super::markdown;
+use super::terminal::Screen;
+use super::value::Form;
+use crate::ranking::merge::{
+    Merged, MergedGroup, MergedRanking, MergedResult, MergedRow, MergedSession,
+};
 use transect_text::table::Table;
 
 /// What the table means.
@@ -28,7 +30,7 @@ pub fn write(mut out: impl Write, merged: &Merged, width: Option<usize>) -> Resu
     for group in &merged.groups {
         writeln!(screen.out)?;
         screen.write_wrapped(BOLD, &format!("{}, {}", group.name, group.conditions))?;
-        screen.table(&table(group, escaped))?;
+        screen.table(&table(group, Form::Terminal))?;
     }
     writeln!(screen.out)?;
     merged.notes.iter().try_for_each(|note| screen.write_wrapped(WARN, note))?;
@@ -43,16 +45,16 @@ pub fn write_markdown(mut out: impl Write, merged: &Merged) -> Result<()> {
     let out = &mut out;
     writeln!(out, "# transect lab, merged\n")?;
     for (at, session) in merged.sessions.iter().enumerate() {
-        writeln!(out, "* {}", markdown::escaped(&machine(at, session)))?;
+        writeln!(out, "* {}", Form::Markdown.name(&machine(at, session)))?;
     }
     for group in &merged.groups {
-        let (name, conditions) = (markdown::escaped(&group.name), &group.conditions);
+        let (name, conditions) = (Form::Markdown.name(&group.name), &group.conditions);
         writeln!(out, "\n## {name}, {conditions}\n")?;
-        plain_table(out, &table(group, markdown::escaped))?;
+        markdown::table(out, &table(group, Form::Markdown))?;
     }
     writeln!(out)?;
     for note in &merged.notes {
-        writeln!(out, "> {}\n", markdown::escaped(note))?;
+        writeln!(out, "> {}\n", Form::Markdown.name(note))?;
     }
     writeln!(out, "{ABOUT}")
 }
@@ -71,7 +73,7 @@ fn machine(at: usize, session: &MergedSession) -> String {
 }
 
 /// Returns the table of a group: for each session that has it, the ratio to its base and floor, and its verdict.
-fn table(group: &MergedGroup, name: fn(&str) -> String) -> Table {
+fn table(group: &MergedGroup, form: Form) -> Table {
     let has_it = |at: &usize| group.rankings[*at].is_some();
     let sessions: Vec<usize> = (0..group.rankings.len()).filter(has_it).collect();
     let mut titles = vec!["method".to_owned()];
@@ -81,9 +83,9 @@ fn table(group: &MergedGroup, name: fn(&str) -> String) -> Table {
         titles.push(format!("{at}: verdict"));
         is_number.extend([true, true, false]);
     }
-    let row = |row: &crate::ranking::merge::MergedRow| {
+    let row = |row: &MergedRow| {
         let cells = sessions.iter().flat_map(|&at| result_cells(row.results[at].as_ref()));
-        (Style::new(), std::iter::once(name(&row.cell)).chain(cells).collect())
+        (Style::new(), std::iter::once(form.name(&row.cell)).chain(cells).collect())
     };
     Table { titles, is_number, rows: group.rows.iter().map(row).collect() }
 }
@@ -92,7 +94,11 @@ fn table(group: &MergedGroup, name: fn(&str) -> String) -> Table {
 fn result_cells(result: Option<&MergedResult>) -> [String; 3] {
     let Some(result) = result else { return Default::default() };
     let floor = result.to_floor.map_or(String::new(), |ratios| format!("{:.2}", ratios.median));
-    [interval(result.to_base.as_ref()), floor, verdict(result).to_owned()]
+    [
+        result.to_base.map_or(String::new(), |ratios| ratios.to_string()),
+        floor,
+        verdict(result).to_owned(),
+    ]
 }
 
 fn verdict(result: &MergedResult) -> &'static str {
@@ -104,71 +110,56 @@ fn verdict(result: &MergedResult) -> &'static str {
     }
 }
 
-/// The columns of [`csv`].
-const COLUMNS: [&str; 22] = [
-    "place",
-    "state",
-    "cell",
-    "language",
-    "session",
-    "file",
-    "processor",
-    "cores",
-    "system",
-    "preset",
-    "base",
-    "by",
-    "n",
-    "to_base",
-    "to_base_low",
-    "to_base_high",
-    "verdict",
-    "adjusted_p",
-    "to_floor",
-    "proved",
-    "noisy",
-    "unranked_reason",
+/// A cell in a session.
+struct Line<'m> {
+    group: &'m MergedGroup,
+    row: &'m MergedRow,
+    at: usize,
+    session: &'m MergedSession,
+    ranking: &'m MergedRanking,
+    result: &'m MergedResult,
+}
+
+/// Returns the field of a column; `None` if the value is unknown.
+type Field = fn(&Line<'_>) -> Option<String>;
+
+/// Names and fields of the columns of [`csv`].
+const COLUMNS: &[(&str, Field)] = &[
+    ("place", |it| Some(it.group.name.clone())),
+    ("state", |it| Some(it.group.conditions.clone())),
+    ("cell", |it| Some(it.row.cell.clone())),
+    ("language", |it| Some(it.row.language.clone())),
+    ("session", |it| Some((it.at + 1).to_string())),
+    ("file", |it| Some(it.session.file.clone())),
+    ("processor", |it| it.session.processor.clone()),
+    ("cores", |it| Some(it.session.cores.to_string())),
+    ("system", |it| Some(it.session.system.clone())),
+    ("preset", |it| Some(it.session.preset.clone())),
+    ("base", |it| Some(it.session.base.clone())),
+    ("by", |it| Some(it.ranking.by.as_str().to_owned())),
+    ("n", |it| Some(it.result.to_base?.n.to_string())),
+    ("to_base", |it| exact(it.result.to_base?.median)),
+    ("to_base_low", |it| exact(it.result.to_base?.low)),
+    ("to_base_high", |it| exact(it.result.to_base?.high)),
+    ("verdict", |it| Some(it.result.judgement?.verdict.as_str().to_owned())),
+    ("adjusted_p", |it| Some(it.result.judgement?.adjusted_p.to_string())),
+    ("to_floor", |it| exact(it.result.to_floor?.median)),
+    ("proved", |it| Some(it.ranking.proved.to_string())),
+    ("noisy", |it| Some(it.ranking.noisy.to_string())),
+    ("unranked_reason", |it| it.result.unranked.clone()),
 ];
 
 /// Returns merged sessions as comma-separated values: a line for each cell of each session. Unknown values are
 /// empty.
 pub fn csv(merged: &Merged) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
+    let mut text = names(COLUMNS) + "\n";
     for group in &merged.groups {
         for row in &group.rows {
             for (at, result) in row.results.iter().enumerate() {
                 let (Some(result), Some(ranking)) = (result, &group.rankings[at]) else { continue };
                 let session = &merged.sessions[at];
-                let exact =
-                    |number: Option<f64>| number.map_or(String::new(), |it| format!("{it:.4}"));
-                let base = result.to_base;
-                let judgement = result.judgement;
-                let fields: [String; COLUMNS.len()] = [
-                    group.name.clone(),
-                    group.conditions.clone(),
-                    row.cell.clone(),
-                    row.language.clone(),
-                    (at + 1).to_string(),
-                    session.file.clone(),
-                    session.processor.clone().unwrap_or_default(),
-                    session.cores.to_string(),
-                    session.system.clone(),
-                    session.preset.clone(),
-                    session.base.clone(),
-                    ranking.by.as_str().to_owned(),
-                    base.map_or(String::new(), |ratios| ratios.n.to_string()),
-                    exact(base.map(|ratios| ratios.median)),
-                    exact(base.map(|ratios| ratios.low)),
-                    exact(base.map(|ratios| ratios.high)),
-                    judgement.map_or(String::new(), |it| it.verdict.as_str().to_owned()),
-                    judgement.map_or(String::new(), |it| it.adjusted_p.to_string()),
-                    exact(result.to_floor.map(|ratios| ratios.median)),
-                    ranking.proved.to_string(),
-                    ranking.noisy.to_string(),
-                    result.unranked.clone().unwrap_or_default(),
-                ];
-                text += &fields.map(|field| quoted(&field)).join(",");
-                text.push('\n');
+                let line = Line { group, row, at, session, ranking, result };
+                text += &(fields(COLUMNS, |field| field(&line)) + "\n");
             }
         }
     }

@@ -5,6 +5,7 @@
 //! `import`, `tune` and `self-test` print.
 
 mod article_table;
+mod columns;
 pub mod comparison;
 mod conclusion;
 mod counters;
@@ -20,6 +21,7 @@ mod published_tables;
 pub mod self_test;
 pub mod terminal;
 pub mod tuning;
+mod value;
 
 pub use article_table::{ArticleColumn, ArticleRow, ArticleTable, Unit};
 pub use conclusion::Conclusion;

@@ -2,7 +2,10 @@
 //! the session's, and those measured by the same rules.
 
 use serde::Serialize;
+use transect_text::style::Style;
+use transect_text::table::Table;
 
+use super::value::{Form, Value};
 use crate::experiments::walk::preset::Preset;
 use crate::published::reference::{self, ReferenceRow};
 use crate::spec::SessionSpec;
@@ -39,6 +42,39 @@ const TREES: [(&str, &str, &str); 7] = [
     ("drive", "S1", "D4 "),
     ("users", "S4", "D8"),
 ];
+
+/// A title, whether its column holds numbers, the forms that show it, and its value.
+type Column = (&'static str, bool, &'static [Form], fn(&ReferenceRow) -> Value);
+
+/// The columns of a published table.
+const COLUMNS: [Column; 7] = [
+    ("method", false, EVERYWHERE, |row| Value::Name(row.method.to_owned())),
+    ("state", false, EVERYWHERE, |row| Value::Text(row.state.as_str().to_owned())),
+    ("what", false, EVERYWHERE, |row| Value::Name(row.quantity.label().to_owned())),
+    ("time", true, &[Form::Terminal], |row| Value::Time(row.value_ns())),
+    ("ms", true, &[Form::Markdown, Form::Page], |row| Value::Time(row.value_ns())),
+    ("× the slowest", true, &[Form::Terminal, Form::Markdown], |row| {
+        Value::known(row.speedup, |times| Value::Text(format!("{times:.1}")))
+    }),
+    ("note", false, &[Form::Markdown, Form::Page], |row| Value::Name(row.note.to_owned())),
+];
+
+const EVERYWHERE: &[Form] = &[Form::Terminal, Form::Markdown, Form::Page];
+
+impl PublishedTable {
+    /// Returns the table in a form of the report.
+    pub(super) fn in_form(&self, form: Form) -> Table {
+        let columns = || COLUMNS.iter().filter(|column| column.2.contains(&form));
+        let cells = |row: &&ReferenceRow| {
+            (Style::new(), columns().map(|column| (column.3)(row).text(form)).collect())
+        };
+        Table {
+            titles: columns().map(|column| column.0.to_owned()).collect(),
+            is_number: columns().map(|column| column.1).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+        }
+    }
+}
 
 /// Returns the published tables for a session; those for its datasets first.
 pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {

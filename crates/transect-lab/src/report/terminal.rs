@@ -3,21 +3,18 @@
 use std::io::{Result, Write};
 
 use transect_text::quote;
-use transect_text::style::{BOLD, DIM, ERROR, GOOD, Style, WARN};
-use transect_text::units::{bytes, count};
+use transect_text::style::{BOLD, DIM, ERROR, Style, WARN};
+use transect_text::units::bytes;
 use transect_text::wrap::{wrap, wrap_lines};
 
-use super::format::{
-    calls_per_entry, interval, megabytes_per_second, nanoseconds_per_byte, percent, time,
-    verdict_label,
-};
+use super::columns::{self, Column};
 use super::overview::MAX_BARS;
-use super::{ArticleTable, Overview, PublishedTable, Report, Unit, counters};
+use super::value::Form;
+use super::{ArticleTable, Overview, PublishedTable, Report, counters};
 use crate::harness::cache_state::State;
 use crate::harness::conditions::Conditions;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
-use transect_stats::{Ratios, Verdict};
 use transect_text::table::Table;
 
 /// Width of prose if the width of the terminal is unknown.
@@ -97,7 +94,7 @@ pub fn write(
             screen.article_table(table)?;
         }
         let cores = report.session.environment.cores;
-        if let Some(table) = counters::table(&ranking.rows, cores, escaped) {
+        if let Some(table) = counters::table(&ranking.rows, cores, Form::Terminal) {
             writeln!(screen.out)?;
             screen.write_wrapped(DIM, counters::ABOUT)?;
             screen.table(&table)?;
@@ -131,124 +128,8 @@ fn few_rows<'r>(
 }
 
 /// Escapes characters of a name that control the terminal.
-pub(super) fn escaped(name: &str) -> String {
-    quote::for_terminal(name.as_ref())
-}
-
-fn ratio(ratios: Option<&Ratios>) -> String {
-    ratios.map_or(String::new(), |ratios| format!("{:.2}", ratios.median))
-}
-
-/// Returns a text for sessions of transforms; empty for other kinds.
-fn for_transform(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
-    if spec.words().has_rates { text() } else { String::new() }
-}
-
-/// Returns the time off the processor; empty for methods with several threads.
-fn off_cpu(row: &Row) -> String {
-    if row.cell.parallel {
-        return String::new();
-    }
-    time((row.wall_ns - row.cpu_ns()).max(0.0))
-}
-
-/// Returns a text for sessions of transforms and of whole processes; empty for other kinds.
-fn for_processes(spec: &SessionSpec, text: impl FnOnce() -> String) -> String {
-    if spec.whole_processes { text() } else { for_transform(spec, text) }
-}
-
-fn whole_number(number: Option<f64>) -> String {
-    number.map_or(String::new(), |number| format!("{number:.0}"))
-}
-
-fn byte_count(number: Option<f64>) -> String {
-    number.map_or(String::new(), |number| bytes(number as u64))
-}
-
-/// Formats the cell of a column in a row.
-type CellText = fn(&SessionSpec, &Row) -> String;
-
-/// A column of the ranking.
-struct Column {
-    title: &'static str,
-    /// Formats its cell in a row.
-    text: CellText,
-    /// Numbers are aligned to the right, words to the left.
-    is_number: bool,
-    /// Columns with the lowest number above 0 are dropped first if the table is too wide; 0 is kept.
-    drop_order: u8,
-    /// Title of the shorter column that replaces it if it is dropped.
-    replaced_by: Option<&'static str>,
-}
-
-/// Returns a column of words.
-const fn words(title: &'static str, drop_order: u8, text: CellText) -> Column {
-    Column { title, text, is_number: false, drop_order, replaced_by: None }
-}
-
-/// Returns a column of numbers.
-const fn number(title: &'static str, drop_order: u8, text: CellText) -> Column {
-    Column { is_number: true, ..words(title, drop_order, text) }
-}
-
-/// All columns, in order. A replacement is shown only if the column it replaces was dropped. Empty
-/// columns are left out.
-const COLUMNS: &[Column] = &[
-    words("method", 0, |_, row| escaped(&row.cell.name)),
-    words("language", 4, |_, row| escaped(&row.cell.language)),
-    number("median", 0, |_, row| time(row.time.median)),
-    number("min", 3, |_, row| time(row.time.min)),
-    number("max", 2, |_, row| time(row.time.max)),
-    number("mad", 1, |spec, row| for_transform(spec, || time(row.time.mad))),
-    number("n", 6, |_, row| row.time.n.to_string()),
-    number("MB/s", 2, |_, row| megabytes_per_second(row)),
-    number("ns/byte", 1, |_, row| nanoseconds_per_byte(row)),
-    number("cpu", 8, |_, row| time(row.cpu_ns())),
-    number("cores", 2, |_, row| row.cores.map_or(String::new(), |it| format!("{it:.2}"))),
-    number("user", 1, |spec, row| for_transform(spec, || time(row.user_ns))),
-    number("sys", 1, |spec, row| for_transform(spec, || time(row.system_ns))),
-    number("off cpu", 1, |spec, row| for_transform(spec, || off_cpu(row))),
-    number("faults", 1, |spec, row| for_processes(spec, || whole_number(row.faults))),
-    number("switches", 1, |spec, row| for_transform(spec, || whole_number(row.switches))),
-    number("unwritten", 1, |spec, row| for_transform(spec, || byte_count(row.unwritten))),
-    number("read", 1, |spec, row| for_transform(spec, || byte_count(row.device_read))),
-    number("written", 1, |spec, row| for_transform(spec, || byte_count(row.device_written))),
-    number("start-up", 1, |_, row| row.start_up.map_or(String::new(), time)),
-    number("without it", 1, |_, row| {
-        row.without_start.map_or(String::new(), |it| time(it.max(0.0)))
-    }),
-    number("fresh", 1, |spec, row| {
-        for_transform(spec, || row.fresh.map_or(String::new(), |it| format!("{it:.2}")))
-    }),
-    number("memory", 5, |_, row| byte_count(row.peak_memory)),
-    number("B/name", 2, |_, row| whole_number(row.cache_bytes_per_name)),
-    number("calls", 9, |_, row| calls_per_entry(row)),
-    number("speed-up", 1, |spec, row| {
-        for_transform(spec, || format!("{:.2}", row.speedup_over_slowest))
-    }),
-    Column {
-        replaced_by: Some("× base"),
-        ..number("× base (95 %)", 11, |_, row| interval(row.to_base.as_ref()))
-    },
-    number("× base", 0, |_, row| ratio(row.to_base.as_ref())),
-    Column {
-        replaced_by: Some("× floor"),
-        ..number("× floor (95 %)", 7, |_, row| interval(row.to_floor.as_ref()))
-    },
-    number("× floor", 10, |_, row| ratio(row.to_floor.as_ref())),
-    number("lines", 1, |_, row| row.cell.code.map_or(String::new(), |it| count(it.lines))),
-    number("tokens", 1, |_, row| row.cell.code.map_or(String::new(), |it| count(it.tokens))),
-    words("verdict", 0, verdict_label),
-];
-
-fn row_style(row: &Row) -> Style {
-    match row.judgement.map(|judgement| judgement.verdict) {
-        _ if row.below_the_floor || row.implausible.is_some() => ERROR,
-        Some(Verdict::Faster | Verdict::LessCpu) => GOOD,
-        Some(Verdict::Slower | Verdict::MoreCpu) => WARN,
-        Some(Verdict::NoDifference) | None => Style::new(),
-        Some(Verdict::Undecided) => DIM,
-    }
+fn escaped(name: &str) -> String {
+    Form::Terminal.name(name)
 }
 
 /// The output and its width.
@@ -326,21 +207,8 @@ impl Screen<'_> {
     }
 
     fn rows(&mut self, spec: &SessionSpec, rows: &[&Row]) -> Result<()> {
-        let table = |columns: &[&Column]| Table {
-            titles: columns.iter().map(|column| column.title.to_owned()).collect(),
-            is_number: columns.iter().map(|column| column.is_number).collect(),
-            rows: rows
-                .iter()
-                .map(|row| {
-                    let texts = columns.iter().map(|column| (column.text)(spec, row));
-                    (row_style(row), texts.collect())
-                })
-                .collect(),
-        };
-        let holds_something = |column: &&Column| {
-            column.drop_order == 0 || rows.iter().any(|row| !(column.text)(spec, row).is_empty())
-        };
-        let columns: Vec<&Column> = COLUMNS.iter().filter(holds_something).collect();
+        let columns = columns::shown(Form::Terminal, spec, rows);
+        let table = |columns: &[&Column]| columns::table(Form::Terminal, spec, columns, rows);
         self.table(&table(&fitting_columns(&table, &columns, self.width)))
     }
 
@@ -361,41 +229,18 @@ impl Screen<'_> {
 
     /// Writes a ranking as an article would print it.
     fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
-        let ArticleTable { about, columns, rows, .. } = table;
         writeln!(self.out)?;
+        let about = table.about;
         self.write_wrapped(BOLD, &format!("The same, as the article prints it: {about}"))?;
-        let value = |(value, column): (&f64, &super::ArticleColumn)| match column.unit {
-            Unit::Nanoseconds => time(*value),
-            Unit::Times => format!("{value:.1}"),
-            Unit::Share => percent(*value),
-        };
-        let titles: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        let mut table = Table::new(&["method"], &titles, &[]);
-        for row in rows {
-            let values = row.values.iter().zip(columns).map(value);
-            table.add(Style::new(), std::iter::once(escaped(&row.cell)).chain(values));
-        }
-        self.table(&table)
+        self.table(&table.in_form(Form::Terminal))
     }
 
     /// Writes a published table.
     fn published_table(&mut self, table: &PublishedTable) -> Result<()> {
-        let PublishedTable { source, article, corpus, rows, .. } = table;
+        let PublishedTable { source, article, corpus, .. } = table;
         writeln!(self.out)?;
         self.write_wrapped(BOLD, &format!("{source}, {article}: {corpus}"))?;
-        let titles = (["method", "state", "what"], ["time", "× the slowest"]);
-        let mut table = Table::new(&titles.0, &titles.1, &[]);
-        for row in rows {
-            let cells = [
-                row.method.to_owned(),
-                row.state.as_str().to_owned(),
-                row.quantity.label().to_owned(),
-                time(row.value_ns()),
-                row.speedup.map_or(String::new(), |times| format!("{times:.1}")),
-            ];
-            table.add(Style::new(), cells);
-        }
-        self.table(&table)
+        self.table(&table.in_form(Form::Terminal))
     }
 }
 
@@ -408,16 +253,16 @@ fn fitting_columns<'c>(
     let mut dropped: Vec<&str> = Vec::new();
     loop {
         let is_there = |column: &&Column| {
-            let stands_in_for = of.iter().find(|other| other.replaced_by == Some(column.title));
-            let is_its_turn = stands_in_for.is_none_or(|other| dropped.contains(&other.title));
-            is_its_turn && !dropped.contains(&column.title)
+            let stands_in_for = of.iter().find(|other| other.replaced_by == Some(column.title()));
+            let is_its_turn = stands_in_for.is_none_or(|other| dropped.contains(&other.title()));
+            is_its_turn && !dropped.contains(&column.title())
         };
         let columns: Vec<&Column> = of.iter().copied().filter(is_there).collect();
         let line = table(&columns).width();
         let next =
             columns.iter().filter(|column| column.drop_order > 0).min_by_key(|c| c.drop_order);
         match (width, next) {
-            (Some(width), Some(next)) if line > width => dropped.push(next.title),
+            (Some(width), Some(next)) if line > width => dropped.push(next.title()),
             _ => return columns,
         }
     }
@@ -426,19 +271,20 @@ fn fitting_columns<'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::columns::COLUMNS;
 
     fn titles(width: Option<usize>) -> Vec<&'static str> {
         // Every cell is as wide as its title, or as a ratio with its interval.
         let table = |columns: &[&Column]| Table {
-            titles: columns.iter().map(|column| column.title.to_owned()).collect(),
-            is_number: columns.iter().map(|column| column.is_number).collect(),
+            titles: columns.iter().map(|column| column.title().to_owned()).collect(),
+            is_number: vec![false; columns.len()],
             rows: vec![(
                 Style::new(),
                 columns
                     .iter()
                     .map(
                         |column| {
-                            if column.title.contains('%') { "1.52 (1.49 to 1.60)" } else { "" }
+                            if column.title().contains('%') { "1.52 (1.49 to 1.60)" } else { "" }
                         },
                     )
                     .map(str::to_owned)
@@ -447,7 +293,7 @@ mod tests {
         };
         fitting_columns(&table, &COLUMNS.iter().collect::<Vec<_>>(), width)
             .iter()
-            .map(|column| column.title)
+            .map(|column| column.title())
             .collect()
     }
 

@@ -23,6 +23,7 @@ pub const WORDS: Words = Words {
     as_it: "Caches were as they",
     dataset: ["task", "tasks"],
     is_path: false,
+    item: "question",
     has_rates: false,
 };
 

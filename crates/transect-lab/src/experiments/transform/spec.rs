@@ -25,6 +25,7 @@ pub const WORDS: Words = Words {
     as_it: "The input was as it",
     dataset: ["size", "sizes"],
     is_path: false,
+    item: "file",
     has_rates: true,
 };
 

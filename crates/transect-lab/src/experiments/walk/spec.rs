@@ -19,5 +19,6 @@ pub const WORDS: Words = Words {
     as_it: "Caches were as they",
     dataset: ["tree", "trees"],
     is_path: true,
+    item: "entry",
     has_rates: false,
 };

@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
+use transect_text::table::Table;
 use transect_web::page::escape_html;
 
 use crate::ranking::{Metric, Ranking, Row};
-use crate::report::format::{
-    interval, megabytes_per_second, milliseconds, nanoseconds_per_byte, verdict_label,
-};
-use crate::report::{PublishedTable, Report};
-use crate::spec::SessionSpec;
+use crate::report::value::Form;
+use crate::report::{PublishedTable, Report, columns};
 
 /// Returns the HTML of the page's plain part.
 pub(super) fn write(report: &Report<'_>) -> String {
@@ -60,28 +58,22 @@ fn ranking_section(out: &mut String, report: &Report<'_>, ranking: &Ranking, at:
     for text in conclusion.alarms.iter().chain(&conclusion.notes) {
         let _ = writeln!(out, "<p><strong>{}</strong></p>", escape_html(text));
     }
-    let rates: &[&str] = if report.session.words().has_rates { &["MB/s", "ns/byte"] } else { &[] };
     match ranking.by {
         Metric::Processor => out.push_str("<p>All times are CPU times.</p>\n"),
         Metric::Process => out.push_str("<p>All times are those of whole processes.</p>\n"),
         Metric::Time => {}
     }
-    let heads = [
-        &["method", "language", "median, ms", "min, ms", "max, ms", "n"],
-        rates,
-        &["× base (95 %)", "× floor (95 %)", "verdict"],
-    ]
-    .concat();
-    open_table(out, &heads);
-    for row in &ranking.rows {
-        table_row(out, &row_cells(report.session, row));
-    }
+    let columns = columns::shown(Form::Page, report.session, &[]);
+    let table = |rows: &[Row]| {
+        columns::table(Form::Page, report.session, &columns, &rows.iter().collect::<Vec<_>>())
+    };
+    open_table(out, &table(&ranking.rows));
     for row in &ranking.implausible {
         let _ = writeln!(
             out,
             "<tr><td><bdi>{}</bdi></td><td colspan=\"{}\">implausible: <bdi>{}</bdi></td></tr>",
             escape_html(&row.cell.name),
-            heads.len() - 1,
+            columns.len() - 1,
             escape_html(row.implausible.as_deref().unwrap_or_default())
         );
     }
@@ -90,73 +82,38 @@ fn ranking_section(out: &mut String, report: &Report<'_>, ranking: &Ranking, at:
             out,
             "<tr><td><bdi>{}</bdi></td><td colspan=\"{}\">not ranked: <bdi>{}</bdi></td></tr>",
             escape_html(&unranked.cell),
-            heads.len() - 1,
+            columns.len() - 1,
             escape_html(&unranked.reason)
         );
     }
     out.push_str("</tbody></table>\n");
     if !ranking.apart.is_empty() {
         out.push_str("<p>Listed separately, as they wrote everything to the device:</p>\n");
-        open_table(out, &heads);
-        for row in &ranking.apart {
-            table_row(out, &row_cells(report.session, row));
-        }
+        open_table(out, &table(&ranking.apart));
         out.push_str("</tbody></table>\n");
     }
-}
-
-fn row_cells(spec: &SessionSpec, row: &Row) -> Vec<String> {
-    let rates = match spec.words().has_rates {
-        true => vec![megabytes_per_second(row), nanoseconds_per_byte(row)],
-        false => Vec::new(),
-    };
-    let mut cells = vec![
-        row.cell.name.clone(),
-        row.cell.language.clone(),
-        milliseconds(row.time.median),
-        milliseconds(row.time.min),
-        milliseconds(row.time.max),
-        row.time.n.to_string(),
-    ];
-    cells.extend(rates);
-    cells.extend([
-        interval(row.to_base.as_ref()),
-        interval(row.to_floor.as_ref()),
-        verdict_label(spec, row),
-    ]);
-    cells
 }
 
 fn published_table(out: &mut String, table: &PublishedTable) {
     let PublishedTable { source, article, corpus, .. } = table;
     let _ = writeln!(out, "<h3>{source}, {article}: {}</h3>", escape_html(corpus));
-    open_table(out, &["method", "state", "what", "ms", "note"]);
-    for row in &table.rows {
-        let cells = [
-            row.method.to_owned(),
-            row.state.as_str().to_owned(),
-            row.quantity.label().to_owned(),
-            milliseconds(row.value_ns()),
-            row.note.to_owned(),
-        ];
-        table_row(out, &cells);
-    }
+    open_table(out, &table.in_form(Form::Page));
     out.push_str("</tbody></table>\n");
 }
 
-fn open_table(out: &mut String, heads: &[&str]) {
+/// Writes a table without its end, so that further rows can follow.
+fn open_table(out: &mut String, table: &Table) {
     out.push_str("<table><thead><tr>");
-    for head in heads {
-        let _ = write!(out, "<th scope=\"col\">{head}</th>");
+    for title in &table.titles {
+        let _ = write!(out, "<th scope=\"col\">{title}</th>");
     }
     out.push_str("</tr></thead><tbody>\n");
-}
-
-fn table_row(out: &mut String, cells: &[String]) {
-    out.push_str("<tr>");
-    for cell in cells {
-        // `bdi` confines names that change the text direction to their own cell.
-        let _ = write!(out, "<td><bdi>{}</bdi></td>", escape_html(cell));
+    for (_, cells) in &table.rows {
+        out.push_str("<tr>");
+        for cell in cells {
+            // `bdi` confines names that change the text direction to their own cell.
+            let _ = write!(out, "<td><bdi>{}</bdi></td>", escape_html(cell));
+        }
+        out.push_str("</tr>\n");
     }
-    out.push_str("</tr>\n");
 }

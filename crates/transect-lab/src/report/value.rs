@@ -1,0 +1,111 @@
+//! A value of a table, and how each form of a report writes it.
+
+use transect_stats::Ratios;
+use transect_text::quote;
+use transect_text::units::{bytes, count};
+
+use super::format::{milliseconds, time};
+
+/// A form of a report that has tables for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Text on a terminal: times have units.
+    Terminal,
+    /// Markdown: times are milliseconds.
+    Markdown,
+    /// The plain part of the HTML page: times are milliseconds.
+    Page,
+}
+
+impl Form {
+    /// Escapes a name that is not ours. The page escapes all its cells when it draws them.
+    pub(super) fn name(self, name: &str) -> String {
+        match self {
+            Self::Terminal => quote::for_terminal(name.as_ref()),
+            Self::Markdown => markdown_escaped(name),
+            Self::Page => name.to_owned(),
+        }
+    }
+}
+
+/// Escapes a text so that it is plain text in one line of Markdown, also inside a table.
+fn markdown_escaped(text: &str) -> String {
+    const MARKUP: &str = "\\`*_[]<>|~&#";
+    let visible = quote::for_terminal(text.as_ref());
+    let mut escaped = String::with_capacity(visible.len());
+    for character in visible.chars() {
+        if MARKUP.contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// The value of a column in a row.
+pub(super) enum Value {
+    /// Unknown, or not applicable.
+    Empty,
+    /// A name from outside, which each form escapes.
+    Name(String),
+    /// Text of the lab that no form changes.
+    Text(String),
+    /// A time in nanoseconds.
+    Time(f64),
+    /// A whole number; a terminal has no space for separators of thousands.
+    Number(f64),
+    /// A whole number with separators of thousands.
+    Count(u64),
+    /// A length in bytes.
+    Bytes(f64),
+    /// A length in bytes; on a terminal, the title has the unit.
+    ShortBytes(f64),
+}
+
+impl Value {
+    /// Returns a value that may be unknown.
+    pub(super) fn known<T>(value: Option<T>, of: fn(T) -> Self) -> Self {
+        value.map_or(Self::Empty, of)
+    }
+
+    /// Returns a number with two decimals.
+    pub(super) fn factor(factor: f64) -> Self {
+        Self::Text(format!("{factor:.2}"))
+    }
+
+    /// Returns a ratio with its interval.
+    pub(super) fn interval(ratios: Option<Ratios>) -> Self {
+        Self::known(ratios, |ratios| Self::Text(ratios.to_string()))
+    }
+
+    /// Returns the text of a cell.
+    pub(super) fn text(self, form: Form) -> String {
+        match (self, form) {
+            (Self::Empty, _) => String::new(),
+            (Self::Name(name), form) => form.name(&name),
+            (Self::Text(text), _) => text,
+            (Self::Time(nanoseconds), Form::Terminal) => time(nanoseconds),
+            (Self::Time(nanoseconds), _) => milliseconds(nanoseconds),
+            (Self::Number(number) | Self::ShortBytes(number), Form::Terminal) => {
+                format!("{number:.0}")
+            }
+            (Self::Number(number), _) => count(number as u64),
+            (Self::Count(number), _) => count(number),
+            (Self::Bytes(number) | Self::ShortBytes(number), _) => bytes(number as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_never_become_markup() {
+        let escaped = |name| Value::Name(String::from(name)).text(Form::Markdown);
+        assert_eq!(escaped("a|b`c`"), "a\\|b\\`c\\`");
+        assert_eq!(escaped("<img src=x>\n# x"), "\\<img src=x\\>\\\\n\\# x");
+        assert_eq!(escaped("\u{202e}x"), "\\\\u{202e}x");
+        assert_eq!(escaped("getdents-statx/recursive (again)"), "getdents-statx/recursive (again)");
+    }
+}
