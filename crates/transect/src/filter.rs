@@ -8,6 +8,7 @@
 //! delivered, even though the caller named it. So `list -0 | xargs rm` never receives a path that
 //! did not match.
 
+mod attributes;
 mod conditions;
 #[cfg(feature = "filters")]
 pub(crate) mod gitignore;
@@ -33,6 +34,7 @@ use gitignore::IgnoreRules;
 use globs::Globs;
 use names::Names;
 
+pub use attributes::AttributeFilter;
 pub use conditions::{Conditions, ModeCondition};
 #[cfg(not(feature = "filters"))]
 pub(crate) use unsupported::gitignore;
@@ -94,33 +96,9 @@ pub(crate) struct CompiledFilters {
     gitignore: bool,
     read_roots: bool,
     min_depth: u32,
-    types: TypeSet,
-    conditions: Option<Conditions>,
+    attributes: AttributeFilter,
     empty: bool,
     broken_links: bool,
-}
-
-/// A set of file types.
-#[derive(Clone, Copy, Debug)]
-struct TypeSet(u8);
-
-impl TypeSet {
-    const ALL: Self = Self(u8::MAX);
-
-    fn of(types: &[FileType]) -> Self {
-        match types {
-            [] => Self::ALL,
-            types => Self(types.iter().fold(0, |set, &file_type| set | 1 << file_type as u8)),
-        }
-    }
-
-    fn contain(self, file_type: FileType) -> bool {
-        self.0 & 1 << file_type as u8 != 0
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
 }
 
 /// Each method sets the field of the same name.
@@ -220,17 +198,13 @@ impl Filters {
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
         let Self { exclude_hidden, gitignore, read_roots, min_depth, conditions, .. } = *self;
         let Self { empty, broken_links, .. } = *self;
-        let mut types = TypeSet::of(&self.types);
-        if conditions.are_about_sizes() {
-            types = types.and(TypeSet::of(&[FileType::File]));
-        }
+        let mut attributes = AttributeFilter::new(&self.types, conditions);
         if empty {
-            types = types.and(TypeSet::of(&[FileType::File, FileType::Directory]));
+            attributes = attributes.only(&[FileType::File, FileType::Directory]);
         }
         if broken_links {
-            types = types.and(TypeSet::of(&[FileType::Symlink]));
+            attributes = attributes.only(&[FileType::Symlink]);
         }
-        let conditions = Some(conditions).filter(|conditions| !conditions.fields().is_empty());
         Ok(Some(CompiledFilters {
             globs,
             names,
@@ -238,8 +212,7 @@ impl Filters {
             gitignore,
             read_roots,
             min_depth,
-            types,
-            conditions,
+            attributes,
             empty,
             broken_links,
         }))
@@ -353,7 +326,9 @@ impl CompiledFilters {
     /// and entries of unknown type, which may be directories: the walk descends into them.
     fn judge_name_and_type(&self, name: &OsStr, file_type: FileType) -> Verdict {
         match file_type {
-            _ if self.types.contain(file_type) && self.names.matches(name) => Verdict::Keep,
+            _ if self.attributes.accepts_type(file_type) && self.names.matches(name) => {
+                Verdict::Keep
+            }
             FileType::Directory | FileType::Unknown => Verdict::DescendOnly,
             _ => Verdict::Drop,
         }
@@ -361,7 +336,7 @@ impl CompiledFilters {
 
     /// Returns whether entries must be judged by their attributes.
     pub(crate) fn has_conditions(&self) -> bool {
-        self.conditions.is_some() || self.empty
+        !self.attributes.fields().is_empty() || self.empty
     }
 
     /// Returns whether directories must be opened, or targets of links queried, to judge them.
@@ -390,22 +365,21 @@ impl CompiledFilters {
 
     /// Adds the attributes that the conditions need.
     pub(crate) fn add_wanted(&self, want: &mut Want) {
-        let fields = self.conditions.map_or(FieldMask::empty(), |conditions| conditions.fields());
+        let fields = self.attributes.fields();
         want.entries |= fields;
         if self.empty {
             want.entries |= FieldMask::SIZE;
         }
-        if self.types.contain(FileType::Directory) {
+        if self.attributes.accepts_type(FileType::Directory) {
             want.directories |= fields;
         }
     }
 
     /// Judges an entry by its attributes, which are known by now.
     pub(crate) fn judge_attributes(&self, entry: EntryRef<'_>) -> Verdict {
-        let holds = |conditions: &Conditions| conditions.matches(entry.attributes);
         let is_filled =
             self.empty && entry.file_type() == FileType::File && entry.attributes.size() != Some(0);
-        if is_filled || !self.conditions.as_ref().is_none_or(holds) {
+        if is_filled || !self.attributes.meets_conditions(entry.attributes) {
             return without(entry.verdict);
         }
         entry.verdict

@@ -60,7 +60,7 @@ pub use account::SizeTotals;
 pub use cancel::Cancel;
 pub use dir::Dir;
 pub use error::{Error, Operation, ScanError, reason};
-pub use filter::{Conditions, Filters, ModeCondition};
+pub use filter::{AttributeFilter, Conditions, Filters, ModeCondition};
 pub use iter::{DirEntry, FoundEntries, Walk, walk};
 pub use options::{ScanOptions, WorkLimit};
 pub use order::Order;

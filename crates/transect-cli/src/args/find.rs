@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use transect::FileType;
 
-use super::{ConditionArgs, LineArgs, filter};
+use super::{AttributeArgs, LineArgs};
 
 pub(crate) const FIND_NOTES: &str = "\
 Reads no directories: the answers are as old as the snapshot, and a message says how old that is. Without --in, it is the last \
@@ -61,14 +60,8 @@ pub(crate) struct FindArgs {
     /// Ignore case
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
-    /// Include only these types: f, d, l, b, c, p, s
-    ///
-    /// File, directory, symlink, block, char, fifo, socket; or these words.
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
-          hide_possible_values = true, value_parser = filter::file_type_parser())]
-    pub(crate) types: Vec<FileType>,
     #[command(flatten)]
-    pub(crate) conditions: ConditionArgs,
+    pub(crate) attributes: AttributeArgs,
     /// Check each entry on the disk: same, changed, vanished, unknown
     #[arg(long)]
     pub(crate) verify: bool,

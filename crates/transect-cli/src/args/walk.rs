@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
 use transect::{
-    Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind, ScanOptions,
-    StatOrder, Totals,
+    AttributeFilter, Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind,
+    ScanOptions, StatOrder, Totals,
 };
 use transect_sys::volume_reader::{MOUNTED, partitions_in, reader_of};
 use transect_text::nearest::nearest;
@@ -135,12 +135,8 @@ pub(crate) struct FilterArgs {
     /// Exclude what .gitignore files exclude, and .git
     #[arg(long)]
     pub(crate) gitignore: bool,
-    /// Include only these types: f, d, l, b, c, p, s
-    ///
-    /// File, directory, symlink, block, char, fifo, socket; or these words.
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
-          hide_possible_values = true, value_parser = filter::file_type_parser())]
-    pub(crate) types: Vec<FileType>,
+    #[command(flatten)]
+    pub(crate) attributes: AttributeArgs,
     /// Include only empty files and empty directories
     ///
     /// A directory is empty if the system lists nothing in it, whatever other filters hide.
@@ -151,13 +147,17 @@ pub(crate) struct FilterArgs {
     /// Links that lead in a loop count.
     #[arg(long, hide_short_help = true)]
     pub(crate) broken_links: bool,
-    #[command(flatten)]
-    pub(crate) conditions: ConditionArgs,
 }
 
-// The conditions on attributes that entries must meet.
+// The attributes that entries must have.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ConditionArgs {
+pub(crate) struct AttributeArgs {
+    /// Include only these types: f, d, l, b, c, p, s
+    ///
+    /// File, directory, symlink, block, char, fifo, socket; or these words.
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
+          hide_possible_values = true, value_parser = filter::file_type_parser())]
+    pub(crate) types: Vec<FileType>,
     /// Include only files of at least +N or at most -N bytes
     ///
     /// N without a sign is the exact size. Units: K, M, G.
@@ -188,9 +188,9 @@ pub(crate) struct ConditionArgs {
     pub(crate) perm: Option<ModeCondition>,
 }
 
-impl ConditionArgs {
-    /// Returns the conditions on attributes.
-    pub(crate) fn get(&self) -> Conditions {
+impl AttributeArgs {
+    /// Returns the conditions besides the type.
+    fn conditions(&self) -> Conditions {
         let owner = self.owner.unwrap_or_default();
         let mut conditions = Conditions::new();
         (conditions.newer, conditions.older) = (self.newer, self.older);
@@ -198,6 +198,11 @@ impl ConditionArgs {
         conditions.mode = self.perm;
         self.size.iter().for_each(|size| size.apply_to(&mut conditions));
         conditions
+    }
+
+    /// Returns the types and conditions.
+    pub(crate) fn filter(&self) -> AttributeFilter {
+        AttributeFilter::new(&self.types, self.conditions())
     }
 }
 
@@ -241,10 +246,9 @@ impl FilterArgs {
             no_hidden,
             hidden: _,
             gitignore,
-            types,
+            attributes: AttributeArgs { types, size, newer, older, owner, perm },
             empty,
             broken_links,
-            conditions: ConditionArgs { size, newer, older, owner, perm },
         } = self;
         let by_name = [glob, exclude, extensions, regexes].iter().any(|of| !of.is_empty());
         let by_attributes =
@@ -266,8 +270,8 @@ impl FilterArgs {
             .ignore_case(self.ignore_case)
             .exclude_hidden(self.no_hidden)
             .gitignore(self.gitignore)
-            .types(self.types.iter().copied())
-            .conditions(self.conditions.get())
+            .types(self.attributes.types.iter().copied())
+            .conditions(self.attributes.conditions())
             .empty(self.empty)
             .broken_links(self.broken_links);
         let mut options = ScanOptions::new(roots)

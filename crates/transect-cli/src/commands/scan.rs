@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
         if args.errors { totals.keep_all_errors() } else { totals }
     };
     let want = make().want();
-    let fields = want.entries | want.opportunistic | args.walk.filter.conditions.get().fields();
+    let fields = want.entries | want.opportunistic | args.walk.filter.attributes.filter().fields();
     let since = Since::of(&args.since, args.walk.roots(), args.walk.filter.follow, fields)?;
     let (options, profile) = profile::scan_options(&args.walk);
     let options = options.cancel(cancel_on_signal()?).progress(Arc::clone(&progress));

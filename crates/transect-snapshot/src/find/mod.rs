@@ -201,8 +201,8 @@ struct Searcher<'s, S> {
 impl<'s, S: ReadAt> Searcher<'s, S> {
     fn new(source: &'s S, search: &'s Search, want: Want) -> Self {
         let fields = match want {
-            Want::Hits => search.fields | search.condition_fields(),
-            Want::Count => search.condition_fields(),
+            Want::Hits => search.needed_fields(),
+            Want::Count => search.filter_fields(),
         };
         let is_hit = want == Want::Hits;
         Self {
@@ -214,7 +214,7 @@ impl<'s, S: ReadAt> Searcher<'s, S> {
             names: ColumnReader::new(Column::Name),
             raw: ColumnReader::new(Column::NameRaw),
             directories: (is_hit || search.needs_paths()).then(DirectoryReader::new),
-            attributes: (is_hit || search.has_conditions()).then(|| AttributeReader::new(fields)),
+            attributes: (is_hit || search.has_filter()).then(|| AttributeReader::new(fields)),
             folded: Vec::new(),
             directory: Vec::new(),
         }
@@ -307,7 +307,7 @@ impl<'s, S: ReadAt> Searcher<'s, S> {
             Some(reader) => reader.attributes(row, *source)?,
             None => Attributes::default(),
         };
-        if search.has_conditions() && !search.accepts(&attributes) {
+        if search.has_filter() && !search.accepts(&attributes) {
             return Ok(());
         }
         let raw = self.raw.bytes(row);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
-use transect::{Conditions, FieldMask, FileType};
+use transect::{AttributeFilter, Attributes, FieldMask};
 
 /// Judges a name or a path.
 type Test = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
@@ -62,13 +62,12 @@ impl fmt::Debug for NamePattern {
     }
 }
 
-/// The entries to find: those that match all patterns and conditions.
+/// The entries to find: those that match all patterns and the filter.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
     pub(super) patterns: Vec<NamePattern>,
     ignore_case: bool,
-    types: Vec<FileType>,
-    conditions: Conditions,
+    filter: AttributeFilter,
     pub(super) fields: FieldMask,
 }
 
@@ -84,15 +83,9 @@ impl Search {
         self
     }
 
-    /// Finds only entries of these types; of all if there are none.
-    pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
-        self.types = types.into_iter().collect();
-        self
-    }
-
-    /// Finds only entries that meet these conditions. Only files have a size.
-    pub fn conditions(mut self, conditions: Conditions) -> Self {
-        self.conditions = conditions;
+    /// Finds only entries that the filter selects.
+    pub fn filter(mut self, filter: AttributeFilter) -> Self {
+        self.filter = filter;
         self
     }
 
@@ -102,9 +95,9 @@ impl Search {
         self
     }
 
-    /// Returns the attributes that hits have, besides the type.
-    pub fn wanted_fields(&self) -> FieldMask {
-        self.fields
+    /// Returns the attributes that the search needs, besides the type: those of hits, and of the filter.
+    pub fn needed_fields(&self) -> FieldMask {
+        self.fields | self.filter_fields()
     }
 
     /// Returns the words that a name must contain.
@@ -113,19 +106,18 @@ impl Search {
     }
 
     /// Returns the attributes by which entries are selected.
-    pub(super) fn condition_fields(&self) -> FieldMask {
-        self.conditions.fields()
+    pub(super) fn filter_fields(&self) -> FieldMask {
+        self.filter.fields()
     }
 
     /// Returns whether entries are selected by more than their paths.
-    pub(super) fn has_conditions(&self) -> bool {
-        !self.types.is_empty() || !self.conditions.fields().is_empty()
+    pub(super) fn has_filter(&self) -> bool {
+        !self.filter.selects_everything()
     }
 
     /// Returns whether an entry with these attributes is selected.
-    pub(super) fn accepts(&self, attributes: &transect::Attributes) -> bool {
-        (self.types.is_empty() || self.types.contains(&attributes.file_type()))
-            && self.conditions.accept(attributes)
+    pub(super) fn accepts(&self, attributes: &Attributes) -> bool {
+        self.filter.accepts(attributes)
     }
 
     /// Returns whether entries are selected by the paths of their directories.

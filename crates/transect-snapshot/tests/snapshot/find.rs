@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use transect::table::{Row, Table};
-use transect::{Attributes, Cancel, Conditions, FieldMask, FileType};
+use transect::{AttributeFilter, Attributes, Cancel, Conditions, FieldMask, FileType};
 use transect_snapshot::{Metadata, NamePattern, ReadError, Search, Snapshot, write};
 
 use crate::model::{self, Node};
@@ -103,10 +103,10 @@ proptest! {
         assert_finds_all(&snapshot, &all, &words);
         let kind = model::TYPES[kind];
         let any = Search::new([NamePattern::name([], |_| true)]).fields(FIELDS);
-        let of_kind = found(&snapshot, &any.clone().types([kind])).unwrap();
+        let of_kind = found(&snapshot, &any.clone().filter(AttributeFilter::new(&[kind], Conditions::new()))).unwrap();
         prop_assert_eq!(of_kind, selected(&all, |it| it.3 == kind));
-        let conditions = Conditions::new().min_size(least);
-        let large = found(&snapshot, &any.conditions(conditions)).unwrap();
+        let filter = AttributeFilter::new(&[], Conditions::new().min_size(least));
+        let large = found(&snapshot, &any.filter(filter)).unwrap();
         let is_large = |it: &Entry| it.3 == FileType::File && it.1 >= Some(least);
         prop_assert_eq!(large, selected(&all, is_large));
     }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use transect_sys::{Attributes, FieldMask, FileType};
+use transect_sys::{Attributes, FieldMask};
 
 /// Conditions on attributes. An unknown attribute meets none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ impl Conditions {
     }
 
     /// Returns the attributes that the conditions need.
-    pub fn fields(&self) -> FieldMask {
+    pub(super) fn fields(&self) -> FieldMask {
         let if_set =
             |is_required: bool, field| if is_required { field } else { FieldMask::empty() };
         if_set(self.are_about_sizes(), FieldMask::SIZE)
@@ -132,12 +132,6 @@ impl Conditions {
             | if_set(self.uid.is_some(), FieldMask::UID)
             | if_set(self.gid.is_some(), FieldMask::GID)
             | if_set(self.mode.is_some(), FieldMask::MODE)
-    }
-
-    /// Returns whether an entry meets all conditions; of conditions on sizes, only files do.
-    pub fn accept(&self, attributes: &Attributes) -> bool {
-        (!self.are_about_sizes() || attributes.file_type() == FileType::File)
-            && self.matches(attributes)
     }
 
     /// Returns whether an entry meets all conditions.
@@ -163,6 +157,8 @@ fn satisfies<R: Copy, T>(
 
 #[cfg(test)]
 mod tests {
+    use transect_sys::FileType;
+
     use super::*;
 
     fn file(size: u64, mtime: i64) -> Attributes {
@@ -192,15 +188,6 @@ mod tests {
         for (time, holds) in [(-5, false), (-4, true), (4, true), (5, false)] {
             assert_eq!(times.matches(&file(0, time)), holds, "{time}");
         }
-    }
-
-    #[test]
-    fn conditions_on_sizes_accept_only_files() {
-        let mut directory = file(15, 0);
-        directory.set_file_type(FileType::Directory);
-        let sizes = Conditions { min_size: Some(10), ..Conditions::default() };
-        assert!(sizes.accept(&file(15, 0)) && !sizes.accept(&directory));
-        assert!(!sizes.accept(&file(9, 0)) && Conditions::default().accept(&directory));
     }
 
     #[test]

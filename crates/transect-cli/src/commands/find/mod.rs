@@ -62,8 +62,7 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
     let (sources, unusable) = sources::of(&args.within)?;
     unusable.iter().for_each(output::error);
     for source in &sources {
-        let of_search = args.conditions.get().fields();
-        check_fields(&source.path, &source.snapshot, search.wanted_fields() | of_search)?;
+        check_fields(&source.path, &source.snapshot, search.needed_fields())?;
         if !args.lines.json {
             output::note(&source.text());
         }
@@ -107,8 +106,7 @@ fn search(args: &FindArgs, columns: &[Column]) -> Result<Search, CliError> {
     let compared = if args.verify { disk::FIELDS } else { FieldMask::empty() };
     Ok(Search::new(patterns::parse(args)?)
         .ignore_case(args.ignore_case)
-        .types(args.types.iter().copied())
-        .conditions(args.conditions.get())
+        .filter(args.attributes.filter())
         .fields(shown | sorted_by | compared))
 }
 

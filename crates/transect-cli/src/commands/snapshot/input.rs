@@ -92,7 +92,7 @@ impl<'a> StoredEntries<'a> {
                 "'{path}' is a snapshot; {option} applies only to directories"
             )));
         }
-        check_fields(path, &snapshot, fields | walk.filter.conditions.get().fields())?;
+        check_fields(path, &snapshot, fields | walk.filter.attributes.filter().fields())?;
         let diagnostics = snapshot.metadata().diagnostics();
         Ok(Some(Self { path, snapshot, diagnostics }))
     }
