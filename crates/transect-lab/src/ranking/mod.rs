@@ -5,13 +5,18 @@
 mod best;
 pub mod compare;
 pub mod merge;
+mod metric;
 pub mod minimum_cost;
+mod needs;
 pub mod pair_answers;
 mod plausibility;
 mod rank;
 mod row;
 mod run_cpu;
+mod runs;
 
+pub use metric::Metric;
 pub(crate) use rank::rank_by;
 pub use rank::{Ranking, Unranked, rank};
-pub use row::{Metric, Row, TimedSample};
+pub use row::Row;
+pub use runs::TimedSample;

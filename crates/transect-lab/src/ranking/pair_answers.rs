@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::ranking::row::{Metric, Row};
+use crate::ranking::metric::Metric;
+use crate::ranking::row::Row;
 use crate::spec::Pair;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Judgement, Ratios, judge_all};

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 use transect_text::units::duration;
 
+use crate::harness::launch::Usage;
+use crate::harness::protocol::RunLine;
 use crate::ranking::run_cpu::StartUp;
 use transect_stats::Summary;
 
@@ -53,6 +55,20 @@ pub(super) struct Claim {
     pub(super) runs_cpu: Option<f64>,
     /// Whether other programs disturbed it.
     pub(super) is_disturbed: bool,
+}
+
+impl Claim {
+    /// Returns what a process used, and what its runs report.
+    pub(super) fn of(runs: &[RunLine], usage: &Usage, is_disturbed: bool) -> Self {
+        Self {
+            wall: usage.wall_ns as f64,
+            cpu: usage.cpu_ns() as f64,
+            runs: runs.iter().map(|run| run.elapsed_ns as f64).sum(),
+            number: runs.len(),
+            runs_cpu: runs.iter().map(|run| Some(run.cpu_ns? as f64)).sum(),
+            is_disturbed,
+        }
+    }
 }
 
 /// Returns why the reported times of a cell are implausible, if they are.

@@ -18,29 +18,23 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::harness::account::Account;
 use crate::harness::cache_state::State;
-use crate::harness::launch::Usage;
-use crate::harness::log::{CountedEvents, FileEvidence, Outcome, Sample, SessionData, Started};
-use crate::harness::protocol::Held;
+use crate::harness::log::{Outcome, Sample, SessionData};
 use crate::ranking::best::best_group;
-use crate::ranking::minimum_cost::{Cost, missing_cpu, missing_reads, proves_cold};
+use crate::ranking::metric::Metric;
+use crate::ranking::needs::Needs;
 use crate::ranking::pair_answers::{PairAnswer, judge_together};
-use crate::ranking::plausibility::{self, Claim};
-use crate::ranking::row::{Metric, Row, TimedSample};
-use crate::ranking::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
-use crate::spec::{Cell, Pair, SessionSpec, Spec};
+use crate::ranking::row::Row;
+use crate::ranking::runs::{Ran, Runs, leaves_nothing, runs_of, start_up};
+use crate::spec::{Pair, SessionSpec};
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS};
 use transect_stats::{Ratios, Summary, aa_check};
 
 /// Up to one of this many samples may be disturbed; with more, wall times are not compared.
 const MAX_DISTURBED_ONE_IN: usize = 4;
 
-/// Bytes of a memory page.
-const PAGE: u64 = 4096;
-
 /// The ranking of one dataset in one cache state.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Ranking {
     /// Index into the datasets of the spec.
     #[serde(rename = "place")]
@@ -105,110 +99,6 @@ pub struct Unranked {
     pub reason: String,
 }
 
-/// The run of a cell in one round.
-#[derive(Clone, Copy)]
-struct Run {
-    /// By the metric of the ranking, in nanoseconds.
-    time: f64,
-    /// CPU time of one run, in nanoseconds, if known, and the wall time of the same interval.
-    cpu: Option<f64>,
-    elapsed: f64,
-    /// The time it reported, and the usage of its process.
-    claim: Claim,
-    usage: Usage,
-    files: Option<FileEvidence>,
-    held: Option<Held>,
-    timed: Option<TimedSample>,
-    is_disturbed: bool,
-    /// Whether it proved its state by itself.
-    is_proved: Option<bool>,
-}
-
-/// The runs of a cell, by round.
-type Runs = BTreeMap<usize, Run>;
-
-/// A cell that did the expected work in every round it ran.
-struct Ran<'d> {
-    cell: &'d Cell,
-    runs: Runs,
-    start: Option<StartUp>,
-}
-
-impl Ran<'_> {
-    /// Returns the median cost of its processes; `None` if it is unknown.
-    fn cost(&self, of: fn(&Usage) -> Option<f64>, start: Option<Summary>) -> Option<Cost> {
-        let costs: Option<Vec<f64>> = self.runs.values().map(|run| of(&run.usage)).collect();
-        Some(Cost { process: Summary::of(&costs?)?.median, start: start?, runs: 1 })
-    }
-
-    fn reads(&self) -> Option<Cost> {
-        self.cost(read_bytes, self.start?.read_bytes)
-    }
-
-    fn cpu(&self) -> Option<Cost> {
-        let cost = self.cost(|usage| Some(usage.cpu_ns() as f64), self.start?.cpu)?;
-        let runs = self.runs.values().map(|run| run.claim.number).max()?;
-        Some(Cost { runs, ..cost })
-    }
-}
-
-fn read_bytes(usage: &Usage) -> Option<f64> {
-    usage.read_bytes().map(|bytes| bytes as f64)
-}
-
-/// What each method of a dataset needs, in a state of the caches ([`minimum_cost`](super::minimum_cost)).
-struct Needs<'d> {
-    spec: &'d SessionSpec,
-    state: State,
-    /// The reads of a cell with cold caches, with its name.
-    reads: Option<(Cost, &'d str)>,
-    /// The CPU time of the floor, with its name.
-    cpu: Option<(Cost, &'d str)>,
-}
-
-impl<'d> Needs<'d> {
-    fn of(spec: &'d SessionSpec, state: State, ran: &[Ran<'d>]) -> Self {
-        let find = |name: &str| ran.iter().find(|it| it.cell.name == name);
-        let floor = spec.floor.as_deref().and_then(find);
-        let reads = |it: &Ran<'d>| Some((it.reads()?, it.cell.name.as_str()));
-        let is_cold = state == State::Cold && spec.has_cold_programs();
-        let reference = floor.and_then(reads).or_else(|| find(&spec.base).and_then(reads));
-        let cpu = floor.filter(|_| spec.experiment == Spec::Walk);
-        Self {
-            spec,
-            state,
-            reads: reference.filter(|_| is_cold),
-            cpu: cpu.and_then(|it| Some((it.cpu()?, it.cell.name.as_str()))),
-        }
-    }
-
-    /// Returns why a cell cannot have done the work, if so. Methods of this program are not judged.
-    fn objection_to(&self, ran: &Ran<'_>) -> Option<String> {
-        if self.spec.is_own(ran.cell) {
-            return None;
-        }
-        let is_other = |name: &str| ran.cell.name != name;
-        let reads = self.reads.filter(|(_, name)| is_other(name));
-        let cpu = self.cpu.filter(|(_, name)| is_other(name));
-        reads
-            .and_then(|(needed, name)| missing_reads(&ran.reads()?, &needed, name))
-            .or_else(|| cpu.and_then(|(needed, name)| missing_cpu(&ran.cpu()?, &needed, name)))
-    }
-
-    /// Returns whether a run proved its state.
-    fn is_proved(&self, run: &Run, start: Option<StartUp>) -> bool {
-        if self.state != State::Cold || run.files.is_some() {
-            return run.is_proved == Some(true);
-        }
-        let cost = || {
-            let start = start?.read_bytes?;
-            Some(Cost { process: read_bytes(&run.usage)?, start, runs: 1 })
-        };
-        let (Some(cost), Some((needed, _))) = (cost(), &self.reads) else { return false };
-        proves_cold(&cost, needed)
-    }
-}
-
 /// Ranks the cells of a session: one ranking for each dataset and cache state.
 pub fn rank(data: &SessionData) -> Vec<Ranking> {
     let cache_states = data.spec.cache_states.len();
@@ -264,185 +154,212 @@ pub(crate) fn rank_by(
     ranking
 }
 
+/// Ranks the cells of a dataset in a cache state, in stages.
 fn rank_all(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) -> Ranking {
-    let SessionData { spec, counted, timed, .. } = data;
-    let here = samples_of(data, dataset);
-    let (disturbed, right) = disturbances(&here, cache_state);
-    let (mut rounds, mut unranked) = (BTreeMap::new(), Vec::new());
-    let (mut implausible, mut ran) = (Vec::new(), Vec::new());
-    for cell in spec.cells_in(dataset) {
-        let start = start_up(data, cell, cache_state);
-        match runs_of(cell, &here, cache_state, by, (spec, start)) {
-            Ok(runs) => ran.push(Ran { cell, runs, start }),
-            Err(reason) => unranked.push(Unranked { cell: cell.name.clone(), reason }),
+    let pass = Pass::new(data, dataset, cache_state, by);
+    let mut ranking = pass.empty_ranking();
+    let ran = pass.keep_what_ran(&mut ranking);
+    let rounds = pass.keep_what_is_plausible(ran, &mut ranking);
+    pass.measure_noise(&rounds, &mut ranking);
+    pass.compare_rows(&rounds, &mut ranking);
+    pass.name_the_best(&rounds, &mut ranking);
+    pass.judge(&rounds, &mut ranking);
+    ranking
+}
+
+/// What is ranked: a dataset in a cache state, by a metric.
+struct Pass<'d> {
+    data: &'d SessionData,
+    dataset: usize,
+    cache_state: usize,
+    state: State,
+    by: Metric,
+    /// All samples of the dataset.
+    samples: Vec<&'d Sample>,
+}
+
+/// The plausible cells and their runs.
+struct Rounds<'d> {
+    runs: BTreeMap<&'d str, Runs>,
+    seed: u64,
+}
+
+impl Rounds<'_> {
+    /// Returns the ratios of a cell to a base, paired by round.
+    fn ratios(&self, base: &str, other: &str) -> Option<Ratios> {
+        let (base, other) = (self.runs.get(base)?, self.runs.get(other)?);
+        let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.seed).ok()
+    }
+
+    fn leaves_nothing(&self, cell: &str) -> Option<bool> {
+        self.runs.get(cell).and_then(leaves_nothing)
+    }
+}
+
+impl<'d> Pass<'d> {
+    fn new(data: &'d SessionData, dataset: usize, cache_state: usize, by: Metric) -> Self {
+        let state = data.spec.cache_states[cache_state];
+        Self { data, dataset, cache_state, state, by, samples: samples_of(data, dataset) }
+    }
+
+    /// Returns a ranking with nothing but what is ranked, and what disturbed it.
+    fn empty_ranking(&self) -> Ranking {
+        let (disturbed, samples) = disturbances(&self.samples, self.cache_state);
+        Ranking {
+            dataset: self.dataset,
+            name: self.data.spec.datasets[self.dataset].name.clone(),
+            cache_state: self.cache_state,
+            state: self.state,
+            by: self.by,
+            disturbed,
+            samples,
+            harness: harness_share(&self.samples, self.cache_state),
+            ..Ranking::default()
         }
     }
-    let state = spec.cache_states[cache_state];
-    let needs = Needs::of(spec, state, &ran);
-    let mut unproved = Vec::new();
-    for one in ran {
-        let objection =
-            objection_to(spec, one.cell, &one.runs, one.start).or_else(|| needs.objection_to(&one));
-        if objection.is_some() {
-            let row = Row::of(one.cell, &one.runs);
-            implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
-            continue;
+
+    /// Returns the cells that did the expected work; the ranking names the others, and why.
+    fn keep_what_ran(&self, ranking: &mut Ranking) -> Vec<Ran<'d>> {
+        let spec = &self.data.spec;
+        let mut ran = Vec::new();
+        for cell in spec.cells_in(self.dataset) {
+            let start = start_up(self.data, cell, self.cache_state);
+            match runs_of(cell, &self.samples, self.cache_state, self.by, (spec, start)) {
+                Ok(runs) => ran.push(Ran { cell, runs, start }),
+                Err(reason) => {
+                    ranking.unranked.push(Unranked { cell: cell.name.clone(), reason });
+                }
+            }
         }
-        if !one.runs.values().all(|run| needs.is_proved(run, one.start)) {
-            unproved.push(one.cell.name.clone());
-        }
-        rounds.insert(one.cell.name.as_str(), one.runs);
+        ran
     }
-    let against = |base: &str, other: &str| -> Option<Ratios> {
-        let (base, other) = (rounds.get(base)?, rounds.get(other)?);
-        let pairs: Vec<(f64, f64)> =
-            base.iter().filter_map(|(r, b)| Some((b.time, other.get(r)?.time))).collect();
-        Ratios::paired(&pairs, spec.seed).ok()
-    };
-    let noise = against(spec.repeated(), &spec.second_base);
-    let noisy = noise.as_ref().is_some_and(|pair| !aa_check(pair, DEFAULT_THRESHOLD));
-    let leaves_nothing = |cell: &str| rounds.get(cell).and_then(leaves_nothing);
-    let base_leaves_output = leaves_nothing(&spec.base) == Some(false);
-    let (mut rows, mut apart) = (Vec::<Row>::new(), Vec::new());
-    let input_bytes = spec.datasets[dataset].bytes_of_one();
-    for cell in &spec.cells {
-        let Some(values) = rounds.get(cell.name.as_str()) else { continue };
-        let Some(mut row) = Row::of(cell, values) else { continue };
-        let accesses = counted.iter().find(|it| it.dataset == dataset && it.cell == cell.name);
+
+    /// Returns the cells whose times can be believed; the ranking lists the others, and names the cells with
+    /// samples that did not prove their state.
+    fn keep_what_is_plausible(&self, ran: Vec<Ran<'d>>, ranking: &mut Ranking) -> Rounds<'d> {
+        let spec = &self.data.spec;
+        let needs = Needs::of(spec, self.state, &ran);
+        let mut rounds = Rounds { runs: BTreeMap::new(), seed: spec.seed };
+        for one in ran {
+            let objection = one.objection(spec).or_else(|| needs.objection_to(&one));
+            if objection.is_some() {
+                let row = Row::of(one.cell, &one.runs);
+                ranking.implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
+                continue;
+            }
+            if !one.runs.values().all(|run| needs.is_proved(run, one.start)) {
+                ranking.unproved.push(one.cell.name.clone());
+            }
+            rounds.runs.insert(one.cell.name.as_str(), one.runs);
+        }
+        sort_by_time(&mut ranking.implausible);
+        // Without samples, nothing is unproved.
+        ranking.proved = ranking.unproved.is_empty();
+        if self.state == State::AsIs {
+            ranking.unproved.clear();
+        }
+        rounds
+    }
+
+    /// Compares the cell that ran twice with itself.
+    fn measure_noise(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
+        let spec = &self.data.spec;
+        ranking.noise = rounds.ratios(spec.repeated(), &spec.second_base);
+        ranking.noisy = ranking.noise.is_some_and(|pair| !aa_check(&pair, DEFAULT_THRESHOLD));
+    }
+
+    /// Fills in the rows, those apart included, the fastest first.
+    fn compare_rows(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
+        let spec = &self.data.spec;
+        let base_leaves_output = rounds.leaves_nothing(&spec.base) == Some(false);
+        for cell in &spec.cells {
+            let Some(runs) = rounds.runs.get(cell.name.as_str()) else { continue };
+            let Some(mut row) = Row::of(cell, runs) else { continue };
+            self.add_separate_measurements(&mut row);
+            if base_leaves_output && rounds.leaves_nothing(&cell.name) == Some(true) {
+                ranking.apart.push(row);
+            } else {
+                self.compare(&mut row, rounds);
+                ranking.rows.push(row);
+            }
+        }
+        for rows in [&mut ranking.rows, &mut ranking.apart] {
+            sort_by_time(rows);
+            speed_ups(rows);
+        }
+    }
+
+    /// Fills in what was measured outside the rounds.
+    fn add_separate_measurements(&self, row: &mut Row) {
+        let Self { data, dataset, cache_state, .. } = *self;
+        let name = row.cell.name.as_str();
+        let accesses = data.counted.iter().find(|it| it.dataset == dataset && it.cell == name);
         row.accesses = accesses.map(|counted| counted.accesses);
-        let start = start_up(data, cell, cache_state).filter(|_| cell.is_process());
+        let start = start_up(data, &row.cell, cache_state).filter(|_| row.cell.is_process());
         row.start_up = start.map(|start| start.wall.median);
         row.without_start =
-            row.start_up.filter(|_| by != Metric::Processor).map(|it| row.time.median - it);
-        let mut calls =
-            timed.iter().filter(|it| it.dataset == dataset && it.cache_state == cache_state);
-        row.calls = match row.timed_sample {
-            Some(sample) => Some(sample.calls),
-            None => calls.find(|it| it.cell == cell.name).map(|timed| timed.calls),
-        };
-        let here_now = |it: &&CountedEvents| (it.dataset, it.cache_state) == (dataset, cache_state);
-        let mut events = data.events.iter().filter(here_now);
-        row.counters = events.find(|it| it.cell == cell.name).map(|it| it.counters.clone());
-        row.ns_per_byte = input_bytes.map(|bytes| row.time.median / bytes as f64);
-        if base_leaves_output && leaves_nothing(&cell.name) == Some(true) {
-            apart.push(row);
-            continue;
-        }
-        let floor = spec.floor_of(cell, spec.cache_states[cache_state]);
-        row.to_floor = floor.and_then(|floor| against(floor, &cell.name));
+            row.start_up.filter(|_| self.by != Metric::Processor).map(|it| row.time.median - it);
+        let here = (dataset, cache_state, name);
+        let timed = data.timed.iter().find(|it| (it.dataset, it.cache_state, &*it.cell) == here);
+        let of_sample = row.timed_sample.map(|sample| sample.calls);
+        row.calls = of_sample.or(timed.map(|timed| timed.calls));
+        let events = data.events.iter().find(|it| (it.dataset, it.cache_state, &*it.cell) == here);
+        row.counters = events.map(|it| it.counters.clone());
+        let bytes = data.spec.datasets[dataset].bytes_of_one();
+        row.ns_per_byte = bytes.map(|bytes| row.time.median / bytes as f64);
+    }
+
+    /// Compares a row with its floors and with the base.
+    fn compare(&self, row: &mut Row, rounds: &Rounds<'_>) {
+        let (spec, cell) = (&self.data.spec, &row.cell);
+        let floor = spec.floor_of(cell, self.state);
+        row.to_floor = floor.and_then(|floor| rounds.ratios(floor, &cell.name));
         let floors: Vec<&str> = match &cell.floors {
             Some(floors) => floors.iter().map(String::as_str).collect(),
             None => [spec.floor.as_deref(), floor].into_iter().flatten().collect(),
         };
-        let floors = floors.into_iter();
-        let mut to_floors = floors.filter_map(|floor| against(floor, &cell.name)).peekable();
-        row.below_the_floor = spec.cache_states[cache_state] != State::Cold
+        let to_floors = floors.into_iter().filter_map(|floor| rounds.ratios(floor, &cell.name));
+        let mut to_floors = to_floors.peekable();
+        row.below_the_floor = self.state != State::Cold
             && to_floors.peek().is_some()
             && to_floors.all(|ratios| ratios.n >= MIN_ROUNDS && ratios.high < 1.0);
         let is_base = cell.name == spec.base || cell.name == spec.second_base;
-        row.to_base =
-            if is_base || cell.is_floor() { None } else { against(&spec.base, &cell.name) };
-        rows.push(row);
+        if !is_base && !cell.is_floor() {
+            row.to_base = rounds.ratios(&spec.base, &cell.name);
+        }
     }
+
+    fn name_the_best(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
+        if ranking.noisy {
+            return;
+        }
+        let is_method = |row: &&Row| self.data.spec.is_method(&row.cell.name);
+        let methods: Vec<&Row> = ranking.rows.iter().filter(is_method).collect();
+        ranking.best = best_group(&methods, |base, other| rounds.ratios(base, other));
+    }
+
+    /// Answers the pairs, and judges all ratios together.
+    fn judge(&self, rounds: &Rounds<'_>, ranking: &mut Ranking) {
+        let spec = &self.data.spec;
+        let runs_here = |pair: &&Pair| {
+            let is_here = |name: &str| spec.cells_in(self.dataset).any(|cell| cell.name == name);
+            is_here(&pair.cell) && is_here(&pair.against)
+        };
+        let ranked = [&*ranking.rows, &*ranking.apart];
+        let answer = |pair| PairAnswer::of(pair, ranked, |base, other| rounds.ratios(base, other));
+        ranking.pairs = spec.pairs.iter().filter(runs_here).map(answer).collect();
+        judge_together(&mut ranking.rows, &mut ranking.pairs, &spec.base, self.by);
+    }
+}
+
+fn sort_by_time(rows: &mut [Row]) {
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    speed_ups(&mut rows);
-    let methods: Vec<&Row> = rows.iter().filter(|row| spec.is_method(&row.cell.name)).collect();
-    let best = if noisy { Vec::new() } else { best_group(&methods, against) };
-    apart.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    speed_ups(&mut apart);
-    let runs_here = |pair: &&Pair| {
-        let is_here = |name: &str| spec.cells_in(dataset).any(|cell| cell.name == name);
-        is_here(&pair.cell) && is_here(&pair.against)
-    };
-    let pairs = spec.pairs.iter().filter(runs_here);
-    let mut pairs: Vec<PairAnswer> =
-        pairs.map(|pair| PairAnswer::of(pair, [&rows, &apart], against)).collect();
-    judge_together(&mut rows, &mut pairs, &spec.base, by);
-    implausible.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
-    // Without samples, nothing is unproved.
-    let proved = unproved.is_empty();
-    if state == State::AsIs {
-        unproved.clear();
-    }
-    let name = spec.datasets[dataset].name.clone();
-    let samples = right;
-    Ranking {
-        dataset,
-        name,
-        cache_state,
-        state,
-        by,
-        uncompared: None,
-        disturbed,
-        samples,
-        harness: harness_share(&here, cache_state),
-        best,
-        rows,
-        apart,
-        implausible,
-        unranked,
-        pairs,
-        noise,
-        proved,
-        unproved,
-        noisy,
-    }
 }
 
 /// Returns the samples of a dataset.
 fn samples_of(data: &SessionData, dataset: usize) -> Vec<&Sample> {
     data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
-}
-
-/// Returns whether the output of a cell is on the device when it ends; `None` if unknown. A last partial
-/// page, or 1 % of the output, does not count.
-fn leaves_nothing(runs: &Runs) -> Option<bool> {
-    let is_nothing = |run: &Run| {
-        let (written, unwritten) = (run.files?.written?, run.files?.unwritten?);
-        (written > 0).then(|| unwritten <= (written / 100).max(PAGE))
-    };
-    let known: Vec<bool> = runs.values().filter_map(is_nothing).collect();
-    let nothing = known.iter().filter(|&&nothing| nothing).count();
-    // The majority of runs: in one run a device may keep up by chance.
-    (!known.is_empty()).then(|| nothing * 2 > known.len())
-}
-
-/// Returns the bytes per name in a cache.
-fn cache_bytes_per_name(held: Held) -> f64 {
-    held.memory as f64 / held.names.max(1) as f64
-}
-
-/// Returns why the own clock of a cell is implausible, if it is.
-fn objection_to(
-    spec: &SessionSpec,
-    cell: &Cell,
-    runs: &Runs,
-    start: Option<StartUp>,
-) -> Option<String> {
-    // Their time is not one that they report.
-    if spec.is_own(cell) || cell.is_process() || spec.whole_processes {
-        return None;
-    }
-    let claims: Vec<Claim> = runs.values().map(|run| run.claim).collect();
-    plausibility::objection(&claims, start?, spec.environment.cores)
-}
-
-/// Returns the usage of the start of a cell in a cache state; both cells of the base start alike. Sessions of
-/// older versions have one start for all states.
-fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<StartUp> {
-    let SessionData { spec, started, .. } = data;
-    let name = if cell.name == spec.second_base { spec.repeated() } else { &cell.name };
-    let state = spec.cache_states[cache_state];
-    let mut starts = started.iter().filter(|start| start.cell == name);
-    let is_in_state = |start: &&Started| {
-        !spec.has_cold_programs() || spec.cache_states.get(start.cache_state) == Some(&state)
-    };
-    let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
-    let summary =
-        |times: &[u64]| Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>());
-    let of_state = |values: &[u64]| summary(values).filter(|_| is_in_state(&start));
-    let (cpu, read_bytes) = (of_state(&start.cpu_ns), of_state(&start.read_bytes));
-    Some(StartUp { wall: summary(&start.times_ns)?, cpu, read_bytes })
 }
 
 /// Returns the median of the lab's CPU time divided by the time of the run.
@@ -468,131 +385,6 @@ fn speed_ups(rows: &mut [Row]) {
     let slowest = rows.last().map_or(1.0, |row| row.time.median);
     for row in rows {
         row.speedup_over_slowest = slowest / row.time.median;
-    }
-}
-
-impl Row {
-    /// Summarizes a cell; comparisons with other cells are filled in later.
-    fn of(cell: &Cell, runs: &Runs) -> Option<Self> {
-        let median = |of: &dyn Fn(&Run) -> Option<f64>| {
-            Summary::of(&runs.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
-        };
-        let of_usage = |of: fn(&Usage) -> u64| median(&|run| Some(of(&run.usage) as f64));
-        let of_account =
-            |of: fn(Account) -> u64| median(&|run| run.usage.account.map(|it| of(it) as f64));
-        let samples: Vec<f64> = runs.values().map(|run| run.time).collect();
-        let time = Summary::of(&samples)?;
-        let disturbed = runs.values().enumerate().filter(|(_, run)| run.is_disturbed);
-        Some(Self {
-            cell: cell.clone(),
-            time,
-            outliers: time.outliers(&samples),
-            disturbed: disturbed.map(|(at, _)| at).collect(),
-            samples,
-            rounds: runs.keys().copied().collect(),
-            wall_ns: of_usage(|it| it.wall_ns)?,
-            user_ns: of_usage(|it| it.user_ns)?,
-            system_ns: of_usage(|it| it.system_ns)?,
-            run_cpu_ns: median(&|run| run.cpu),
-            cores: median(&|run| Some(run.cpu? / run.elapsed)),
-            peak_memory: of_usage(|it| it.peak_memory).filter(|&bytes| bytes > 0.0),
-            faults: of_account(|it| it.minor_faults + it.major_faults),
-            switches: of_account(|it| it.waits + it.preemptions),
-            unwritten: median(&|run| Some(run.files?.unwritten? as f64)),
-            device_read: median(&|run| run.usage.read_bytes().map(|bytes| bytes as f64)),
-            device_written: of_account(|it| it.written_bytes),
-            fresh: median(&|run| run.files?.fresh_over(&run.usage)),
-            cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
-            ns_per_byte: None,
-            speedup_over_slowest: 1.0,
-            to_floor: None,
-            implausible: None,
-            below_the_floor: false,
-            accesses: None,
-            start_up: None,
-            without_start: None,
-            calls: None,
-            counters: None,
-            timed_sample: timed_sample(runs),
-            to_base: None,
-            judgement: None,
-        })
-    }
-
-    /// Returns the median CPU time of its process, in nanoseconds.
-    pub fn cpu_ns(&self) -> f64 {
-        self.user_ns + self.system_ns
-    }
-}
-
-/// Returns the sample with the median time, the faster of two, of those whose calls were timed. Its times stay
-/// together: medians of each would be of different runs.
-fn timed_sample(runs: &Runs) -> Option<TimedSample> {
-    let mut timed: Vec<TimedSample> = runs.values().filter_map(|run| run.timed).collect();
-    timed.sort_by(|a, b| a.time.total_cmp(&b.time));
-    timed.get(timed.len().checked_sub(1)? / 2).copied()
-}
-
-/// Returns the runs of a cell in one cache state by round, or why it has none. A wrong result in any
-/// cache state excludes the cell from all.
-fn runs_of(
-    cell: &Cell,
-    samples: &[&Sample],
-    cache_state: usize,
-    by: Metric,
-    (spec, start): (&SessionSpec, Option<StartUp>),
-) -> Result<Runs, String> {
-    let mut values = BTreeMap::new();
-    let mut void = None;
-    for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
-        match &sample.outcome {
-            Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
-            Outcome::Failed(failure) => return Err(failure.to_string()),
-            _ if sample.cache_state != cache_state => {}
-            Outcome::Void { instead } => void = Some(*instead),
-            Outcome::Right { runs, usage, files, .. } => {
-                let times: Vec<f64> = runs.iter().map(|run| run.elapsed_ns as f64).collect();
-                let cpu = cpu_of_one_run(runs, usage, spec.whole_processes, start);
-                let time = match by {
-                    Metric::Processor => {
-                        cpu.clone().map_err(|why| format!("CPU time of a run unknown: {why}"))?
-                    }
-                    Metric::Process => usage.wall_ns as f64,
-                    Metric::Time => one_of_runs(&times)?,
-                };
-                let runs_cpu: Option<f64> = runs.iter().map(|run| Some(run.cpu_ns? as f64)).sum();
-                let is_disturbed = !sample.outcome.disturbed().is_empty();
-                let cores = spec.environment.cores;
-                let run = Run {
-                    time,
-                    cpu: cpu.ok(),
-                    elapsed: match spec.whole_processes {
-                        true => usage.wall_ns as f64,
-                        false => one_of_runs(&times)?,
-                    },
-                    claim: Claim {
-                        wall: usage.wall_ns as f64,
-                        cpu: usage.cpu_ns() as f64,
-                        runs: times.iter().sum(),
-                        number: times.len(),
-                        runs_cpu,
-                        is_disturbed,
-                    },
-                    usage: *usage,
-                    files: files.as_deref().copied(),
-                    held: runs.iter().find_map(|run| run.held),
-                    timed: runs.first().and_then(|run| TimedSample::of(run, cores)),
-                    is_disturbed,
-                    is_proved: sample.outcome.is_proved(spec.cache_states[cache_state]),
-                };
-                values.insert(sample.round, run);
-            }
-        }
-    }
-    match void {
-        _ if !values.is_empty() => Ok(values),
-        Some(instead) => Err(format!("could not prove its state: {instead}")),
-        None => Err("did not run yet".to_owned()),
     }
 }
 

@@ -1,82 +1,15 @@
-//! A row of a ranking: one cell, and the metric by which it is compared.
+//! A row of a ranking: one cell, summarized and compared.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::harness::accesses::Accesses;
+use crate::harness::account::Account;
 use crate::harness::counters::Counters;
-use crate::harness::protocol::{CallTimes, RunLine};
+use crate::harness::launch::Usage;
+use crate::harness::protocol::{CallTimes, Held};
+use crate::ranking::runs::{Run, Runs, TimedSample, timed_sample};
 use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary};
-
-/// The metric that is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Wall time, by each cell's own clock.
-    #[default]
-    Time,
-    /// Wall time of the whole process, from its start to its exit.
-    Process,
-    /// CPU time of one run, or of the whole process in sessions of those: used if too many samples were
-    /// disturbed, as wall time then depends on other processes.
-    Processor,
-}
-
-impl Metric {
-    /// Returns the name in JSON and CSV.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Process => "process",
-            Self::Processor => "processor",
-        }
-    }
-
-    /// Returns whether it is wall time by each cell's own clock.
-    pub fn is_time(&self) -> bool {
-        *self == Self::Time
-    }
-
-    /// Returns a judgement of ratios by this metric.
-    pub(crate) fn judgement(self, judgement: Judgement) -> Judgement {
-        match self {
-            Self::Processor => Judgement { verdict: judgement.verdict.on_cpu(), ..judgement },
-            Self::Time | Self::Process => judgement,
-        }
-    }
-
-    /// Returns what reports add to a title; empty for wall time by a cell's own clock.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Time => "",
-            Self::Process => "; whole processes",
-            Self::Processor => "; by CPU time",
-        }
-    }
-}
-
-/// A sample whose calls were timed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimedSample {
-    /// Its time, in nanoseconds.
-    pub time: f64,
-    /// The time inside its calls.
-    pub calls: CallTimes,
-    /// The share of its time that it waited; `None` if its CPU time is unknown.
-    pub waited: Option<f64>,
-}
-
-impl TimedSample {
-    /// Returns the sample of a run, if its calls were timed, on a machine with so many cores.
-    pub(super) fn of(run: &RunLine, cores: usize) -> Option<Self> {
-        let calls = run.calls?;
-        let time = run.elapsed_ns as f64;
-        let used = calls.threads.clamp(1, cores.max(1) as u64) as f64;
-        // Clocks of CPU time may be ahead by a tick.
-        let waited = run.cpu_ns.map(|cpu| (1.0 - cpu as f64 / used / time).max(0.0));
-        Some(Self { time, calls, waited })
-    }
-}
 
 /// One cell of a ranking.
 #[derive(Debug, Serialize)]
@@ -157,4 +90,63 @@ pub struct Row {
     pub to_base: Option<Ratios>,
     /// The verdict on that ratio.
     pub judgement: Option<Judgement>,
+}
+
+impl Row {
+    /// Summarizes a cell; comparisons with other cells are filled in later.
+    pub(super) fn of(cell: &Cell, runs: &Runs) -> Option<Self> {
+        let median = |of: &dyn Fn(&Run) -> Option<f64>| {
+            Summary::of(&runs.values().filter_map(of).collect::<Vec<_>>()).map(|it| it.median)
+        };
+        let of_usage = |of: fn(&Usage) -> u64| median(&|run| Some(of(&run.usage) as f64));
+        let of_account =
+            |of: fn(Account) -> u64| median(&|run| run.usage.account.map(|it| of(it) as f64));
+        let samples: Vec<f64> = runs.values().map(|run| run.time).collect();
+        let time = Summary::of(&samples)?;
+        let disturbed = runs.values().enumerate().filter(|(_, run)| run.claim.is_disturbed);
+        Some(Self {
+            cell: cell.clone(),
+            time,
+            outliers: time.outliers(&samples),
+            disturbed: disturbed.map(|(at, _)| at).collect(),
+            samples,
+            rounds: runs.keys().copied().collect(),
+            wall_ns: of_usage(|it| it.wall_ns)?,
+            user_ns: of_usage(|it| it.user_ns)?,
+            system_ns: of_usage(|it| it.system_ns)?,
+            run_cpu_ns: median(&|run| run.cpu),
+            cores: median(&|run| Some(run.cpu? / run.elapsed)),
+            peak_memory: of_usage(|it| it.peak_memory).filter(|&bytes| bytes > 0.0),
+            faults: of_account(|it| it.minor_faults + it.major_faults),
+            switches: of_account(|it| it.waits + it.preemptions),
+            unwritten: median(&|run| Some(run.files?.unwritten? as f64)),
+            device_read: median(&|run| run.usage.read_bytes().map(|bytes| bytes as f64)),
+            device_written: of_account(|it| it.written_bytes),
+            fresh: median(&|run| run.files?.fresh_over(&run.usage)),
+            cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
+            ns_per_byte: None,
+            speedup_over_slowest: 1.0,
+            to_floor: None,
+            implausible: None,
+            below_the_floor: false,
+            accesses: None,
+            start_up: None,
+            without_start: None,
+            calls: None,
+            counters: None,
+            timed_sample: timed_sample(runs),
+            to_base: None,
+            judgement: None,
+        })
+    }
+
+    /// Returns the median CPU time of its process, in nanoseconds.
+    pub fn cpu_ns(&self) -> f64 {
+        self.user_ns + self.system_ns
+    }
+}
+
+/// Returns the bytes per name in a cache.
+fn cache_bytes_per_name(held: Held) -> f64 {
+    held.memory as f64 / held.names.max(1) as f64
 }

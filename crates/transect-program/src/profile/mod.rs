@@ -69,7 +69,7 @@ pub struct Environment {
 }
 
 /// The state of the caches before a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
     /// Everything that the run reads is in memory.
@@ -77,6 +77,7 @@ pub enum CacheState {
     /// Nothing that the run reads is in memory.
     Cold,
     /// Unchanged: neither made nor proved.
+    #[default]
     AsIs,
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixtures::{change, disturb, report_cpu, start_up, with};
+use crate::harness::account::Account;
 use crate::harness::log::FileEvidence;
 use transect_stats::Verdict;
 

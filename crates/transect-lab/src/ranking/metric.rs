@@ -1,0 +1,52 @@
+//! The metric by which the cells of a ranking are compared.
+
+use serde::{Deserialize, Serialize};
+
+use transect_stats::Judgement;
+
+/// The metric that is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Wall time, by each cell's own clock.
+    #[default]
+    Time,
+    /// Wall time of the whole process, from its start to its exit.
+    Process,
+    /// CPU time of one run, or of the whole process in sessions of those: used if too many samples were
+    /// disturbed, as wall time then depends on other processes.
+    Processor,
+}
+
+impl Metric {
+    /// Returns the name in JSON and CSV.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Process => "process",
+            Self::Processor => "processor",
+        }
+    }
+
+    /// Returns whether it is wall time by each cell's own clock.
+    pub fn is_time(&self) -> bool {
+        *self == Self::Time
+    }
+
+    /// Returns a judgement of ratios by this metric.
+    pub(crate) fn judgement(self, judgement: Judgement) -> Judgement {
+        match self {
+            Self::Processor => Judgement { verdict: judgement.verdict.on_cpu(), ..judgement },
+            Self::Time | Self::Process => judgement,
+        }
+    }
+
+    /// Returns what reports add to a title; empty for wall time by a cell's own clock.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Time => "",
+            Self::Process => "; whole processes",
+            Self::Processor => "; by CPU time",
+        }
+    }
+}

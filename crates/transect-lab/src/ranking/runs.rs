@@ -1,0 +1,196 @@
+//! The runs of a cell, as the samples of a session have them.
+
+use std::collections::BTreeMap;
+
+use crate::harness::launch::Usage;
+use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData, Started};
+use crate::harness::protocol::{CallTimes, Held, RunLine};
+use crate::ranking::metric::Metric;
+use crate::ranking::minimum_cost::Cost;
+use crate::ranking::plausibility::{self, Claim};
+use crate::ranking::run_cpu::{StartUp, cpu_of_one_run, one_of_runs};
+use crate::spec::{Cell, SessionSpec};
+use transect_stats::Summary;
+
+/// Bytes of a memory page.
+const PAGE: u64 = 4096;
+
+/// The run of a cell in one round.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    /// By the metric of the ranking, in nanoseconds.
+    pub(super) time: f64,
+    /// CPU time of one run, in nanoseconds, if known, and the wall time of the same interval.
+    pub(super) cpu: Option<f64>,
+    pub(super) elapsed: f64,
+    /// The time it reported, and the usage of its process.
+    pub(super) claim: Claim,
+    pub(super) usage: Usage,
+    pub(super) files: Option<FileEvidence>,
+    pub(super) held: Option<Held>,
+    pub(super) timed: Option<TimedSample>,
+    /// Whether it proved its state by itself.
+    pub(super) is_proved: Option<bool>,
+}
+
+/// The runs of a cell, by round.
+pub(super) type Runs = BTreeMap<usize, Run>;
+
+/// A sample whose calls were timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedSample {
+    /// Its time, in nanoseconds.
+    pub time: f64,
+    /// The time inside its calls.
+    pub calls: CallTimes,
+    /// The share of its time that it waited; `None` if its CPU time is unknown.
+    pub waited: Option<f64>,
+}
+
+impl TimedSample {
+    /// Returns the sample of a run, if its calls were timed, on a machine with so many cores.
+    fn of(run: &RunLine, cores: usize) -> Option<Self> {
+        let calls = run.calls?;
+        let time = run.elapsed_ns as f64;
+        let used = calls.threads.clamp(1, cores.max(1) as u64) as f64;
+        // Clocks of CPU time may be ahead by a tick.
+        let waited = run.cpu_ns.map(|cpu| (1.0 - cpu as f64 / used / time).max(0.0));
+        Some(Self { time, calls, waited })
+    }
+}
+
+/// A cell that did the expected work in every round it ran.
+pub(super) struct Ran<'d> {
+    pub(super) cell: &'d Cell,
+    pub(super) runs: Runs,
+    pub(super) start: Option<StartUp>,
+}
+
+impl Ran<'_> {
+    /// Returns the median cost of its processes; `None` if it is unknown.
+    fn cost(&self, of: fn(&Usage) -> Option<f64>, start: Option<Summary>) -> Option<Cost> {
+        let costs: Option<Vec<f64>> = self.runs.values().map(|run| of(&run.usage)).collect();
+        Some(Cost { process: Summary::of(&costs?)?.median, start: start?, runs: 1 })
+    }
+
+    pub(super) fn reads(&self) -> Option<Cost> {
+        self.cost(read_bytes, self.start?.read_bytes)
+    }
+
+    pub(super) fn cpu(&self) -> Option<Cost> {
+        let cost = self.cost(|usage| Some(usage.cpu_ns() as f64), self.start?.cpu)?;
+        let runs = self.runs.values().map(|run| run.claim.number).max()?;
+        Some(Cost { runs, ..cost })
+    }
+
+    /// Returns why its own clock is implausible, if it is.
+    pub(super) fn objection(&self, spec: &SessionSpec) -> Option<String> {
+        // Their time is not one that they report.
+        if spec.is_own(self.cell) || self.cell.is_process() || spec.whole_processes {
+            return None;
+        }
+        let claims: Vec<Claim> = self.runs.values().map(|run| run.claim).collect();
+        plausibility::objection(&claims, self.start?, spec.environment.cores)
+    }
+}
+
+pub(super) fn read_bytes(usage: &Usage) -> Option<f64> {
+    usage.read_bytes().map(|bytes| bytes as f64)
+}
+
+/// Returns whether the output of a cell is on the device when it ends; `None` if unknown. A last partial
+/// page, or 1 % of the output, does not count.
+pub(super) fn leaves_nothing(runs: &Runs) -> Option<bool> {
+    let is_nothing = |run: &Run| {
+        let (written, unwritten) = (run.files?.written?, run.files?.unwritten?);
+        (written > 0).then(|| unwritten <= (written / 100).max(PAGE))
+    };
+    let known: Vec<bool> = runs.values().filter_map(is_nothing).collect();
+    let nothing = known.iter().filter(|&&nothing| nothing).count();
+    // The majority of runs: in one run a device may keep up by chance.
+    (!known.is_empty()).then(|| nothing * 2 > known.len())
+}
+
+/// Returns the usage of the start of a cell in a cache state; both cells of the base start alike. Sessions of
+/// older versions have one start for all states.
+pub(super) fn start_up(data: &SessionData, cell: &Cell, cache_state: usize) -> Option<StartUp> {
+    let SessionData { spec, started, .. } = data;
+    let name = if cell.name == spec.second_base { spec.repeated() } else { &cell.name };
+    let state = spec.cache_states[cache_state];
+    let mut starts = started.iter().filter(|start| start.cell == name);
+    let is_in_state = |start: &&Started| {
+        !spec.has_cold_programs() || spec.cache_states.get(start.cache_state) == Some(&state)
+    };
+    let start = starts.clone().find(is_in_state).or_else(|| starts.next())?;
+    let summary =
+        |times: &[u64]| Summary::of(&times.iter().map(|&time| time as f64).collect::<Vec<_>>());
+    let of_state = |values: &[u64]| summary(values).filter(|_| is_in_state(&start));
+    let (cpu, read_bytes) = (of_state(&start.cpu_ns), of_state(&start.read_bytes));
+    Some(StartUp { wall: summary(&start.times_ns)?, cpu, read_bytes })
+}
+
+/// Returns the sample with the median time, the faster of two, of those whose calls were timed. Its times stay
+/// together: medians of each would be of different runs.
+pub(super) fn timed_sample(runs: &Runs) -> Option<TimedSample> {
+    let mut timed: Vec<TimedSample> = runs.values().filter_map(|run| run.timed).collect();
+    timed.sort_by(|a, b| a.time.total_cmp(&b.time));
+    timed.get(timed.len().checked_sub(1)? / 2).copied()
+}
+
+/// Returns the runs of a cell in one cache state by round, or why it has none. A wrong result in any
+/// cache state excludes the cell from all.
+pub(super) fn runs_of(
+    cell: &Cell,
+    samples: &[&Sample],
+    cache_state: usize,
+    by: Metric,
+    (spec, start): (&SessionSpec, Option<StartUp>),
+) -> Result<Runs, String> {
+    let mut runs = Runs::new();
+    let mut void = None;
+    for sample in samples.iter().filter(|sample| sample.cell == cell.name) {
+        match &sample.outcome {
+            Outcome::Wrong { found } => return Err(format!("found something else: {found}")),
+            Outcome::Failed(failure) => return Err(failure.to_string()),
+            _ if sample.cache_state != cache_state => {}
+            Outcome::Void { instead } => void = Some(*instead),
+            Outcome::Right { runs: lines, usage, files, .. } => {
+                let is_disturbed = !sample.outcome.disturbed().is_empty();
+                let cpu = cpu_of_one_run(lines, usage, spec.whole_processes, start);
+                let wall = wall_of_one_run(lines)?;
+                let process = usage.wall_ns as f64;
+                let run = Run {
+                    time: match by {
+                        Metric::Time => wall,
+                        Metric::Process => process,
+                        Metric::Processor => cpu.clone().map_err(unknown_cpu)?,
+                    },
+                    cpu: cpu.ok(),
+                    elapsed: if spec.whole_processes { process } else { wall },
+                    claim: Claim::of(lines, usage, is_disturbed),
+                    usage: *usage,
+                    files: files.as_deref().copied(),
+                    held: lines.iter().find_map(|line| line.held),
+                    timed: lines
+                        .first()
+                        .and_then(|line| TimedSample::of(line, spec.environment.cores)),
+                    is_proved: sample.outcome.is_proved(spec.cache_states[cache_state]),
+                };
+                runs.insert(sample.round, run);
+            }
+        }
+    }
+    match void {
+        _ if !runs.is_empty() => Ok(runs),
+        Some(instead) => Err(format!("could not prove its state: {instead}")),
+        None => Err("did not run yet".to_owned()),
+    }
+}
+
+fn wall_of_one_run(lines: &[RunLine]) -> Result<f64, String> {
+    one_of_runs(&lines.iter().map(|line| line.elapsed_ns as f64).collect::<Vec<_>>())
+}
+
+fn unknown_cpu(why: String) -> String {
+    format!("CPU time of a run unknown: {why}")
+}
