@@ -26,19 +26,11 @@ pub enum Level {
     Verified,
 }
 
-impl Level {
-    /// All levels.
-    pub const ALL: &'static [Self] = &[Self::Frozen, Self::Checked, Self::Watched, Self::Verified];
-
-    /// Returns the name that users type.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Frozen => "frozen",
-            Self::Checked => "checked",
-            Self::Watched => "watched",
-            Self::Verified => "verified",
-        }
-    }
+transect_sys::words! { pub Level:
+    Frozen = "frozen",
+    Checked = "checked",
+    Watched = "watched",
+    Verified = "verified",
 }
 
 /// The options of a cache: plain fields with documented defaults. [`CacheOptions::open`] checks

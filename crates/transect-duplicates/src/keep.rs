@@ -20,19 +20,11 @@ pub enum KeepRule {
     ShortestPath,
 }
 
-impl KeepRule {
-    /// All rules.
-    pub const ALL: &[Self] = &[Self::First, Self::Newest, Self::Oldest, Self::ShortestPath];
-
-    /// Returns the name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Newest => "newest",
-            Self::Oldest => "oldest",
-            Self::ShortestPath => "shortest-path",
-        }
-    }
+transect_sys::words! { pub KeepRule:
+    First = "first",
+    Newest = "newest",
+    Oldest = "oldest",
+    ShortestPath = "shortest-path",
 }
 
 /// Which file of a group is kept. Of several that are equally good, the first in the order of paths.

@@ -19,15 +19,6 @@ const MAX_BYTES: usize = 1 << 20;
 /// The maximum length of a message, in characters.
 const MAX_MESSAGE: usize = 200;
 
-/// The operations whose errors are stored.
-pub(crate) const OPERATIONS: [Operation; 5] = [
-    Operation::OpenDirectory,
-    Operation::ReadDirectory,
-    Operation::Stat,
-    Operation::ReadRules,
-    Operation::ReadFile,
-];
-
 /// An error inside a tree, as a snapshot stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -52,8 +43,8 @@ pub struct StoredError {
 impl StoredError {
     /// Returns the error; `None` if the operation is not known.
     pub fn to_scan_error(&self) -> Option<ScanError> {
-        let is_meant = |operation: &Operation| operation.as_str() == self.operation;
-        let operation = OPERATIONS.into_iter().find(is_meant)?;
+        let mut operations = Operation::ALL.iter().copied();
+        let operation = operations.find(|operation| operation.as_str() == self.operation)?;
         let path = match self.path_raw.as_deref().and_then(bytes_of_hex) {
             Some(bytes) => PathBuf::from(name_from_bytes(bytes)),
             None => PathBuf::from(&self.path),

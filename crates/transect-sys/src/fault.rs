@@ -74,6 +74,22 @@ pub enum FaultKind {
     Other,
 }
 
+crate::words! { pub FaultKind:
+    Denied = "denied",
+    NotFound = "not_found",
+    NotADirectory = "not_a_directory",
+    NameTooLong = "name_too_long",
+    InvalidName = "invalid_name",
+    SharingViolation = "sharing_violation",
+    Loop = "loop",
+    TooManyOpen = "too_many_open",
+    Io = "io",
+    InvalidData = "invalid_data",
+    Inconsistent = "inconsistent",
+    TimedOut = "timed_out",
+    Other = "other",
+}
+
 impl FaultKind {
     /// Returns the kind of an error.
     pub fn of(error: &io::Error) -> Self {
@@ -128,24 +144,5 @@ impl FaultKind {
     #[cfg(not(any(target_os = "linux", windows)))]
     fn of_system(_: Option<i32>) -> Option<Self> {
         None
-    }
-
-    /// Returns the word for the kind in JSON and in documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::NotFound => "not_found",
-            Self::NotADirectory => "not_a_directory",
-            Self::NameTooLong => "name_too_long",
-            Self::InvalidName => "invalid_name",
-            Self::SharingViolation => "sharing_violation",
-            Self::Loop => "loop",
-            Self::TooManyOpen => "too_many_open",
-            Self::Io => "io",
-            Self::InvalidData => "invalid_data",
-            Self::Inconsistent => "inconsistent",
-            Self::TimedOut => "timed_out",
-            Self::Other => "other",
-        }
     }
 }

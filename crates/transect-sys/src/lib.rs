@@ -66,6 +66,7 @@ mod volume;
 #[cfg(feature = "volumes")]
 pub mod volume_reader;
 pub mod watch;
+mod words;
 
 pub mod record;
 

@@ -53,15 +53,7 @@ pub enum StatOrder {
     Inode,
 }
 
-impl StatOrder {
-    /// All stat orders.
-    pub const ALL: &'static [Self] = &[Self::Listing, Self::Inode];
-
-    /// Returns the name that users type.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Listing => "listing",
-            Self::Inode => "inode",
-        }
-    }
+crate::words! { pub StatOrder:
+    Listing = "listing",
+    Inode = "inode",
 }

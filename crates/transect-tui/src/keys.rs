@@ -79,27 +79,13 @@ pub(crate) enum Context {
     Removal,
 }
 
-impl Context {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Directory,
-        Self::List,
-        Self::Duplicates,
-        Self::Prompt,
-        Self::Confirmation,
-        Self::Removal,
-    ];
-
-    /// Returns the heading of the context in the help.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Directory => "Directory",
-            Self::List => "List",
-            Self::Duplicates => "Duplicates",
-            Self::Prompt => "Prompt",
-            Self::Confirmation => "Confirmation",
-            Self::Removal => "Removal",
-        }
-    }
+transect_sys::words! { pub(crate) Context:
+    Directory = "Directory",
+    List = "List",
+    Duplicates = "Duplicates",
+    Prompt = "Prompt",
+    Confirmation = "Confirmation",
+    Removal = "Removal",
 }
 
 /// A key, with or without Ctrl.
@@ -308,7 +294,7 @@ mod tests {
 
     #[test]
     fn keys_have_one_action_per_context() {
-        for context in Context::ALL {
+        for &context in Context::ALL {
             let mut seen = HashSet::new();
             for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
                 for key in binding.keys {

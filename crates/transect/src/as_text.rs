@@ -58,7 +58,7 @@ mod tests {
         for order in Order::ALL {
             assert_eq!(serde_json::to_value(order).unwrap(), order.as_str());
         }
-        for reason in [SkipReason::MountBoundary, SkipReason::VisitedElsewhere] {
+        for reason in SkipReason::ALL {
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
         }
     }

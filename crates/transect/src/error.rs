@@ -26,19 +26,16 @@ pub enum Operation {
     StartThread,
 }
 
-impl Operation {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenDirectory => "open_directory",
-            Self::ReadDirectory => "read_directory",
-            Self::Stat => "stat",
-            Self::ReadRules => "read_rules",
-            Self::ReadFile => "read_file",
-            Self::StartThread => "start_thread",
-        }
-    }
+transect_sys::words! { pub Operation:
+    OpenDirectory = "open_directory",
+    ReadDirectory = "read_directory",
+    Stat = "stat",
+    ReadRules = "read_rules",
+    ReadFile = "read_file",
+    StartThread = "start_thread",
+}
 
+impl Operation {
     /// Returns the verb used in messages.
     fn describe(self) -> &'static str {
         match self {

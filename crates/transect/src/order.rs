@@ -29,33 +29,18 @@ pub enum Order {
     WorkStealing,
 }
 
+transect_sys::words! { pub Order:
+    WorkStealing = "work-stealing",
+    SharedQueue = "shared-queue",
+    Futures = "futures",
+    Recursive = "recursive",
+    Queue = "queue",
+    Stack = "stack",
+    StackPresized = "stack-presized",
+    Array = "array",
+}
+
 impl Order {
-    /// All orders.
-    pub const ALL: &'static [Self] = &[
-        Self::WorkStealing,
-        Self::SharedQueue,
-        Self::Futures,
-        Self::Recursive,
-        Self::Queue,
-        Self::Stack,
-        Self::StackPresized,
-        Self::Array,
-    ];
-
-    /// Returns the name, as users type it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Recursive => "recursive",
-            Self::Queue => "queue",
-            Self::Stack => "stack",
-            Self::StackPresized => "stack-presized",
-            Self::Array => "array",
-            Self::Futures => "futures",
-            Self::SharedQueue => "shared-queue",
-            Self::WorkStealing => "work-stealing",
-        }
-    }
-
     /// Returns a description in one line.
     pub fn about(self) -> &'static str {
         match self {

@@ -97,33 +97,19 @@ pub(crate) enum Compared {
     ReparseTag,
 }
 
+transect_sys::words! { pub(crate) Compared:
+    Size = "size",
+    Allocated = "allocated",
+    Mtime = "mtime",
+    Mode = "mode",
+    Uid = "uid",
+    Gid = "gid",
+    Nlink = "nlink",
+    Attributes = "attributes",
+    ReparseTag = "reparse_tag",
+}
+
 impl Compared {
-    pub(crate) const ALL: &[Self] = &[
-        Self::Size,
-        Self::Allocated,
-        Self::Mtime,
-        Self::Mode,
-        Self::Uid,
-        Self::Gid,
-        Self::Nlink,
-        Self::Attributes,
-        Self::ReparseTag,
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::Allocated => "allocated",
-            Self::Mtime => "mtime",
-            Self::Mode => "mode",
-            Self::Uid => "uid",
-            Self::Gid => "gid",
-            Self::Nlink => "nlink",
-            Self::Attributes => "attributes",
-            Self::ReparseTag => "reparse_tag",
-        }
-    }
-
     pub(crate) fn field(self) -> FieldMask {
         match self {
             Self::Size => FieldMask::SIZE,

@@ -62,16 +62,10 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-impl ColorWhen {
-    pub(crate) const ALL: &[Self] = &[Self::Auto, Self::Always, Self::Never];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
-    }
+transect_sys::words! { pub(crate) ColorWhen:
+    Auto = "auto",
+    Always = "always",
+    Never = "never",
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

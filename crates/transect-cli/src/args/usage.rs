@@ -118,15 +118,9 @@ pub(crate) enum Key {
     Type,
 }
 
-impl Key {
-    const ALL: &[Self] = &[Self::Extension, Self::Owner, Self::Age, Self::Type];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Extension => "ext",
-            Self::Owner => "owner",
-            Self::Age => "age",
-            Self::Type => "type",
-        }
-    }
+transect_sys::words! { pub(crate) Key:
+    Extension = "ext",
+    Owner = "owner",
+    Age = "age",
+    Type = "type",
 }

@@ -113,17 +113,9 @@ pub enum SyncRule {
     Inside,
 }
 
-impl SyncRule {
-    /// All rules.
-    pub const ALL: &'static [Self] = &[Self::None, Self::Inside];
-
-    /// Returns its name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Inside => "inside",
-        }
-    }
+transect_sys::words! { pub SyncRule:
+    None = "none",
+    Inside = "inside",
 }
 
 impl From<Durability> for SyncRule {

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use transect::table::{Table, TableImporter};
-use transect::{Diagnostics, FieldMask, FileType, SkipReason};
+use transect::{Diagnostics, FieldMask, FileType, Operation, SkipReason};
 use transect_sys::{ReadAt, name_from_bytes};
 
 use crate::metadata::Metadata;
-use crate::stored_error::{OPERATIONS, StoredError};
+use crate::stored_error::StoredError;
 
 use super::Snapshot;
 use super::error::{ReadError, damaged};
@@ -83,24 +83,12 @@ impl Metadata {
         // A file that lists more than it counts is not right.
         diagnostics.kept_errors =
             listed.take(usize::try_from(self.errors).unwrap_or(usize::MAX)).collect();
-        for operation in OPERATIONS {
+        for &operation in Operation::ALL {
             for (kind, &count) in self.errors_by.get(operation.as_str()).into_iter().flatten() {
                 *diagnostics.errors_by.entry((operation, fault_kind(kind))).or_default() += count;
             }
         }
-        let skips = [
-            SkipReason::Excluded,
-            SkipReason::Gitignore,
-            SkipReason::MaxDepth,
-            SkipReason::MountBoundary,
-            SkipReason::PseudoFileSystem,
-            SkipReason::Placeholder,
-            SkipReason::OverlappingRoot,
-            SkipReason::Loop,
-            SkipReason::VisitedElsewhere,
-            SkipReason::LeftOver,
-        ];
-        for skip in skips {
+        for &skip in SkipReason::ALL {
             if let Some(&count) = self.skipped.get(skip.as_str()) {
                 diagnostics.skipped.insert(skip, count);
             }

@@ -30,15 +30,7 @@ pub enum SinceLevel {
     Attributes,
 }
 
-impl SinceLevel {
-    /// All levels.
-    pub const ALL: &[Self] = &[Self::Names, Self::Attributes];
-
-    /// Returns the name used on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Names => "names",
-            Self::Attributes => "attributes",
-        }
-    }
+transect_sys::words! { pub SinceLevel:
+    Names = "names",
+    Attributes = "attributes",
 }

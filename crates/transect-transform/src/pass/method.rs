@@ -47,35 +47,19 @@ impl OutputMode {
     }
 }
 
+transect_sys::words! { pub IoMethod:
+    Buffered = "buffered",
+    Streams = "streams",
+    KernelCopy = "kernel-copy",
+    Pipeline = "pipeline",
+    MappedRead = "mapped-read",
+    Mapped = "mapped",
+    Direct = "direct",
+    Uring = "uring",
+    DirectUring = "direct-uring",
+}
+
 impl IoMethod {
-    /// All methods.
-    pub const ALL: &'static [Self] = &[
-        Self::Buffered,
-        Self::Streams,
-        Self::KernelCopy,
-        Self::Pipeline,
-        Self::MappedRead,
-        Self::Mapped,
-        Self::Direct,
-        Self::Uring,
-        Self::DirectUring,
-    ];
-
-    /// Returns the name of the method on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Buffered => "buffered",
-            Self::Streams => "streams",
-            Self::KernelCopy => "kernel-copy",
-            Self::Pipeline => "pipeline",
-            Self::MappedRead => "mapped-read",
-            Self::Mapped => "mapped",
-            Self::Direct => "direct",
-            Self::Uring => "uring",
-            Self::DirectUring => "direct-uring",
-        }
-    }
-
     /// Returns why this system lacks the method, if it does.
     pub fn unavailable_reason(self) -> Option<&'static str> {
         match self {

@@ -61,19 +61,13 @@ pub enum SizeClass {
     Large,
 }
 
+transect_sys::words! { pub Load:
+    Copy = "copy",
+    Light = "light",
+    Heavy = "heavy",
+}
+
 impl Load {
-    /// All loads.
-    pub const ALL: &'static [Self] = &[Self::Copy, Self::Light, Self::Heavy];
-
-    /// Returns the name of the load.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Light => "light",
-            Self::Heavy => "heavy",
-        }
-    }
-
     /// Returns the load of steps with this shape (`None`: a copy) and cost.
     pub fn of(shape: Option<Shape>, cost: Cost) -> Self {
         match (shape, cost) {
@@ -84,18 +78,12 @@ impl Load {
     }
 }
 
+transect_sys::words! { pub SizeClass:
+    Middle = "middle",
+    Large = "large",
+}
+
 impl SizeClass {
-    /// All size classes.
-    pub const ALL: &'static [Self] = &[Self::Middle, Self::Large];
-
-    /// Returns the name of the class.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Middle => "middle",
-            Self::Large => "large",
-        }
-    }
-
     /// Returns a description of the class.
     pub fn about(self) -> &'static str {
         match self {

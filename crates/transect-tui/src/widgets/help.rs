@@ -56,7 +56,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
 
 fn lines(read_only: bool, is_stored: bool) -> Vec<Line> {
     let mut lines = Vec::new();
-    for context in Context::ALL {
+    for &context in Context::ALL {
         let is_about_removal =
             matches!(context, Context::Duplicates | Context::Confirmation | Context::Removal);
         if is_stored && is_about_removal {

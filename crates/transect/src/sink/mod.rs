@@ -70,6 +70,20 @@ pub enum SkipReason {
     LargeDirectory,
 }
 
+transect_sys::words! { pub SkipReason:
+    Excluded = "excluded",
+    Gitignore = "gitignore",
+    MaxDepth = "max_depth",
+    MountBoundary = "mount_boundary",
+    PseudoFileSystem = "pseudo_file_system",
+    Placeholder = "placeholder",
+    OverlappingRoot = "overlapping_root",
+    Loop = "loop",
+    VisitedElsewhere = "visited_elsewhere",
+    LeftOver = "left_over",
+    LargeDirectory = "large_directory",
+}
+
 impl SkipReason {
     /// Returns why a directory below `parent` is not read again, in a walk that follows links.
     pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
@@ -81,23 +95,6 @@ impl SkipReason {
     pub(crate) fn leaves_directory_unread(self) -> bool {
         use SkipReason::{LargeDirectory, LeftOver, MountBoundary, PseudoFileSystem};
         matches!(self, MountBoundary | PseudoFileSystem | LeftOver | LargeDirectory)
-    }
-
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Excluded => "excluded",
-            Self::Gitignore => "gitignore",
-            Self::MaxDepth => "max_depth",
-            Self::MountBoundary => "mount_boundary",
-            Self::PseudoFileSystem => "pseudo_file_system",
-            Self::Placeholder => "placeholder",
-            Self::OverlappingRoot => "overlapping_root",
-            Self::Loop => "loop",
-            Self::VisitedElsewhere => "visited_elsewhere",
-            Self::LeftOver => "left_over",
-            Self::LargeDirectory => "large_directory",
-        }
     }
 }
 

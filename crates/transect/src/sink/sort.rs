@@ -30,37 +30,20 @@ pub enum SortKey {
     Inode,
 }
 
+transect_sys::words! { pub SortKey:
+    Path = "path",
+    Name = "name",
+    Size = "size",
+    Allocated = "allocated",
+    Mtime = "mtime",
+    Ctime = "ctime",
+    Atime = "atime",
+    Btime = "btime",
+    Nlink = "nlink",
+    Inode = "inode",
+}
+
 impl SortKey {
-    /// All keys.
-    pub const ALL: &[Self] = &[
-        Self::Path,
-        Self::Name,
-        Self::Size,
-        Self::Allocated,
-        Self::Mtime,
-        Self::Ctime,
-        Self::Atime,
-        Self::Btime,
-        Self::Nlink,
-        Self::Inode,
-    ];
-
-    /// Returns the name of the key: that of the attribute.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Path => "path",
-            Self::Name => "name",
-            Self::Size => "size",
-            Self::Allocated => "allocated",
-            Self::Mtime => "mtime",
-            Self::Ctime => "ctime",
-            Self::Atime => "atime",
-            Self::Btime => "btime",
-            Self::Nlink => "nlink",
-            Self::Inode => "inode",
-        }
-    }
-
     /// Returns the attribute that the key needs.
     pub fn field(self) -> FieldMask {
         match self {
