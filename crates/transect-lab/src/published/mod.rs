@@ -3,3 +3,4 @@
 pub mod contract;
 pub mod import;
 pub mod reference;
+pub mod tables;

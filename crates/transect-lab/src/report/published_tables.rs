@@ -7,7 +7,8 @@ use transect_text::table::Table;
 
 use super::value::{Form, Value};
 use crate::experiments::walk::preset::Preset;
-use crate::published::reference::{self, ReferenceRow};
+use crate::published::reference::ReferenceRow;
+use crate::published::tables;
 use crate::spec::SessionSpec;
 
 /// The text above every published table.
@@ -79,24 +80,25 @@ impl PublishedTable {
 /// Returns the published tables for a session; those for its datasets first.
 pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
     let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract);
-    let mut tables: Vec<PublishedTable> = Vec::new();
-    for row in reference::rows() {
+    let mut selected: Vec<PublishedTable> = Vec::new();
+    for row in tables::rows() {
         let dataset = spec.datasets.iter().position(|dataset| {
             TREES.iter().any(|(corpus, source, tree)| {
                 dataset.name == *corpus && row.source == *source && row.corpus.starts_with(tree)
             })
         });
-        let by_its_rules = protocol.is_some_and(|protocol| row.contract.contains(&protocol));
+        let by_its_rules =
+            protocol.is_some_and(|protocol| row.contract.iter().any(|it| it == protocol));
         if dataset.is_none() && !by_its_rules {
             continue;
         }
-        let table = tables.iter_mut().find(|t| (t.source, t.corpus) == (row.source, row.corpus));
+        let table = selected.iter_mut().find(|t| t.source == row.source && t.corpus == row.corpus);
         if let Some(table) = table {
             table.rows.push(row);
         } else {
-            let ReferenceRow { source, corpus, .. } = *row;
-            let article = reference::article(source);
-            tables.push(PublishedTable {
+            let ReferenceRow { source, corpus, .. } = row;
+            let article = tables::article(source);
+            selected.push(PublishedTable {
                 source,
                 article,
                 corpus,
@@ -106,8 +108,8 @@ pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
             });
         }
     }
-    tables.sort_by_key(|table| table.dataset.unwrap_or(usize::MAX));
-    tables
+    selected.sort_by_key(|table| table.dataset.unwrap_or(usize::MAX));
+    selected
 }
 
 #[cfg(test)]
@@ -161,7 +163,7 @@ mod tests {
     fn trees_exist_as_corpus_and_in_an_article() {
         for (name, source, tree) in TREES {
             assert!(corpora::find(name).is_some(), "{name}");
-            let mut rows = reference::rows().iter();
+            let mut rows = tables::rows().iter();
             assert!(rows.any(|row| row.source == source && row.corpus.starts_with(tree)), "{tree}");
         }
     }
