@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read, Write as _};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::{WATCHDOG, wait_until};
+use crate::{WATCHDOG, wait_until, within};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Wide enough that no line wraps by accident.
@@ -376,12 +376,27 @@ impl Running {
         status.is_ok_and(|status| status.lines().any(|line| line.starts_with("State:\tS")))
     }
 
+    /// Reads the first line of the output, without its end. The rest is lost.
+    pub fn first_line(&mut self) -> String {
+        let stdout = self.child.stdout.take().expect("a pipe that nobody has read");
+        let line = within(&format!("the first line of {}", self.what), move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).map(|_| line)
+        });
+        line.expect("a line of text").trim_end().to_owned()
+    }
+
     /// Reads the rest of the output, and waits for the end.
     pub fn finish(mut self) -> Output {
         let stdout = drain(self.child.stdout.take());
         let stderr = drain(self.child.stderr.take());
         let status = self.wait();
-        let read = |thread: JoinHandle<Vec<u8>>| thread.join().expect("a thread that only reads");
+        // What the program started may outlive it and keep its pipes open.
+        let read = |thread: JoinHandle<Vec<u8>>| {
+            within(&format!("the output of {}", self.what), move || {
+                thread.join().expect("a thread that only reads")
+            })
+        };
         Output {
             stdout: read(stdout),
             stderr: read(stderr),

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use transect_testkit::Mount;
 
-use crate::harness::{TestEnv, skip};
+use crate::harness::{Running, TestEnv, skip};
 use crate::tree;
 
 /// Returns the totals and all directories of an export, as `usage --json` prints them.
@@ -115,10 +115,9 @@ fn usage_import_matches_walk() {
     let exported = env.transect(["usage", "--export-ncdu", "-", root]).exits(0).quiet();
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     command.args(["usage", "--import-ncdu", "-", "--json", "-n", "10000"]);
-    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&exported.stdout).unwrap();
-    let shown = child.wait_with_output().unwrap();
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let mut import = Running::start(command.stdin(std::process::Stdio::piped()));
+    import.child.stdin.take().unwrap().write_all(&exported.stdout).unwrap();
+    let shown = import.finish().exits(0).json();
     for key in ["roots", "files", "directories", "apparent_size", "disk_usage", "hard_links"] {
         assert_eq!(shown[key], walked[key], "{key}");
     }

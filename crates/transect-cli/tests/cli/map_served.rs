@@ -1,13 +1,13 @@
 //! The map as its own program serves it, in a real browser.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command};
+use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::json;
 use transect_testkit::Browser;
 
-use crate::harness::{TestEnv, skip};
+use crate::harness::{Running, TestEnv, skip};
 use crate::map::{ROWS, WAY, assert_silent, nested};
 
 #[test]
@@ -16,11 +16,9 @@ fn map_served_only_with_secret_address() {
     nested(&env);
     let test = "map_served_only_with_secret_address";
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
-    let mut serving = command.args(["map", "tree"]).spawn().expect("the program");
-    let mut address = String::new();
-    let stdout = serving.stdout.take().expect("a pipe");
-    BufReader::new(stdout).read_line(&mut address).expect("an address");
-    let address = address.trim_end();
+    let mut serving = Running::start(command.args(["map", "tree"]));
+    let address = serving.first_line();
+    let address = address.as_str();
     assert!(address.starts_with("http://127.0.0.1:") && address.ends_with('/'), "{address}");
     match Browser::start(1280, 720) {
         Err(reason) => drop(skip::<()>(test, &reason)),
@@ -40,29 +38,25 @@ fn map_served_only_with_secret_address() {
             assert_eq!(browser.run("return document.querySelectorAll('#map, #columns').length"), 0);
         }
     }
-    let _ = env.sh(&format!("kill -INT {}", serving.id())).exits(0);
-    let ended = serving.wait().expect("it ends");
-    assert_eq!(ended.code(), Some(0), "Ctrl-C ends it normally");
+    serving.signal(Signal::INT);
+    assert_eq!(serving.wait().code(), Some(0), "Ctrl-C ends it normally");
 }
 
 /// A served map. Ctrl-C ends it on drop.
-pub(crate) struct Served<'e> {
-    env: &'e TestEnv,
-    program: Child,
+pub(crate) struct Served {
+    program: Running,
     pub(crate) address: String,
 }
 
-impl<'e> Served<'e> {
-    fn start(env: &'e TestEnv, command: &mut Command) -> Self {
-        let mut program = command.spawn().expect("the program");
-        let mut address = String::new();
-        let stdout = program.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut address).expect("an address");
-        Self { env, program, address: address.trim_end().to_owned() }
+impl Served {
+    fn start(command: &mut Command) -> Self {
+        let mut program = Running::start(command);
+        let address = program.first_line();
+        Self { program, address }
     }
 
-    pub(crate) fn map(env: &'e TestEnv, args: &[&str]) -> Self {
-        Self::start(env, env.command(env!("CARGO_BIN_EXE_transect")).arg("map").args(args))
+    pub(crate) fn map(env: &TestEnv, args: &[&str]) -> Self {
+        Self::start(env.command(env!("CARGO_BIN_EXE_transect")).arg("map").args(args))
     }
 
     /// Opens the page, and waits until all of the tree is shown.
@@ -73,9 +67,9 @@ impl<'e> Served<'e> {
     }
 }
 
-impl Drop for Served<'_> {
+impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.env.sh(&format!("kill -INT {}", self.program.id()));
+        self.program.signal(Signal::INT);
         let _ = self.program.wait();
     }
 }
@@ -130,7 +124,7 @@ fn map_removes_through_page_only_if_allowed() {
 
     let mut command = env.command(env!("CARGO_BIN_EXE_transect"));
     let _ = command.env("XDG_DATA_HOME", env.path("data"));
-    let served = Served::start(&env, command.args(["map", "--allow-removal", "tree"]));
+    let served = Served::start(command.args(["map", "--allow-removal", "tree"]));
     served.visit(&browser);
     assert_eq!(browser.run(buttons), 2);
     let remove = |kind: &str, link: &str| {
@@ -175,7 +169,7 @@ fn map_open_starts_browser_without_secret_in_arguments() {
         let _ = command.env("PATH", path).arg("map").args(args);
         command
     };
-    let served = Served::start(&env, &mut with_opener(&["--open", "tree"]));
+    let served = Served::start(&mut with_opener(&["--open", "tree"]));
     let wait = "while [ ! -e opened ]; do sleep 0.01; done; cat opened; rm opened";
     let opened = env.sh(wait).exits(0).stdout_text();
     let (path, page) = opened.split_once('\n').expect("a path");

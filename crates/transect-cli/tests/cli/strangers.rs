@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,12 +33,9 @@ impl Served {
         env.mkdir("tree");
         env.write("tree/file", 1000);
         let mut running = env.start(["map", "tree"]);
-        let mut address = String::new();
-        let stdout = running.child.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut address).expect("an address");
+        let address = running.first_line();
         let place = address.strip_prefix("http://127.0.0.1:").expect("an address on loopback");
-        let (port, token) =
-            place.trim_end().trim_end_matches('/').split_once('/').expect("a token");
+        let (port, token) = place.trim_end_matches('/').split_once('/').expect("a token");
         let (port, token) = (port.parse().expect("a port"), token.to_owned());
         let served = Self { running, port, token };
         while served.get(&served.token, "progress").contains(r#""reading":true"#) {}

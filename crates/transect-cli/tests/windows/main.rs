@@ -18,6 +18,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
+use transect_testkit::within;
 
 /// A temporary directory in which the program runs.
 struct TestEnv {
@@ -94,7 +95,8 @@ struct Output {
 
 impl Output {
     fn of(child: Child) -> Self {
-        let output = child.wait_with_output().expect("a child of our own");
+        let ended = within("the program", move || child.wait_with_output());
+        let output = ended.expect("a child of our own");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         Self { stdout: output.stdout, stderr, code: output.status.code() }
     }

@@ -8,7 +8,7 @@ use transect::Cancel;
 use transect_cache::{CacheOptions, Level, LookupResult};
 use transect_service::protocol::{WireLayout, append_attributes};
 use transect_service::{CACHED_FIELDS, Client, Error, Event, ServeOptions, Server, StopReason};
-use transect_testkit::{TempDir, wait_for};
+use transect_testkit::{TempDir, wait_for, within};
 
 /// A service on its own thread, with a directory to query.
 pub(crate) struct Served {
@@ -65,7 +65,8 @@ impl Served {
 
     /// Waits until the service stops by itself.
     pub(crate) fn ended(&mut self) -> StopReason {
-        self.running.take().unwrap().join().unwrap().unwrap()
+        let running = self.running.take().unwrap();
+        within("the end of the service", move || running.join().unwrap().unwrap())
     }
 }
 
@@ -73,9 +74,9 @@ impl Drop for Served {
     fn drop(&mut self) {
         self.end.cancel();
         if let Some(running) = self.running.take() {
-            let ended = running.join();
+            // While a test fails, nothing waits: its message matters.
             if !std::thread::panicking() {
-                ended.unwrap().unwrap();
+                let _ = within("the end of the service", move || running.join().unwrap().unwrap());
             }
         }
     }

@@ -298,7 +298,7 @@ fn iterator_moves_between_threads() {
     let (walk, _) = fake_walk(&tree, options().threads(2));
     let mut walk = walk.threads_after(Duration::ZERO);
     let first = walk.by_ref().take(300).count();
-    let rest = std::thread::spawn(move || walk.count()).join().unwrap();
+    let rest = within("the rest, on another thread", move || walk.count());
     assert_eq!(first + rest, 40_401);
 }
 
