@@ -21,7 +21,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 
-.PHONY: help build dist static windows c c-windows python python-windows test test-in-tmpdir quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo need-programs
+.PHONY: help build dist static windows c c-windows python python-windows deps test quick quick-in-tmpdir torture check ci fuzz bench install install-c completions clean need-cargo
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,91 +71,11 @@ python-windows: need-cargo ## Build it for Windows: target/python-windows, a whe
 	(cd python && PATH="$$programs:$$PATH" '$(WINDOWS)' maturin build --locked --out "$$wheels")
 	ls "$$wheels"/transect-*-cp310-abi3-win_amd64.whl
 
-# Runs the tests for Linux, some of which run transect.exe under Wine, and beside them the tests for
-# Windows, whose output comes last. Where Windows cannot be prepared, its tests are skipped as one.
-#
-# Fails if a test fails. The last line is a summary. A test counts as skipped, neither passed nor
-# failed, if it prints `SKIPPED: name: reason` or is marked #[ignore]. With CI=true, no test may print
-# that. A test may print it to its captured output (which --show-output adds to the log), to stderr
-# past the capture, or to the file $TRANSECT_SKIP_LOG.
-test: need-cargo need-programs ## Run all tests and doc tests; the last line sums them up
-	@$(WITH_TMPDIR) test-in-tmpdir
+deps: ## Install the Debian packages that building and single tests need (as root)
+	@tools/deps install
 
-test-in-tmpdir:
-	@mkdir -p '$(TARGET)'
-	log='$(abspath $(TARGET))/test.log'
-	export TRANSECT_SKIP_LOG='$(abspath $(TARGET))/test.skipped'
-	rm -f "$$log" "$$log.status"
-	: >"$$TRANSECT_SKIP_LOG"
-	: >"$$TRANSECT_SKIP_LOG.windows"
-	# CI builds once, so incremental files would be useless, and nobody debugs what it built.
-	if [ "$$CI" = true ]; then export TRANSECT_NO_SKIP=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false; fi
-	tests='test --workspace --all-features --locked --no-fail-fast'
-	unset TRANSECT_EXE TRANSECT_WINE
-	left_out=0
-	no_windows=$$('$(WINDOWS)' why-not) || left_out=1
-	{
-		status=0
-		if [ "$$left_out" = 0 ]; then
-			# Builds tests and program at once: built alone, the program has fewer
-			# features in its dependencies, and all of it would be built twice.
-			echo "tools/windows cargo $$tests --tests --no-run"
-			if '$(WINDOWS)' cargo $$tests --tests --no-run 2>&1; then
-				export TRANSECT_EXE="$$('$(WINDOWS)' dir)/debug/transect.exe"
-				export TRANSECT_WINE='$(WINDOWS) wine' TRANSECT_WINE_SECONDS=1200
-			else
-				status=1
-			fi
-		elif [ -n "$$TRANSECT_NO_SKIP" ]; then
-			echo "FAILED: windows tests: $$no_windows"
-			status=1
-		else
-			echo "SKIPPED: windows tests: $$no_windows"
-		fi
-		# Both halves run at once, as each waits a lot. A pipeline, so that Ctrl-C ends both.
-		if [ "$$left_out" = 0 ]; then
-			# Doc tests are the same on both systems.
-			TRANSECT_SKIP_LOG="$$TRANSECT_SKIP_LOG.windows" \
-				'$(WINDOWS)' cargo $$tests --tests -- --show-output >"$$log.windows" 2>&1 || echo failed
-		fi | {
-			echo "$(CARGO) $$tests"
-			export RUST_TEST_THREADS="$$((2 * $$(nproc)))"
-			$(CARGO) $$tests -- --show-output 2>&1 </dev/null || status=$$?
-			windows=$$(cat) # ends with the other half
-			[ -z "$$windows" ] || status=1
-			if [ "$$left_out" = 0 ]; then
-				echo "=== windows: tools/windows cargo $$tests --tests"
-				cat "$$log.windows"
-			fi
-			echo "$$status" >"$$log.status"
-		}
-	} | tee "$$log" | sed -u '/^successes:$$/,/^\(failures\|test result\):/ { /^\(failures\|test result\):/!d }'
-	status=$$(cat "$$log.status")
-	if [ -n "$$TRANSECT_NO_SKIP" ]; then
-		: >"$$TRANSECT_SKIP_LOG"
-	else
-		# A test that is skipped on both systems counts twice.
-		sed -n 's/^SKIPPED: /&windows /p' "$$TRANSECT_SKIP_LOG.windows" >>"$$TRANSECT_SKIP_LOG"
-		sed -n -e 's/^\(test .* \.\.\. \)\{0,1\}SKIPPED: /SKIPPED: /' -e '/^=== windows: /,$$ s/^SKIPPED: /&windows /' \
-			-e '/^SKIPPED: /p' "$$log" | tr -d '\r' >>"$$TRANSECT_SKIP_LOG"
-		sort -u -o "$$TRANSECT_SKIP_LOG" "$$TRANSECT_SKIP_LOG"
-		cat "$$TRANSECT_SKIP_LOG"
-	fi
-	said=$$(sed 's/^SKIPPED: //; s/: .*//' "$$TRANSECT_SKIP_LOG" | sort -u | wc -l)
-	# A failed test may quote the results of a process it started, so the last result of a
-	# binary counts. Until here, skipped tests count as passed, except if all of Windows was
-	# skipped.
-	awk -v said="$$said" -v left_out="$$left_out" -v status="$$status" '
-		function add() { passed += p; failed += f; ignored += i; p = f = i = 0 }
-		/^ *(Running|Doc-tests) / { add() }
-		/^test result: / { p = $$4; f = $$6; i = $$8 }
-		END {
-			add()
-			if (status != 0 && failed == 0) failed = 1 # what does not compile, or crashes
-			passed -= said > left_out ? said - left_out : 0
-			printf "%d passed, %d failed, %d skipped\n", passed < 0 ? 0 : passed, failed, said + ignored
-		}' "$$log"
-	exit "$$status"
+test: need-cargo ## Run all tests and doc tests; the last line sums them up
+	@CARGO='$(CARGO)' tools/with-tmpdir tools/test
 
 # Tests of whole programs and trees that `make quick` runs: parts of their names.
 QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
@@ -171,7 +91,7 @@ quick-in-tmpdir:
 # Every fault in every file system call of every scenario, and programs stopped and continued
 # $(TORTURE_RUNS) times on each file system; `make test` runs a sample of both. Files lie in $TMPDIR: set
 # it to test another file system. Needs permission to trace (ptrace) and to mount.
-torture: need-cargo need-programs ## Let every file system call fail, stop programs, damage journals, print tables (takes long)
+torture: need-cargo ## Let every file system call fail, stop programs, damage journals, print tables (takes long)
 	@mkdir -p '$(TARGET)'
 	log='$(abspath $(TARGET))/torture.log'
 	status=0
@@ -219,7 +139,7 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	else
 		echo "LEFT OUT: lints for Windows: $$no_windows" >&2
 	fi
-	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows .ci/run; fi
+	if command -v shellcheck >/dev/null; then shellcheck tools/windows tools/with-tmpdir tools/pack tools/c-library tools/python-for-windows tools/deps tools/test .ci/run; fi
 	if command -v python3 >/dev/null; then tools/check-style; fi
 	tools/public-api
 	tools/pack
@@ -304,23 +224,3 @@ clean: ## Remove everything that was built
 
 need-cargo:
 	@command -v $(CARGO) >/dev/null || { echo 'cargo is missing: install Rust with rustup, https://rustup.rs' >&2; exit 1; }
-
-# Linking needs a C compiler. The other programs are needed by single tests, as references or to
-# prepare file systems. Without them these tests are skipped.
-need-programs:
-	@PATH="$$PATH:/usr/sbin:/sbin"
-	missing=
-	for pair in cc:gcc cc:libc6-dev g++:g++ python3:python3 find:findutils git:git script:bsdutils mount:mount mkfs.ext4:e2fsprogs mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkntfs:ntfs-3g ntfs-3g:ntfs-3g lowntfs-3g:ntfs-3g b3sum:b3sum \
-		fdfind:fd-find bfs:bfs gdu:gdu ncdu:ncdu strace:strace tmux:tmux nm:binutils x86_64-w64-mingw32-g++:g++-mingw-w64-x86-64-win32 mvn:maven zsh:zsh fish:fish chromium:chromium chromedriver:chromium-driver; do
-		command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair#*:}"
-	done
-	python3 -c 'import ensurepip' 2>/dev/null || missing="$$missing python3-venv"
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-		echo "installing$$missing"
-		export DEBIAN_FRONTEND=noninteractive
-		{ apt-get update -q && apt-get install -qy --no-install-recommends $$missing; } >&2 \
-			|| echo "could not install$$missing" >&2
-	elif [ -n "$$missing" ]; then
-		echo "not installed (Debian packages):$$missing" >&2
-	fi
-	command -v cc >/dev/null || { echo 'a C compiler is needed to link (cc)' >&2; exit 1; }
