@@ -16,6 +16,12 @@ use crate::skip::loudly_skip;
 const SIGKILL: i32 = 9;
 const SIGSEGV: i32 = 11;
 
+/// Of a shell whose program ended with SIGSEGV.
+const CRASHED: i32 = 128 + SIGSEGV;
+
+/// The last byte of STATUS_DLL_INIT_FAILED (0xC0000142).
+const NOT_STARTED: i32 = 0x42;
+
 /// The compiler that builds programs for Windows here.
 pub const CROSS_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 
@@ -98,11 +104,11 @@ impl WindowsProgram {
         });
         let mut output = command.output().expect("Wine can be started");
         // Occasionally Wine 8 crashes while the threads of a program end (tools/windows), or its
-        // server kills a client that it considers broken. A failure of the program itself is an
-        // exception, never a signal.
+        // server kills a client that it considers broken; or the program does not start. A failure of
+        // the program itself is an exception, never a signal.
         for _ in 0..3 {
             if matches!(output.status.signal(), Some(SIGKILL | SIGSEGV))
-                || output.status.code() == Some(128 + SIGSEGV)
+                || matches!(output.status.code(), Some(CRASHED | NOT_STARTED))
             {
                 output = command.output().expect("Wine can be started");
             }

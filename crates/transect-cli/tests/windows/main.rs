@@ -20,6 +20,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 use transect_testkit::within;
 
+/// The exit code of a program that the system could not start (`ntstatus.h`).
+const STATUS_DLL_INIT_FAILED: i32 = 0xC000_0142_u32.cast_signed();
+
 /// A temporary directory in which the program runs.
 struct TestEnv {
     dir: PathBuf,
@@ -64,7 +67,15 @@ impl TestEnv {
 
     /// Runs the program to its end.
     fn transect<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
-        Output::of(self.start(args))
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
+        let mut output = Output::of(self.start(&args));
+        // On a busy machine Wine 8 fails to start one of several thousand programs.
+        for _ in 0..3 {
+            if output.code == Some(STATUS_DLL_INIT_FAILED) {
+                output = Output::of(self.start(&args));
+            }
+        }
+        output
     }
 
     /// Returns the readers that `doctor` lists as available, and the others.
