@@ -17,7 +17,6 @@ pub mod explain;
 #[cfg(test)]
 mod fixtures;
 pub mod harness;
-pub mod pairs;
 pub mod published;
 pub mod ranking;
 pub mod report;

@@ -4,16 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use transect::Cancel;
-use transect_lab::experiments::attributes::spec::WORDS;
 use transect_lab::experiments::attributes::{
     self, Asked, AttributesExperiment, AttributesRunner, BASE, FLOOR_STATX, Method, Scale, Source,
     Task,
 };
-use transect_lab::experiments::words::Words;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::Pair;
+use transect_lab::spec::attributes::WORDS;
+use transect_lab::spec::words::Words;
 use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::error::lab;

@@ -7,15 +7,15 @@ use transect::{Cancel, Order, ReaderKind};
 use transect_lab::corpora;
 use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};
-use transect_lab::experiments::walk::spec::WORDS;
 use transect_lab::experiments::walk::variant::Variant;
-use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
 use transect_lab::spec::Pair;
+use transect_lab::spec::walk::WORDS;
+use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 
 use super::corpus;

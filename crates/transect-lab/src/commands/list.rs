@@ -9,8 +9,8 @@ use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::experiments::transform::{self, Kind};
 use transect_lab::experiments::walk::method::{self as walk, WalkRunner};
 use transect_lab::published::contract::{self, ContractRow};
-use transect_lab::rivals::code_length::CodeLength;
 use transect_lab::rivals::contender::Contender;
+use transect_lab::spec::CodeLength;
 use transect_text::style::{BOLD, DIM, GOOD, Style};
 use transect_text::wrap::wrap;
 

@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use globset::{Glob, GlobMatcher};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
-use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::{Experiment, Launcher};
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, SessionSpec};
 use transect_stats::verdict::MIN_ROUNDS;
 

@@ -15,6 +15,7 @@ use transect_lab::harness::interference;
 use transect_lab::harness::log::{Outcome, Sample};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::harness::scratch::Scratch;
+use transect_lab::ranking::stopping;
 use transect_lab::rivals::contender::Contender;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
@@ -192,7 +193,7 @@ fn measure(
     let began = Instant::now();
     let (mut done, mut has_printed_time) = (0_u32, false);
     let mut status = StatusLine::on_terminal();
-    let measured = session.run(experiment, cancel, &mut |sample, left| {
+    let measured = session.run(experiment, &stopping::end, cancel, &mut |sample, left| {
         done += 1;
         print_problem(sample);
         // After the first round, the times of all methods are known.

@@ -5,12 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use transect::Cancel;
-use transect_lab::experiments::transform::spec::WORDS;
 use transect_lab::experiments::transform::{
     self, BASE, Digests, Files, Floor, Implementation, Kind, Method, Needs, Phase, Rules,
     TransformExperiment, TransformRunner, files_of, rules,
 };
-use transect_lab::experiments::words::Words;
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
 use transect_lab::harness::experiment::Launcher;
@@ -19,6 +17,8 @@ use transect_lab::harness::possible_states::DropScope;
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::harness::work::Work;
 use transect_lab::spec::Pair;
+use transect_lab::spec::transform::WORDS;
+use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
 use transect_text::size;
 

@@ -1,7 +1,6 @@
 //! The experiments of the lab: walks of trees, transforms of files, attribute queries.
 //!
-//! Each experiment is a folder: `spec.rs` has its part of a session's file and the words of reports,
-//! `method.rs` its methods, `preset.rs` its presets, and `measure.rs` implements
+//! Each experiment is a folder: `method.rs` has its methods, `preset.rs` its presets, and `measure.rs` implements
 //! [`Experiment`](crate::harness::experiment::Experiment). Beyond its folder it needs a variant of
 //! [`Spec`](crate::spec::Spec) and of [`Payload`](crate::spec::Payload), and a subcommand of `lab run`.
 
@@ -9,4 +8,3 @@ pub mod attributes;
 pub mod method;
 pub mod transform;
 pub mod walk;
-pub mod words;

@@ -1,8 +1,8 @@
 //! States of the caches: making them, and proving them.
 //!
 //! The proof of a run is what devices read for its processes (`read_bytes` in `/proc/PID/io`): a warm run
-//! reads nothing, a cold run something. How much a cold run of a tree has to read is known later
-//! ([`minimum_cost`](crate::ranking::minimum_cost)). Reads of the whole machine (`pgpgin` in `/proc/vmstat`)
+//! reads nothing, a cold run something. How much a cold run of a tree has to read is known only when its
+//! session is ranked. Reads of the whole machine (`pgpgin` in `/proc/vmstat`)
 //! prove less: if there were none, the run was warm, but any process may have caused them.
 
 #[cfg(not(windows))]

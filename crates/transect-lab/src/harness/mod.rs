@@ -1,7 +1,8 @@
 //! The harness: starts processes in rounds, makes and proves the states of the caches, watches for
 //! interference, repeats, stops, resumes, and logs.
 //!
-//! It imports no experiment; an experiment implements [`experiment::Experiment`].
+//! It imports no experiment and no ranking: an experiment implements [`experiment::Experiment`], and the
+//! caller of a session passes the rule that ends it ([`scheduler::EndRule`]).
 
 pub mod accesses;
 pub mod account;
@@ -23,7 +24,6 @@ pub mod protocol;
 pub(crate) mod reference_walk;
 pub mod scheduler;
 pub mod scratch;
-pub mod stopping;
 pub mod stopwatch;
 pub mod tree_digest;
 pub mod work;

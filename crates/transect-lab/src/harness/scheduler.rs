@@ -13,12 +13,11 @@ use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
-    Counted, CountedEvents, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
+    Counted, CountedEvents, End, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started,
+    Timed,
 };
 use crate::harness::protocol::{CallTimes, RunLine};
-use crate::harness::stopping;
 use crate::harness::stopwatch::nanoseconds;
-use crate::ranking::rank;
 use crate::spec::{Cell, SessionSpec};
 use transect_stats::SplitMix64;
 
@@ -33,6 +32,10 @@ const MAX_REPEATS: usize = 3;
 
 /// Receives the name of each cell, its result, and the number of remaining cells.
 pub type OfEach<'p, T> = dyn FnMut(&str, Result<T, String>, usize) + 'p;
+
+/// Returns why a session ends after this number of complete rounds, if it does; its time limit is the last
+/// argument. The ranking of its samples decides that, of which the harness knows nothing.
+pub type EndRule<'r> = dyn Fn(&SessionData, usize, Duration) -> Option<End> + 'r;
 
 /// A session and its log.
 #[derive(Debug)]
@@ -112,7 +115,7 @@ impl Session {
     }
 
     /// Runs the remaining processes, and reports every sample to `progress`, with the number of remaining
-    /// processes.
+    /// processes. `end` is asked after the certain rounds of a session with a time limit.
     ///
     /// # Errors
     /// A state cannot be made, or the file cannot be written. A failure of a method is a sample, not an
@@ -120,11 +123,12 @@ impl Session {
     pub fn run(
         &mut self,
         measure: &mut impl Measure,
+        end: &EndRule<'_>,
         cancel: &Cancel,
         progress: &mut dyn FnMut(&Sample, usize),
     ) -> Result<(), Error> {
         for round in 0.. {
-            if self.is_over(round)? {
+            if self.is_over(round, end)? {
                 break;
             }
             let mut left = self.left();
@@ -175,7 +179,7 @@ impl Session {
     }
 
     /// Returns whether the session ends before a round. With a time limit, it logs the reason.
-    fn is_over(&mut self, round: usize) -> Result<bool, Error> {
+    fn is_over(&mut self, round: usize, end: &EndRule<'_>) -> Result<bool, Error> {
         let data = self.data();
         // Finish a round that was begun before an interruption.
         if round < data.rounds() {
@@ -185,7 +189,7 @@ impl Session {
             return Ok(true);
         };
         let max_time = Duration::from_secs(seconds);
-        let end = stopping::end(data, || rank(data), round, max_time);
+        let end = end(data, round, max_time);
         if let Some(by) = end {
             self.log.add(Record::End(Ended { rounds: round, by }))?;
         }

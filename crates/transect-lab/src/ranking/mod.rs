@@ -14,6 +14,7 @@ mod rank;
 mod row;
 mod run_cpu;
 mod runs;
+pub mod stopping;
 
 pub use metric::Metric;
 pub(crate) use rank::rank_by;

@@ -4,16 +4,7 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-/// The length of code, without comments and blank lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodeLength {
-    /// Lines.
-    pub lines: u64,
-    /// Tokens: a word, a number, a string, or any other character that is not blank.
-    pub tokens: u64,
-}
+use crate::spec::CodeLength;
 
 /// The comments and strings of a language.
 struct Syntax {

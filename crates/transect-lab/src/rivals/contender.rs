@@ -10,7 +10,7 @@ use transect_sys::input::{read_regular, read_regular_text};
 use transect_sys::private_dir::{self, OtherUsers};
 
 use crate::harness::launch::{self, can_start};
-use crate::rivals::code_length::CodeLength;
+use crate::spec::CodeLength;
 
 /// File name of a contender's manifest.
 const MANIFEST: &str = "contender.toml";

@@ -2,7 +2,7 @@
 //! the user.
 
 pub mod builtin;
-pub mod code_length;
+mod code_length;
 pub mod contender;
 pub mod external;
 pub mod peer;

@@ -20,8 +20,8 @@ use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData};
 use crate::harness::scheduler::Session;
-use crate::harness::stopping::{are_precise, is_look};
 use crate::ranking::rank;
+use crate::ranking::stopping::{self, are_precise, is_look};
 use crate::spec::{Cell, SessionSpec, Spec};
 use transect_stats::{SplitMix64, Verdict};
 
@@ -116,7 +116,7 @@ pub(super) fn measure(
         let spec = SessionSpec { seed: seeds.bits(), ..spec.clone() };
         let file = request.folder.join(format!("equal-{left}.jsonl"));
         let mut session = Session::begin(spec, &file)?;
-        session.run(&mut experiment, cancel, &mut |_, _| ())?;
+        session.run(&mut experiment, &stopping::end, cancel, &mut |_, _| ())?;
         if cancel.is_cancelled() {
             return Ok(None);
         }

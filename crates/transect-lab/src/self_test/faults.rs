@@ -17,7 +17,7 @@ use crate::harness::cache_state::State;
 use crate::harness::experiment::Launcher;
 use crate::harness::launch::Failure;
 use crate::harness::scheduler::Session;
-use crate::ranking::{Metric, Ranking, rank_by};
+use crate::ranking::{Metric, Ranking, rank_by, stopping};
 use crate::spec::{SessionSpec, Spec};
 
 /// The planted faults: methods of the contender `test-double`, and what they do.
@@ -123,7 +123,7 @@ pub(super) fn run(
     let mut session = Session::begin(spec, &folder.join("faults.jsonl"))?;
     let mut experiment = WalkExperiment::new(&methods, &launcher);
     let (began, mut done) = (Instant::now(), 0);
-    session.run(&mut experiment, cancel, &mut |_, left| {
+    session.run(&mut experiment, &stopping::end, cancel, &mut |_, left| {
         done += 1;
         if done == here.len() {
             // Each start is measured up to six times.

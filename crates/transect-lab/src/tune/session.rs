@@ -11,7 +11,7 @@ use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::experiments::walk::variant::Variant;
 use crate::harness::scheduler::Session;
-use crate::ranking::{Ranking, rank};
+use crate::ranking::{Ranking, rank, stopping};
 use crate::spec::{SessionSpec, Spec};
 
 /// Timeout of one walk, in seconds.
@@ -53,9 +53,12 @@ impl TuneSession<'_> {
         };
         let mut session = Session::begin(spec, file)?;
         let launcher = self.request.launcher();
-        session.run(&mut WalkExperiment::new(&methods, &launcher), cancel, &mut |_, left| {
-            progress(TuneProgress::WalksLeft(left))
-        })?;
+        session.run(
+            &mut WalkExperiment::new(&methods, &launcher),
+            &stopping::end,
+            cancel,
+            &mut |_, left| progress(TuneProgress::WalksLeft(left)),
+        )?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.data())))
     }
 }

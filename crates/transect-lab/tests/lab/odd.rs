@@ -13,6 +13,7 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::inventory::Inventory;
 use transect_lab::harness::log::Outcome;
 use transect_lab::harness::scheduler::Session;
+use transect_lab::ranking::stopping;
 use transect_lab::spec::{CheckedBy, SessionSpec, Spec};
 use transect_testkit::TempDir;
 
@@ -52,7 +53,7 @@ fn outcomes(
     };
     let mut session = Session::begin(spec, &temp.join("session.jsonl")).unwrap();
     let mut experiment = WalkExperiment::new(&methods, &launcher);
-    session.run(&mut experiment, &Cancel::new(), &mut |_, _| {}).unwrap();
+    session.run(&mut experiment, &stopping::end, &Cancel::new(), &mut |_, _| {}).unwrap();
     let samples = session.data().samples.iter();
     samples
         .map(|sample| (sample.cell.clone(), (checked[&sample.cell], sample.outcome.clone())))

@@ -17,6 +17,7 @@ use transect_lab::harness::log::End;
 use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
 use transect_lab::harness::protocol::RunLine;
 use transect_lab::harness::scheduler::Session;
+use transect_lab::ranking::stopping;
 use transect_lab::spec::{SessionSpec, Spec};
 use transect_testkit::TempDir;
 
@@ -91,6 +92,7 @@ impl Lab {
         session
             .run(
                 &mut WalkExperiment::new(&self.methods, &self.launcher),
+                &stopping::end,
                 &Cancel::new(),
                 &mut count,
             )
@@ -290,7 +292,9 @@ fn disturbed_sample_repeated_until_machine_stays_busy() {
     ] {
         let _ = std::fs::remove_file(lab.file());
         let mut session = Session::begin(lab.spec(1), &lab.file()).unwrap();
-        session.run(&mut DisturbedRuns(runs), &Cancel::new(), &mut |_, _| {}).unwrap();
+        session
+            .run(&mut DisturbedRuns(runs), &stopping::end, &Cancel::new(), &mut |_, _| {})
+            .unwrap();
         let kept = SessionLog::read(&lab.file()).unwrap().samples;
         let kept: Vec<(usize, bool)> =
             kept.iter().map(|it| (it.repeated, !it.outcome.disturbed().is_empty())).collect();
@@ -304,7 +308,7 @@ fn disturbed_sample_as_is_after_other_state_kept() {
     let lab = Lab::new(&[("a", "true")]);
     let spec = SessionSpec { cache_states: vec![State::AsIs, State::Warm], ..lab.spec(1) };
     let mut session = Session::begin(spec, &lab.file()).unwrap();
-    session.run(&mut DisturbedRuns(1), &Cancel::new(), &mut |_, _| {}).unwrap();
+    session.run(&mut DisturbedRuns(1), &stopping::end, &Cancel::new(), &mut |_, _| {}).unwrap();
     let first = &session.data().samples[0];
     assert_eq!((first.repeated, first.outcome.disturbed().len()), (0, 1));
 }

@@ -9,7 +9,6 @@ use super::expected::{Expected, expect};
 use super::method::{Implementation, Method, QueryMethod};
 use super::questions::Questions;
 use super::service::Server;
-use super::spec::{Asked, Scale, Task};
 use super::{Source, tree};
 use crate::harness::cache_state;
 use crate::harness::environment::FileSystem;
@@ -19,6 +18,7 @@ use crate::harness::launch::{Failure, Usage, time};
 use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
+use crate::spec::attributes::{Asked, Scale, Task};
 use crate::spec::{Dataset, Payload, SessionSpec};
 use transect_program::sibling;
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::spec::Task;
 use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{self, Contender};
+use crate::spec::attributes::Task;
 use crate::spec::{Cell, FLOOR};
 
 /// The base of comparisons: one system call for each path.

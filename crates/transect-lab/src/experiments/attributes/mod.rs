@@ -16,14 +16,12 @@ mod preset;
 mod query;
 mod questions;
 mod service;
-pub mod sources;
-pub mod spec;
+mod sources;
 mod tree;
 
+pub use crate::spec::attributes::{Asked, Scale, Source, Task};
 pub use measure::{AttributesExperiment, asked, dataset};
 pub use method::{AttributesRunner, BASE, FLOOR_STATX, Implementation, Method, QueryMethod, cells};
 pub use preset::{PAIRS, PRESETS, Preset};
 pub use query::{Query, run_query};
 pub use questions::Questions;
-pub use sources::Source;
-pub use spec::{Asked, Scale, Task};

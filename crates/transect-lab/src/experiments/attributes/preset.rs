@@ -1,7 +1,7 @@
 //! Presets of attribute sessions.
 
-use super::spec::{Scale, Task};
-use crate::pairs::PresetPair;
+use crate::spec::attributes::{Scale, Task};
+use crate::spec::pairs::PresetPair;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]

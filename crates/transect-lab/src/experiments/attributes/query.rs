@@ -12,10 +12,10 @@ use super::answers::{Run, Sums, WANT};
 use super::method::QueryMethod;
 use super::questions::Questions;
 use super::service;
-use super::spec::Task;
 use crate::harness::protocol::{Held, RunLine};
 use crate::harness::stopwatch::{RunTime, Stopwatch};
 use crate::harness::work::Work;
+use crate::spec::attributes::Task;
 
 /// The number of includes in a compilation unit. A checked cache checks a listing once for each unit.
 const UNIT: usize = 100;
@@ -283,9 +283,9 @@ impl Sink for Listed {
 #[cfg(test)]
 mod tests {
     use super::super::expected::expect;
-    use super::super::spec::Scale;
     use super::super::tree::make;
     use super::*;
+    use crate::spec::attributes::Scale;
     use transect_testkit::TempDir;
 
     /// Calls `each` for every method that needs no service, with every task that it supports.

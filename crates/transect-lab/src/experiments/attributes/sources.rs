@@ -3,17 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-/// A file or folder that names the user's own files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// A compile database.
-    CompileDatabase(PathBuf),
-    /// A folder of `.d` files.
-    DepInfo(PathBuf),
-}
+use crate::spec::attributes::Source;
 
 impl Source {
     /// Returns the paths in it, in order, with duplicates.

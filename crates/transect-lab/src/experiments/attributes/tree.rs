@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::questions::Questions;
-use super::spec::{Scale, Task};
+use crate::spec::attributes::{Scale, Task};
 use transect_stats::SplitMix64;
 
 /// The seed of all questions.

@@ -8,8 +8,8 @@ use transect_transform::output::OutputBuffer;
 use transect_transform::step::{Step, StepError};
 
 use super::SyncRule;
-use super::spec::{Kind, Rules};
 use crate::harness::stopwatch::{RunTime, Stopwatch};
+use crate::spec::transform::{Kind, Rules};
 
 /// The maximum size of one copy in memory, in bytes: far larger than the processor's caches.
 const LARGEST_COPY: u64 = 64 << 20;

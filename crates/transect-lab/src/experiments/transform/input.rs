@@ -10,7 +10,7 @@ use transect_transform::pass::{PassOptions, PassRunner};
 use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::{Step, StepError};
 
-use super::spec::{Digests, Kind};
+use crate::spec::transform::{Digests, Kind};
 
 /// The pattern of the article's tool: 96 bytes, all printable except the last.
 pub(super) const PATTERN: std::ops::Range<u8> = 32..128;

@@ -11,11 +11,11 @@ use transect_transform::{transform, transform_into};
 
 use super::SyncRule;
 use super::input::digest;
-use super::spec::{Digests, Kind, Phase};
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;
 use crate::spec::Cell;
+use crate::spec::transform::{Digests, Kind, Phase};
 use transect_stats::SplitMix64;
 
 /// The range of file lengths, in bytes: uniformly distributed, with a mean of 14 KiB.

@@ -15,7 +15,6 @@ use super::many;
 use super::method::{Implementation, Method};
 use super::needs::{is_primed, stand_in};
 use super::pass::FLOOR_BLOCK;
-use super::spec::{Files, Phase, Rules};
 use super::variant::Variant;
 use crate::harness::cache_state::State;
 use crate::harness::error::Error;
@@ -26,6 +25,7 @@ use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
+use crate::spec::transform::{Files, Phase, Rules};
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// The maximum time to wait for devices to finish earlier writes.

@@ -7,10 +7,10 @@ use transect_transform::step::Cost;
 
 use super::BASE;
 use super::floor::Floor;
-use super::spec::Kind;
 use super::variant::Variant;
 use crate::experiments::method::{self, Runner};
 use crate::rivals::contender::{Contender, Task};
+use crate::spec::transform::Kind;
 use crate::spec::{Cell, FLOOR};
 
 /// A method that transforms files.

@@ -20,9 +20,9 @@ mod method;
 mod needs;
 mod pass;
 mod preset;
-pub mod spec;
 mod variant;
 
+pub use crate::spec::transform::{Digests, Files, Kind, Phase, Rules};
 pub use floor::Floor;
 pub use input::create;
 pub use many::{WriteMethod, create_many, run_many};
@@ -32,7 +32,6 @@ pub use method::{Implementation, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;
 pub use preset::{CLASSIC, PRESETS, Preset};
-pub use spec::{Digests, Files, Kind, Phase, Rules};
 pub use transect_program::profile::SyncRule;
 pub use variant::Variant;
 

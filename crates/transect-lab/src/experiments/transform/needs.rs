@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use super::spec::{Digests, Files};
 use crate::corpora;
 use crate::harness::cache_state::State;
+use crate::spec::transform::{Digests, Files};
 use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// Free space left for other programs, in bytes.

@@ -8,11 +8,11 @@ use transect_transform::step::{Finding, Step};
 
 use super::SyncRule;
 use super::floor::Floor;
-use super::spec::{Kind, Rules};
 use super::variant::Variant;
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::Stopwatch;
 use crate::harness::work::Work;
+use crate::spec::transform::{Kind, Rules};
 
 /// The default block of floors, in bytes.
 pub(super) const FLOOR_BLOCK: usize = 256 << 10;

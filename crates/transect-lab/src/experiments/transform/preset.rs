@@ -2,7 +2,7 @@
 
 use super::method::{Implementation, Method};
 use crate::harness::cache_state::State;
-use crate::pairs::PresetPair;
+use crate::spec::pairs::PresetPair;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]

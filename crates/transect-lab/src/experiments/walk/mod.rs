@@ -8,6 +8,5 @@ pub mod method;
 pub mod preset;
 pub mod run;
 pub mod sample_tree;
-pub mod spec;
 pub mod timed;
 pub mod variant;

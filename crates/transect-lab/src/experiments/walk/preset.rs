@@ -14,8 +14,8 @@ use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::State;
-use crate::pairs::PresetPair;
 use crate::rivals::external::External;
+use crate::spec::pairs::PresetPair;
 
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use crate::harness::log::{End, SessionData};
-use crate::ranking::Ranking;
+use crate::ranking::{Ranking, rank};
 use transect_stats::Ratios;
 use transect_stats::verdict::{DEFAULT_THRESHOLD, MIN_ROUNDS, can_decide};
 
@@ -25,15 +25,10 @@ const PRECISION: f64 = DEFAULT_THRESHOLD / 2.0;
 /// The minimum distance of a far ratio from 1, in widths of its interval.
 const FAR: f64 = 4.0;
 
-/// Returns why the session ends after this number of complete `rounds`, if it does. `rank` returns the
-/// results so far.
-pub(crate) fn end(
-    data: &SessionData,
-    rank: impl FnOnce() -> Vec<Ranking>,
-    rounds: usize,
-    max_time: Duration,
-) -> Option<End> {
-    if is_look(rounds) && are_precise(&rank(), rounds) {
+/// Returns why the session ends after this number of complete `rounds`, if it does: the rule for
+/// [`Session::run`](crate::harness::scheduler::Session::run).
+pub fn end(data: &SessionData, rounds: usize, max_time: Duration) -> Option<End> {
+    if is_look(rounds) && are_precise(&rank(data), rounds) {
         return Some(End::Precision);
     }
     let spent: Duration =
@@ -77,7 +72,6 @@ fn is_known(ratios: &Ratios) -> bool {
 mod tests {
     use super::*;
     use crate::fixtures::with;
-    use crate::ranking::rank;
     use transect_stats::{SplitMix64, Verdict, judge};
 
     fn ratios(n: usize, low: f64, median: f64, high: f64) -> Ratios {
@@ -102,7 +96,7 @@ mod tests {
     #[test]
     fn rounds_end_when_ratios_are_precise_or_time_is_over() {
         let long = Duration::from_secs(1);
-        let end = |it: &SessionData, time| end(it, || rank(it), it.rounds(), time);
+        let end = |it: &SessionData, time| end(it, it.rounds(), time);
         let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 200_000)], 5);
         assert_eq!(end(&data, long), Some(End::Precision));
         // With 20 cells, five rounds cannot decide anything.

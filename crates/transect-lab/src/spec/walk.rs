@@ -1,7 +1,7 @@
 //! The part of a session's file that belongs to walks. The payload of a dataset is its
 //! [`Inventory`](crate::harness::inventory::Inventory), so only the words of reports are here.
 
-use crate::experiments::words::Words;
+use crate::spec::words::Words;
 
 /// The words of reports.
 pub const WORDS: Words = Words {

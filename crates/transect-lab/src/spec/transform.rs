@@ -6,8 +6,8 @@ use transect_program::profile::SyncRule;
 use transect_transform::chain::Chain;
 use transect_transform::step::{Shape, Step};
 
-use crate::experiments::words::Words;
 use crate::harness::work::Work;
+use crate::spec::words::Words;
 
 /// The words of reports.
 pub const WORDS: Words = Words {
@@ -154,12 +154,12 @@ impl Phase {
     }
 
     /// Returns whether it writes every file, so that unwritten bytes afterwards come from this phase.
-    pub(super) fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         matches!(self, Self::Create | Self::RewriteChanged)
     }
 
     /// Returns whether the phase starts with existing files, and whether these are to be changed.
-    pub(super) fn before(self) -> Option<bool> {
+    pub(crate) fn before(self) -> Option<bool> {
         match self {
             Self::Create => None,
             Self::RewriteChanged => Some(true),

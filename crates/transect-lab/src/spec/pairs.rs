@@ -4,9 +4,11 @@
 //! blocks against small ones. Pairs come from a preset or from the user, are stored in the session, and are
 //! judged together with all other verdicts.
 
+use serde::{Deserialize, Serialize};
 use transect::ReaderKind;
 
-use crate::spec::{Cell, Pair, SessionSpec};
+use crate::spec::SessionSpec;
+use crate::spec::cell::{Cell, SECOND_BASE};
 
 /// Stands for the default reader of this system in the pairs of a preset.
 const BEST: &str = "{best}";
@@ -15,7 +17,25 @@ const BEST: &str = "{best}";
 /// reader of this system.
 pub type PresetPair = (&'static str, &'static str, &'static str);
 
+/// Two cells of a session that are compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The question in words: `recursion against queue`. `None` for a pair of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The cell whose time is divided.
+    pub cell: String,
+    /// The cell whose time divides it.
+    pub against: String,
+}
+
 impl Pair {
+    /// Returns the question: its words, or the names of the cells.
+    pub fn question(&self) -> String {
+        let Self { question, cell, against } = self;
+        question.clone().unwrap_or_else(|| format!("{cell} against {against}"))
+    }
+
     /// Returns the pairs of a preset whose cells are both in the session.
     pub fn of_preset(pairs: &[PresetPair], cells: &[Cell]) -> Vec<Self> {
         let expand = |name: &str| name.replace(BEST, ReaderKind::best().as_str());
@@ -123,9 +143,7 @@ impl SessionSpec {
         self.cells
             .iter()
             .map(|cell| cell.name.as_str())
-            .find(|name| {
-                second.strip_prefix(name).is_some_and(|rest| rest == crate::spec::SECOND_BASE)
-            })
+            .find(|name| second.strip_prefix(name).is_some_and(|rest| rest == SECOND_BASE))
             .unwrap_or(&self.base)
     }
 

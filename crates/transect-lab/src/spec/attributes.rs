@@ -1,11 +1,12 @@
 //! The part of a session's file that belongs to attribute queries: tasks and questions, and the words of
 //! reports.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
-use super::sources::Source;
-use crate::experiments::words::Words;
 use crate::harness::work::Work;
+use crate::spec::words::Words;
 
 /// The words of reports.
 pub const WORDS: Words = Words {
@@ -140,4 +141,14 @@ pub struct Scale {
     pub search_dirs: usize,
     /// Number of headers in each of these directories.
     pub headers: usize,
+}
+
+/// A file or folder that names the user's own files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A compile database.
+    CompileDatabase(PathBuf),
+    /// A folder of `.d` files.
+    DepInfo(PathBuf),
 }

@@ -1,42 +1,36 @@
 //! The spec of a session: the first line of its file.
 //!
 //! [`SessionSpec`], [`Dataset`] and [`Cell`] have the fields of every session; [`Spec`] and [`Payload`]
-//! those of one experiment. Each experiment defines its part in its own `spec.rs`, which contains only data
-//! and words, and imports nothing else of the lab.
+//! those of one experiment. Each experiment has a file here with its part, which contains only data and words:
+//! [`walk`], [`transform`], [`attributes`]. So the harness can read and write sessions without any experiment.
 //!
-//! The file does not store the kind of experiment. A session of transforms has the key `transform`. A
-//! dataset has the key `asked` for attribute queries, `digests` for transforms, and neither for walks.
+//! The file does not store the kind of experiment. A session of transforms has the key `transform`; the others
+//! are recognized by the payload of their datasets.
 
-use std::path::PathBuf;
+pub mod attributes;
+mod cell;
+mod dataset;
+pub mod pairs;
+pub mod transform;
+pub mod walk;
+pub mod words;
+
+pub(crate) use cell::SECOND_BASE;
+pub use cell::{Cell, CheckedBy, CodeLength, ENGINE, FLOOR};
+pub use dataset::{Dataset, Payload};
+pub use pairs::Pair;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::experiments::attributes::spec::{self as attributes, Asked, Task};
-use crate::experiments::transform::spec::{self as transform, Digests, Files, Phase, Rules};
-use crate::experiments::walk::spec as walk;
-use crate::experiments::words::Words;
 use crate::harness::cache_state::State;
-use crate::harness::environment::{Environment, FileSystem};
-use crate::harness::inventory::Inventory;
+use crate::harness::environment::Environment;
 use crate::harness::possible_states::{PossibleStates, ReplacedStates};
-use crate::harness::work::Work;
-use crate::rivals::code_length::CodeLength;
+use crate::spec::transform::Rules;
+use crate::spec::words::Words;
 
 /// The schema of a session's first line.
 pub const SCHEMA: &str = "transect.lab/1";
-
-/// The kind of cells that do only a part of the work, to show how long that part takes.
-pub const FLOOR: &str = "floor";
-
-/// The kind of cells that are methods of this program.
-pub const ENGINE: &str = "engine";
-
-/// The kind of cells that are programs as they come.
-const PEER: &str = "peer";
-
-/// The suffix of the name of the base's second cell.
-pub(crate) const SECOND_BASE: &str = " (again)";
 
 /// The spec of a session: what to measure, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -302,183 +296,5 @@ impl SessionSpec {
 
     pub(crate) fn has_cell(&self, name: &str) -> bool {
         self.cells.iter().any(|cell| cell.name == name)
-    }
-}
-
-/// A dataset of a session: a tree, files, or questions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredDataset", into = "StoredDataset")]
-pub struct Dataset {
-    /// The name of the corpus, or the path that the user typed.
-    pub name: String,
-    /// Its path.
-    pub root: PathBuf,
-    /// Its file system.
-    pub file_system: FileSystem,
-    /// The work that every cell has to do. For questions: the number of existing files, of missing files
-    /// (`errors`), and the sum of lengths.
-    pub expected: Work,
-    /// The part that only its experiment has.
-    pub payload: Payload,
-}
-
-/// The part of a dataset that only one experiment has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Payload {
-    /// The inventory of the tree.
-    Walk(Inventory),
-    /// The expected content of the files.
-    Transform(Files),
-    /// The questions.
-    Attributes(Asked),
-}
-
-impl Dataset {
-    /// Returns the number of its entries, root included.
-    pub fn entries(&self) -> u64 {
-        self.expected.files + self.expected.directories
-    }
-
-    /// Returns the length of its file, in bytes; `None` unless it is one nonempty file to transform.
-    pub fn bytes_of_one(&self) -> Option<u64> {
-        match &self.payload {
-            Payload::Transform(Files { phase: None, .. }) => {
-                Some(self.expected.bytes).filter(|&bytes| bytes > 0)
-            }
-            _ => None,
-        }
-    }
-}
-
-/// A [`Dataset`] with the keys of the file.
-#[derive(Serialize, Deserialize)]
-struct StoredDataset {
-    name: String,
-    root: PathBuf,
-    file_system: FileSystem,
-    expected: Work,
-    inventory: Inventory,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    digests: Option<Digests>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    phase: Option<Phase>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    asked: Option<Asked>,
-}
-
-impl From<StoredDataset> for Dataset {
-    fn from(stored: StoredDataset) -> Self {
-        let StoredDataset { name, root, file_system, expected, inventory, digests, phase, asked } =
-            stored;
-        let payload = match (asked, digests) {
-            (Some(asked), _) => Payload::Attributes(asked),
-            (None, Some(digests)) => Payload::Transform(Files { digests, phase }),
-            (None, None) => Payload::Walk(inventory),
-        };
-        Self { name, root, file_system, expected, payload }
-    }
-}
-
-impl From<Dataset> for StoredDataset {
-    fn from(dataset: Dataset) -> Self {
-        let Dataset { name, root, file_system, expected, payload } = dataset;
-        let (mut inventory, mut digests, mut phase, mut asked) = Default::default();
-        match payload {
-            Payload::Walk(there) => inventory = there,
-            Payload::Transform(files) => (digests, phase) = (Some(files.digests), files.phase),
-            Payload::Attributes(questions) => asked = Some(questions),
-        }
-        Self { name, root, file_system, expected, inventory, digests, phase, asked }
-    }
-}
-
-/// A method in a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
-    /// Its name in the session.
-    pub name: String,
-    /// The method.
-    pub method: String,
-    /// The rows of the contract.
-    pub contract: Vec<String>,
-    /// The language.
-    pub language: String,
-    /// The kind of method: `engine`, `contender`, `peer`, `external`, `floor`.
-    pub kind: String,
-    /// Whether it uses several threads.
-    pub parallel: bool,
-    /// The floors that bind it, if not those of the session: for example, a method that maps its input does
-    /// not copy it. A cell below all its floors is an error of the lab.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floors: Option<Vec<String>>,
-    /// The program and its arguments, if it is a third-party program; `{in}` and `{out}` stand for the
-    /// files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Vec<String>>,
-    /// The tasks that it supports, if not all. It does not run on other datasets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tasks: Option<Vec<Task>>,
-    /// How its work was verified; `None` in sessions of older versions, and of experiments where all cells
-    /// are verified alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checked: Option<CheckedBy>,
-    /// The length of the code of its contender, if it belongs to one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<CodeLength>,
-}
-
-/// How the work of a walk was verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckedBy {
-    /// By the digest of all paths, types and lengths, in a run of its own, and by sums in every timed run.
-    Digest,
-    /// By the numbers of files and directories and the sum of lengths only.
-    Sums,
-}
-
-impl CheckedBy {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Digest => "digest",
-            Self::Sums => "sums",
-        }
-    }
-}
-
-impl Cell {
-    /// Returns the second cell of a base.
-    pub fn second_base(&self) -> Self {
-        Self { name: format!("{}{SECOND_BASE}", self.name), ..self.clone() }
-    }
-
-    /// Returns whether its time is that of its whole process, as it has no clock of its own.
-    pub fn is_process(&self) -> bool {
-        self.command.is_some() || self.kind == PEER
-    }
-
-    /// Returns whether it is a floor, which does only a part of the work.
-    pub fn is_floor(&self) -> bool {
-        self.kind == FLOOR
-    }
-}
-/// Two cells of a session that are compared.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pair {
-    /// The question in words: `recursion against queue`. `None` for a pair of the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
-    /// The cell whose time is divided.
-    pub cell: String,
-    /// The cell whose time divides it.
-    pub against: String,
-}
-
-impl Pair {
-    /// Returns the question: its words, or the names of the cells.
-    pub fn question(&self) -> String {
-        let Self { question, cell, against } = self;
-        question.clone().unwrap_or_else(|| format!("{cell} against {against}"))
     }
 }
