@@ -306,7 +306,6 @@ impl<R: Reader> Stepping<R> {
     /// Continues the walk on threads of its own; on this one if none can be started, or the plan does
     /// not allow it.
     fn hand_over(mut self) -> State<R> {
-        self.walk.expect_many();
         if !self.walk.can_use_threads() {
             // A walk with one waiting directory may have more of them later.
             self.read_for = Duration::ZERO;

@@ -88,7 +88,6 @@ fn finish<'w, R: Reader, S: Sink>(
 ) -> Result<WalkResult<S>, Error> {
     let prober = || shared.plan.probes().then(|| Prober::new(make_reader()));
     let mut threads = 1;
-    shared.read_mount_table();
     // Links to directories wait until all real directories are known. Only then is it certain, and
     // the same in every run, which of them lead to a directory that was not read.
     if tasks.is_empty() {

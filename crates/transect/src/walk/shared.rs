@@ -1,6 +1,7 @@
 //! The state that all workers of a walk share.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -19,7 +20,7 @@ use crate::walk::task::Task;
 pub(super) struct WalkShared<R: Reader, S: Sink> {
     pub(super) plan: ScanPlan,
     pub(super) want: Want,
-    pub(super) mounts: MountNames,
+    mounts: MountNames,
     pub(super) roots: RootEntries,
     pub(super) budget: HandleBudget,
     /// Set when a sink returns `Flow::Quit`.
@@ -70,11 +71,11 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
         }
     }
 
-    /// Prepares for many directories. Not needed if every one is queried for its device.
-    pub(super) fn read_mount_table(&self) {
-        if !self.want.opened.contains(FieldMask::DEVICE) {
-            self.mounts.read();
-        }
+    /// Returns whether a directory below a root must be queried, because it may be a mount point. The mount
+    /// table is not needed if every one is queried for its device.
+    #[inline]
+    pub(super) fn may_be_mount_point(&self, name: &OsStr) -> bool {
+        self.want.opened.contains(FieldMask::DEVICE) || self.mounts.may_be_mount_point(name)
     }
 
     /// Returns whether the walk must not read any further.

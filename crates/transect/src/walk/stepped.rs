@@ -112,11 +112,6 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         self.tasks.len() > 1 && plan.order.is_parallel() && plan.threads.limits().1 > 1
     }
 
-    /// Prepares for many directories.
-    pub(crate) fn expect_many(&self) {
-        self.shared.read_mount_table();
-    }
-
     /// Returns the sink; `None` after a panic in it.
     pub(crate) fn sink(&mut self) -> Option<&mut S> {
         self.worker.as_mut().map(|worker| &mut worker.sink)

@@ -129,7 +129,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         mut handle: R::Handle,
     ) -> Option<EnteredDir<R, S>> {
         let mut want = self.shared.want.opened;
-        if task.parent.is_top() || self.shared.mounts.may_be_mount_point(&task.name) {
+        if task.parent.is_top() || self.shared.may_be_mount_point(&task.name) {
             want |= FieldMask::DEVICE | FieldMask::FILE_ID;
         }
         let mut own = Attributes::of_type(FileType::Directory);
