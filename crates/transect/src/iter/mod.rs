@@ -161,9 +161,10 @@ impl<R: Reader> Walk<R> {
         self
     }
 
-    /// Sets a closure that decides about every entry by name and type, before its attributes are
-    /// queried. It is called on the threads of the walk. [`Verdict::Drop`] leaves out an entry, of a
-    /// directory with everything in it; [`Verdict::Prune`] leaves out what is in a directory.
+    /// Sets a closure that decides about every entry by name and type. It is called on the threads of the
+    /// walk, before the attributes of entries are queried; only where a listing does not contain their types, or
+    /// links are followed, after that. [`Verdict::Drop`] leaves out an entry, of a directory with everything in
+    /// it; [`Verdict::Prune`] leaves out what is in a directory.
     ///
     /// ```
     /// use transect::{Verdict, walk};
@@ -219,19 +220,37 @@ impl<R: Reader> Walk<R> {
         self.refill().then(|| FoundEntries::new(std::mem::take(&mut self.chunk)))
     }
 
+    /// As [`take_found`](Self::take_found), but reads at most one batch of one directory while the walk is on
+    /// the caller's thread, and returns nothing if filters select none of it. It is for callers that have
+    /// something to do in between, such as looking for signals.
+    pub fn take_batch(&mut self) -> Option<FoundEntries> {
+        if self.chunk.is_empty() && !self.advance() {
+            return None;
+        }
+        Some(FoundEntries::new(std::mem::take(&mut self.chunk)))
+    }
+
     /// Gets the next chunk; returns false after the last one.
     fn refill(&mut self) -> bool {
         while self.chunk.is_empty() {
-            // A panic below leaves the walk at its end.
-            self.state = match std::mem::replace(&mut self.state, State::End) {
-                State::End => return false,
-                State::New { plan, make_reader, want, judge } => {
-                    State::Stepping(self.begin(plan, make_reader, want, judge))
-                }
-                State::Stepping(stepping) => self.step(stepping),
-                State::Threads(threads) => self.receive(threads),
-            };
+            if !self.advance() {
+                return false;
+            }
         }
+        true
+    }
+
+    /// Reads a batch, or waits for a chunk of the threads; returns false after the end.
+    fn advance(&mut self) -> bool {
+        // A panic below leaves the walk at its end.
+        self.state = match std::mem::replace(&mut self.state, State::End) {
+            State::End => return false,
+            State::New { plan, make_reader, want, judge } => {
+                State::Stepping(self.begin(plan, make_reader, want, judge))
+            }
+            State::Stepping(stepping) => self.step(stepping),
+            State::Threads(threads) => self.receive(threads),
+        };
         true
     }
 

@@ -61,6 +61,10 @@ impl Sink for ChunkSink {
 
     fn enter(&mut self, _: Entering<'_, ()>) {}
 
+    fn judges_types(&self) -> bool {
+        self.judge.is_some()
+    }
+
     fn judge(&mut self, dir: &Dir<()>, entry: EntryRef<'_>) -> Verdict {
         self.judge.as_ref().map_or(Verdict::Keep, |judge| judge(dir, entry))
     }

@@ -343,11 +343,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
     }
 
-    /// Returns whether a filter needs more than the listing contains: whether an entry is a
+    /// Returns whether a filter or the sink needs more than the listing contains: whether an entry is a
     /// directory, or the target of a followed link.
     fn must_ask_first(&self) -> bool {
         let plan = &self.shared.plan;
-        plan.filter.is_some()
+        (plan.filter.is_some() || self.sink.judges_types())
             && self.batch.entries().any(|entry| match entry.attributes.file_type() {
                 FileType::Unknown => true,
                 FileType::Symlink => plan.follow,

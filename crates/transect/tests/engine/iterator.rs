@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use transect::{
-    DirEntry, FieldMask, FileType, Order, Progress, ScanOptions, SkipReason, Verdict, Walk,
+    DirEntry, FieldMask, FileType, Filters, FoundEntries, Order, Progress, ScanOptions, SkipReason,
+    Verdict, Walk,
 };
 use transect_sys::fake::{FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_testkit::{TempDir, trees, wait_until, within};
@@ -203,6 +204,57 @@ fn iterator_judge_drops_and_prunes() {
             assert!(!found.iter().any(|path| path.starts_with("/0")));
             assert!(found.contains(&"/1/1".to_owned()) && !found.contains(&"/1/1/0".to_owned()));
             assert!(!found.contains(&"/1/2".to_owned()) && found.contains(&"/1/2/0".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn iterator_judge_gets_types_that_the_listing_lacks() {
+    let mut tree = forest();
+    tree.hide_types = true;
+    let tree = Arc::new(tree);
+    for (order, threads) in schedules() {
+        for after in STARTS {
+            let (walk, _) = fake_walk(&tree, options().order(order).threads(threads));
+            let walk = walk.threads_after(after).judge(|_, entry| match entry.file_type() {
+                FileType::Unknown => panic!("{} has no type", entry.name.display()),
+                FileType::Directory if entry.name == "1" => Verdict::Drop,
+                _ => Verdict::Keep,
+            });
+            let found: Vec<_> = walk.map(|entry| path_of(&entry.unwrap())).collect();
+            assert!(found.iter().any(|path| path.starts_with("/2/2/")), "{}", order.as_str());
+            assert!(!found.iter().any(|path| path.contains("/1/")), "{}", order.as_str());
+        }
+    }
+}
+
+#[test]
+fn iterator_batches_are_the_entries() {
+    let tree = Arc::new(forest());
+    let (all, _) = fake_walk(&tree, options());
+    let names = |found: &mut FoundEntries| {
+        let mut names = Vec::new();
+        while let Some(entry) = found.take_next() {
+            names.push(entry.unwrap().path());
+        }
+        names
+    };
+    let mut expected: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
+    // With a filter that selects nothing, every batch still returns.
+    for (types, entries) in [(vec![], expected.len()), (vec![FileType::Socket], 0)] {
+        let filters = Filters::new().types(types);
+        let (walk, _) = fake_walk(&tree, options().filters(filters));
+        let (mut walk, mut found, mut batches) = (walk.threads_after(Duration::MAX), Vec::new(), 0);
+        while let Some(mut batch) = walk.take_batch() {
+            found.append(&mut names(&mut batch));
+            batches += 1;
+        }
+        assert!(batches > 10, "{batches} batches");
+        assert_eq!(found.len(), entries);
+        if entries > 0 {
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected);
         }
     }
 }
