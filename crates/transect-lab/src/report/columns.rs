@@ -17,7 +17,7 @@ type Shown = fn(Form, &SessionSpec) -> bool;
 
 /// A column of the ranking.
 pub(super) struct Column {
-    /// The title on a terminal, and the one in other forms. `{item}` is what system calls are counted per.
+    /// The titles on a terminal and in Markdown. `{item}` is what system calls are counted per.
     titles: [&'static str; 2],
     /// Numbers are aligned to the right, words to the left.
     is_number: bool,
@@ -27,7 +27,7 @@ pub(super) struct Column {
     /// The title of the shorter column that replaces it if it is dropped.
     pub(super) replaced_by: Option<&'static str>,
     shown: Shown,
-    /// Whether forms other than the terminal leave it out, too, if it is empty in every row.
+    /// Whether Markdown leaves it out, too, if it is empty in every row.
     is_optional: bool,
     value: fn(&SessionSpec, &Row) -> Value,
 }
@@ -59,7 +59,7 @@ const fn number(
 }
 
 impl Column {
-    /// Sets the title in forms other than the terminal.
+    /// Sets the title in Markdown.
     const fn long(self, title: &'static str) -> Self {
         Self { titles: [self.titles[0], title], ..self }
     }
@@ -84,7 +84,7 @@ impl Column {
     fn title_in(&self, form: Form, spec: &SessionSpec) -> String {
         match form {
             Form::Terminal => self.titles[0].to_owned(),
-            Form::Markdown | Form::Page => self.titles[1].replace("{item}", spec.words().item),
+            Form::Markdown => self.titles[1].replace("{item}", spec.words().item),
         }
     }
 
@@ -97,25 +97,13 @@ fn is_terminal(form: Form, _: &SessionSpec) -> bool {
     form == Form::Terminal
 }
 
-fn is_table(form: Form, _: &SessionSpec) -> bool {
-    form != Form::Page
-}
-
-fn has_rates(_: Form, spec: &SessionSpec) -> bool {
+fn is_transform(_: Form, spec: &SessionSpec) -> bool {
     spec.words().has_rates
 }
 
-fn is_transform(form: Form, spec: &SessionSpec) -> bool {
-    is_table(form, spec) && spec.words().has_rates
-}
-
 /// Transforms, and walks of whole processes.
-fn is_process(form: Form, spec: &SessionSpec) -> bool {
-    is_table(form, spec) && (spec.words().has_rates || spec.whole_processes)
-}
-
-fn of_attributes(form: Form, spec: &SessionSpec) -> bool {
-    is_terminal(form, spec) || is_table(form, spec) && spec.experiment == Spec::Attributes
+fn is_process(_: Form, spec: &SessionSpec) -> bool {
+    spec.words().has_rates || spec.whole_processes
 }
 
 /// All columns, in order. A replacement is shown only if the column it replaces was dropped.
@@ -130,19 +118,19 @@ pub(super) const COLUMNS: &[Column] = &[
     number("MB/s", 2, |_, row| {
         Value::known(row.ns_per_byte, |each| Value::Text(format!("{:.0}", 1e3 / each)))
     })
-    .only(has_rates),
+    .only(is_transform),
     number("ns/byte", 1, |_, row| {
         Value::known(row.ns_per_byte, |each| Value::Text(format!("{each:.3}")))
     })
-    .only(has_rates),
-    number("cpu", 8, |_, row| Value::Time(row.cpu_ns())).long("cpu, ms").only(|form, spec| {
-        is_terminal(form, spec) || !has_rates(form, spec) && is_table(form, spec)
-    }),
-    number("cores", 2, |_, row| Value::known(row.cores, Value::factor)).only(is_table).optional(),
+    .only(is_transform),
+    number("cpu", 8, |_, row| Value::Time(row.cpu_ns()))
+        .long("cpu, ms")
+        .only(|form, spec| is_terminal(form, spec) || !is_transform(form, spec)),
+    number("cores", 2, |_, row| Value::known(row.cores, Value::factor)).optional(),
     number("user", 1, |_, row| Value::Time(row.user_ns)).long("user, ms").only(is_transform),
     number("sys", 1, |_, row| Value::Time(row.system_ns)).long("sys, ms").only(is_transform),
     number("off cpu", 1, |_, row| off_cpu(row))
-        .only(|form, spec| is_terminal(form, spec) && has_rates(form, spec)),
+        .only(|form, spec| is_terminal(form, spec) && is_transform(form, spec)),
     number("faults", 1, |_, row| Value::known(row.faults, Value::Number)).only(is_process),
     number("switches", 1, |_, row| Value::known(row.switches, Value::Number)).only(is_transform),
     number("unwritten", 1, |_, row| Value::known(row.unwritten, Value::Bytes)).only(is_transform),
@@ -155,24 +143,21 @@ pub(super) const COLUMNS: &[Column] = &[
     })
     .only(is_terminal),
     number("fresh", 1, |_, row| Value::known(row.fresh, Value::factor)).only(is_transform),
-    number("memory", 5, |_, row| Value::known(row.peak_memory, Value::Bytes)).only(is_table),
+    number("memory", 5, |_, row| Value::known(row.peak_memory, Value::Bytes)),
     number("B/name", 2, |_, row| Value::known(row.cache_bytes_per_name, Value::ShortBytes))
         .long("cache / name")
-        .only(of_attributes),
+        .only(|form, spec| is_terminal(form, spec) || spec.experiment == Spec::Attributes),
     number("calls", 9, |_, row| Value::known(row.accesses, |it| Value::factor(it.each(it.calls))))
-        .long("calls / {item}")
-        .only(is_table),
+        .long("calls / {item}"),
     number("speed-up", 1, |_, row| Value::factor(row.speedup_over_slowest))
-        .only(|form, spec| is_terminal(form, spec) && has_rates(form, spec)),
+        .only(|form, spec| is_terminal(form, spec) && is_transform(form, spec)),
     number("× base (95 %)", 11, |_, row| Value::interval(row.to_base)).replaced_by("× base"),
     number("× base", 0, |_, row| ratio(row.to_base)).only(is_terminal),
     number("× floor (95 %)", 7, |_, row| Value::interval(row.to_floor)).replaced_by("× floor"),
     number("× floor", 10, |_, row| ratio(row.to_floor)).only(is_terminal),
     number("lines", 1, |_, row| Value::known(row.cell.code, |it| Value::Count(it.lines)))
-        .only(is_table)
         .optional(),
     number("tokens", 1, |_, row| Value::known(row.cell.code, |it| Value::Count(it.tokens)))
-        .only(is_table)
         .optional(),
     words("verdict", 0, |spec, row| Value::Text(verdict_label(spec, row))),
 ];
@@ -193,7 +178,7 @@ fn off_cpu(row: &Row) -> Value {
 pub(super) fn shown(form: Form, spec: &SessionSpec, rows: &[&Row]) -> Vec<&'static Column> {
     let is_kept = |column: &&Column| match form {
         Form::Terminal => column.drop_order == 0,
-        Form::Markdown | Form::Page => !column.is_optional,
+        Form::Markdown => !column.is_optional,
     };
     let has_text =
         |column: &&Column| rows.iter().any(|row| !column.text(form, spec, row).is_empty());

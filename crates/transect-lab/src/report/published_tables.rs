@@ -44,28 +44,26 @@ const TREES: [(&str, &str, &str); 7] = [
     ("users", "S4", "D8"),
 ];
 
-/// A title, whether its column holds numbers, the forms that show it, and its value.
-type Column = (&'static str, bool, &'static [Form], fn(&ReferenceRow) -> Value);
+/// A title, whether its column holds numbers, the only form that shows it, and its value.
+type Column = (&'static str, bool, Option<Form>, fn(&ReferenceRow) -> Value);
 
 /// The columns of a published table.
 const COLUMNS: [Column; 7] = [
-    ("method", false, EVERYWHERE, |row| Value::Name(row.method.to_owned())),
-    ("state", false, EVERYWHERE, |row| Value::Text(row.state.as_str().to_owned())),
-    ("what", false, EVERYWHERE, |row| Value::Name(row.quantity.label().to_owned())),
-    ("time", true, &[Form::Terminal], |row| Value::Time(row.value_ns())),
-    ("ms", true, &[Form::Markdown, Form::Page], |row| Value::Time(row.value_ns())),
-    ("× the slowest", true, &[Form::Terminal, Form::Markdown], |row| {
+    ("method", false, None, |row| Value::Name(row.method.to_owned())),
+    ("state", false, None, |row| Value::Text(row.state.as_str().to_owned())),
+    ("what", false, None, |row| Value::Name(row.quantity.label().to_owned())),
+    ("time", true, Some(Form::Terminal), |row| Value::Time(row.value_ns())),
+    ("ms", true, Some(Form::Markdown), |row| Value::Time(row.value_ns())),
+    ("× the slowest", true, None, |row| {
         Value::known(row.speedup, |times| Value::Text(format!("{times:.1}")))
     }),
-    ("note", false, &[Form::Markdown, Form::Page], |row| Value::Name(row.note.to_owned())),
+    ("note", false, Some(Form::Markdown), |row| Value::Name(row.note.to_owned())),
 ];
-
-const EVERYWHERE: &[Form] = &[Form::Terminal, Form::Markdown, Form::Page];
 
 impl PublishedTable {
     /// Returns the table in a form of the report.
     pub(super) fn in_form(&self, form: Form) -> Table {
-        let columns = || COLUMNS.iter().filter(|column| column.2.contains(&form));
+        let columns = || COLUMNS.iter().filter(|column| column.2.is_none_or(|only| only == form));
         let cells = |row: &&ReferenceRow| {
             (Style::new(), columns().map(|column| (column.3)(row).text(form)).collect())
         };

@@ -13,17 +13,14 @@ pub(super) enum Form {
     Terminal,
     /// Markdown: times are milliseconds.
     Markdown,
-    /// The plain part of the HTML page: times are milliseconds.
-    Page,
 }
 
 impl Form {
-    /// Escapes a name that is not ours. The page escapes all its cells when it draws them.
+    /// Escapes a name that is not ours.
     pub(super) fn name(self, name: &str) -> String {
         match self {
             Self::Terminal => quote::for_terminal(name.as_ref()),
             Self::Markdown => markdown_escaped(name),
-            Self::Page => name.to_owned(),
         }
     }
 }
@@ -85,13 +82,15 @@ impl Value {
             (Self::Name(name), form) => form.name(&name),
             (Self::Text(text), _) => text,
             (Self::Time(nanoseconds), Form::Terminal) => time(nanoseconds),
-            (Self::Time(nanoseconds), _) => milliseconds(nanoseconds),
+            (Self::Time(nanoseconds), Form::Markdown) => milliseconds(nanoseconds),
             (Self::Number(number) | Self::ShortBytes(number), Form::Terminal) => {
                 format!("{number:.0}")
             }
-            (Self::Number(number), _) => count(number as u64),
+            (Self::Number(number), Form::Markdown) => count(number as u64),
             (Self::Count(number), _) => count(number),
-            (Self::Bytes(number) | Self::ShortBytes(number), _) => bytes(number as u64),
+            (Self::Bytes(number), _) | (Self::ShortBytes(number), Form::Markdown) => {
+                bytes(number as u64)
+            }
         }
     }
 }

@@ -1,44 +1,18 @@
 //! The report of a session as an HTML page: one self-contained file that works offline.
 //!
-//! ```text
-//! transect_web::page ── the template
-//! page.css, scripts/ ── styles and scripts
-//! plain.rs ── the report as plain tables, for browsers without scripts
-//! the report as JSON ── the data of the scripts
-//! ```
+//! `transect_web::lab` has the template, styles and scripts. The report as JSON is the data of the scripts;
+//! browsers without scripts show the report as Markdown.
 //!
 //! Names in a session are untrusted: methods, paths, error output of processes. Three measures keep them
-//! from becoming markup: the plain tables escape them, the JSON contains neither `<` nor `&`, and the
-//! scripts only set text. As a last defence, the page's policy allows only scripts and styles with its
-//! own nonce, and loads nothing.
-
-mod plain;
+//! from becoming markup: the Markdown is escaped, the JSON contains neither `<` nor `&`, and the scripts only
+//! set text. As a last defence, the page's policy allows only scripts and styles with its own nonce, and loads
+//! nothing.
 
 use serde::Serialize;
-use transect_web::page::{self, ELEMENTS, Nonce, Page};
+use transect_web::lab;
+use transect_web::page::{Nonce, escape_html};
 
-use crate::report::{Report, csv};
-
-const STYLE: &str = include_str!("page.css");
-
-/// The scripts, in order: each uses those before it.
-const SCRIPTS: &[&str] = &[
-    include_str!("scripts/format.js"),
-    ELEMENTS,
-    include_str!("scripts/nodes.js"),
-    include_str!("scripts/session.js"),
-    include_str!("scripts/plot.js"),
-    include_str!("scripts/samples.js"),
-    include_str!("scripts/ratios.js"),
-    include_str!("scripts/calls.js"),
-    include_str!("scripts/scaling.js"),
-    include_str!("scripts/detail.js"),
-    include_str!("scripts/table.js"),
-    include_str!("scripts/articles.js"),
-    include_str!("scripts/head.js"),
-    include_str!("scripts/overview.js"),
-    include_str!("scripts/page.js"),
-];
+use crate::report::{Report, csv, markdown};
 
 /// The data of the scripts.
 #[derive(Serialize)]
@@ -68,18 +42,13 @@ pub fn html(report: &Report<'_>, nonce: &Nonce) -> serde_json::Result<String> {
         csv: rankings.map(|ranking| csv::lines(report.session, ranking)).collect(),
     };
     let data = serde_json::to_string(&data)?;
-    let title = title(report);
-    let page = Page {
-        generator: "transect lab",
-        title: &title,
-        heading: &title,
-        fallback: &plain::write(report),
-        style: STYLE,
-        data: &[("data", page::Data::Json(&data))],
-        script: &SCRIPTS.concat(),
-        connects: false,
-    };
-    Ok(page.html(nonce))
+    let mut fallback = Vec::new();
+    markdown::write(&mut fallback, report).expect("BUG: memory can be written to");
+    let fallback = String::from_utf8_lossy(&fallback);
+    // The escape makes line ends visible.
+    let lines: Vec<String> = fallback.lines().map(escape_html).collect();
+    let fallback = format!("<pre>\n{}\n</pre>\n", lines.join("\n"));
+    Ok(lab::html(&title(report), &fallback, &data, nonce))
 }
 
 /// Returns the title: the number of methods and the names of the first datasets.
@@ -116,7 +85,7 @@ mod tests {
         assert!(!page.contains("<img") && !page.contains("alert(1)</script>"));
         assert_eq!(page.matches("<script").count(), 2, "the data and the script");
         assert_eq!(page.matches("</script").count(), 2);
-        assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"), "in the plain table");
+        assert!(page.contains("&lt;img src=x onerror=alert(1)\\&gt;"), "in the fallback");
         assert!(page.contains("{{script}}"), "a name like a placeholder stays a name");
     }
 
@@ -147,12 +116,6 @@ mod tests {
         assert!(!policy.contains("unsafe"), "{policy}");
         let nonce = between(policy, "script-src 'nonce-", "'");
         assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
-        let own = SCRIPTS.concat() + STYLE;
-        for address in ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent"] {
-            // The name of a namespace is not fetched.
-            let own = own.replace("http://www.w3.org/2000/svg", "");
-            assert!(!own.contains(address), "{address}");
-        }
     }
 
     #[test]
