@@ -181,6 +181,25 @@ def test_early_end_stops_threads(large):
     wait_for_threads(before)
 
 
+def test_first_entries_start_no_thread(tmp_path):
+    # More entries than a thread can read ahead of the caller.
+    for directory in range(100):
+        make_names(tmp_path / str(directory), 100)
+    before = threads_of_process()
+    deadline = time.monotonic() + 300
+    while True:
+        walk = transect.walk(tmp_path)
+        next(walk)
+        if threads_of_process() <= before:
+            break
+        # Reading took so long that a thread continues it.
+        walk.close()
+        wait_for_threads(before)
+        assert time.monotonic() < deadline, "every walk starts a thread"
+    # A thread continues after some of the others, and loses none.
+    assert len(list(walk)) == 10_100 and walk.complete
+
+
 def test_entries_outlive_the_walk(tree):
     with transect.walk(tree) as walk:
         entries = [next(walk) for _ in range(3)]

@@ -3,7 +3,7 @@
 //! ```text
 //! Python ─► scan ─► job (a thread, no interpreter lock) ─► the crate `transect` ─► Table
 //! Table ─► batches ─► columns ─► arrow ─► a capsule for polars, pyarrow, DuckDB
-//! Python ─► walk ─► pump (a thread) ─► batches of entries ─► Entry
+//! Python ─► walk ─► on the caller's thread, later a pump (a thread) ─► batches of entries ─► Entry
 //! ```
 //!
 //! The package is in `python/`, and docs/PYTHON.md documents it. The doc comments of functions and

@@ -11,7 +11,7 @@ use transect::{Cancel, DirEntry, FieldMask, SortKey};
 use crate::errors;
 use crate::options::parse_options;
 use crate::pump::BatchSender;
-use crate::walk::{Found, Walk, send_all, wanted};
+use crate::walk::{Found, Walk, wanted};
 
 /// Iterate over the entries that `transect list` prints: `walk` with an order and a limit.
 ///
@@ -56,14 +56,14 @@ pub(crate) fn list(
     let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
     let field = order.map_or(FieldMask::empty(), |order| order.key.field());
     let want = wanted(attributes) | field;
-    Walk::start(cancel, move |items| {
-        let walk = plan.walk().want(want);
-        match (order, limit) {
-            (Some(order), limit) => send_sorted(walk, order, limit.unwrap_or(usize::MAX), items),
-            (None, Some(limit)) => send_first(walk, limit, items),
-            (None, None) => send_all(walk, items),
-        }
-    })
+    let walk = plan.walk().want(want);
+    match (order, limit) {
+        (None, None) => Ok(Walk::begin(cancel, walk)),
+        (None, Some(limit)) => Walk::start(cancel, move |items| send_first(walk, limit, items)),
+        (Some(order), limit) => Walk::start(cancel, move |items| {
+            send_sorted(walk, order, limit.unwrap_or(usize::MAX), items);
+        }),
+    }
 }
 
 /// Iterate over the entries that match a pattern, or one of several: `list(paths, glob=patterns)`.

@@ -1,10 +1,14 @@
 //! `walk`: the entries of a tree, one after the other.
 //!
 //! ```text
-//! threads of the engine ─► transect::Walk ─► pump ─► Walk.__next__ ─► Entry
+//! thread of the caller: transect::Walk ─► Walk.__next__ ─► Entry
+//! after HERE: threads of the engine ─► transect::Walk ─► pump ─► Walk.__next__ ─► Entry
 //! ```
+//!
+//! So a small tree starts no thread, which would cost many times what reading it costs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -16,6 +20,10 @@ use crate::errors::{self, ErrorInfo};
 use crate::fork::Owner;
 use crate::options::parse_options;
 use crate::pump::{BatchSender, Pump};
+
+/// How long a walk reads on the thread of the caller, which looks for no signals meanwhile, before another
+/// thread continues it.
+const HERE: Duration = Duration::from_micros(500);
 
 /// What a walk found.
 pub(crate) enum Found {
@@ -55,7 +63,7 @@ pub(crate) fn walk(
     let plan = parse_options(paths, options)?.cancel(cancel.clone()).plan();
     let plan = plan.map_err(|error| errors::exception(py, &error))?;
     let want = wanted(attributes);
-    Walk::start(cancel, move |items| send_all(plan.walk().want(want), items))
+    Ok(Walk::begin(cancel, plan.walk().want(want)))
 }
 
 /// Returns what entries must have besides names and types: all attributes, or nothing.
@@ -75,7 +83,7 @@ pub(crate) fn all_attributes() -> FieldMask {
 }
 
 /// Sends entries until there are no more, or the receiver is gone.
-pub(crate) fn send_all(mut walk: transect::Walk, items: &mut BatchSender<Found>) {
+fn send_all(mut walk: transect::Walk, items: &mut BatchSender<Found>) {
     while let Some(found) = walk.take_found() {
         let count = found.len();
         if !items.send_many(Found::Many(found), count) {
@@ -96,8 +104,38 @@ pub(crate) struct Walk {
     owner: Owner,
 }
 
+/// Where entries come from.
+enum Source {
+    /// The thread of the caller, which has read for this time.
+    Here(Box<transect::Walk>, Duration),
+    Thread(Pump<Found>),
+    Closed,
+}
+
+impl Source {
+    /// Returns what is found next; `None` after the end. `cancel` stops the walk.
+    fn next(&mut self, py: Python<'_>, cancel: &Cancel) -> PyResult<Option<Found>> {
+        let (walk, read_for) = match self {
+            Self::Here(walk, read_for) => (walk, read_for),
+            Self::Thread(pump) => return pump.next(py),
+            Self::Closed => return Ok(None),
+        };
+        let began = Instant::now();
+        let found = py.detach(|| walk.take_batch());
+        *read_for += began.elapsed();
+        if *read_for > HERE && found.is_some() {
+            let Self::Here(walk, _) = std::mem::replace(self, Self::Closed) else {
+                return Ok(None);
+            };
+            let walk = walk.threads_after(Duration::ZERO);
+            *self = Self::Thread(Pump::start(cancel, move |items| send_all(walk, items))?);
+        }
+        Ok(found.map(Found::Many))
+    }
+}
+
 struct State {
-    pump: Pump<Found>,
+    source: Source,
     /// Entries to be returned.
     found: FoundEntries,
     errors: Vec<ScanError>,
@@ -109,14 +147,14 @@ struct State {
 
 impl State {
     /// Returns the next entry; `None` after the last one.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
+    fn next(&mut self, py: Python<'_>, cancel: &Cancel) -> PyResult<Option<Py<Entry>>> {
         loop {
             match self.found.take_next() {
                 Some(Ok(entry)) => {
                     return Entry::new(py, entry.dir(), entry.name, entry.attributes).map(Some);
                 }
                 Some(Err(error)) => self.count(py, error)?,
-                None => match self.pump.next(py)? {
+                None => match self.source.next(py, cancel)? {
                     Some(Found::Many(found)) => self.found = found,
                     Some(Found::One(Ok(entry))) => {
                         let attributes = entry.attributes();
@@ -128,8 +166,8 @@ impl State {
             }
         }
         if !std::mem::replace(&mut self.ended, true) {
-            self.complete = self.error_count == 0;
-            if !self.complete {
+            self.complete = self.error_count == 0 && !cancel.is_cancelled();
+            if self.error_count > 0 {
                 errors::warn_partial(py, self.error_count)?;
             }
         }
@@ -156,26 +194,39 @@ impl State {
     fn close(&mut self, py: Python<'_>) {
         self.ended = true;
         self.found = FoundEntries::default();
-        self.pump.close(py);
+        if let Source::Thread(pump) = &mut self.source {
+            pump.close(py);
+        }
+        self.source = Source::Closed;
     }
 }
 
 impl Walk {
+    /// Returns the entries of a walk, which `cancel` stops.
+    pub(crate) fn begin(cancel: Cancel, walk: transect::Walk) -> Self {
+        let walk = walk.threads_after(Duration::MAX);
+        Self::new(cancel, Source::Here(Box::new(walk), Duration::ZERO))
+    }
+
     /// Returns the entries that `send` sends from a thread of its own. `cancel` stops it.
     pub(crate) fn start(
         cancel: Cancel,
         send: impl FnOnce(&mut BatchSender<Found>) + Send + 'static,
     ) -> PyResult<Self> {
         let pump = Pump::start(&cancel, send)?;
+        Ok(Self::new(cancel, Source::Thread(pump)))
+    }
+
+    fn new(cancel: Cancel, source: Source) -> Self {
         let state = State {
-            pump,
+            source,
             found: FoundEntries::default(),
             errors: Vec::new(),
             error_count: 0,
             ended: false,
             complete: false,
         };
-        Ok(Self { state: Mutex::new(state), cancel, owner: Owner::current() })
+        Self { state: Mutex::new(state), cancel, owner: Owner::current() }
     }
 
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -192,7 +243,7 @@ impl Walk {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<Entry>>> {
         let mut state = self.lock(py)?;
-        let next = state.next(py);
+        let next = state.next(py, &self.cancel);
         if next.is_err() {
             state.close(py);
         }
