@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use transect_sys::host::{usage_of_children, usage_of_self};
 use wait4::{ResUse, Wait4};
 
 use crate::harness::account::Account;
-use crate::harness::leftovers::{Marked, start_time};
+use crate::harness::leftovers::{Leftovers, Marked, start_time};
 use crate::harness::protocol::RunLine;
 use crate::harness::stopwatch::nanoseconds;
 
@@ -45,6 +46,16 @@ impl Usage {
     /// Returns the bytes that devices read for it, if the system reports them.
     pub fn read_bytes(&self) -> Option<u64> {
         self.account?.read_bytes
+    }
+
+    /// Adds what the processes used that were still running when it ended.
+    fn with(self, leftovers: &Leftovers) -> Self {
+        let account = self.account.map(|account| Account {
+            read_bytes: account.read_bytes.map(|bytes| bytes.saturating_add(leftovers.read_bytes)),
+            ..account
+        });
+        let user_ns = self.user_ns.saturating_add(nanoseconds(leftovers.cpu));
+        Self { user_ns, account, ..self }
     }
 }
 
@@ -193,9 +204,8 @@ fn run<T: Send + 'static>(
     let start = Instant::now();
     let not_started = |error: std::io::Error| Failure::NotStarted { reason: error.to_string() };
     let mut child = command.spawn().map_err(not_started)?;
-    let stdout = child.stdout.take();
+    let (group, stdout) = (child.id(), child.stdout.take());
     let stderr = child.stderr.take().expect("BUG: stderr is a pipe");
-    let group = child.id();
 
     let (send, ended) = channel();
     let waiting = std::thread::spawn(move || {
@@ -215,8 +225,7 @@ fn run<T: Send + 'static>(
     if hung {
         kill_group(group);
     }
-    let (resources, account, began, wall) =
-        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let (resources, account, began, wall) = join(waiting);
     // Processes left over after a normal end would disturb the next run and keep the pipes open.
     let mut leftovers = marked.end_all(group, began, hung);
     if cfg!(unix) {
@@ -231,8 +240,7 @@ fn run<T: Send + 'static>(
         std::thread::sleep(Duration::from_millis(1));
         leftovers.add(marked.end_all(group, began, hung));
     }
-    let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let said = said.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let (read, said) = (join(reading), join(said));
     if hung {
         return Err(Failure::TimedOut { seconds: limit.as_secs() });
     }
@@ -243,18 +251,20 @@ fn run<T: Send + 'static>(
     if leftovers.killed > 0 {
         return Err(Failure::LeftRunning { processes: leftovers.killed });
     }
-    let account = account.map(|account| Account {
-        read_bytes: account.read_bytes.map(|bytes| bytes.saturating_add(leftovers.read_bytes)),
-        ..account.with_switches(before, usage_of_children())
-    });
+    let account = account.map(|account| account.with_switches(before, usage_of_children()));
     let usage = Usage {
         wall_ns: nanoseconds(wall),
-        user_ns: nanoseconds(rusage.utime + leftovers.cpu),
+        user_ns: nanoseconds(rusage.utime),
         system_ns: nanoseconds(rusage.stime),
         peak_memory: if rusage.maxrss > own_memory() { rusage.maxrss } else { 0 },
         account,
     };
-    Ok((read, usage))
+    Ok((read, usage.with(&leftovers)))
+}
+
+/// Returns the result of a thread; its panic goes on in this one.
+fn join<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Returns the peak memory of the lab, in bytes.

@@ -219,6 +219,39 @@ impl Session {
         order
     }
 
+    /// Measures cells outside the rounds, one after the other: stores what `measure` returns, and reports each cell
+    /// to `progress`. A subject is a dataset, a cache state and a cell; `measure` returns `None` for one that does
+    /// not apply.
+    fn of_each<T>(
+        &mut self,
+        subjects: Vec<(usize, usize, Cell)>,
+        cancel: &Cancel,
+        progress: &mut OfEach<'_, T>,
+        mut measure: impl FnMut(
+            &SessionData,
+            &Job<'_>,
+            usize,
+        ) -> Result<Option<Result<(T, Record), String>>, Error>,
+    ) -> Result<(), Error> {
+        let cells = subjects.len();
+        for (at, (dataset, cache_state, cell)) in subjects.into_iter().enumerate() {
+            if cancel.is_cancelled() {
+                return Ok(());
+            }
+            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
+            let result = match measure(self.data(), &job, cache_state)? {
+                Some(Ok((value, record))) => {
+                    self.log.add(record)?;
+                    Ok(value)
+                }
+                Some(Err(reason)) => Err(reason),
+                None => continue,
+            };
+            progress(&cell.name, result, cells - at - 1);
+        }
+        Ok(())
+    }
+
     /// Counts the calls of every cell that did the expected work, in separate runs, and reports every cell
     /// to `progress`. The calls of a run without work are subtracted: they belong to the program's start.
     ///
@@ -232,34 +265,28 @@ impl Session {
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
         let folder = experiment.begin_counting(&self.data().spec)?;
-        let uncounted = self.uncounted();
-        let cells = uncounted.len();
-        for (at, (dataset, cell)) in uncounted.into_iter().enumerate() {
-            if cancel.is_cancelled() {
-                return Ok(());
-            }
-            let job = Job::new(&self.data().spec, &cell, dataset, 0);
+        self.of_each(self.uncounted(), cancel, progress, |_, job, _| {
             let mut count = |part| -> Result<Accesses, String> {
-                let (command, entries) = experiment.count_command(&job, part)?;
+                let (command, entries) = experiment.count_command(job, part)?;
                 Ok(Accesses { entries, ..Accesses::of(&command, &folder, job.limit())? })
             };
             let accesses = count(CountPart::StartUp)
                 .and_then(|start| Ok(count(CountPart::Work)?.without(start)));
-            let repeats = experiment.counted_repeats(&job);
-            let accesses = accesses.map(|counted| counted.divided_by(repeats));
-            if let Ok(accesses) = accesses {
-                let cell = cell.name.clone();
-                self.log.add(Record::Accesses(Counted { dataset, cell, accesses }))?;
-            }
-            progress(&cell.name, accesses, cells - at - 1);
-        }
-        Ok(())
+            let repeats = experiment.counted_repeats(job);
+            Ok(Some(accesses.map(|counted| {
+                let accesses = counted.divided_by(repeats);
+                let (dataset, cell) = (job.index, job.cell.name.clone());
+                (accesses, Record::Accesses(Counted { dataset, cell, accesses }))
+            })))
+        })
     }
 
-    /// Returns the cells whose calls are not counted yet, with their datasets.
-    fn uncounted(&self) -> Vec<(usize, Cell)> {
+    /// Returns the cells whose calls are not counted yet, in the first cache state.
+    fn uncounted(&self) -> Vec<(usize, usize, Cell)> {
         let counted = self.data().counted.iter();
-        self.all_but(counted.map(|counted| (counted.dataset, counted.cell.as_str())).collect())
+        let missing =
+            self.all_but(counted.map(|counted| (counted.dataset, counted.cell.as_str())).collect());
+        missing.into_iter().map(|(dataset, cell)| (dataset, 0, cell)).collect()
     }
 
     /// Returns all pairs of dataset and cell except the known and the failed ones.
@@ -286,31 +313,25 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
     ) -> Result<(), Error> {
-        let wanted = self.unstarted();
-        let cells = wanted.len();
-        for (at, (dataset, cache_state, cell)) in wanted.into_iter().enumerate() {
-            if cancel.is_cancelled() {
-                return Ok(());
-            }
-            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
+        self.of_each(self.unstarted(), cancel, progress, |_, job, cache_state| {
             // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
             let is_cold = job.state == State::Cold && job.spec.has_cold_programs();
             let (discarded, kept) = if is_cold { (0, COLD_STARTS) } else { (1, STARTS) };
             let starts: Result<Vec<Usage>, String> =
-                (0..discarded + kept).map(|_| experiment.start_up(&job)).collect();
-            let starts = starts.map(|starts| starts[discarded..].to_vec());
-            progress(&cell.name, starts.as_ref().map(|_| ()).map_err(Clone::clone), cells - at - 1);
-            if let Ok(starts) = starts {
-                let times_ns = starts.iter().map(|usage| usage.wall_ns).collect();
-                let cpu_ns = starts.iter().map(Usage::cpu_ns).collect();
+                (0..discarded + kept).map(|_| experiment.start_up(job)).collect();
+            Ok(Some(starts.map(|starts| {
+                let starts = &starts[discarded..];
                 let read_bytes: Option<_> = starts.iter().map(Usage::read_bytes).collect();
-                let read_bytes = read_bytes.unwrap_or_default();
-                let cell = cell.name.clone();
-                let started = Started { cell, cache_state, times_ns, cpu_ns, read_bytes };
-                self.log.add(Record::Start(started))?;
-            }
-        }
-        Ok(())
+                let started = Started {
+                    cell: job.cell.name.clone(),
+                    cache_state,
+                    times_ns: starts.iter().map(|usage| usage.wall_ns).collect(),
+                    cpu_ns: starts.iter().map(Usage::cpu_ns).collect(),
+                    read_bytes: read_bytes.unwrap_or_default(),
+                };
+                ((), Record::Start(started))
+            })))
+        })
     }
 
     /// Returns the cells whose start is not measured yet, each with a dataset that it runs on, for the first
@@ -355,29 +376,18 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, CallTimes>,
     ) -> Result<(), Error> {
-        let untimed = self.untimed();
-        let cells = untimed.len();
-        for (at, (dataset, cache_state, cell)) in untimed.into_iter().enumerate() {
-            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
-            if cancel.is_cancelled() {
-                return Ok(());
-            }
-            let Some(command) = experiment.timing_command(&job) else { continue };
+        self.of_each(self.untimed(), cancel, progress, |_, job, cache_state| {
+            let Some(command) = experiment.timing_command(job) else { return Ok(None) };
             cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
             let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
-            let calls = lines.and_then(|(lines, _)| match lines.as_slice() {
-                [RunLine { work, calls: Some(calls), .. }] if *work == job.dataset.expected => {
-                    Ok(*calls)
+            Ok(Some(lines.and_then(|(lines, _)| match lines.as_slice() {
+                &[RunLine { work, calls: Some(calls), .. }] if work == job.dataset.expected => {
+                    let (dataset, cell) = (job.index, job.cell.name.clone());
+                    Ok((calls, Record::Calls(Timed { dataset, cache_state, cell, calls })))
                 }
                 _ => Err("found something else".to_owned()),
-            });
-            if let Ok(calls) = calls {
-                let cell = cell.name.clone();
-                self.log.add(Record::Calls(Timed { dataset, cache_state, cell, calls }))?;
-            }
-            progress(&cell.name, calls, cells - at - 1);
-        }
-        Ok(())
+            })))
+        })
     }
 
     /// Returns the cells whose calls are not timed yet: dataset, cache state, cell.
@@ -412,47 +422,36 @@ impl Session {
     ) -> Result<(), Error> {
         let events = self.data().events.iter();
         let known = events.map(|it| (it.cache_state, it.dataset, it.cell.as_str())).collect();
-        let uncounted = self.in_all_states(known);
-        let cells = uncounted.len();
-        for (at, (dataset, cache_state, cell)) in uncounted.into_iter().enumerate() {
-            let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
-            if cancel.is_cancelled() {
-                return Ok(());
+        self.of_each(self.in_all_states(known), cancel, progress, |data, job, cache_state| {
+            if experiment.begin(job).is_some() {
+                return Ok(Some(Err("it cannot be measured".to_owned())));
             }
-            let counted = match experiment.begin(&job) {
-                Some(_) => Err("it cannot be measured".to_owned()),
-                None => {
-                    let made = experiment.make_state(&job)?;
-                    let command = made.and_then(|_| experiment.command(&job));
-                    let command = command.map_err(|failure| failure.to_string());
-                    let took = self.median_wall(dataset, &cell.name);
-                    let counted =
-                        command.and_then(|command| Counters::of(&command, took, job.limit()));
-                    experiment.end()?;
-                    counted
-                }
-            };
-            if let Ok(counters) = counted.clone() {
-                let cell = cell.name.clone();
-                let counted = CountedEvents { dataset, cache_state, cell, counters };
-                self.log.add(Record::Counters(counted))?;
-            }
-            progress(&cell.name, counted, cells - at - 1);
-        }
-        Ok(())
+            let made = experiment.make_state(job)?;
+            let command = made.and_then(|_| experiment.command(job));
+            let command = command.map_err(|failure| failure.to_string());
+            let took = median_wall(data, job.index, &job.cell.name);
+            let counted = command.and_then(|command| Counters::of(&command, took, job.limit()));
+            experiment.end()?;
+            Ok(Some(counted.map(|counters| {
+                let (dataset, cell) = (job.index, job.cell.name.clone());
+                let counted =
+                    CountedEvents { dataset, cache_state, cell, counters: counters.clone() };
+                (counters, Record::Counters(counted))
+            })))
+        })
     }
+}
 
-    /// Returns the median time of the processes of a cell; zero if it has none.
-    fn median_wall(&self, dataset: usize, cell: &str) -> Duration {
-        let own = |it: &&Sample| (it.dataset, it.cell.as_str()) == (dataset, cell);
-        let wall = |sample: &Sample| match &sample.outcome {
-            Outcome::Right { usage, .. } => Some(usage.wall_ns),
-            _ => None,
-        };
-        let mut walls: Vec<u64> = self.data().samples.iter().filter(own).filter_map(wall).collect();
-        walls.sort_unstable();
-        Duration::from_nanos(walls.get(walls.len() / 2).copied().unwrap_or(0))
-    }
+/// Returns the median time of the processes of a cell; zero if it has none.
+fn median_wall(data: &SessionData, dataset: usize, cell: &str) -> Duration {
+    let own = |it: &&Sample| (it.dataset, it.cell.as_str()) == (dataset, cell);
+    let wall = |sample: &Sample| match &sample.outcome {
+        Outcome::Right { usage, .. } => Some(usage.wall_ns),
+        _ => None,
+    };
+    let mut walls: Vec<u64> = data.samples.iter().filter(own).filter_map(wall).collect();
+    walls.sort_unstable();
+    Duration::from_nanos(walls.get(walls.len() / 2).copied().unwrap_or(0))
 }
 
 /// Returns whether a cell failed or did other work, which excludes it from further rounds.

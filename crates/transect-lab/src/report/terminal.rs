@@ -10,7 +10,7 @@ use transect_text::wrap::{wrap, wrap_lines};
 use super::columns::{self, Column};
 use super::overview::MAX_BARS;
 use super::value::Form;
-use super::{ArticleTable, Overview, PublishedTable, Report, counters};
+use super::{ArticleTable, Conclusion, Overview, PublishedTable, Report, counters};
 use crate::harness::cache_state::State;
 use crate::harness::conditions::Conditions;
 use crate::ranking::{Ranking, Row};
@@ -41,64 +41,9 @@ pub fn write(
     let mut screen = Screen { out: &mut out, width };
     screen.session_heading(report)?;
     for (at, ranking) in report.rankings.iter().enumerate() {
-        let (overview, conclusion) = (&report.overviews[at], &report.conclusions[at]);
-        screen.dataset_heading(report.session, ranking)?;
-        let of_overview = if all { None } else { few_rows(report.session, ranking, overview) };
-        let rows = of_overview.unwrap_or_else(|| ranking.rows.iter().collect());
-        screen.rows(report.session, &rows)?;
-        if !ranking.apart.is_empty() {
-            writeln!(screen.out)?;
-            screen.write_wrapped(DIM, "listed separately, as they left nothing unwritten:")?;
-            screen.rows(report.session, &ranking.apart.iter().collect::<Vec<_>>())?;
-        }
-        if !ranking.implausible.is_empty() {
-            writeln!(screen.out)?;
-            screen.write_wrapped(ERROR, "implausible, and not ranked:")?;
-            screen.rows(report.session, &ranking.implausible.iter().collect::<Vec<_>>())?;
-        }
-        let shown = if all { usize::MAX } else { MAX_UNRANKED };
-        for unranked in ranking.unranked.iter().take(shown) {
-            let cell = escaped(&unranked.cell);
-            screen.write_wrapped(
-                WARN,
-                &format!("not ranked: {cell}: {}", escaped(&unranked.reason)),
-            )?;
-        }
-        let hidden = ranking.rows.len() - rows.len();
-        let hidden = hidden + ranking.unranked.len().saturating_sub(shown);
-        if hidden > 0 {
-            let rows = if hidden == 1 { "row" } else { "rows" };
-            screen
-                .write_wrapped(DIM, &format!("{hidden} more {rows}: transect lab report --all"))?;
-        }
-        writeln!(screen.out)?;
-        if !overview.bars.is_empty() {
-            screen.write_wrapped(BOLD, &overview.sentence)?;
-        }
-        screen.write_wrapped(Style::new(), &conclusion.sentence)?;
-        screen.write_wrapped(DIM, &conclusion.noise)?;
-        for answer in &conclusion.answers {
-            screen.write_wrapped(Style::new(), answer)?;
-        }
-        for alarm in &conclusion.alarms {
-            screen.write_wrapped(ERROR, alarm)?;
-        }
-        // The noise was written above.
-        for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
-            screen.write_wrapped(WARN, note)?;
-        }
-        let of_it = |r: &&ArticleTable| {
-            (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
-        };
-        if let Some(table) = report.article_tables.iter().find(of_it) {
-            screen.article_table(table)?;
-        }
-        let cores = report.session.environment.cores;
-        if let Some(table) = counters::table(&ranking.rows, cores, Form::Terminal) {
-            writeln!(screen.out)?;
-            screen.write_wrapped(DIM, counters::ABOUT)?;
-            screen.table(&table)?;
-        }
+        screen.ranking(report, ranking, &report.overviews[at], all)?;
+        screen.conclusion(&report.overviews[at], &report.conclusions[at])?;
+        screen.tables_beside(report, ranking)?;
     }
     if let Some(table) = report.references.first() {
         writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
@@ -143,6 +88,83 @@ impl Screen<'_> {
     pub(super) fn write_wrapped(&mut self, style: Style, text: &str) -> Result<()> {
         for line in wrap(&escaped(text), self.width.unwrap_or(DEFAULT_WIDTH)) {
             writeln!(self.out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows of a ranking: those of its overview, unless `all` are wanted.
+    fn ranking(
+        &mut self,
+        report: &Report<'_>,
+        ranking: &Ranking,
+        overview: &Overview,
+        all: bool,
+    ) -> Result<()> {
+        self.dataset_heading(report.session, ranking)?;
+        let of_overview = if all { None } else { few_rows(report.session, ranking, overview) };
+        let rows = of_overview.unwrap_or_else(|| ranking.rows.iter().collect());
+        self.rows(report.session, &rows)?;
+        if !ranking.apart.is_empty() {
+            writeln!(self.out)?;
+            self.write_wrapped(DIM, "listed separately, as they left nothing unwritten:")?;
+            self.rows(report.session, &ranking.apart.iter().collect::<Vec<_>>())?;
+        }
+        if !ranking.implausible.is_empty() {
+            writeln!(self.out)?;
+            self.write_wrapped(ERROR, "implausible, and not ranked:")?;
+            self.rows(report.session, &ranking.implausible.iter().collect::<Vec<_>>())?;
+        }
+        let shown = if all { usize::MAX } else { MAX_UNRANKED };
+        for unranked in ranking.unranked.iter().take(shown) {
+            let cell = escaped(&unranked.cell);
+            self.write_wrapped(
+                WARN,
+                &format!("not ranked: {cell}: {}", escaped(&unranked.reason)),
+            )?;
+        }
+        let hidden = ranking.rows.len() - rows.len();
+        let hidden = hidden + ranking.unranked.len().saturating_sub(shown);
+        if hidden > 0 {
+            let rows = if hidden == 1 { "row" } else { "rows" };
+            self.write_wrapped(DIM, &format!("{hidden} more {rows}: transect lab report --all"))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what a ranking says, in words.
+    fn conclusion(&mut self, overview: &Overview, conclusion: &Conclusion) -> Result<()> {
+        writeln!(self.out)?;
+        if !overview.bars.is_empty() {
+            self.write_wrapped(BOLD, &overview.sentence)?;
+        }
+        self.write_wrapped(Style::new(), &conclusion.sentence)?;
+        self.write_wrapped(DIM, &conclusion.noise)?;
+        for answer in &conclusion.answers {
+            self.write_wrapped(Style::new(), answer)?;
+        }
+        for alarm in &conclusion.alarms {
+            self.write_wrapped(ERROR, alarm)?;
+        }
+        // The noise was written above.
+        for note in conclusion.notes.iter().filter(|note| **note != conclusion.noise) {
+            self.write_wrapped(WARN, note)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the tables beside a ranking: the article's, and the counters.
+    fn tables_beside(&mut self, report: &Report<'_>, ranking: &Ranking) -> Result<()> {
+        let of_it = |r: &&ArticleTable| {
+            (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
+        };
+        if let Some(table) = report.article_tables.iter().find(of_it) {
+            self.article_table(table)?;
+        }
+        let cores = report.session.environment.cores;
+        if let Some(table) = counters::table(&ranking.rows, cores, Form::Terminal) {
+            writeln!(self.out)?;
+            self.write_wrapped(DIM, counters::ABOUT)?;
+            self.table(&table)?;
         }
         Ok(())
     }
