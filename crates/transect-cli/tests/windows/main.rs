@@ -11,7 +11,7 @@ mod service;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Error, Read, Write};
 use std::os::windows::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,6 +22,21 @@ use transect_testkit::within;
 
 /// The exit code of a program that the system could not start (`ntstatus.h`).
 const STATUS_DLL_INIT_FAILED: i32 = 0xC000_0142_u32.cast_signed();
+
+/// The error of a start that failed inside the system (`winerror.h`).
+const ERROR_INTERNAL_ERROR: i32 = 1359;
+
+/// Starts a program, and tries again if the system itself failed: on a busy machine Wine 8 does in one of
+/// several thousand starts.
+fn started<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..3 {
+        match start() {
+            Err(error) if error.raw_os_error() == Some(ERROR_INTERNAL_ERROR) => {}
+            result => return result,
+        }
+    }
+    start()
+}
 
 /// A temporary directory in which the program runs.
 struct TestEnv {
@@ -53,29 +68,29 @@ impl TestEnv {
     }
 
     fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_transect"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_transect"));
+        command
             .args(args)
             // Without the user's profiles.
             .env("APPDATA", self.dir.join("config"))
             .current_dir(&self.dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program can be started")
+            .stderr(Stdio::piped());
+        started(|| command.spawn()).expect("the program can be started")
     }
 
     /// Runs the program to its end.
     fn transect<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
         let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
-        let mut output = Output::of(self.start(&args));
-        // On a busy machine Wine 8 fails to start one of several thousand programs.
-        for _ in 0..3 {
-            if output.code == Some(STATUS_DLL_INIT_FAILED) {
-                output = Output::of(self.start(&args));
+        let output = started(|| {
+            let output = Output::of(self.start(&args));
+            match output.code {
+                Some(STATUS_DLL_INIT_FAILED) => Err(Error::from_raw_os_error(ERROR_INTERNAL_ERROR)),
+                _ => Ok(output),
             }
-        }
-        output
+        });
+        output.expect("the program can be started")
     }
 
     /// Returns the readers that `doctor` lists as available, and the others.
