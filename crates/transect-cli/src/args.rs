@@ -23,6 +23,7 @@ mod usage;
 mod verify;
 mod walk;
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -65,6 +66,40 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) scan: ScanArgs,
+}
+
+/// The groups of commands in the help: a heading, and the first command below it.
+const GROUPS: [(&str, &str); 7] = [
+    ("Look", "scan"),
+    ("Find", "find"),
+    ("Remember", "snapshot"),
+    ("Files", "transform"),
+    ("Serve", "serve"),
+    ("Many machines", "task"),
+    ("System", "doctor"),
+];
+
+/// Returns the definition of the program whose help shows the commands in groups: clap has one list.
+pub(crate) fn with_groups(command: clap::Command) -> clap::Command {
+    let (heading, literal) =
+        (*command.get_styles().get_header(), *command.get_styles().get_literal());
+    let mut groups = String::new();
+    for command in command.get_subcommands() {
+        let name = command.get_name();
+        if let Some((group, _)) = GROUPS.iter().find(|(_, first)| *first == name) {
+            let _ = writeln!(groups, "\n{heading}{group}:{heading:#}");
+        }
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(groups, "  {literal}{name:<11}{literal:#}  {about}");
+    }
+    let template = format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{groups}\n{{all-args}}{{after-help}}"
+    );
+    // Hidden commands are in no list and not in the usage.
+    command
+        .mut_subcommands(|command| command.hide(true))
+        .override_usage("transect [OPTIONS] [PATH]...\n       transect <COMMAND>")
+        .help_template(template)
 }
 
 const MAIN_NOTES: &str = "\
@@ -169,12 +204,18 @@ pub(crate) enum Command {
     /// List entries: their paths, or columns of attributes
     #[command(after_long_help = LIST_NOTES)]
     List(ListArgs),
+    /// Show the attributes of many paths at once
+    #[command(after_long_help = ATTRIBUTES_NOTES)]
+    Attributes(AttributesArgs),
+    /// Find entries by name at once, in the last kept snapshot
+    #[command(after_long_help = FIND_NOTES)]
+    Find(FindArgs),
+    /// Find files of the same content; remove, link or clone the copies
+    #[command(after_long_help = DUPLICATES_NOTES)]
+    Duplicates(DuplicatesArgs),
     /// Store a tree in a Parquet file, for other commands and for SQL
     #[command(after_long_help = SNAPSHOT_NOTES)]
     Snapshot(SnapshotArgs),
-    /// Show what changed between two trees or snapshots: added, removed, changed, moved
-    #[command(after_long_help = DIFF_NOTES)]
-    Diff(DiffArgs),
     /// Keep dated snapshots of a tree, fewer of each month than of each day
     #[command(after_long_help = KEEP_NOTES)]
     Keep(KeepArgs),
@@ -184,36 +225,30 @@ pub(crate) enum Command {
     /// Show how a tree grew, snapshot by snapshot
     #[command(after_long_help = HISTORY_NOTES)]
     History(HistoryArgs),
-    /// Find entries by name at once, in the last kept snapshot
-    #[command(after_long_help = FIND_NOTES)]
-    Find(FindArgs),
+    /// Show what changed between two trees or snapshots: added, removed, changed, moved
+    #[command(after_long_help = DIFF_NOTES)]
+    Diff(DiffArgs),
     /// Run SQL on snapshots, with DuckDB
     #[command(after_long_help = QUERY_NOTES)]
     Query(QueryArgs),
-    /// Run one task of a scan that is shared among processes or machines
-    #[command(after_long_help = TASK_NOTES)]
-    Task(TaskArgs),
-    /// Make one snapshot of the parts that tasks have published
-    #[command(after_long_help = COMMIT_NOTES)]
-    Commit(CommitArgs),
-    /// Find files of the same content; remove, link or clone the copies
-    #[command(after_long_help = DUPLICATES_NOTES)]
-    Duplicates(DuplicatesArgs),
     /// Transform files in one pass: line ends, encodings, digests, compression
     #[command(after_long_help = TRANSFORM_NOTES)]
     Transform(TransformArgs),
     /// Check files against a list of digests
     #[command(after_long_help = VERIFY_NOTES)]
     Verify(VerifyArgs),
-    /// Show the attributes of many paths at once
-    #[command(after_long_help = ATTRIBUTES_NOTES)]
-    Attributes(AttributesArgs),
     /// Serve a cache of attributes to other programs
     #[command(after_long_help = SERVE_NOTES)]
     Serve(ServeArgs),
     /// Freeze, thaw or invalidate the cache of a running `serve`, or show its counters
     #[command(subcommand)]
     Service(ServiceCommand),
+    /// Run one task of a scan that is shared among processes or machines
+    #[command(after_long_help = TASK_NOTES)]
+    Task(TaskArgs),
+    /// Make one snapshot of the parts that tasks have published
+    #[command(after_long_help = COMMIT_NOTES)]
+    Commit(CommitArgs),
     /// Show what this kernel, file system and user can do, and which reader is used
     #[command(after_long_help = DOCTOR_NOTES)]
     Doctor(DoctorArgs),

@@ -15,7 +15,8 @@ mod user_trash;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use transect_sys::memory::Allocator;
 
 use args::{Cli, Command};
@@ -28,7 +29,9 @@ fn main() -> ExitCode {
     transect_program::start("transect");
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(instead) => return ExitCode::from(output::print_clap_error(&instead)),
+        Err(instead) => {
+            return ExitCode::from(output::print_clap_error(&with_grouped_help(instead)));
+        }
     };
     let end = match &cli.command {
         None => {
@@ -67,4 +70,14 @@ fn main() -> ExitCode {
         cli.scan.walk.hint_not_a_command();
     }
     exit::code(end)
+}
+
+/// Parses again if help was asked for: most starts need no texts of groups.
+fn with_grouped_help(instead: clap::Error) -> clap::Error {
+    match instead.kind() {
+        ErrorKind::DisplayHelp => {
+            args::with_groups(Cli::command()).try_get_matches().err().unwrap_or(instead)
+        }
+        _ => instead,
+    }
 }

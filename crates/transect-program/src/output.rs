@@ -129,8 +129,10 @@ pub fn print_clap_error(instead: &clap::Error) -> u8 {
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
     let shown = instead.render().ansi().to_string();
-    // `clap` wraps the help, but neither errors nor the line of usage.
+    // `clap` wraps options, but neither errors nor usage nor groups of commands. Without a terminal it asks
+    // the environment.
     let width = if is_wrong { stderr_width() } else { terminal_width() };
+    let width = width.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
     let width = width.filter(|&width| width > 0);
     let shown = width.map_or(shown.clone(), |width| wrap_lines(&shown, width));
     let _ = write!(text, "{shown}");
