@@ -21,6 +21,5 @@ pub mod published;
 pub mod ranking;
 pub mod report;
 pub mod rivals;
-pub mod self_test;
 pub mod spec;
 pub mod tune;

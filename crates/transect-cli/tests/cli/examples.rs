@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use crate::harness::TestEnv;
 
 /// Beginnings of examples that are only parsed, and the reason.
-const PARSED_ONLY: [(&str, &str); 24] = [
+const PARSED_ONLY: [(&str, &str); 23] = [
     ("transect tui", "needs a terminal"),
     ("transect map ~", "serves until Ctrl-C"),
     ("transect map -x", "serves until Ctrl-C"),
@@ -25,7 +25,6 @@ const PARSED_ONLY: [(&str, &str); 24] = [
     ("transect lab run attributes", "takes a minute"),
     ("transect lab compare --force", "the sessions were not measured alike"),
     ("transect lab tune", "takes a minute, and needs root for cold caches"),
-    ("transect lab self-test", "takes minutes"),
     ("transect lab list", "prepares contenders, as tests of lab.rs do"),
     ("transect lab corpus create users", "creates 100,000 files"),
     ("transect changes --journal", "needs a volume of Windows; journal.rs makes one"),

@@ -45,7 +45,7 @@ pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
 ];
 
 /// The commands of the lab.
-pub(crate) const OF_THE_LAB: [&str; 13] = [
+pub(crate) const OF_THE_LAB: [&str; 12] = [
     "list",
     "run",
     "run enumerate",
@@ -56,7 +56,6 @@ pub(crate) const OF_THE_LAB: [&str; 13] = [
     "explain",
     "import",
     "tune",
-    "self-test",
     "report",
     "corpus",
 ];

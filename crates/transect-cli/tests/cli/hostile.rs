@@ -203,11 +203,6 @@ const CASES: &[(&str, &str)] = &[
         $T lab merge session session; $T lab merge session "missing$N"; $T lab merge session "$N/$N""#,
     ),
     (
-        "lab self-test",
-        r#"$T lab self-test --part "$U"; $T lab self-test --dir "$N/$N" --part faults
-        $T lab self-test --contenders "missing$N" --part faults --files 10 --state warm"#,
-    ),
-    (
         "lab explain",
         r#"$T lab explain session; $T lab explain "missing$N"; $T lab explain "$N/$N""#,
     ),

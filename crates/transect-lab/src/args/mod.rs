@@ -5,7 +5,6 @@ mod common;
 mod corpus;
 mod list;
 mod report;
-mod self_test;
 mod transform;
 mod tune;
 mod values;
@@ -25,8 +24,6 @@ use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, MERGE_NOTES, REPORT_NOT
 pub(crate) use report::{
     LabCompareArgs, LabExplainArgs, LabImportArgs, LabMergeArgs, LabReportArgs,
 };
-pub(crate) use self_test::LabSelfTestArgs;
-use self_test::SELF_TEST_NOTES;
 use transform::RUN_TRANSFORM_NOTES;
 pub(crate) use transform::{LabPassArgs, LabTransformArgs};
 pub(crate) use tune::LabTuneArgs;
@@ -111,9 +108,6 @@ pub(crate) enum LabCommand {
     /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
     #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),
-    /// Test the lab itself: how often its verdicts are false, and whether it catches wrong contenders
-    #[command(after_long_help = SELF_TEST_NOTES)]
-    SelfTest(LabSelfTestArgs),
     /// Create and check trees and files with fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),

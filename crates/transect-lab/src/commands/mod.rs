@@ -17,7 +17,6 @@ mod pass;
 mod report;
 mod request;
 mod run;
-mod self_test;
 mod transform;
 mod tune;
 
@@ -36,7 +35,6 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Explain(args) => explain::run(args),
         LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),
-        LabCommand::SelfTest(args) => self_test::run(args),
         LabCommand::Corpus(command) => corpus::run(command),
         LabCommand::Completions(args) => generate::completions(args),
         LabCommand::Man(args) => generate::man(args),

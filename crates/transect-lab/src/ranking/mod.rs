@@ -17,7 +17,6 @@ mod runs;
 pub mod stopping;
 
 pub use metric::Metric;
-pub(crate) use rank::rank_by;
-pub use rank::{Ranking, Unranked, rank};
+pub use rank::{Ranking, Unranked, rank, rank_by};
 pub use row::Row;
 pub use runs::TimedSample;

@@ -125,12 +125,7 @@ fn wall_metric(spec: &SessionSpec) -> Metric {
 
 /// Ranks the cells of one dataset and cache state by a metric, disturbed or not. If the CPU time is known
 /// for too few cells to compare any, nothing is compared.
-pub(crate) fn rank_by(
-    data: &SessionData,
-    dataset: usize,
-    cache_state: usize,
-    by: Metric,
-) -> Ranking {
+pub fn rank_by(data: &SessionData, dataset: usize, cache_state: usize, by: Metric) -> Ranking {
     let ranking = rank_all(data, dataset, cache_state, by);
     let has_times = ranking.samples > 0;
     if by != Metric::Processor || !has_times || ranking.rows.iter().any(|row| row.to_base.is_some())

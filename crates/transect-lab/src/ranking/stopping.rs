@@ -41,14 +41,14 @@ pub fn end(data: &SessionData, rounds: usize, max_time: Duration) -> Option<End>
 
 /// Returns whether precision is looked at after this number of rounds: the more there are, the less often,
 /// as ranking resamples all of them, and one more round changes little.
-pub(crate) fn is_look(rounds: usize) -> bool {
+pub fn is_look(rounds: usize) -> bool {
     // Between two looks, rounds grow by a third at most.
     rounds.is_multiple_of((rounds / 6).max(1).next_power_of_two())
 }
 
 /// Returns whether every ratio is precise enough after this number of rounds, the base against itself
 /// included.
-pub(crate) fn are_precise(rankings: &[Ranking], rounds: usize) -> bool {
+pub fn are_precise(rankings: &[Ranking], rounds: usize) -> bool {
     rankings.iter().all(|ranking| {
         // A machine too busy to compare anything may become quiet.
         if ranking.uncompared.is_some() {

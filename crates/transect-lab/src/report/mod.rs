@@ -2,7 +2,7 @@
 //!
 //! [`Report`] holds everything about a session. `--json` prints it as it is; [`terminal`],
 //! [`markdown`], [`csv`] and [`page`] render it. The other modules render what `compare`, `explain`,
-//! `import`, `tune` and `self-test` print.
+//! `import` and `tune` print.
 
 mod article_table;
 mod columns;
@@ -18,7 +18,6 @@ pub mod merged;
 mod overview;
 pub mod page;
 mod published_tables;
-pub mod self_test;
 pub mod terminal;
 pub mod tuning;
 mod value;

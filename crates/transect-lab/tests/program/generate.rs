@@ -49,7 +49,7 @@ fn completions_of_every_shell_contain_commands() {
     let env = TestEnv::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = env.lab(["completions", shell]).exits(0).quiet().stdout_text();
-        for word in ["transect-lab", "report", "self-test", "max-time"] {
+        for word in ["transect-lab", "report", "tune", "max-time"] {
             assert!(script.contains(word), "completions for {shell} lack {word}");
         }
     }

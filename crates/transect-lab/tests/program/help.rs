@@ -3,7 +3,7 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 14] = [
     "list",
     "run",
     "run enumerate",
@@ -14,7 +14,6 @@ const COMMANDS: [&str; 15] = [
     "explain",
     "import",
     "tune",
-    "self-test",
     "report",
     "corpus",
     "completions",

@@ -17,6 +17,5 @@ mod help;
 mod import;
 mod page;
 mod programs;
-mod self_test;
 mod transform;
 mod tune;

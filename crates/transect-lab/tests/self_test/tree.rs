@@ -8,7 +8,7 @@ use std::path::Path;
 const IN_A_DIRECTORY: usize = 50;
 
 /// Creates a tree of this number of files.
-pub(super) fn create(root: &Path, files: usize) -> io::Result<()> {
+pub(crate) fn create(root: &Path, files: usize) -> io::Result<()> {
     std::fs::create_dir(root)?;
     for at in 0..files {
         let directory = root.join(format!("d{:04}", at / IN_A_DIRECTORY));
@@ -22,17 +22,14 @@ pub(super) fn create(root: &Path, files: usize) -> io::Result<()> {
 }
 
 /// Adds what methods skip, follow or count by mistake.
-pub(super) fn add_odd_entries(root: &Path) -> io::Result<()> {
+pub(crate) fn add_odd_entries(root: &Path) -> io::Result<()> {
     let hidden = root.join(".hidden");
     std::fs::create_dir(&hidden)?;
     File::create_new(hidden.join(".file"))?.set_len(7)?;
     File::create_new(root.join("empty"))?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::symlink;
-        symlink("d0000", root.join("link-to-a-directory"))?;
-        symlink("d0000/file-1", root.join("link-to-a-file"))?;
-        symlink("nowhere", root.join("link-to-nothing"))?;
-    }
+    use std::os::unix::fs::symlink;
+    symlink("d0000", root.join("link-to-a-directory"))?;
+    symlink("d0000/file-1", root.join("link-to-a-file"))?;
+    symlink("nowhere", root.join("link-to-nothing"))?;
     Ok(())
 }

@@ -3,35 +3,35 @@
 use serde::Serialize;
 
 /// The true difference that has to be found: the planted method takes this share longer.
-pub const DELAY: f64 = 0.05;
+pub(crate) const DELAY: f64 = 0.05;
 
 /// The largest share of sessions of equal methods with a false verdict.
-pub const MAX_FALSE: f64 = 0.05;
+pub(crate) const MAX_FALSE: f64 = 0.05;
 
 /// The smallest share of sessions that find the true difference.
-pub const MIN_FOUND: f64 = 0.9;
+pub(crate) const MIN_FOUND: f64 = 0.9;
 
 /// Equal methods that are compared with the base.
-pub(super) const ALIASES: usize = 3;
+pub(crate) const ALIASES: usize = 3;
 
 /// The share of sessions with a property.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Rate {
+pub(crate) struct Rate {
     /// Sessions with the property.
-    pub hits: usize,
+    pub(crate) hits: usize,
     /// All sessions.
-    pub sessions: usize,
+    pub(crate) sessions: usize,
     /// The share.
-    pub share: f64,
+    pub(crate) share: f64,
     /// Lower end of its 95 % interval.
-    pub low: f64,
+    pub(crate) low: f64,
     /// Upper end of its 95 % interval.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 impl Rate {
     /// Returns a share with its interval (Wilson 1927), which holds for small numbers and shares near 0 and 1.
-    pub fn of(hits: usize, sessions: usize) -> Self {
+    pub(crate) fn of(hits: usize, sessions: usize) -> Self {
         /// The 97.5 % quantile of the normal distribution.
         const Z: f64 = 1.959_964;
         let n = sessions.max(1) as f64;
@@ -50,33 +50,33 @@ impl Rate {
 
 /// Verdicts in sessions of one length, on samples of one source.
 #[derive(Clone, Debug, Serialize)]
-pub struct VerdictRates {
+pub(crate) struct VerdictRates {
     /// `measured`, or the noise of made-up samples.
-    pub source: String,
+    pub(crate) source: String,
     /// Rounds of a session; if it adds some, the fewest.
-    pub rounds: usize,
+    pub(crate) rounds: usize,
     /// The mean number of rounds, if sessions add rounds until every ratio is precise enough.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_rounds: Option<f64>,
+    pub(crate) mean_rounds: Option<f64>,
     /// Sessions of equal methods with a false verdict.
-    pub false_verdicts: Rate,
+    pub(crate) false_verdicts: Rate,
     /// Sessions of equal methods whose headline names one of them.
-    pub single_winner: Rate,
+    pub(crate) single_winner: Rate,
     /// Sessions of equal methods in which the base differs from itself, so that no verdict counts.
-    pub refused: Rate,
+    pub(crate) refused: Rate,
     /// Sessions that find the true difference.
-    pub found: Rate,
+    pub(crate) found: Rate,
     /// Sessions that deny the true difference, or find its opposite.
-    pub denied: Rate,
+    pub(crate) denied: Rate,
     /// Whether the share of sessions that find it has a target; otherwise it only shows what noise costs.
-    pub has_power_target: bool,
+    pub(crate) has_power_target: bool,
     /// Whether the targets are met.
-    pub passed: bool,
+    pub(crate) passed: bool,
 }
 
 /// When a session ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Length {
+pub(crate) enum Length {
     /// After this number of rounds.
     Fixed(usize),
     /// After the minimum, as soon as every ratio is precise enough, as sessions of presets do. Where
@@ -91,26 +91,21 @@ pub(super) enum Length {
 
 impl Length {
     /// Returns the fewest rounds of a session.
-    pub(super) fn min(self) -> usize {
+    pub(crate) fn min(self) -> usize {
         match self {
             Self::Fixed(rounds) | Self::UntilPrecise { min: rounds, .. } => rounds,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rate_interval_matches_published_values() {
-        // Newcombe 1998, table I, method 3.
-        for (hits, sessions, low, high) in
-            [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]
-        {
-            let rate = Rate::of(hits, sessions);
-            assert!((rate.low - low).abs() < 1e-4 && (rate.high - high).abs() < 1e-4, "{rate:?}");
-        }
-        assert_eq!(Rate::of(7, 7).high, 1.0);
+#[test]
+fn rate_interval_matches_published_values() {
+    // Newcombe 1998, table I, method 3.
+    for (hits, sessions, low, high) in
+        [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)]
+    {
+        let rate = Rate::of(hits, sessions);
+        assert!((rate.low - low).abs() < 1e-4 && (rate.high - high).abs() < 1e-4, "{rate:?}");
     }
+    assert_eq!(Rate::of(7, 7).high, 1.0);
 }

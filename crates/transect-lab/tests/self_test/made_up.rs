@@ -1,12 +1,12 @@
 //! Sessions of samples drawn with a known truth and several kinds of noise.
 
-use super::equal::{self, rates_of};
-use super::rate::{DELAY, Length, VerdictRates};
-use crate::experiments::walk::preset;
-use crate::harness::launch::Usage;
-use crate::harness::log::{Outcome, Sample, SessionData};
-use crate::harness::protocol::RunLine;
-use crate::spec::{Cell, SessionSpec};
+use crate::equal::{self, rates_of};
+use crate::rate::{DELAY, Length, VerdictRates};
+use transect_lab::experiments::walk::preset;
+use transect_lab::harness::launch::Usage;
+use transect_lab::harness::log::{Outcome, Sample, SessionData};
+use transect_lab::harness::protocol::RunLine;
+use transect_lab::spec::{Cell, SessionSpec};
 use transect_stats::SplitMix64;
 
 /// A typical sample, in nanoseconds.
@@ -69,7 +69,7 @@ const KINDS: &[Noise] = &[
 ];
 
 /// Returns the rates for each kind of noise, with sessions as the default preset has them.
-pub(super) fn rates(spec: &SessionSpec, sessions: usize) -> Vec<VerdictRates> {
+pub(crate) fn rates(spec: &SessionSpec, sessions: usize) -> Vec<VerdictRates> {
     let length = Length::UntilPrecise { min: preset::PRESETS[0].rounds, max: MAX_ROUNDS };
     let of = |noise: &Noise| {
         let session = |seed: usize| draw(spec, length, noise, seed as u64);
@@ -121,21 +121,43 @@ fn normal(random: &mut SplitMix64) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * random.unit())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixtures::with;
+/// Returns the spec of measured sessions, of an empty tree.
+fn spec_of_measured() -> SessionSpec {
+    let temp = transect_testkit::TempDir::new();
+    equal::spec(temp.path(), None).1
+}
 
-    /// The same samples in every run: a few of the sessions of `lab self-test`.
-    #[test]
-    fn made_up_sessions_meet_the_targets() {
-        let cells = ["base", "base (again)", "alias 1", "alias 2", "alias 3", "delayed"];
-        let spec = with(&cells.map(|cell| (cell, 1000)), 0).spec;
-        for rates in rates(&spec, 8) {
-            println!("{}: {rates:?}", rates.source);
-            assert_eq!((rates.false_verdicts.hits, rates.single_winner.hits), (0, 0), "{rates:?}");
-            assert!(!rates.has_power_target || rates.found.hits >= 7, "{rates:?}");
-            assert_eq!((rates.rounds, rates.found.sessions), (12, 8));
-        }
+/// The same samples in every run: a few of those of a full self-test.
+#[test]
+fn made_up_sessions_meet_the_targets() {
+    for rates in rates(&spec_of_measured(), 8) {
+        assert_eq!((rates.false_verdicts.hits, rates.single_winner.hits), (0, 0), "{rates:?}");
+        assert!(!rates.has_power_target || rates.found.hits >= 7, "{rates:?}");
+        assert_eq!((rates.rounds, rates.found.sessions), (12, 8));
     }
+}
+
+/// Draws a session in noise of this deviation.
+fn taken(deviation: f64, length: Length) -> SessionData {
+    let spec = spec_of_measured();
+    draw(&spec, length, &Noise { deviation, ..KINDS[0] }, 1)
+}
+
+#[test]
+fn sessions_until_precise_end_by_the_rule_of_sessions() {
+    let rounds = |deviation| taken(deviation, Length::UntilPrecise { min: 5, max: 12 }).spec.rounds;
+    assert_eq!(
+        rounds(0.0),
+        8,
+        "nothing varies: the first look that can decide among so many cells"
+    );
+    assert_eq!(rounds(0.2), 12, "never precise");
+}
+
+#[test]
+fn fixed_rounds_split_joined_sessions_into_whole_ones() {
+    let session = taken(0.02, Length::Fixed(25));
+    let sessions = [session.clone(), session];
+    let fixed = |rounds| equal::rates_of_fixed(&sessions, rounds).found.sessions;
+    assert_eq!([12, 25, 26, 51].map(fixed), [4, 2, 1, 0]);
 }

@@ -2,37 +2,29 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 use transect::{Cancel, Order, ReaderKind};
 
-use super::rate::{ALIASES, DELAY, Length, MAX_FALSE, MIN_FOUND, Rate, VerdictRates};
-use super::request::{SelfTestError, SelfTestRequest, SelfTestStep};
-use super::result::Measured;
-use super::tree;
-use crate::experiments::walk::measure::{WalkExperiment, dataset};
-use crate::experiments::walk::method::{Method, cells};
-use crate::experiments::walk::preset::PRESETS;
-use crate::experiments::walk::variant::Variant;
-use crate::harness::cache_state::State;
-use crate::harness::error::Error;
-use crate::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
-use crate::harness::launch::{Failure, Usage};
-use crate::harness::log::{FileEvidence, Outcome, Sample, SessionData};
-use crate::harness::scheduler::Session;
-use crate::ranking::rank;
-use crate::ranking::stopping::{self, are_precise, is_look};
-use crate::spec::{Cell, SessionSpec, Spec};
+use crate::rate::{ALIASES, DELAY, Length, MAX_FALSE, MIN_FOUND, Rate, VerdictRates};
+use crate::result::Measured;
+use crate::{PROGRAM, tree};
+use transect_lab::experiments::walk::measure::{WalkExperiment, dataset};
+use transect_lab::experiments::walk::method::{Method, cells};
+use transect_lab::experiments::walk::preset::PRESETS;
+use transect_lab::experiments::walk::variant::Variant;
+use transect_lab::harness::cache_state::State;
+use transect_lab::harness::error::Error;
+use transect_lab::harness::experiment::{CountPart, Experiment, Job, Launcher, Output};
+use transect_lab::harness::launch::{Failure, Usage};
+use transect_lab::harness::log::{FileEvidence, Outcome, Sample, SessionData};
+use transect_lab::harness::scheduler::Session;
+use transect_lab::ranking::rank;
+use transect_lab::ranking::stopping::{self, are_precise, is_look};
+use transect_lab::spec::{Cell, SessionSpec, Spec};
 use transect_stats::{SplitMix64, Verdict};
 
 /// The name of the cell that takes longer.
 const DELAYED: &str = "delayed";
-
-/// Sessions after which the duration is estimated.
-const FIRST_SESSIONS: usize = 3;
-
-/// The tree is that much smaller than for faults: there are many more processes.
-const SMALLER: usize = 10;
 
 /// The time limit of a process, in seconds.
 const LIMIT: u64 = 60;
@@ -82,7 +74,7 @@ impl Experiment for Delaying<'_> {
 /// Returns the method, and the spec of a session as the default preset has it: further rounds until every
 /// ratio is precise, within its time limit or the given one. The method is one on a single thread: in a
 /// delay of its only thread, wall time and CPU time grow by the same share, whichever is compared.
-fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) {
+pub(crate) fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) {
     let method = Method::variant(&Variant::new(ReaderKind::best(), Order::Recursive));
     let mut cells = cells(&[&method], &method.name);
     let alias = |name: String| Cell { name, ..method.cell() };
@@ -96,48 +88,40 @@ fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) {
     (method, SessionSpec { limit: LIMIT, ..spec })
 }
 
-/// Measures sessions; returns `None` if cancelled.
-pub(super) fn measure(
-    request: &SelfTestRequest,
-    cancel: &Cancel,
-    progress: &mut dyn FnMut(SelfTestStep),
-) -> Result<Option<Vec<SessionData>>, SelfTestError> {
-    let root = request.folder.join("equal");
-    tree::create(&root, request.files / SMALLER)
-        .map_err(|error| SelfTestError::Prepare("a tree".to_owned(), error))?;
-    let (method, spec) = spec(&root, request.max_time);
+/// Measures sessions of walks of a new tree in `folder`.
+pub(crate) fn measure(
+    folder: &Path,
+    files: usize,
+    sessions: usize,
+    max_time: Option<u64>,
+) -> Vec<SessionData> {
+    let root = folder.join("equal");
+    tree::create(&root, files).expect("a tree");
+    let (method, spec) = spec(&root, max_time);
     let methods = [method];
-    let program = request.program.clone();
-    let launcher = Launcher { program, built: Default::default(), disturbable: true };
+    let launcher =
+        Launcher { program: PROGRAM.into(), built: Default::default(), disturbable: true };
     let mut experiment = Delaying(WalkExperiment::new(&methods, &launcher));
     let mut seeds = SplitMix64::new(spec.environment.began);
-    let (began, mut sessions) = (Instant::now(), Vec::new());
-    for left in (0..request.sessions).rev() {
+    let session = |number: usize| {
         let spec = SessionSpec { seed: seeds.bits(), ..spec.clone() };
-        let file = request.folder.join(format!("equal-{left}.jsonl"));
-        let mut session = Session::begin(spec, &file)?;
-        session.run(&mut experiment, &stopping::end, cancel, &mut |_, _| ())?;
-        if cancel.is_cancelled() {
-            return Ok(None);
-        }
+        let file = folder.join(format!("equal-{number}.jsonl"));
+        let mut session = Session::begin(spec, &file).expect("a session");
+        session
+            .run(&mut experiment, &stopping::end, &Cancel::new(), &mut |_, _| ())
+            .expect("samples");
         let data = session.data().clone();
         for sample in &data.samples {
-            if let Outcome::Failed(failure) = &sample.outcome {
-                return Err(SelfTestError::Method(sample.cell.clone(), failure.clone()));
-            }
+            let Outcome::Failed(failure) = &sample.outcome else { continue };
+            panic!("{}: {failure}", sample.cell);
         }
-        sessions.push(data);
-        if sessions.len() == FIRST_SESSIONS {
-            let left = u32::try_from(left).unwrap_or(u32::MAX);
-            progress(SelfTestStep::Estimated(None, began.elapsed() / FIRST_SESSIONS as u32 * left));
-        }
-        progress(SelfTestStep::SessionsLeft(left));
-    }
-    Ok(Some(sessions))
+        data
+    };
+    (0..sessions).map(session).collect()
 }
 
 /// Returns the samples for the result, in the order of the sessions.
-pub(super) fn measured(sessions: &[SessionData]) -> Measured {
+pub(crate) fn measured(sessions: &[SessionData]) -> Measured {
     let all = joined(sessions);
     let mut measured = Measured {
         method: all.spec.base.clone(),
@@ -177,7 +161,7 @@ fn joined(sessions: &[SessionData]) -> SessionData {
 }
 
 /// Returns the rates of sessions of a fixed number of rounds: consecutive rounds of the measured ones.
-pub(super) fn rates_of_fixed(sessions: &[SessionData], rounds: usize) -> VerdictRates {
+pub(crate) fn rates_of_fixed(sessions: &[SessionData], rounds: usize) -> VerdictRates {
     let sessions = split(&joined(sessions), rounds);
     rates_of("measured".to_owned(), Length::Fixed(rounds), &sessions, false)
 }
@@ -195,7 +179,7 @@ fn split(data: &SessionData, rounds: usize) -> Vec<SessionData> {
 }
 
 /// Returns the session of the first of these rounds; `None` if they are too few. `data` has its cells.
-pub(super) fn take(
+pub(crate) fn take(
     data: &SessionData,
     rounds: &[Vec<Sample>],
     length: Length,
@@ -223,7 +207,7 @@ pub(super) fn take(
 }
 
 /// Ranks sessions, each once without the method that takes longer, and once with it.
-pub(super) fn rates_of(
+pub(crate) fn rates_of(
     source: String,
     length: Length,
     sessions: &[SessionData],
@@ -269,54 +253,5 @@ pub(super) fn rates_of(
         has_power_target,
         passed: false_verdicts.share <= MAX_FALSE
             && (!has_power_target || found.share >= MIN_FOUND),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixtures::with;
-
-    #[test]
-    fn split_keeps_whole_sessions_of_consecutive_rounds() {
-        let data = with(&[("base", 1000), ("base (again)", 1000)], 25);
-        let sessions = split(&data, 12);
-        assert_eq!(sessions.len(), 2);
-        let time = |session: &SessionData, at: usize| match &session.samples[at].outcome {
-            Outcome::Right { runs, .. } => runs[0].elapsed_ns,
-            _ => 0,
-        };
-        for (session, first) in sessions.iter().zip([1000, 1012]) {
-            assert_eq!((session.samples.len(), session.spec.rounds), (24, 12));
-            assert_eq!((time(session, 0), session.samples[0].round), (first, 0));
-        }
-        assert_ne!(sessions[0].spec.seed, sessions[1].spec.seed);
-    }
-
-    #[test]
-    fn sessions_until_precise_end_by_the_rule_of_sessions() {
-        let mut data = with(&[("base", 100_000), ("base (again)", 100_000), ("a", 100_000)], 12);
-        let length = Length::UntilPrecise { min: 5, max: 12 };
-        let rounds = |data: &SessionData| {
-            let mut rounds: Vec<Vec<Sample>> = vec![Vec::new(); 12];
-            for sample in &data.samples {
-                rounds[sample.round].push(sample.clone());
-            }
-            take(data, &rounds, length, 1).map(|session| session.spec.rounds)
-        };
-        assert_eq!(rounds(&data), Some(5), "nothing varies");
-        for sample in data.samples.iter_mut().filter(|sample| sample.cell == "a") {
-            let Outcome::Right { runs, .. } = &mut sample.outcome else { continue };
-            runs[0].elapsed_ns += if sample.round % 2 == 0 { 30_000 } else { 0 };
-        }
-        assert_eq!(rounds(&data), Some(12), "never precise");
-    }
-
-    #[test]
-    fn joined_sessions_have_all_rounds_in_order() {
-        let data = with(&[("base", 1000), ("base (again)", 1000)], 3);
-        let all = joined(&[data.clone(), data]);
-        let rounds: Vec<usize> = all.samples.iter().map(|sample| sample.round).collect();
-        assert_eq!((all.spec.rounds, rounds), (6, (0..6).flat_map(|it| [it, it]).collect()));
     }
 }
