@@ -52,6 +52,7 @@ pub(crate) use verify::*;
 pub(crate) use walk::*;
 
 use crate::parts::PartCommand;
+use transect_program::generate::{CompletionsArgs, ManArgs};
 
 /// Read directory trees as fast as the kernel allows: count, list, show and transform what is there
 ///
@@ -296,22 +297,6 @@ pub(crate) struct DoctorArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// Write the script for this shell
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// Print the page of this command, such as `list` or `cache status` [default: the main page]
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// Write the pages of all commands to DIR, as transect.1, transect-scan.1 and so on
-    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 /// Returns a parser for the names of `all`.

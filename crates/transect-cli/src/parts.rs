@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Subcommand;
+use clap_complete::Shell;
 use transect_program::sibling;
 
 use transect_program::exit::{CliError, ExitStatus};
@@ -17,6 +18,52 @@ pub(crate) enum PartCommand {
         args: Vec<OsString>,
     },
 }
+
+/// Completes the arguments of a part by the script of its program, which a shell reads when they are first
+/// completed. The scripts of other shells stay as they are.
+pub(crate) fn complete(shell: Shell, script: String) -> String {
+    match shell {
+        Shell::Bash => script.replace(" -F _transect ", " -F _transect_or_lab ") + IN_BASH,
+        Shell::Zsh => script.replacen("_transect() {\n", IN_ZSH, 1),
+        Shell::Fish => script + IN_FISH,
+        _ => script,
+    }
+}
+
+const IN_BASH: &str = r#"
+_transect_or_lab() {
+    if [[ $COMP_CWORD -lt 2 || ${COMP_WORDS[1]} != lab ]]; then
+        _transect "$@"
+        return
+    fi
+    declare -F _transect__lab >/dev/null || eval "$("$1" lab completions bash 2>/dev/null)"
+    declare -F _transect__lab >/dev/null || return
+    COMP_WORDS=(transect-lab "${COMP_WORDS[@]:2}")
+    COMP_CWORD=$((COMP_CWORD - 1))
+    _transect__lab transect-lab "$2" "${COMP_WORDS[COMP_CWORD - 1]}"
+}
+"#;
+
+const IN_ZSH: &str = r#"_transect() {
+    if (( CURRENT > 2 )) && [[ $words[2] == lab ]]; then
+        (( $+functions[_transect-lab] )) || eval "$($words[1] lab completions zsh 2>/dev/null)"
+        (( $+functions[_transect-lab] )) || return 1
+        words=(transect-lab "${(@)words[3,-1]}")
+        (( CURRENT-- ))
+        _transect-lab
+        return
+    fi
+"#;
+
+const IN_FISH: &str = r#"
+# Print what completes the arguments of a part.
+function __fish_transect_lab
+    complete -c transect-lab | string length -q; or transect lab completions fish 2>/dev/null | source
+    set -l words (commandline -opc)
+    complete -C (string join -- ' ' transect-lab (string escape -- $words[3..]) (commandline -ct))
+end
+complete -c transect -n "__fish_transect_using_subcommand lab" -f -a "(__fish_transect_lab)"
+"#;
 
 pub(crate) fn run(part: &PartCommand) -> Result<ExitStatus, CliError> {
     let PartCommand::Lab { args } = part;

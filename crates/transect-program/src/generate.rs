@@ -1,15 +1,33 @@
 //! Completions and manual pages, both made from the definition of the command line.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::Command;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use transect_sys::check_output_path;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::{file, stream};
+
+#[derive(Debug, Args)]
+#[allow(missing_docs, reason = "clap would show it instead of the headline of the command")]
+pub struct CompletionsArgs {
+    /// Write the script for this shell
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[allow(missing_docs, reason = "clap would show it instead of the headline of the command")]
+pub struct ManArgs {
+    /// Print the page of this command, one word or more [default: the main page]
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Write the pages of all commands to DIR, one file for each
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    pub output: Option<PathBuf>,
+}
 
 /// Returns the completion script of a program for a shell.
 pub fn completion_script(shell: Shell, command: &mut Command, program: &str) -> String {
@@ -91,10 +109,10 @@ end
 ///
 /// # Errors
 /// There is no such command, or a page cannot be written.
-pub fn man(root: Command, names: &[String], dir: Option<&Path>) -> Result<ExitStatus, CliError> {
+pub fn man(root: Command, args: &ManArgs) -> Result<ExitStatus, CliError> {
     let mut root = root.disable_help_subcommand(true);
     root.build();
-    if let Some(dir) = dir {
+    if let Some(dir) = &args.output {
         check_output_path(dir).and_then(|()| std::fs::create_dir_all(dir)).map_err(|error| {
             let (dir, reason) = (dir.display(), transect::reason(&error));
             CliError::File(format!("cannot create '{dir}': {reason}"))
@@ -103,7 +121,7 @@ pub fn man(root: Command, names: &[String], dir: Option<&Path>) -> Result<ExitSt
         return Ok(ExitStatus::Complete);
     }
     let mut command = &root;
-    for name in names {
+    for name in &args.command {
         let parent = command.get_bin_name().unwrap_or(command.get_name());
         let found = command.find_subcommand(name).filter(|command| !command.is_hide_set());
         command = found.ok_or_else(|| {

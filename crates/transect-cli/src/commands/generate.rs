@@ -5,11 +5,12 @@ use std::io::Write;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
-use transect_program::generate::{self, completion_script};
+use transect_program::generate::{self, CompletionsArgs, ManArgs, completion_script};
 use transect_transform::steps::{STEPS, StepInfo};
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::Cli;
 use crate::output::stream;
+use crate::parts;
 use transect_program::exit::{CliError, ExitStatus};
 
 /// Writes a completion script.
@@ -30,6 +31,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError
         Shell::Fish => script += &steps_in_fish(&steps),
         _ => {}
     }
+    script = parts::complete(args.shell, script);
     stream::stdout().write_all(script.as_bytes())?;
     Ok(ExitStatus::Complete)
 }
@@ -94,5 +96,5 @@ fn steps_in_fish(steps: &[&str]) -> String {
 
 /// Prints the manual page of a command, or writes those of all commands to a directory.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
-    generate::man(Cli::command(), &args.command, args.output.as_deref())
+    generate::man(Cli::command(), args)
 }

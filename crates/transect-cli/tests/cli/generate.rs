@@ -3,6 +3,9 @@
 use crate::harness::{TestEnv, skip};
 use crate::help::{COMMANDS, PART};
 
+/// Lets a shell find the programs, as those that are installed.
+const ON_PATH: &str = "PATH=${TRANSECT%/*}:$PATH";
+
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
 #[test]
@@ -30,7 +33,7 @@ fn completions_bash_completes_words() {
     let complete = r#"
         . ./script
         COMP_WORDS=(transect "$@") COMP_CWORD=$#
-        _transect transect "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+        _transect_or_lab transect "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
     std::fs::write(env.path("try"), complete).unwrap();
@@ -44,8 +47,11 @@ fn completions_bash_completes_words() {
         ("list --sort mt", "mtime\n"),
         ("transform eol=c", "eol=crlf\n"),
         ("transform eol=lf bla", "blake3\n"),
+        ("lab rep", "report\n"),
+        ("lab run enumerate --pres", "--preset\n"),
+        ("lab tune --state warm,co", "warm,cold\n"),
     ] {
-        let tried = env.sh(&format!("bash try {words}")).exits(0);
+        let tried = env.sh(&format!("{ON_PATH} bash try {words}")).exits(0);
         assert_eq!(tried.stdout_text(), expected, "{}", tried.text());
     }
 }
@@ -96,9 +102,13 @@ fn completions_fish_completes_words() {
         ("list --sort mt", "mtime"),
         ("transform eol=c", "eol=crlf"),
         ("transform eol=lf bla", "blake3"),
+        ("lab rep", "report"),
+        ("lab run enumerate --pres", "--preset"),
+        ("lab run enumerate --preset qui", "quick"),
     ] {
-        let complete =
-            format!("HOME=$PWD fish -c 'source script; complete -C \"transect {words}\"'");
+        let complete = format!(
+            "{ON_PATH} HOME=$PWD fish -c 'source script; complete -C \"transect {words}\"'"
+        );
         let tried = env.sh(&format!("{complete} | cut -f 1")).exits(0);
         let lines: Vec<_> = tried.stdout_text().lines().map(str::to_owned).collect();
         assert_eq!(lines.join(" "), expected, "{words}: {}", tried.text());
@@ -131,9 +141,13 @@ fn completions_zsh_completes_words() {
         ("list --sort mti", "mtime"),
         ("transform eol=cr", "eol=crlf"),
         ("transform trim bla", "blake3"),
+        ("lab repor", "report"),
+        ("lab run enumerate --prese", "preset"),
+        ("lab run enumerate --preset qui", "quick"),
     ] {
-        let tried =
-            env.sh(&format!("HOME=$PWD TERM=xterm timeout 60 zsh -f try '{words}' '{expected}'"));
+        let tried = env.sh(&format!(
+            "{ON_PATH} HOME=$PWD TERM=xterm timeout 60 zsh -f try '{words}' '{expected}'"
+        ));
         assert_eq!(tried.code, Some(0), "{words}: {}", tried.text());
     }
 }

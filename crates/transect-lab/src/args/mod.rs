@@ -10,9 +10,9 @@ mod tune;
 mod values;
 mod walk;
 
-use std::path::PathBuf;
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use clap::{Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+use transect_program::generate::{CompletionsArgs, ManArgs};
 
 use attributes::RUN_ATTRIBUTES_NOTES;
 pub(crate) use attributes::{LabAttributesArgs, LabAttributesMethodArgs};
@@ -140,22 +140,6 @@ pub(crate) enum LabRunCommand {
     /// Measure which way of querying attributes is fastest, and what a cache saves
     #[command(after_long_help = RUN_ATTRIBUTES_NOTES)]
     Attributes(LabAttributesArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArgs {
-    /// Write the script for this shell
-    pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// Print the page of this command, such as `report` or `run enumerate` [default: the main page]
-    #[arg(value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// Write the pages of all commands to DIR, as transect-lab.1, transect-lab-report.1 and so on
-    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use clap::CommandFactory;
 use transect_program::exit::{CliError, ExitStatus};
-use transect_program::{generate, stream};
+use transect_program::generate::{self, CompletionsArgs, ManArgs};
+use transect_program::stream;
 
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::Cli;
 
 /// Writes a completion script.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
@@ -20,5 +21,5 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError
 
 /// Prints the manual page of a command, or writes those of all commands to a directory.
 pub(crate) fn man(args: &ManArgs) -> Result<ExitStatus, CliError> {
-    generate::man(Cli::as_typed(), &args.command, args.output.as_deref())
+    generate::man(Cli::as_typed(), args)
 }
