@@ -10,6 +10,7 @@ mod output;
 mod parts;
 mod profile;
 mod progress;
+mod root_path;
 mod series;
 mod user_trash;
 

@@ -1,14 +1,13 @@
 //! Trees in files, and trees with what a snapshot tells of them.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use pyo3::exceptions::{PyOverflowError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use transect::table::TableBuilder;
 use transect::{Cancel, Error, FieldMask, Filters, ScanOptions};
 use transect_snapshot::{LiveTree, Metadata, ReadError, Scope, Snapshot};
-use transect_sys::host::host_name;
+use transect_sys::host::{host_name, now};
 use transect_transform::publish::put_with;
 
 use crate::columns::Column;
@@ -60,12 +59,6 @@ pub(crate) fn read_live(options: ScanOptions, fields: FieldMask) -> Result<LiveT
     (metadata.started, metadata.ended) = (Some(started), Some(now()));
     (metadata.scope, metadata.host) = (Some(scope), host_name());
     Ok(LiveTree::new(table, metadata))
-}
-
-/// Returns the time in nanoseconds since 1970 UTC.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Stores a tree in a file.

@@ -17,6 +17,7 @@ mod find;
 mod linked_blocks;
 mod metadata;
 mod name_index;
+mod part;
 mod read;
 mod schema;
 mod scratch;

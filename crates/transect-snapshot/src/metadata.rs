@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use transect::table::Table;
 use transect::{Diagnostics, FieldMask, Outcome};
 
+use crate::part::Part;
 use crate::stored_error::{self, StoredError};
-use crate::tasks::Part;
 
 /// The key of the version of the format.
 pub(crate) const VERSION_KEY: &str = "transect.schema_version";

@@ -133,6 +133,12 @@ pub fn stored_name(path: &Path) -> Option<OsString> {
     path.file_name().map(OsString::from)
 }
 
+/// Returns the time in nanoseconds since 1970 UTC, as times of entries are. 0 if the clock shows an earlier one.
+pub fn now() -> i64 {
+    let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
 /// Returns the name of this machine; `None` if the system does not report it.
 pub fn host_name() -> Option<String> {
     #[cfg(unix)]

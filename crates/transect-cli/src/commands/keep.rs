@@ -9,6 +9,7 @@ use serde::Serialize;
 use transect::{Cancel, Progress, ScanOptions};
 use transect_snapshot::Inherited;
 use transect_sys::file::attributes_at;
+use transect_sys::host::now;
 
 use crate::args::KeepArgs;
 use crate::commands::snapshot::{self, Counted, Since};
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &KeepArgs) -> Result<ExitStatus, CliError> {
 
 fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {
     check_root(series.root())?;
-    let taken = series.time_for(snapshot::now())?;
+    let taken = series.time_for(now())?;
     let thinning = thinning(args, || series.thinning(taken))?;
     let file = series.path_for(taken);
     show(args, series, &Outcome { file, taken, stored: None, thinning })
@@ -104,7 +105,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     check_root(series.root())?;
     // Before reading: another process that stores the same tree makes this one superfluous.
     let writer = series.lock()?;
-    let taken = series.time_for(snapshot::now())?;
+    let taken = series.time_for(now())?;
     let since = match args.rescan.rescan {
         Some(level) => Since::last_of(series, level)?,
         None => None,

@@ -10,8 +10,8 @@ use transect_sys::check_output_path;
 use transect_sys::input::open_stream;
 
 use crate::args::TaskArgs;
-use crate::commands::snapshot::absolute;
 use crate::output::{self, stream};
+use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 

@@ -8,7 +8,8 @@ use transect_sys::file::attributes_at;
 use transect_sys::host::host_name;
 use transect_sys::name_from_bytes;
 
-use super::{FOLDER, Listing, Search, Series, Unusable, entries, name, resolved};
+use super::{FOLDER, Listing, Search, Series, Unusable, entries, name};
+use crate::root_path::resolved;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
 

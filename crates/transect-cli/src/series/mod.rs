@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 use transect::{DirEntry, FieldMask, ScanOptions};
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
-use transect_sys::host::host_name;
+use transect_sys::host::{host_name, now};
 use transect_transform::publish;
 
-use crate::commands::snapshot::{absolute, now};
 use crate::output::time::TimeFormatter;
+use crate::root_path::{absolute, resolved};
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
 
@@ -288,15 +288,6 @@ impl Unusable {
     fn foreign(path: PathBuf) -> Self {
         Self { path, reason: "not a snapshot that transect keep stored".to_owned() }
     }
-}
-
-/// Returns the path by which the series of a root is named: absolute, and without links, so that a
-/// directory has one series however it is reached. A path that does not exist is only made absolute.
-fn resolved(root: &Path) -> PathBuf {
-    // On Windows, resolved paths have a form that other programs refuse.
-    let resolved = if cfg!(windows) { None } else { root.canonicalize().ok() };
-    // Components have no separators at the end.
-    resolved.unwrap_or_else(|| absolute(root).components().collect())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! knows beyond that (the machine, the device) is stored with them and not interpreted here.
 
 mod by_name;
+mod cache_state;
 mod evidence;
 mod settings;
 mod store;
@@ -19,6 +20,7 @@ use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::Durability;
 
 pub use by_name::{load, method, size_class};
+pub use cache_state::CacheState;
 pub use evidence::{Evidence, Ratios, TransformEvidence, write_evidence};
 pub use store::ProfileStore;
 
@@ -66,38 +68,6 @@ pub struct Environment {
     /// Everything else that the lab knows of it.
     #[serde(flatten)]
     pub details: Map<String, Value>,
-}
-
-/// The state of the caches before a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheState {
-    /// Everything that the run reads is in memory.
-    Warm,
-    /// Nothing that the run reads is in memory.
-    Cold,
-    /// Unchanged: neither made nor proved.
-    #[default]
-    AsIs,
-}
-
-impl CacheState {
-    /// Returns the name of the state in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::AsIs => "as_is",
-        }
-    }
-
-    /// Returns the name of the state in reports.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::AsIs => "as they are",
-            other => other.as_str(),
-        }
-    }
 }
 
 /// What has to be synced to the device before the clock stops.

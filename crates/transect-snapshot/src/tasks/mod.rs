@@ -27,8 +27,10 @@ use transect::{Error, FieldMask, Filters, ScanOptions};
 
 use crate::read::ReadError;
 
+pub use crate::part::{Item, NameRange, Part, TaskOptions};
 pub use crate::stored_path::StoredPath;
-pub use ranges::NameRange;
+
+use crate::part::id_of;
 
 pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
 
@@ -49,49 +51,6 @@ pub const DEFAULT_FIELDS: FieldMask = FieldMask::MTIME
     .union(FieldMask::FILE_ID)
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
-
-/// A directory that is to be read with everything below it, or a part of one that is large.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Item {
-    /// The index of its root.
-    pub root: usize,
-    /// The path from there; empty for the root itself.
-    #[serde(flatten)]
-    pub path: StoredPath,
-    /// Only the entries with these names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<NameRange>,
-}
-
-impl Item {
-    /// Returns the directory without the range.
-    fn whole(&self) -> Self {
-        Self { names: None, ..self.clone() }
-    }
-}
-
-/// How the tasks of a scan read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct TaskOptions {
-    /// Stay on the file system of each root.
-    pub one_file_system: bool,
-    /// Read pseudo file systems, too.
-    pub pseudo: bool,
-    /// Store all times, not only that of the last change of the content.
-    pub all_times: bool,
-    /// Leave out names that match one of these globs. They have no slash: a task does not begin at the root.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub exclude: Vec<String>,
-}
-
-impl TaskOptions {
-    /// Returns the globs as a filter has them.
-    fn globs(&self) -> impl Iterator<Item = String> {
-        self.exclude.iter().map(|glob| format!("!{glob}"))
-    }
-}
 
 /// What a task reads, and how much of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -223,10 +182,6 @@ impl Task {
     }
 }
 
-fn id_of(identity: &[u8]) -> String {
-    blake3::hash(identity).to_hex()[..32].to_owned()
-}
-
 fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
@@ -234,40 +189,6 @@ fn is_id(text: &str) -> bool {
 /// Returns the name of the file of a part.
 fn file_name(id: &str) -> String {
     format!("part-{id}.parquet")
-}
-
-/// What the snapshot of a part says about its task.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct Part {
-    /// The id of its task.
-    pub task: String,
-    /// The roots of the scan.
-    pub roots: Vec<StoredPath>,
-    /// What its task read. An item without a row was deleted before.
-    pub items: Vec<Item>,
-    /// How it was read.
-    pub options: TaskOptions,
-    /// What is left over: a list for each task that follows.
-    pub leftover: Vec<Vec<Item>>,
-    /// A random number in hexadecimal, on which the ids of the tasks that follow depend. The same task, run again in
-    /// another folder, reads another state of the tree: what follows from one of its parts does not continue the
-    /// other one. Empty in parts of earlier versions.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub salt: String,
-}
-
-impl Part {
-    /// Returns the id of the task that reads a list of what is left over.
-    fn child_id(&self, list: usize) -> String {
-        id_of(format!("{}{} {list}", self.task, self.salt).as_bytes())
-    }
-
-    /// Returns the ids of all tasks that follow.
-    fn child_ids(&self) -> impl Iterator<Item = String> {
-        (0..self.leftover.len()).map(|list| self.child_id(list))
-    }
 }
 
 /// What a task did.

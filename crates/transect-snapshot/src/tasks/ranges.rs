@@ -2,30 +2,18 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
 use transect::{
     Cancel, Diagnostics, Dir, Entering, EntryRef, Flow, ScanOptions, Sink, Verdict, Visit, Want,
 };
 use transect_sys::name_from_bytes;
 
-use super::StoredPath;
+use super::{NameRange, StoredPath};
 
 /// The maximum number of ranges that a directory is divided into at once. Those that are too large are divided again.
 const MAX_RANGES: u64 = 64;
 
 /// The maximum number of names that the ranges of a directory are chosen by.
 const MAX_SAMPLE: usize = 1 << 16;
-
-/// The entries of a directory whose names are in a range, in the order of their bytes, with everything below them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NameRange {
-    /// The least name in it. The first range of a directory has none; it stands for the directory itself, too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<StoredPath>,
-    /// The least name behind it; the last range of a directory has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<StoredPath>,
-}
 
 impl NameRange {
     /// Divides the range at names in it, which must be in order.

@@ -5,13 +5,14 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use transect::table::{Table, TableBuilder, TableImporter, UnreadReason};
 use transect::{
     Attributes, Cancel, FaultKind, FileType, Operation, Outcome, ScanOptions, SkipReason, WorkLimit,
 };
 use transect_sys::file::attributes_at;
+use transect_sys::host::now;
 
 use super::publish::publish;
 use super::ranges;
@@ -332,11 +333,6 @@ fn check_unfinished(folder: &Path) -> Result<(), TaskError> {
 fn random_salt() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 impl From<WriteError> for TaskError {

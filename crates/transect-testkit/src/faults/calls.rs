@@ -35,6 +35,34 @@ impl Fault {
     }
 }
 
+/// A call that touched a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The name of the call.
+    pub name: &'static str,
+    /// How many calls of this name preceded it.
+    pub nth: usize,
+    /// The path of the file, or the target of the descriptor.
+    pub subject: String,
+    /// The possible faults.
+    pub faults: Vec<Fault>,
+    /// Whether the caller must call again after an interruption by a signal.
+    pub is_restartable: bool,
+}
+
+/// Where to inject a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultPoint {
+    /// The name of the call.
+    pub name: &'static str,
+    /// How many calls of this name succeed before.
+    pub nth: usize,
+    /// The fault.
+    pub fault: Fault,
+    /// Inject the fault into every later call that can report it, too: a full or broken device.
+    pub persists: bool,
+}
+
 /// The arguments of a call that identify its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {

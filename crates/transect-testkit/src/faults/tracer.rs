@@ -17,8 +17,7 @@ use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use super::calls::{CallKind, Fault, Shorten, Subject, kind_of_call};
-use super::{Call, FaultPoint};
+use super::calls::{Call, CallKind, Fault, FaultPoint, Shorten, Subject, kind_of_call};
 
 /// A program that runs longer hangs. The slowest machine needs far less.
 const HANG_TIMEOUT: Duration = Duration::from_secs(300);

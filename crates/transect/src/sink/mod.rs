@@ -4,6 +4,7 @@ mod diagnostics;
 mod largest;
 mod list;
 mod list_totals;
+mod skip_reason;
 mod sort;
 mod totals;
 
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use transect_sys::{Attributes, Batch, EntryRef, FileId, FileType, Verdict, Want};
+use transect_sys::{Attributes, Batch, EntryRef, FileType, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::ScanError;
@@ -21,6 +22,7 @@ pub use diagnostics::Diagnostics;
 pub use largest::{LargestEntry, RankBy};
 pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
 pub use list_totals::ListTotals;
+pub use skip_reason::SkipReason;
 pub use sort::SortKey;
 pub use totals::Totals;
 
@@ -37,65 +39,6 @@ pub enum Flow {
     Prune,
     /// Stop the whole walk; the counts so far are kept.
     Quit,
-}
-
-/// Why an entry was left out, or a directory not read, on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// A glob excludes it.
-    Excluded,
-    /// A gitignore rule excludes it.
-    Gitignore,
-    /// A directory at the maximum depth: counted, not read.
-    MaxDepth,
-    /// Another file system, in a walk limited to that of the root: not read.
-    MountBoundary,
-    /// A pseudo file system (`/proc`, `/sys`) below one that occupies storage: not read.
-    PseudoFileSystem,
-    /// A directory whose content is in a cloud service and would have to be downloaded (Windows):
-    /// not read.
-    Placeholder,
-    /// Also given as a root, and counted there.
-    OverlappingRoot,
-    /// A link to a directory above it, or a mount of one.
-    Loop,
-    /// A link to a directory that is counted elsewhere.
-    VisitedElsewhere,
-    /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
-    LeftOver,
-    /// A directory with more entries than the [limit of work](crate::WorkLimit::entries_of_directory): not read.
-    LargeDirectory,
-}
-
-transect_sys::words! { pub SkipReason:
-    Excluded = "excluded",
-    Gitignore = "gitignore",
-    MaxDepth = "max_depth",
-    MountBoundary = "mount_boundary",
-    PseudoFileSystem = "pseudo_file_system",
-    Placeholder = "placeholder",
-    OverlappingRoot = "overlapping_root",
-    Loop = "loop",
-    VisitedElsewhere = "visited_elsewhere",
-    LeftOver = "left_over",
-    LargeDirectory = "large_directory",
-}
-
-impl SkipReason {
-    /// Returns why a directory below `parent` is not read again, in a walk that follows links.
-    pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
-        let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
-        if leads_up { Self::Loop } else { Self::VisitedElsewhere }
-    }
-
-    /// Returns whether the skipped directory is the one that is reported, not an entry of it.
-    pub(crate) fn leaves_directory_unread(self) -> bool {
-        use SkipReason::{LargeDirectory, LeftOver, MountBoundary, PseudoFileSystem};
-        matches!(self, MountBoundary | PseudoFileSystem | LeftOver | LargeDirectory)
-    }
 }
 
 /// Some or all entries of one directory.

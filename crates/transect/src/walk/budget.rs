@@ -8,6 +8,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
+use std::time::Duration;
+
+use transect_sys::{Fault, FaultKind};
+
+/// How often to retry opening a directory when no descriptor is free, and the delay between
+/// retries.
+const DESCRIPTOR_RETRIES: u32 = 100;
+const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
 
 /// Counts the handles that may still be kept open.
 #[derive(Clone, Debug)]
@@ -40,6 +48,26 @@ impl HandleBudget {
         if left > 0 {
             self.0.fetch_sub(left, Ordering::Relaxed);
         }
+    }
+
+    /// Calls `open`, again and again while no descriptor is free.
+    pub(super) fn with_descriptor<T>(
+        &self,
+        mut open: impl FnMut() -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let mut result = open();
+        for _ in 0..DESCRIPTOR_RETRIES {
+            match &result {
+                Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
+                    // Keep no more handles open, and wait until some are closed.
+                    self.exhausted();
+                    std::thread::sleep(DESCRIPTOR_WAIT);
+                    result = open();
+                }
+                _ => break,
+            }
+        }
+        result
     }
 }
 

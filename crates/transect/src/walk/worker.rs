@@ -5,6 +5,7 @@ mod large;
 mod links;
 mod missing;
 mod probe;
+mod prober;
 mod top;
 
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ use crate::sink::{Flow, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 
-pub(super) use probe::Prober;
+pub(super) use prober::Prober;
 
 /// One thread's share of a walk: a reader, a sink, and buffers reused for every directory.
 pub(super) struct Worker<'r, R: Reader, S: Sink> {

@@ -10,6 +10,7 @@ use crate::args::{ProgressArgs, image_reader};
 use crate::commands::snapshot::{self, Since};
 use crate::output;
 use crate::progress::ProgressLine;
+use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 
 /// One of the two trees.
@@ -91,7 +92,7 @@ impl Sides {
         let read = |path: &Path| {
             let side = match snapshot::open(path)? {
                 Some(snapshot) => Side::Stored(Box::new(snapshot)),
-                None if has_stored => Side::read(snapshot::absolute(path), options, None, cancel)?,
+                None if has_stored => Side::read(absolute(path), options, None, cancel)?,
                 None => Side::read(path.to_owned(), options, None, cancel)?,
             };
             Ok::<_, CliError>(match side.end() {

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::SystemTime;
 
 use transect::FieldMask;
 use transect_sys::DiskSpace;
+use transect_sys::host::now;
 use transect_web::map::{Measure, Settings, TrashSource};
 use transect_web::serve::Server;
 
@@ -23,7 +23,7 @@ pub(super) fn settings(args: &MapArgs) -> Settings {
         measure: if args.apparent { Measure::Apparent } else { Measure::DiskUsage },
         max_entries: args.max_entries as usize,
         owner_name: owner::user_name_or_id,
-        read_at: seconds_since_1970(),
+        read_at: now() / 1_000_000_000,
         interrupted: false,
         disk: DiskSpace::of_roots(&args.walk.roots()),
         served: None,
@@ -60,9 +60,4 @@ pub(super) fn announce(args: &MapArgs, server: &Server) -> Result<Option<Redirec
         None => output::hint("open this address in a browser; press Ctrl-C to stop"),
     }
     Ok(redirect)
-}
-
-fn seconds_since_1970() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

@@ -7,13 +7,14 @@ use transect::{Diagnostics, Filters, Operation, Progress, ReaderKind, ScanOption
 use transect_snapshot::tasks::{Commit, CommitLimits, Task, TaskError, TaskOptions};
 
 use super::parts_folder::PartsFolder;
-use super::{Stored, absolute, interrupted, set_command, show};
+use super::{Stored, interrupted, set_command, show};
 use crate::args::SnapshotArgs;
 use crate::commands::commit::{scratch_folder, write_committed};
 use crate::commands::task::failed;
 use crate::output;
 use crate::profile;
 use crate::progress::ProgressLine;
+use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 

@@ -6,15 +6,14 @@ mod parts_folder;
 mod since;
 
 use std::io::{self, Write};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde::Serialize;
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
 use transect_snapshot::{Metadata, Scope};
-use transect_sys::host::host_name;
+use transect_sys::host::{host_name, now};
 
 use crate::args::{FilterArgs, SnapshotArgs};
 use crate::output::inherited::InheritedObject;
@@ -22,6 +21,7 @@ use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 use crate::profile;
 use crate::progress::ProgressLine;
+use crate::root_path::absolute;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
@@ -232,20 +232,4 @@ pub(crate) fn set_command(metadata: &mut Metadata) {
     metadata.host = host_name();
     let options = std::env::args_os().skip(1);
     metadata.options = options.map(|option| option.to_string_lossy().into_owned()).collect();
-}
-
-/// Returns the absolute path of a root, so that it means the same everywhere. A root that is a link is not
-/// followed.
-pub(crate) fn absolute(root: &Path) -> PathBuf {
-    let path = match root.components().any(|part| part == Component::ParentDir) {
-        true => root.canonicalize(),
-        false => std::path::absolute(root),
-    };
-    path.unwrap_or_else(|_| root.to_owned())
-}
-
-/// Returns the time in nanoseconds since 1970 UTC.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

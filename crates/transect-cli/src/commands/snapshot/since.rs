@@ -8,12 +8,14 @@ use transect_snapshot::{
     Baseline, BaselineRoot, Changes, FileSystem, Inherited, Metadata, SinceLevel, SinceReader,
     Snapshot, generation_of,
 };
+use transect_sys::host::now;
 use transect_sys::volume_reader::{VolumeChanges, changes_below};
 
-use super::{absolute, now, open};
+use super::input::open;
 use crate::args::SinceArgs;
 use crate::output;
 use crate::output::inherited::InheritedObject;
+use crate::root_path::absolute;
 use crate::series::{Search, Series};
 use transect_program::exit::CliError;
 

@@ -1,9 +1,10 @@
 //! Groups of entries, by extension, owner, age or type.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use transect::FileType;
 use transect::table::{Age, SubtreeTotals, Table};
+use transect_sys::host::now;
 
 use super::measure::Measure;
 use crate::args::Key;
@@ -99,11 +100,6 @@ fn by_age(table: &Table) -> Vec<Group> {
         Age::Older => "older".to_owned(),
         Age::Unknown => "(unknown)".to_owned(),
     };
-    let groups = table.by_age(table.iter(), nanoseconds(SystemTime::now()), &AGES.map(|age| age.0));
+    let groups = table.by_age(table.iter(), now(), &AGES.map(|age| age.0));
     groups.into_iter().map(|(age, sums)| Group { key: name(age), sums }).collect()
-}
-
-fn nanoseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

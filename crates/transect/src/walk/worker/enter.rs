@@ -4,41 +4,14 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use transect_sys::{Attributes, Fault, FaultKind, FieldMask, FileId, FileType, Reader, Volume};
+use transect_sys::{Attributes, Fault, FieldMask, FileId, FileType, Reader, Volume};
 
 use super::{DirOf, EnteredDir, TaskOf, Worker};
 use crate::dir::{Dir, DirContext};
 use crate::error::Operation;
 use crate::sink::{Entering, Sink, SkipReason};
-use crate::walk::budget::HandleBudget;
 use crate::walk::task::{Task, TaskFlags};
-
-/// How often to retry opening a directory when no descriptor is free, and the delay between
-/// retries.
-const DESCRIPTOR_RETRIES: u32 = 100;
-const DESCRIPTOR_WAIT: Duration = Duration::from_millis(5);
-
-/// Calls `open`, again and again while no descriptor is free.
-pub(super) fn with_descriptor<T>(
-    budget: &HandleBudget,
-    mut open: impl FnMut() -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    let mut result = open();
-    for _ in 0..DESCRIPTOR_RETRIES {
-        match &result {
-            Err(Fault::Failed(error)) if FaultKind::of(error) == FaultKind::TooManyOpen => {
-                // Keep no more handles open, and wait until some are closed.
-                budget.exhausted();
-                std::thread::sleep(DESCRIPTOR_WAIT);
-                result = open();
-            }
-            _ => break,
-        }
-    }
-    result
-}
 
 impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Enters a directory; `None` if it is gone or was read before.
@@ -65,7 +38,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     /// Opens a directory relative to its parent, or to the nearest ancestor that is open.
     pub(super) fn open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {
         let shared = self.shared;
-        with_descriptor(&shared.budget, || self.try_open(task))
+        shared.budget.with_descriptor(|| self.try_open(task))
     }
 
     fn try_open(&mut self, task: &TaskOf<R, S>) -> Result<R::Handle, Fault> {

@@ -1,0 +1,35 @@
+//! The state of the caches before a run.
+
+use serde::{Deserialize, Serialize};
+
+/// The state of the caches before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// Everything that the run reads is in memory.
+    Warm,
+    /// Nothing that the run reads is in memory.
+    Cold,
+    /// Unchanged: neither made nor proved.
+    #[default]
+    AsIs,
+}
+
+impl CacheState {
+    /// Returns the name of the state in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::AsIs => "as_is",
+        }
+    }
+
+    /// Returns the name of the state in reports.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::AsIs => "as they are",
+            other => other.as_str(),
+        }
+    }
+}

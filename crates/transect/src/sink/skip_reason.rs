@@ -1,0 +1,64 @@
+//! Why an entry was left out on purpose.
+
+use transect_sys::FileId;
+
+use crate::dir::Dir;
+
+/// Why an entry was left out, or a directory not read, on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// A glob excludes it.
+    Excluded,
+    /// A gitignore rule excludes it.
+    Gitignore,
+    /// A directory at the maximum depth: counted, not read.
+    MaxDepth,
+    /// Another file system, in a walk limited to that of the root: not read.
+    MountBoundary,
+    /// A pseudo file system (`/proc`, `/sys`) below one that occupies storage: not read.
+    PseudoFileSystem,
+    /// A directory whose content is in a cloud service and would have to be downloaded (Windows):
+    /// not read.
+    Placeholder,
+    /// Also given as a root, and counted there.
+    OverlappingRoot,
+    /// A link to a directory above it, or a mount of one.
+    Loop,
+    /// A link to a directory that is counted elsewhere.
+    VisitedElsewhere,
+    /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
+    LeftOver,
+    /// A directory with more entries than the [limit of work](crate::WorkLimit::entries_of_directory): not read.
+    LargeDirectory,
+}
+
+transect_sys::words! { pub SkipReason:
+    Excluded = "excluded",
+    Gitignore = "gitignore",
+    MaxDepth = "max_depth",
+    MountBoundary = "mount_boundary",
+    PseudoFileSystem = "pseudo_file_system",
+    Placeholder = "placeholder",
+    OverlappingRoot = "overlapping_root",
+    Loop = "loop",
+    VisitedElsewhere = "visited_elsewhere",
+    LeftOver = "left_over",
+    LargeDirectory = "large_directory",
+}
+
+impl SkipReason {
+    /// Returns why a directory below `parent` is not read again, in a walk that follows links.
+    pub(crate) fn for_revisit<T>(parent: &Dir<T>, target: Option<FileId>) -> Self {
+        let leads_up = parent.ancestors().any(|dir| dir.id.is_some() && dir.id == target);
+        if leads_up { Self::Loop } else { Self::VisitedElsewhere }
+    }
+
+    /// Returns whether the skipped directory is the one that is reported, not an entry of it.
+    pub(crate) fn leaves_directory_unread(self) -> bool {
+        use SkipReason::{LargeDirectory, LeftOver, MountBoundary, PseudoFileSystem};
+        matches!(self, MountBoundary | PseudoFileSystem | LeftOver | LargeDirectory)
+    }
+}
