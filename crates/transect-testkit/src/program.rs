@@ -378,7 +378,7 @@ impl Running {
 
     /// Reads the first line of the output, without its end. The rest is lost.
     pub fn first_line(&mut self) -> String {
-        let stdout = self.child.stdout.take().expect("a pipe that nobody has read");
+        let stdout = self.child.stdout.take().expect("a pipe that was not read before");
         let line = within(&format!("the first line of {}", self.what), move || {
             let mut line = String::new();
             BufReader::new(stdout).read_line(&mut line).map(|_| line)

@@ -3,6 +3,9 @@
 //! Every cell is compared with the base. A pair asks about two others: recursion against a queue, large
 //! blocks against small ones. Pairs come from a preset or from the user, are stored in the session, and are
 //! judged together with all other verdicts.
+//!
+//! A session contains its pairs, and a pair finds its cells in the session: `spec/mod.rs` and this file refer to each
+//! other on purpose.
 
 use serde::{Deserialize, Serialize};
 use transect::ReaderKind;

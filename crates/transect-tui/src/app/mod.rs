@@ -1,5 +1,8 @@
 //! The state of the view, and how keys change it. Nothing here accesses the terminal or the disk:
 //! the state requests an [`Effect`] and receives its result as a [`Message`].
+//!
+//! Each part of the view is a file: the state of that part, which [`App`] contains, and the methods of [`App`] that
+//! change it. So the two refer to each other on purpose.
 
 mod duplicates;
 mod largest_files;

@@ -1,4 +1,7 @@
 //! Fills a table: one sink per thread, without locks.
+//!
+//! Builder pair with `table/mod.rs`: [`Table::read`] uses the [`TableBuilder`], which creates the [`Table`]. They refer to
+//! each other on purpose.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
