@@ -5,8 +5,8 @@
  *
  * STATUS. A function that can fail returns TRANSECT_OK (0) or another status, and takes a
  * `transect_error *` as its last argument, which may be NULL. If it fails, it writes status, error
- * number and message there, and nothing to its other results unless documented. There is no global
- * state and no `errno`. A NULL where an object, a text or a result is required is
+ * number and message there, and nothing to its other results unless documented. There is no `errno`, and
+ * calls share no state but the objects. A NULL where an object, a text or a result is required is
  * TRANSECT_INVALID_ARGUMENT. A bug in the library is TRANSECT_BUG: no function unwinds into its caller.
  *
  * ERRORS IN A TREE, such as a directory that denies access, do not end a walk. They are counted in
@@ -75,6 +75,8 @@ enum {
     TRANSECT_CHANGES_LOST = 6,
     /* A bug in the library. The object that was used should be freed. */
     TRANSECT_BUG = 7,
+    /* `transect_walk_next` has returned all entries. */
+    TRANSECT_END = 8,
 
     /* Errors of the system. `os_error` has its number. */
     TRANSECT_DENIED = 32,
@@ -229,10 +231,10 @@ TRANSECT_API transect_status transect_options_add(transect_options *options, int
 
 /* ---- Walks --------------------------------------------------------------------------------------- */
 
-/* A directory of a walk, valid during the callback that received it. */
+/* A directory of a walk, valid as long as the entry that names it. */
 typedef struct transect_directory transect_directory;
 
-/* An entry, valid during the callback that receives it. Later versions may add fields at the end. */
+/* An entry, valid during the callback that receives it, or until the next call for its walker. Later versions may add fields at the end. */
 typedef struct transect_entry {
     /* The directory that holds it. The entries of one directory come one after another on one thread,
      * if they fit into one batch (about 64 KiB of names); other directories may come in between on other
@@ -245,8 +247,6 @@ typedef struct transect_entry {
     uint32_t depth;
     /* 1: the entry is a symbolic link, and `attributes` are those of its target. */
     uint32_t followed;
-    /* For the library. */
-    const void *internal;
     transect_attributes attributes;
 } transect_entry;
 
@@ -293,6 +293,27 @@ typedef struct transect_counts {
 TRANSECT_API transect_status transect_walk(const char *path, const transect_options *options,
                                            transect_on_entry on_entry, transect_on_error on_error, void *context,
                                            transect_counts *counts, transect_error *error);
+
+/* A walk of which the caller takes one entry at a time. Only one thread at a time may use it. */
+typedef struct transect_walker transect_walker;
+
+/* Prepares a walk of a tree; `options` may be NULL. The first `transect_walk_next` begins to read, on the thread
+ * of the caller; a tree that takes longer than half a millisecond is continued by other threads, which wait
+ * while the caller is some ten thousand entries behind. TRANSECT_OPTION_THREADS 1 starts none. */
+TRANSECT_API transect_status transect_walk_open(const char *path, const transect_options *options,
+                                                transect_walker **walker, transect_error *error);
+/* Writes the next entry, the directory before what is in it. TRANSECT_END after the last one. Fails if the root
+ * cannot be accessed; other errors are counted. */
+TRANSECT_API transect_status transect_walk_next(transect_walker *walker, transect_entry *entry,
+                                                transect_error *error);
+/* Writes the counts so far; `vanished` and `skipped` are 0 until the end. */
+TRANSECT_API transect_status transect_walk_counts(const transect_walker *walker, transect_counts *counts,
+                                                  transect_error *error);
+/* Calls `on_error` for the first 1000 errors so far, sorted by path. */
+TRANSECT_API transect_status transect_walk_errors(const transect_walker *walker, transect_on_error on_error,
+                                                  void *context, transect_error *error);
+/* Ends a walk, finished or not, and waits for its threads. */
+TRANSECT_API void transect_walk_free(transect_walker *walker);
 
 /* Returns the path of an entry: the root as given, then the names below it. 0 for NULL. */
 TRANSECT_API size_t transect_entry_path(const transect_entry *entry, char *buffer, size_t capacity);

@@ -32,6 +32,7 @@ statuses! {
     OUTSIDE_ROOTS = 5 c"outside_roots";
     CHANGES_LOST = 6 c"changes_lost";
     BUG = 7 c"bug";
+    END = 8 c"end";
     DENIED = 32 c"denied";
     NOT_FOUND = 33 c"not_found";
     NOT_A_DIRECTORY = 34 c"not_a_directory";
@@ -121,6 +122,8 @@ pub(crate) enum Failure<'a> {
     NotInSearch(Cow<'a, Path>),
     /// Notifications were lost.
     ChangesLost,
+    /// A walk has no more entries.
+    End,
     /// A panic, with its message.
     Bug(String),
 }
@@ -151,6 +154,7 @@ impl Failure<'_> {
             Self::Lookup(error, _) => of_lookup(*error),
             Self::Missing(_) | Self::NotInSearch(_) => status::NOT_FOUND,
             Self::ChangesLost => status::CHANGES_LOST,
+            Self::End => status::END,
             Self::Bug(_) => status::BUG,
         }
     }
@@ -180,6 +184,7 @@ impl fmt::Display for Failure<'_> {
                 write!(f, "cannot find '{}': no directory contains it", name.display())
             }
             Self::ChangesLost => f.write_str("notifications of changes were lost"),
+            Self::End => f.write_str("there are no more entries"),
             Self::Bug(text) => write!(f, "BUG in transect: {}", text.trim_start_matches("BUG: ")),
         }
     }

@@ -17,6 +17,7 @@ pub mod cache;
 pub mod failure;
 pub mod options;
 mod path;
+pub mod pull;
 pub mod search;
 pub mod table;
 pub mod version;

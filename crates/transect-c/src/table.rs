@@ -81,7 +81,7 @@ pub extern "C" fn transect_table_errors(
 ) -> i32 {
     guard(error, || {
         let on_error = required(on_error, "on_error")?;
-        report_errors(required(table, "table")?.diagnostics(), on_error, context);
+        report_errors(&required(table, "table")?.diagnostics().kept_errors, on_error, context);
         Ok(())
     })
 }

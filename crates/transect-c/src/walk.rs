@@ -1,14 +1,15 @@
 //! Walks with a callback.
 
 use std::collections::VecDeque;
-use std::ffi::{c_char, c_void};
+use std::ffi::{OsStr, c_char, c_void};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use transect::{
-    Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, ScanError, Sink,
-    Verdict, Visit, VisitEntry, Want,
+    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, ScanError,
+    Sink, Verdict, Visit, VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -35,8 +36,38 @@ pub struct Entry<'a> {
     pub name_length: usize,
     pub depth: u32,
     pub followed: u32,
-    pub internal: &'a VisitEntry<'a>,
     pub attributes: CAttributes,
+}
+
+impl<'a> Entry<'a> {
+    /// Writes the name with a NUL to `text`, and refers to it.
+    pub(crate) fn new(
+        directory: &'a Dir<()>,
+        name: &OsStr,
+        followed: bool,
+        attributes: &Attributes,
+        text: &'a mut Vec<u8>,
+    ) -> Self {
+        let bytes = path::to_bytes(name);
+        text.clear();
+        text.extend_from_slice(bytes);
+        text.push(0);
+        Self {
+            directory,
+            name: text.as_ptr().cast(),
+            name_length: bytes.len(),
+            depth: directory.entry_depth(),
+            followed: followed.into(),
+            attributes: attributes.into(),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        // SAFETY: `new` made the entry, as the header requires; its name stays as long as the entry.
+        let name = unsafe { std::slice::from_raw_parts(self.name.cast(), self.name_length) };
+        path::from_bytes(name)
+            .map_or_else(PathBuf::new, |name| self.directory.path_of(name.as_os_str()))
+    }
 }
 
 /// `transect_counts`.
@@ -107,7 +138,7 @@ pub extern "C" fn transect_walk(
             return Err(error.into());
         }
         if let Some(on_error) = on_error {
-            report_errors(&diagnostics, on_error, context);
+            report_errors(&diagnostics.kept_errors, on_error, context);
         }
         Ok(())
     });
@@ -125,8 +156,8 @@ fn take_root_error(entries: u64, diagnostics: &mut Diagnostics) -> Option<Error>
 }
 
 /// Calls `on_error` for the kept errors, sorted by path.
-pub(crate) fn report_errors(diagnostics: &Diagnostics, on_error: OnError, context: *mut c_void) {
-    let mut errors: Vec<&ScanError> = diagnostics.kept_errors.iter().collect();
+pub(crate) fn report_errors(kept: &[ScanError], on_error: OnError, context: *mut c_void) {
+    let mut errors: Vec<&ScanError> = kept.iter().collect();
     errors.sort_by_key(|error| (error.path(), error.operation()));
     for error in errors {
         let mut path = path::to_bytes(error.path().as_os_str()).to_vec();
@@ -176,19 +207,7 @@ impl Caller {
     }
 
     fn call(&self, entry: VisitEntry<'_>, name: &mut Vec<u8>) -> Flow {
-        let bytes = path::to_bytes(entry.name);
-        name.clear();
-        name.extend_from_slice(bytes);
-        name.push(0);
-        let entry = Entry {
-            directory: entry.dir(),
-            name: name.as_ptr().cast(),
-            name_length: bytes.len(),
-            depth: entry.depth(),
-            followed: entry.followed.into(),
-            internal: &entry,
-            attributes: entry.attributes.into(),
-        };
+        let entry = Entry::new(entry.dir(), entry.name, entry.followed, entry.attributes, name);
         // SAFETY: the header requires a function with these parameters; the entry is valid during the
         // call.
         match unsafe { (self.on_entry)(self.context, &entry) } {
@@ -286,7 +305,7 @@ pub extern "C" fn transect_entry_path(
     capacity: usize,
 ) -> usize {
     guard_or(0, || {
-        let path = entry.map(|entry| entry.internal.path()).unwrap_or_default();
+        let path = entry.map(Entry::path).unwrap_or_default();
         buffer.write_text(capacity, path::to_bytes(path.as_os_str()))
     })
 }

@@ -54,6 +54,24 @@ fn leaks_of_objects_are_found() {
 }
 
 #[test]
+fn nothing_is_lost_according_to_valgrind() {
+    let test = "nothing_is_lost_according_to_valgrind";
+    if !has(test, "cc") || !has(test, "valgrind") {
+        return;
+    }
+    let temp = TempDir::new();
+    let (tree, built) = (tree(temp.path()), temp.join("program"));
+    let mut command = compiler("cc", "-std=c99", library());
+    command.arg("-o").arg(&built).arg(source("samples/usage.c"));
+    run(command.arg("-L").arg(library().join("lib")).arg("-ltransect"));
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--leak-check=full", "--error-exitcode=9"]);
+    valgrind.arg(format!("--suppressions={}", source("transect.supp").display()));
+    valgrind.arg(built).arg(tree);
+    run(valgrind.env("LD_LIBRARY_PATH", library().join("lib")));
+}
+
+#[test]
 fn sample_usage_prints_largest_first_and_errors() {
     if !has("sample_usage_prints_largest_first_and_errors", "cc") {
         return;

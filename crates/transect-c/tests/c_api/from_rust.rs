@@ -132,4 +132,6 @@ fn objects_are_shared_by_threads() {
     shared::<transect_cache::CacheOptions>();
     shared::<transect_c::cache::Cache>();
     shared::<transect_c::search::Search>();
+    fn sent<T: Send>() {}
+    sent::<transect_c::pull::Walker>();
 }

@@ -140,7 +140,7 @@ fn layouts_and_constants_are_those_of_the_header() {
         }
     );
     layout!(lines, expected, "transect_entry", Entry<'_> {
-        directory, name, name_length, depth, followed, internal, attributes
+        directory, name, name_length, depth, followed, attributes
     });
     layout!(
         lines,
@@ -254,7 +254,7 @@ fn examples_of_the_document_compile() {
     }
     let text = std::fs::read_to_string(repository().join("docs/C.md")).unwrap();
     let examples: Vec<&str> = text.split("\n```c\n").skip(1).collect();
-    assert_eq!(examples.len(), 3);
+    assert_eq!(examples.len(), 4);
     let temp = TempDir::new();
     let file = temp.join("examples.c");
     let mut source = "#include <stdio.h>\n#include <string.h>\n#include <transect.h>\n".to_owned();

@@ -191,6 +191,59 @@ static void check_walks(void) {
     transect_options_free(NULL);
 }
 
+static void check_walkers(void) {
+    transect_options *options = all_sizes();
+    transect_walker *walker;
+    transect_entry entry;
+    transect_counts counts;
+    transect_status status;
+    struct seen seen = {0};
+
+    OK(transect_walk_open(root, options, &walker, &error));
+    while ((status = transect_walk_next(walker, &entry, &error)) == TRANSECT_OK) {
+        on_entry(&seen, &entry);
+    }
+    EXPECT(status == TRANSECT_END && transect_walk_next(walker, &entry, &error) == TRANSECT_END);
+    OK(transect_walk_counts(walker, &counts, &error));
+    EXPECT(seen.files == 5 && seen.bytes == 3 + 5 + 7 + 1 && seen.entries == 9);
+    EXPECT(counts.entries == 9 && counts.errors == 0 && counts.stopped == 0);
+    transect_walk_free(walker);
+
+    /* Threads read a large tree; it is left early, then read to its end. */
+    OK(transect_walk_open(below_root("../large"), options, &walker, &error));
+    OK(transect_walk_next(walker, &entry, &error));
+    EXPECT(entry.depth == 0);
+    transect_walk_free(walker);
+    OK(transect_walk_open(below_root("../large"), NULL, &walker, &error));
+    for (seen.entries = 0; transect_walk_next(walker, &entry, &error) == TRANSECT_OK; seen.entries++) {
+    }
+    EXPECT(seen.entries == 1 + 50 + 1500 + 1500);
+    transect_walk_free(walker);
+
+#ifdef __linux__
+    OK(transect_options_set(options, TRANSECT_OPTION_GITIGNORE, 1, &error));
+    OK(transect_walk_open(below_root("../errors"), options, &walker, &error));
+    while (transect_walk_next(walker, &entry, &error) == TRANSECT_OK) {
+    }
+    OK(transect_walk_counts(walker, &counts, &error));
+    OK(transect_walk_errors(walker, on_error, &seen, &error));
+    EXPECT(counts.errors == 1 && seen.errors == 1 && strcmp(seen.last_error, "loop") == 0);
+    transect_walk_free(walker);
+#endif
+    OK(transect_walk_open(below_root("none"), options, &walker, &error));
+    EXPECT(transect_walk_next(walker, &entry, &error) == TRANSECT_NOT_FOUND && error.os_error == 2);
+    EXPECT(transect_walk_next(walker, &entry, &error) == TRANSECT_END);
+    EXPECT(transect_walk_next(walker, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_walk_counts(walker, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_walk_errors(walker, NULL, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    transect_walk_free(walker);
+    EXPECT(transect_walk_next(NULL, &entry, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_walk_open(NULL, NULL, &walker, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_walk_open(root, NULL, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    transect_walk_free(NULL);
+    transect_options_free(options);
+}
+
 #ifdef __linux__
 /* Returns how many names a directory has. */
 static int count_names(const char *path) {
@@ -431,6 +484,7 @@ int main(int argc, char **argv) {
     EXPECT(strcmp(transect_status_name(-1), "unknown") == 0);
     sizes = all_sizes();
     check_walks();
+    check_walkers();
 #ifdef __linux__
     check_threads_and_descriptors();
 #endif

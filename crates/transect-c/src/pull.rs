@@ -1,0 +1,126 @@
+//! Walks of which the caller takes one entry at a time.
+
+use std::ffi::c_void;
+
+use transect::{Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
+
+use crate::boundary::{Out, Text, guard, guard_or, required};
+use crate::failure::{CallError, Failure};
+use crate::options::WalkOptions;
+use crate::walk::{Entry, OnError, WalkCounts, report_errors};
+
+/// `transect_walker`.
+#[derive(Debug)]
+pub struct Walker {
+    walk: Walk,
+    /// What the caller received last, and its name with a NUL.
+    last: Option<DirEntry>,
+    name: Vec<u8>,
+    entries: u64,
+    errors: u64,
+    kept_errors: Vec<ScanError>,
+}
+
+impl Walker {
+    fn next(&mut self) -> Result<Entry<'_>, Failure<'static>> {
+        loop {
+            match self.walk.next().ok_or(Failure::End)? {
+                Ok(entry) => {
+                    self.entries += 1;
+                    let entry = self.last.insert(entry);
+                    let (name, attributes) = (entry.name(), entry.attributes());
+                    let followed = entry.is_followed();
+                    return Ok(Entry::new(entry.dir(), name, followed, attributes, &mut self.name));
+                }
+                Err(error) => self.count(error)?,
+            }
+        }
+    }
+
+    /// Counts an error in the tree; fails with that of a root that cannot be accessed.
+    fn count(&mut self, error: ScanError) -> Result<(), Failure<'static>> {
+        self.errors += 1;
+        if error.depth() == 0 && self.entries == 0 {
+            return Err(Error::Root(error).into());
+        }
+        if self.kept_errors.len() < Diagnostics::DEFAULT_KEPT {
+            self.kept_errors.push(error);
+        }
+        Ok(())
+    }
+}
+
+/// Prepares a walk.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_walk_open(
+    path: Text<'_>,
+    options: Option<&WalkOptions>,
+    walker: Out<'_, Box<Walker>>,
+    error: Out<'_, CallError>,
+) -> i32 {
+    guard(error, || {
+        let (root, out) = (path.path("path")?, required(walker, "walker")?);
+        let default = WalkOptions::default();
+        let options = options.unwrap_or(&default);
+        let want = options.fields_or(FieldMask::empty());
+        out.write(Box::new(Walker {
+            walk: options.with_root(&root).plan()?.walk().want(want),
+            last: None,
+            name: Vec::new(),
+            entries: 0,
+            errors: 0,
+            kept_errors: Vec::new(),
+        }));
+        Ok(())
+    })
+}
+
+/// Returns the next entry.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_walk_next<'a>(
+    walker: Option<&'a mut Walker>,
+    entry: Out<'_, Entry<'a>>,
+    error: Out<'_, CallError>,
+) -> i32 {
+    guard(error, || {
+        let (walker, out) = (required(walker, "walker")?, required(entry, "entry")?);
+        out.write(walker.next()?);
+        Ok(())
+    })
+}
+
+/// Returns how many entries and errors there were so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_walk_counts(
+    walker: Option<&Walker>,
+    counts: Out<'_, WalkCounts>,
+    error: Out<'_, CallError>,
+) -> i32 {
+    guard(error, || {
+        let (walker, out) = (required(walker, "walker")?, required(counts, "counts")?);
+        let counts = WalkCounts::new(walker.entries, walker.walk.diagnostics());
+        out.write(WalkCounts { errors: walker.errors, ..counts });
+        Ok(())
+    })
+}
+
+/// Calls `on_error` for the kept errors.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_walk_errors(
+    walker: Option<&Walker>,
+    on_error: Option<OnError>,
+    context: *mut c_void,
+    error: Out<'_, CallError>,
+) -> i32 {
+    guard(error, || {
+        let on_error = required(on_error, "on_error")?;
+        report_errors(&required(walker, "walker")?.kept_errors, on_error, context);
+        Ok(())
+    })
+}
+
+/// Ends a walk.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_walk_free(walker: Option<Box<Walker>>) {
+    guard_or((), || drop(walker));
+}
