@@ -68,7 +68,7 @@ pub(crate) fn run(args: &LabListArgs) -> Result<ExitStatus, CliError> {
 
 /// Returns the rows that are not methods, with `--contract`.
 fn contract_rows(args: &LabListArgs) -> &'static [ContractRow] {
-    if args.contract { contract::ROWS } else { &[] }
+    if args.contract { contract::rows() } else { &[] }
 }
 
 fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result<()> {
