@@ -75,5 +75,6 @@ def check(printed, names, files):
     assert output("build can make again") == "./sub/target\n"
     first = output("first file that matches")
     assert first.startswith("./report-1.csv 4 ") and first.endswith("\na,b\n\n")
+    assert "./sub/large.tar.gz 70000\n" in output("passes on")
     assert output("Progress").splitlines()[-1] == f"{len(names['transect'].scan('.'))} 0"
     assert not outputs

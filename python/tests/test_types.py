@@ -37,7 +37,10 @@ follow_imports = skip
 
 def test_stubs_equal_the_module(tmp_path):
     (tmp_path / "mypy.ini").write_text(MYPY)
+    # It takes an alias of several literals for a union.
+    (tmp_path / "allowed").write_text("transect._filters._FileType\n")
     command = [sys.executable, "-m", "mypy.stubtest", "transect", "--mypy-config-file", "mypy.ini"]
+    command += ["--allowlist", "allowed"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -62,7 +65,9 @@ page: str = transect.map(snapshot, measure="apparent_size").html
 table: transect.Table = transect.scan([pathlib.Path("a"), "b", b"c"], exclude=["*.tmp"], threads=4)
 size: int = table.disk_usage
 names: list[str] = [error.path for error in table.errors]
-for entry in transect.walk("a", types="file"):
+filters: transect.Filters = {"types": "file", "max_depth": 3}
+for entry in transect.walk("a", attributes=True, threads=2, **filters):
+    second: int | None = entry.st_mtime_ns
     with open(entry) as file:
         file.read()
     path: str = os.fspath(entry)
@@ -70,7 +75,7 @@ for entry in transect.walk("a", types="file"):
 """
 
 
-BAD = "import transect\ntransect.scan(3)\nprint(transect.walk('a').size)\n"
+BAD = "import transect\ntransect.scan(3)\nprint(transect.walk('a').size)\ntransect.scan('a', max_dept=3)\n"
 
 
 def test_types_of_a_program(tmp_path):
@@ -82,7 +87,7 @@ def test_types_of_a_program(tmp_path):
     assert (good.stdout, good.returncode) == ("", 0), good.stderr
     bad = subprocess.run([*command, "bad.py"], capture_output=True, text=True, cwd=tmp_path)
     lines = [line.split(":")[1] for line in bad.stdout.splitlines() if ": error: " in line]
-    assert lines == ["2", "3"], bad.stdout
+    assert lines == ["2", "3", "4"], bad.stdout
     assert Path(transect.__file__).with_name("py.typed").exists()
 
 
@@ -97,4 +102,4 @@ def test_types_of_a_program_in_pyright(tmp_path):
         (Path(error["file"]).name, error["range"]["start"]["line"] + 1)
         for error in json.loads(done.stdout)["generalDiagnostics"]
     ]
-    assert errors == [("bad.py", 2), ("bad.py", 3)], done.stdout
+    assert errors == [("bad.py", 2), ("bad.py", 3), ("bad.py", 4)], done.stdout

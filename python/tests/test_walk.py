@@ -21,6 +21,9 @@ TYPES = {
 }
 
 
+STAT_NAMES = [name for name in dir(transect.Attributes) if name.startswith("st_")]
+
+
 def threads_of_process():
     """Returns how many threads this process has, those of other languages included."""
     return len(os.listdir("/proc/self/task"))
@@ -39,7 +42,7 @@ def test_entries_equal_os_walk(tree, threads):
     found = expected(tree)
     walk = transect.walk(tree, threads=threads)
     entries = {entry.path: entry for entry in walk}
-    assert set(entries) == set(found)
+    assert set(entries) == set(found) and len(STAT_NAMES) == 11
     for path, status in found.items():
         entry = entries[path]
         assert os.fspath(entry) == path and pathlib.Path(entry) == pathlib.Path(path)
@@ -56,6 +59,10 @@ def test_entries_equal_os_walk(tree, threads):
         assert (entry.mode, entry.uid, entry.gid) == (status.st_mode, status.st_uid, status.st_gid)
         assert (entry.nlink, entry.inode) == (status.st_nlink, status.st_ino)
         assert entry.device == status.st_dev
+        for name in STAT_NAMES:
+            # Reading a directory changes when it was read.
+            if name != "st_atime_ns" or not entry.is_dir():
+                assert getattr(entry, name) == getattr(status, name), name
         assert repr(entry) == f"<transect.Entry {path!r}>"
     assert walk.complete and walk.errors == [] and walk.error_count == 0
     assert next(walk, None) is None

@@ -16,6 +16,7 @@ import sys as _sys
 if "free-threading build" in _sys.version:
     raise ImportError("transect has no build for free-threaded Python: use one with an interpreter lock")
 
+from ._filters import Filters
 from ._native import (
     AttributeCache,
     Attributes,
@@ -53,6 +54,7 @@ __all__ = [
     "Diff",
     "Entry",
     "ErrorInfo",
+    "Filters",
     "Growth",
     "Map",
     "Outcome",

@@ -1,7 +1,6 @@
 """Types of the extension module. Its functions and classes have the documentation."""
 
 import builtins
-import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, final
@@ -9,15 +8,11 @@ from typing import Any, Literal, TypeAlias, final
 import pandas
 import polars
 import pyarrow
-from typing_extensions import disjoint_base
+from typing_extensions import Unpack, disjoint_base
 
-_Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-_Texts: TypeAlias = str | Iterable[str] | None
-_FileType: TypeAlias = Literal[
-    "file", "directory", "symlink", "block", "char", "fifo", "socket", "unknown"
-]
+from ._filters import Filters, FiltersOfGlob, _FileType, _Path
+
 _Key: TypeAlias = Literal["ext", "owner", "type"]
-_Time: TypeAlias = datetime.datetime | datetime.timedelta | float | None
 _Level: TypeAlias = Literal["frozen", "checked", "watched", "verified"]
 _Status: TypeAlias = Literal[
     "changed", "would_change", "same", "looked", "same_file", "skipped", "failed"
@@ -208,6 +203,28 @@ class Attributes:
     def inode(self) -> int | None: ...
     @property
     def device(self) -> int | None: ...
+    @property
+    def st_mode(self) -> int | None: ...
+    @property
+    def st_ino(self) -> int | None: ...
+    @property
+    def st_dev(self) -> int | None: ...
+    @property
+    def st_nlink(self) -> int | None: ...
+    @property
+    def st_uid(self) -> int | None: ...
+    @property
+    def st_gid(self) -> int | None: ...
+    @property
+    def st_size(self) -> int | None: ...
+    @property
+    def st_mtime(self) -> float | None: ...
+    @property
+    def st_mtime_ns(self) -> int | None: ...
+    @property
+    def st_ctime_ns(self) -> int | None: ...
+    @property
+    def st_atime_ns(self) -> int | None: ...
     def is_dir(self) -> bool: ...
     def is_file(self) -> bool: ...
     def is_symlink(self) -> bool: ...
@@ -241,28 +258,8 @@ def scan(
     *,
     columns: Sequence[str] | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[Filters],
 ) -> Table: ...
 def usage(
     paths: _Path | Iterable[_Path],
@@ -270,28 +267,8 @@ def usage(
     top: int = 20,
     by: _Key | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[Filters],
 ) -> builtins.list[Usage]: ...
 @final
 class Map:
@@ -374,27 +351,8 @@ def glob(
     reverse: bool = False,
     limit: int | None = None,
     attributes: bool = True,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[FiltersOfGlob],
 ) -> Walk: ...
 def list(
     paths: _Path | Iterable[_Path] | None = None,
@@ -403,28 +361,8 @@ def list(
     reverse: bool = False,
     limit: int | None = None,
     attributes: bool = True,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[Filters],
 ) -> Walk: ...
 def transform(
     steps: str | Iterable[str],
@@ -436,27 +374,7 @@ def transform(
     keep_times: bool = False,
     binary: bool = False,
     threads: int | None = None,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
+    **filters: Unpack[Filters],
 ) -> Transform: ...
 def map(
     tree: Table | _Path | Iterable[_Path],
@@ -465,55 +383,15 @@ def map(
     max_entries: int = 100000,
     height: int = 600,
     progress: bool | Callable[[Progress], object] | None = None,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[Filters],
 ) -> Map: ...
 def walk(
     paths: _Path | Iterable[_Path],
     *,
     attributes: bool = True,
-    glob: _Texts = None,
-    exclude: _Texts = None,
-    extensions: _Texts = None,
-    regex: _Texts = None,
-    types: _FileType | Iterable[_FileType] | None = None,
-    ignore_case: bool = False,
-    hidden: bool = True,
-    gitignore: bool = False,
-    min_depth: int = 0,
-    max_depth: int | None = None,
-    min_size: int | None = None,
-    max_size: int | None = None,
-    newer: _Time = None,
-    older: _Time = None,
-    owner: int | str | None = None,
-    perm: int | str | None = None,
-    empty: bool = False,
-    broken_links: bool = False,
-    follow: bool = False,
-    one_file_system: bool = False,
-    pseudo_file_systems: bool = False,
     threads: int | None = None,
+    **filters: Unpack[Filters],
 ) -> Walk: ...
 
 # For `transect.distributed`.

@@ -15,6 +15,28 @@ impl Attributes {
     }
 }
 
+/// Names of `os.stat_result`, and of the attributes here that have its values.
+const STAT_NAMES: [(&str, &str); 11] = [
+    ("st_mode", "mode"),
+    ("st_ino", "inode"),
+    ("st_dev", "device"),
+    ("st_nlink", "nlink"),
+    ("st_uid", "uid"),
+    ("st_gid", "gid"),
+    ("st_size", "size"),
+    ("st_mtime", "mtime"),
+    ("st_mtime_ns", "mtime_ns"),
+    ("st_ctime_ns", "ctime_ns"),
+    ("st_atime_ns", "atime_ns"),
+];
+
+/// Adds the class to the module, with the names of `os.stat_result`.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Attributes>()?;
+    let class = module.py().get_type::<Attributes>();
+    STAT_NAMES.iter().try_for_each(|(name, own)| class.setattr(*name, class.getattr(*own)?))
+}
+
 #[pymethods]
 impl Attributes {
     /// The type: "file", "directory", "symlink", "block", "char", "fifo", "socket" or "unknown".

@@ -46,7 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PartialResultWarning", py.get_type::<errors::PartialResultWarning>())?;
-    module.add_class::<attributes::Attributes>()?;
+    attributes::register(module)?;
     module.add_class::<cache::AttributeCache>()?;
     module.add_class::<diff::Diff>()?;
     module.add_class::<diff::Growth>()?;

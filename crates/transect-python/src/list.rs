@@ -26,12 +26,7 @@ use crate::walk::{Found, Walk, wanted};
 #[pyfunction]
 #[pyo3(
     signature = (paths=None, *, sort=None, reverse=false, limit=None, attributes=true, **options),
-    text_signature = "(paths=None, *, sort=None, reverse=False, limit=None, attributes=True, glob=None, \
-                      exclude=None, extensions=None, regex=None, types=None, ignore_case=False, \
-                      hidden=True, gitignore=False, min_depth=0, max_depth=None, min_size=None, \
-                      max_size=None, newer=None, older=None, owner=None, perm=None, empty=False, \
-                      broken_links=False, follow=False, one_file_system=False, \
-                      pseudo_file_systems=False, threads=None)"
+    text_signature = "(paths=None, *, sort=None, reverse=False, limit=None, attributes=True, threads=None, **filters)"
 )]
 pub(crate) fn list(
     py: Python<'_>,
@@ -74,12 +69,7 @@ pub(crate) fn list(
 #[pyfunction]
 #[pyo3(
     signature = (patterns, paths=None, **options),
-    text_signature = "(patterns, paths=None, *, sort=None, reverse=False, limit=None, attributes=True, \
-                      exclude=None, extensions=None, regex=None, types=None, ignore_case=False, \
-                      hidden=True, gitignore=False, min_depth=0, max_depth=None, min_size=None, \
-                      max_size=None, newer=None, older=None, owner=None, perm=None, empty=False, \
-                      broken_links=False, follow=False, one_file_system=False, \
-                      pseudo_file_systems=False, threads=None)"
+    text_signature = "(patterns, paths=None, *, sort=None, reverse=False, limit=None, attributes=True, threads=None, **filters)"
 )]
 pub(crate) fn glob<'py>(
     py: Python<'py>,

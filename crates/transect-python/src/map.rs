@@ -32,12 +32,7 @@ const COLUMNS: [Column; 3] = [Column::Mtime, Column::Uid, Column::Mode];
 #[pyo3(
     name = "map",
     signature = (tree, *, measure="disk_usage", max_entries=100_000, height=600, progress=None, **options),
-    text_signature = "(tree, *, measure='disk_usage', max_entries=100000, height=600, progress=None, \
-                      glob=None, exclude=None, extensions=None, regex=None, types=None, \
-                      ignore_case=False, hidden=True, gitignore=False, min_depth=0, max_depth=None, \
-                      min_size=None, max_size=None, newer=None, older=None, owner=None, perm=None, \
-                      empty=False, broken_links=False, follow=False, one_file_system=False, \
-                      pseudo_file_systems=False, threads=None)"
+    text_signature = "(tree, *, measure='disk_usage', max_entries=100000, height=600, progress=None, threads=None, **filters)"
 )]
 pub(crate) fn map_of(
     py: Python<'_>,

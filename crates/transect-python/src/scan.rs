@@ -72,11 +72,7 @@ impl CountsSoFar {
 #[pyfunction]
 #[pyo3(
     signature = (paths, *, columns=None, progress=None, **options),
-    text_signature = "(paths, *, columns=None, progress=None, glob=None, exclude=None, extensions=None, \
-                      regex=None, types=None, ignore_case=False, hidden=True, gitignore=False, \
-                      min_depth=0, max_depth=None, min_size=None, max_size=None, newer=None, \
-                      older=None, owner=None, perm=None, empty=False, broken_links=False, \
-                      follow=False, one_file_system=False, pseudo_file_systems=False, threads=None)"
+    text_signature = "(paths, *, columns=None, progress=None, threads=None, **filters)"
 )]
 pub(crate) fn scan(
     py: Python<'_>,
@@ -114,11 +110,7 @@ pub(crate) fn table(
 #[pyfunction]
 #[pyo3(
     signature = (paths, *, top=20, by=None, progress=None, **options),
-    text_signature = "(paths, *, top=20, by=None, progress=None, glob=None, exclude=None, extensions=None, \
-                      regex=None, types=None, ignore_case=False, hidden=True, gitignore=False, \
-                      min_depth=0, max_depth=None, min_size=None, max_size=None, newer=None, \
-                      older=None, owner=None, perm=None, empty=False, broken_links=False, \
-                      follow=False, one_file_system=False, pseudo_file_systems=False, threads=None)"
+    text_signature = "(paths, *, top=20, by=None, progress=None, threads=None, **filters)"
 )]
 pub(crate) fn usage(
     py: Python<'_>,

@@ -53,12 +53,7 @@ const PIPE: &str = " | ";
 #[pyo3(
     signature = (steps, paths, *, in_place=false, check=false, break_links=false, keep_times=false,
                  binary=false, threads=None, **options),
-    text_signature = "(steps, paths, *, in_place=False, check=False, break_links=False, keep_times=False, \
-                      binary=False, threads=None, glob=None, exclude=None, extensions=None, regex=None, \
-                      types=None, ignore_case=False, hidden=True, gitignore=False, min_depth=0, \
-                      max_depth=None, min_size=None, max_size=None, newer=None, older=None, owner=None, \
-                      perm=None, empty=False, broken_links=False, follow=False, one_file_system=False, \
-                      pseudo_file_systems=False)"
+    text_signature = "(steps, paths, *, in_place=False, check=False, break_links=False, keep_times=False, binary=False, threads=None, **filters)"
 )]
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments")]
 pub(crate) fn transform(

@@ -47,11 +47,7 @@ pub(crate) enum Found {
 #[pyfunction]
 #[pyo3(
     signature = (paths, *, attributes=true, **options),
-    text_signature = "(paths, *, attributes=True, glob=None, exclude=None, extensions=None, regex=None, \
-                      types=None, ignore_case=False, hidden=True, gitignore=False, min_depth=0, \
-                      max_depth=None, min_size=None, max_size=None, newer=None, older=None, owner=None, \
-                      perm=None, empty=False, broken_links=False, follow=False, one_file_system=False, \
-                      pseudo_file_systems=False, threads=None)"
+    text_signature = "(paths, *, attributes=True, threads=None, **filters)"
 )]
 pub(crate) fn walk(
     py: Python<'_>,

@@ -139,7 +139,7 @@ fn source_distribution_has_all_sources() {
         sources += within(&top).len();
     }
     assert!(sources > 200, "{sources}");
-    for file in ["__init__.py", "_native.pyi", "_progress.py", "py.typed"] {
+    for file in ["__init__.py", "_filters.py", "_native.pyi", "_progress.py", "py.typed"] {
         assert!(top.join("transect").join(file).exists(), "{file}");
     }
     assert!(top.join("LICENSE-MIT").exists() && top.join("LICENSE-APACHE").exists());
