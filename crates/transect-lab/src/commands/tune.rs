@@ -47,29 +47,7 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         files: files.paths.clone(),
         disturbable: true,
     };
-    let cancel = cancel_on_signal()?;
-    let mut status = StatusLine::on_terminal();
-    let tuned = tune(&request, &cancel, &mut |step| match step {
-        TuneProgress::Started { sample_tree, walks, time } => output::hint(&format!(
-            "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
-            sample_tree.root.display(),
-            count(sample_tree.entries),
-            duration(time)
-        )),
-        TuneProgress::Confirming(settings) => {
-            let settings = settings::describe(settings);
-            output::hint(&format!("wins so far: {settings}; measured once more, together"));
-        }
-        TuneProgress::WalksLeft(left) => {
-            if let Some(status) = &mut status {
-                status.show(format!("{left} walks left"));
-            }
-        }
-    });
-    drop(status);
-    let Some(tuned) = tuned.map_err(lab)? else {
-        return Ok(ExitStatus::Interrupted);
-    };
+    let Some(tuned) = measure(&request)? else { return Ok(ExitStatus::Interrupted) };
     let TuneResult { sample_tree, settings, evidence, noisy, busy } = tuned;
     let file_system = FileSystem::of(&path).stored();
     let environment = Environment::of_this_command().stored();
@@ -97,6 +75,31 @@ pub(crate) fn run(args: &LabTuneArgs) -> Result<ExitStatus, CliError> {
         output::hint("the default differed from itself: the machine was not quiet; try again");
     }
     Ok(ExitStatus::Complete)
+}
+
+/// Measures with progress; returns `None` if the user interrupts.
+fn measure(request: &TuneRequest<'_>) -> Result<Option<TuneResult>, CliError> {
+    let cancel = cancel_on_signal()?;
+    let mut status = StatusLine::on_terminal();
+    let tuned = tune(request, &cancel, &mut |step| match step {
+        TuneProgress::Started { sample_tree, walks, time } => output::hint(&format!(
+            "reads '{}' ({} entries) {walks} times, for about {}, and again what wins",
+            sample_tree.root.display(),
+            count(sample_tree.entries),
+            duration(time)
+        )),
+        TuneProgress::Confirming(settings) => {
+            let settings = settings::describe(settings);
+            output::hint(&format!("wins so far: {settings}; measured once more, together"));
+        }
+        TuneProgress::WalksLeft(left) => {
+            if let Some(status) = &mut status {
+                status.show(format!("{left} walks left"));
+            }
+        }
+    });
+    drop(status);
+    tuned.map_err(lab)
 }
 
 /// The session files, and whether they are kept.
