@@ -15,10 +15,10 @@ def paths(entries):
 
 
 def test_list_equals_walk(tree, monkeypatch):
-    assert sorted(paths(transect.list(tree))) == sorted(expected(tree))
+    assert sorted(paths(transect.entries(tree))) == sorted(expected(tree))
     monkeypatch.chdir(tree)
-    assert sorted(paths(transect.list())) == sorted(expected("."))
-    [entry] = transect.list("a.txt")
+    assert sorted(paths(transect.entries())) == sorted(expected("."))
+    [entry] = transect.entries("a.txt")
     assert (entry.path, entry.size, entry.is_file()) == ("a.txt", 5, True)
     assert isinstance(entry, transect.Attributes)
 
@@ -41,38 +41,38 @@ def test_list_sorts(tree, key, limit, reverse):
     found = expected(tree)
     wanted = sorted(found, key=lambda path: (VALUES[key](found[path]), os.fsencode(path)))
     wanted = (wanted[::-1] if reverse else wanted)[:limit]
-    assert paths(transect.list(tree, sort=key, limit=limit, reverse=reverse)) == wanted
+    assert paths(transect.entries(tree, sort=key, limit=limit, reverse=reverse)) == wanted
     # The attribute of the order is queried even if no others are.
-    assert paths(transect.list(tree, sort=key, limit=limit, reverse=reverse, attributes=False)) == wanted
+    assert paths(transect.entries(tree, sort=key, limit=limit, reverse=reverse, attributes=False)) == wanted
 
 
 def test_list_sorts_names(tree):
-    names = [entry.name for entry in transect.list(tree, sort="name", min_depth=1)]
+    names = [entry.name for entry in transect.entries(tree, sort="name", min_depth=1)]
     assert names == sorted(map(os.path.basename, set(expected(tree)) - {tree}), key=os.fsencode)
 
 
 def test_limit_keeps_the_first_of_many(large):
-    entries = transect.list(large, sort="path", limit=3, types="file")
+    entries = transect.entries(large, sort="path", limit=3, types="file")
     assert paths(entries) == [f"{large}/0/0", f"{large}/0/1", f"{large}/0/10"]
     before = threads_of_process()
-    assert len(list(transect.list(large, limit=7))) == 7
+    assert len(list(transect.entries(large, limit=7))) == 7
     wait_for_threads(before)
 
 
 def test_early_break_stops_threads(large):
     before = threads_of_process()
-    for entry in transect.list(large, threads=4):
+    for entry in transect.entries(large, threads=4):
         break
     wait_for_threads(before)
     # Nothing was sent yet, as nothing is sorted yet.
-    transect.list(large, sort="size", threads=4).close()
+    transect.entries(large, sort="size", threads=4).close()
     wait_for_threads(before)
 
 
 def test_signal_stops_sorted_list(growing, interrupted):
     """A handler that raises ends a list while it collects what it sorts."""
     for roots in growing:
-        entries = transect.list(roots, sort="path", threads=1)
+        entries = transect.entries(roots, sort="path", threads=1)
         # A signal may also arrive before or after the call. Then a longer walk is tried.
         if interrupted(lambda: next(entries)) and next(entries, None) is None:
             assert not entries.complete
@@ -117,10 +117,10 @@ def test_times(tree):
     assert set(paths(transect.walk(tree, newer=middle))) ^ newer <= near
     assert set(paths(transect.walk(tree, older=middle))) ^ older <= near
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-    assert paths(transect.list(tree, older=epoch)) == [tree + "/empty"]
-    assert paths(transect.list(tree, older=0)) == [tree + "/empty"]
-    assert paths(transect.list(tree, older=datetime.datetime(1980, 1, 1))) == [tree + "/empty"]
-    assert set(paths(transect.list(tree, newer=DAY))) == set(found) - {tree + "/empty"}
+    assert paths(transect.entries(tree, older=epoch)) == [tree + "/empty"]
+    assert paths(transect.entries(tree, older=0)) == [tree + "/empty"]
+    assert paths(transect.entries(tree, older=datetime.datetime(1980, 1, 1))) == [tree + "/empty"]
+    assert set(paths(transect.entries(tree, newer=DAY))) == set(found) - {tree + "/empty"}
     assert transect.scan(tree, older=DAY).files == 1
 
 
@@ -131,28 +131,28 @@ def test_owner_and_permissions(tree):
     os.chmod(tree + "/a.txt", 0o4755)
     os.chmod(tree + "/empty", 0o600)
     both = [tree + "/a.txt", tree + "/sub/second-name"]
-    assert paths(transect.list(tree, perm=0o4755, sort="path")) == both
-    assert paths(transect.list(tree, perm="4755", sort="path")) == both
-    assert paths(transect.list(tree, perm="-4000", sort="path")) == both
-    assert paths(transect.list(tree, perm="600", types="file")) == [tree + "/empty"]
-    assert tree + "/empty" not in paths(transect.list(tree, perm="/111"))
+    assert paths(transect.entries(tree, perm=0o4755, sort="path")) == both
+    assert paths(transect.entries(tree, perm="4755", sort="path")) == both
+    assert paths(transect.entries(tree, perm="-4000", sort="path")) == both
+    assert paths(transect.entries(tree, perm="600", types="file")) == [tree + "/empty"]
+    assert tree + "/empty" not in paths(transect.entries(tree, perm="/111"))
     everything = len(expected(tree))
     uid, gid = os.geteuid(), os.getegid()
     for owner in [uid, str(uid), f"{uid}:{gid}", f":{gid}", f"{uid}:"]:
-        assert len(list(transect.list(tree, owner=owner))) == everything, owner
+        assert len(list(transect.entries(tree, owner=owner))) == everything, owner
     try:
         names = [pwd.getpwuid(uid).pw_name, f":{grp.getgrgid(gid).gr_name}"]
     except KeyError:
         names = []
     for owner in names:
-        assert len(list(transect.list(tree, owner=owner))) == everything, owner
-    assert list(transect.list(tree, owner=uid + 1)) == []
+        assert len(list(transect.entries(tree, owner=owner))) == everything, owner
+    assert list(transect.entries(tree, owner=uid + 1)) == []
 
 
 def test_empty_and_broken_links(tree):
-    names = [os.path.basename(path) for path in paths(transect.list(tree, empty=True, sort="path"))]
+    names = [os.path.basename(path) for path in paths(transect.entries(tree, empty=True, sort="path"))]
     assert names == ["dir.with.dots", "empty", "empty-dir"]
-    assert paths(transect.list(tree, broken_links=True)) == [tree + "/broken"]
+    assert paths(transect.entries(tree, broken_links=True)) == [tree + "/broken"]
     assert transect.scan(tree, broken_links=True).symlinks == 1
 
 
@@ -177,7 +177,7 @@ def test_empty_and_broken_links(tree):
 )
 def test_bad_arguments(tree, options, error, message):
     with pytest.raises(error, match=message):
-        transect.list(tree, **options)
+        transect.entries(tree, **options)
 
 
 def test_glob_bad_arguments(tree):
@@ -191,11 +191,11 @@ def test_glob_bad_arguments(tree):
 
 def test_partial_list_warns(failing):
     for options in [{}, {"sort": "path"}]:
-        entries = transect.list(failing, gitignore=True, **options)
+        entries = transect.entries(failing, gitignore=True, **options)
         with pytest.warns(transect.PartialResultWarning, match="1 error"):
             assert len(list(entries)) == 3
         assert not entries.complete and entries.error_count == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error", transect.PartialResultWarning)
         with pytest.raises(transect.PartialResultWarning):
-            list(transect.list(failing, gitignore=True))
+            list(transect.entries(failing, gitignore=True))

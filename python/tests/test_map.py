@@ -21,7 +21,7 @@ def parts(page):
 
 
 def test_page_of_a_table(tree, tmp_path):
-    page = transect.map(transect.scan(tree))
+    page = transect.treemap(transect.scan(tree))
     assert page.html.startswith("<!DOCTYPE html>")
     about, names = parts(page.html)
     assert about["title"] == tree and about["entries"] == len(expected(tree)) and about["complete"]
@@ -38,7 +38,7 @@ def test_page_of_a_table(tree, tmp_path):
 def test_frame_in_a_notebook(tmp_path):
     root = tmp_path / "<b>&\"'"
     (root / "</iframe><script>alert(1)").mkdir(parents=True)
-    page = transect.map([root], height=300)
+    page = transect.treemap([root], height=300)
     frame = page._repr_html_()
     [attributes] = re.findall(r'^<iframe ([^>]*) srcdoc="([^"]*)"></iframe>$', frame)
     assert html.unescape(attributes[1]) == page.html
@@ -48,19 +48,19 @@ def test_frame_in_a_notebook(tmp_path):
 
 def test_page_of_a_snapshot_and_of_a_part(tree, tmp_path):
     transect.scan(tree).write_snapshot(tmp_path / "a.parquet")
-    about, names = parts(transect.map(transect.read_snapshot(tmp_path / "a.parquet")).html)
+    about, names = parts(transect.treemap(transect.read_snapshot(tmp_path / "a.parquet")).html)
     assert about["entries"] == len(expected(tree)) and b"large.tar.gz" in names
-    about, names = parts(transect.map(tree, exclude="sub", measure="apparent_size", max_entries=5).html)
+    about, names = parts(transect.treemap(tree, exclude="sub", measure="apparent_size", max_entries=5).html)
     assert (about["measure"], about["shown"] <= 5) == ("apparent_size", True)
     assert b"large.tar.gz" not in names
 
 
 def test_bad_arguments(tree):
     with pytest.raises(ValueError, match="there is no measure 'entries'"):
-        transect.map(tree, measure="entries")
+        transect.treemap(tree, measure="entries")
     with pytest.raises(TypeError, match="options need paths"):
-        transect.map(transect.scan(tree), exclude="sub")
+        transect.treemap(transect.scan(tree), exclude="sub")
     with pytest.raises(FileNotFoundError):
-        transect.map(tree + "/missing")
+        transect.treemap(tree + "/missing")
     with pytest.raises(OverflowError):
-        transect.map(tree, height=-1)
+        transect.treemap(tree, height=-1)

@@ -73,13 +73,13 @@ def run():
     for entry in transect.walk(tree):
         entry.path
     next(transect.walk(tree))
-    list(transect.list(tree, sort="size", limit=10))
+    list(transect.entries(tree, sort="size", limit=10))
     cache.get_many([tree, tree + "/missing"]).to_arrow()
     transect.diff(snapshot, table).to_arrow()
     if runs % 10 == 0:
         list(transect.transform("xxh3", tree))
         transect.read_snapshot(snapshot)
-        transect.map(table)
+        transect.treemap(table)
 
 for runs in range(100):
     run()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.once
 
 
 def test_everything_is_documented():
-    for name in [*transect.__all__, "list", "map"]:
+    for name in transect.__all__:
         thing = getattr(transect, name)
         if name == "__version__":
             continue
@@ -53,7 +53,7 @@ import transect
 cache = transect.AttributeCache("checked", base="/")
 attributes: transect.Attributes = cache.get(b"etc")
 rows: transect.Rows = cache.get_many(["etc", pathlib.Path("usr")])
-for entry in transect.list(sort="size", limit=3):
+for entry in transect.entries(sort="size", limit=3):
     mtime: float | None = entry.mtime
 for entry in transect.glob("*.py", "a", newer=3.5, owner="root", perm="-111"):
     is_directory: bool = entry.is_dir()
@@ -61,7 +61,7 @@ for outcome in transect.transform(["eol=lf"], "a", in_place=True, check=True, gl
     status: str = outcome.status
 snapshot: transect.Table = transect.read_snapshot("a.parquet", columns=["path"])
 difference: transect.Diff = transect.diff(snapshot, pathlib.Path("b"), ignore="mtime")
-page: str = transect.map(snapshot, measure="apparent_size").html
+page: str = transect.treemap(snapshot, measure="apparent_size").html
 table: transect.Table = transect.scan([pathlib.Path("a"), "b", b"c"], exclude=["*.tmp"], threads=4)
 size: int = table.disk_usage
 names: list[str] = [error.path for error in table.errors]

@@ -210,7 +210,7 @@ def test_list_and_glob(tree, monkeypatch):
     files = [path for path, status in found.items() if stat.S_ISREG(status.st_mode)]
     by_size = sorted(files, key=lambda path: (-found[path].st_size, path.encode(errors="surrogatepass")))
     for limit in [None, 1, 3]:
-        listed = transect.list(tree, types="file", sort="size", limit=limit)
+        listed = transect.entries(tree, types="file", sort="size", limit=limit)
         assert [entry.path for entry in listed] == by_size[:limit]
     monkeypatch.chdir(tree)
 
@@ -222,9 +222,9 @@ def test_list_and_glob(tree, monkeypatch):
     assert glob("*.txt", tree, ignore_case=True, exclude="ünï*") == [
         os.path.join(tree, "a.txt"), os.path.join(tree, "sub", "deeper", "x.TXT"),
     ]
-    assert os.path.join(tree, ".hidden") not in [entry.path for entry in transect.list(tree, hidden=False)]
+    assert os.path.join(tree, ".hidden") not in [entry.path for entry in transect.entries(tree, hidden=False)]
     with pytest.raises(ValueError, match="no numeric owners"):
-        transect.list(tree, owner=0)
+        transect.entries(tree, owner=0)
 
 
 def test_early_end_and_threads(tree):
@@ -370,7 +370,7 @@ def test_transform(tree):
 
 
 def test_map(tree, tmp_path):
-    page = transect.map(tree)
+    page = transect.treemap(tree)
     assert page.html.startswith("<!DOCTYPE html>") and "<iframe " in page._repr_html_()
     page.write(tmp_path / "map.html")
     assert (tmp_path / "map.html").read_bytes().decode() == page.html

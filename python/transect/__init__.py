@@ -5,9 +5,9 @@
 >>> table.disk_usage, table.complete             # doctest: +SKIP
 >>> frame = table.to_polars()                    # doctest: +SKIP
 
-``scan`` reads trees into a table for data frames, ``walk``, ``list`` and ``glob`` iterate over their
+``scan`` reads trees into a table for data frames, ``walk``, ``entries`` and ``glob`` iterate over their
 entries, ``usage`` lists what needs the most space, ``read_snapshot`` and ``diff`` tell what changed,
-``map`` shows a tree as a treemap, ``transform`` changes files.
+``treemap`` shows a tree as a treemap, ``transform`` changes files.
 """
 
 import sys as _sys
@@ -35,19 +35,16 @@ from ._native import (
     Walk,
     __version__,
     diff,
+    entries,
     glob,
     read_snapshot,
     scan,
     transform,
+    treemap,
     usage,
     walk,
 )
 
-# By both names for type checkers, as they are not in `__all__`.
-from ._native import list as list
-from ._native import map as map
-
-# Without `list` and `map`: `from transect import *` must not replace what Python has.
 __all__ = [
     "AttributeCache",
     "Attributes",
@@ -67,10 +64,12 @@ __all__ = [
     "Walk",
     "__version__",
     "diff",
+    "entries",
     "glob",
     "read_snapshot",
     "scan",
     "transform",
+    "treemap",
     "usage",
     "walk",
 ]

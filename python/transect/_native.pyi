@@ -1,6 +1,5 @@
 """Types of the extension module. Its functions and classes have the documentation."""
 
-import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, final
@@ -40,17 +39,17 @@ __all__ = [
     "__version__",
     "commit",
     "diff",
+    "entries",
     "first_task",
     "give_up_task",
     "glob",
-    "list",
-    "map",
     "parse_size",
     "read_part",
     "read_snapshot",
     "run_task",
     "scan",
     "transform",
+    "treemap",
     "usage",
     "walk",
 ]
@@ -97,7 +96,7 @@ class Rows:
 @final
 class Table(Rows):
     @property
-    def roots(self) -> builtins.list[str]: ...
+    def roots(self) -> list[str]: ...
     @property
     def files(self) -> int: ...
     @property
@@ -115,7 +114,7 @@ class Table(Rows):
     @property
     def complete(self) -> bool: ...
     @property
-    def errors(self) -> builtins.list[ErrorInfo]: ...
+    def errors(self) -> list[ErrorInfo]: ...
     @property
     def error_count(self) -> int: ...
     @property
@@ -131,7 +130,7 @@ class Table(Rows):
     def write_snapshot(self, path: _Path) -> None: ...
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str: ...
-    def usage(self, top: int = 20, by: _Key | None = None) -> builtins.list[Usage]: ...
+    def usage(self, top: int = 20, by: _Key | None = None) -> list[Usage]: ...
 
 @final
 class Diff(Rows):
@@ -144,7 +143,7 @@ class Diff(Rows):
     @property
     def disk_usage_after(self) -> int: ...
     @property
-    def growth(self) -> builtins.list[Growth]: ...
+    def growth(self) -> list[Growth]: ...
     def __bool__(self) -> bool: ...
 
 @final
@@ -247,7 +246,7 @@ class Walk:
     @property
     def complete(self) -> bool: ...
     @property
-    def errors(self) -> builtins.list[ErrorInfo]: ...
+    def errors(self) -> list[ErrorInfo]: ...
     @property
     def error_count(self) -> int: ...
     def __enter__(self) -> Walk: ...
@@ -269,7 +268,7 @@ def usage(
     progress: bool | Callable[[Progress], object] | None = None,
     threads: int | None = None,
     **filters: Unpack[Filters],
-) -> builtins.list[Usage]: ...
+) -> list[Usage]: ...
 @final
 class Map:
     @property
@@ -292,9 +291,9 @@ class Outcome:
     @property
     def bytes_out(self) -> int | None: ...
     @property
-    def findings(self) -> builtins.list[dict[str, str]]: ...
+    def findings(self) -> list[dict[str, str]]: ...
     @property
-    def lost_metadata(self) -> builtins.list[str]: ...
+    def lost_metadata(self) -> list[str]: ...
     @property
     def error(self) -> ErrorInfo | None: ...
 
@@ -306,7 +305,7 @@ class Transform:
     @property
     def complete(self) -> bool: ...
     @property
-    def errors(self) -> builtins.list[ErrorInfo]: ...
+    def errors(self) -> list[ErrorInfo]: ...
     def __enter__(self) -> Transform: ...
     def __exit__(self, *_args: object) -> None: ...
 
@@ -354,7 +353,7 @@ def glob(
     threads: int | None = None,
     **filters: Unpack[FiltersOfGlob],
 ) -> Walk: ...
-def list(
+def entries(
     paths: _Path | Iterable[_Path] | None = None,
     *,
     sort: _Sort | None = None,
@@ -376,7 +375,7 @@ def transform(
     threads: int | None = None,
     **filters: Unpack[Filters],
 ) -> Transform: ...
-def map(
+def treemap(
     tree: Table | _Path | Iterable[_Path],
     *,
     measure: Literal["disk_usage", "apparent_size"] = "disk_usage",

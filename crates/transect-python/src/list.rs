@@ -1,4 +1,4 @@
-//! `list` and `glob`: the entries that `transect list` prints.
+//! `entries` and `glob`: the entries that `transect list` prints.
 
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ use crate::walk::{Found, Walk, wanted};
 /// limit: stop after this many entries: the first found, or the first in the order of `sort`.
 #[pyfunction]
 #[pyo3(
+    name = "entries",
     signature = (paths=None, *, sort=None, reverse=false, limit=None, attributes=true, **options),
     text_signature = "(paths=None, *, sort=None, reverse=False, limit=None, attributes=True, threads=None, **filters)"
 )]
@@ -61,7 +62,7 @@ pub(crate) fn list(
     }
 }
 
-/// Iterate over the entries that match a pattern, or one of several: `list(paths, glob=patterns)`.
+/// Iterate over the entries that match a pattern, or one of several: `entries(paths, glob=patterns)`.
 ///
 /// Patterns are those of .gitignore files: one without a slash matches names at any depth, one with a
 /// slash matches paths below `paths`. So "*.py" finds all Python files, "/*.py" those at the top, and

@@ -1,4 +1,4 @@
-//! `map`: a tree as an interactive treemap, in a notebook or a file.
+//! `treemap`: a tree as an interactive treemap, in a notebook or a file.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -30,7 +30,7 @@ const COLUMNS: [Column; 3] = [Column::Mtime, Column::Uid, Column::Mode];
 /// height: the height in a notebook, in pixels.
 #[pyfunction]
 #[pyo3(
-    name = "map",
+    name = "treemap",
     signature = (tree, *, measure="disk_usage", max_entries=100_000, height=600, progress=None, **options),
     text_signature = "(tree, *, measure='disk_usage', max_entries=100000, height=600, progress=None, threads=None, **filters)"
 )]
