@@ -97,20 +97,6 @@ impl Peer {
         command
     }
 
-    /// Returns its command line as text, with [`ROOT`] as the root.
-    pub fn command_line(&self) -> String {
-        let mut line = self.program().unwrap_or(self.programs[0]).to_owned();
-        for argument in self.arguments {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-=./{}+".contains(&byte);
-            line += &if argument.bytes().all(plain) {
-                format!(" {argument}")
-            } else {
-                format!(" '{argument}'")
-            };
-        }
-        line
-    }
-
     /// Parses its output, reading to the end.
     ///
     /// # Errors

@@ -56,11 +56,9 @@ fn command_ignores_settings_and_option_like_roots() {
             .get_envs()
             .all(|(name, _)| ["HOME", "LC_ALL", "PATH"].contains(&name.to_str().unwrap()))
     );
-    assert_eq!(
-        du.command_line(),
-        "du --summarize --apparent-size --count-links --block-size=1 {root}"
-    );
-    assert_eq!(Peer::find("find").unwrap().command_line(), "find {root} -printf '%y %s\\n'");
+    let words: Vec<_> = command.get_args().collect();
+    let options = ["--summarize", "--apparent-size", "--count-links", "--block-size=1"];
+    assert_eq!(words[..4], options);
 }
 
 #[cfg(target_os = "linux")]
