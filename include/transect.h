@@ -37,6 +37,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
 
 #if defined(_WIN32) && !defined(TRANSECT_STATIC)
 #define TRANSECT_API __declspec(dllimport)
@@ -114,7 +117,7 @@ typedef struct transect_error {
 
 /* ---- Attributes -------------------------------------------------------------------------------- */
 
-/* Attributes to query: a sum of these is the value of TRANSECT_OPTION_FIELDS. */
+/* Attributes to query: a sum of these is the value of `transect_options_set_fields`. */
 enum {
     TRANSECT_FIELD_MODE = 0x0002,
     TRANSECT_FIELD_NLINK = 0x0004,
@@ -184,50 +187,55 @@ typedef struct transect_attributes {
 
 typedef struct transect_options transect_options;
 
-enum {
-    /* Numbers, for `transect_options_set`. */
-
-    /* The attributes to query; by default none in walks, and size, allocated and mtime in tables. */
-    TRANSECT_OPTION_FIELDS = 1,
-    /* The largest number of threads; 0 (default): one per core, more while devices are slow. With 1,
-     * callbacks run on the thread of the caller. */
-    TRANSECT_OPTION_THREADS = 2,
-    /* 1: a callback may run on several threads at once. 0 (default): one call at a time. */
-    TRANSECT_OPTION_CONCURRENT = 3,
-    /* Directories at this depth or deeper are not read; the root has depth 0. No limit by default. */
-    TRANSECT_OPTION_MAX_DEPTH = 4,
-    /* 1: follow symbolic links. Each directory is read once. */
-    TRANSECT_OPTION_FOLLOW = 5,
-    /* 1: stay on the file system of the root. */
-    TRANSECT_OPTION_ONE_FILE_SYSTEM = 6,
-    /* 1: read pseudo file systems (/proc, /sys) below a root that is not one. */
-    TRANSECT_OPTION_PSEUDO_FILE_SYSTEMS = 7,
-    /* 1: leave out entries whose names begin with a dot, with everything below them. */
-    TRANSECT_OPTION_EXCLUDE_HIDDEN = 8,
-    /* 1: apply `.gitignore` files, and leave out `.git`. */
-    TRANSECT_OPTION_GITIGNORE = 9,
-    /* 1: ignore case in globs, regular expressions and extensions. */
-    TRANSECT_OPTION_IGNORE_CASE = 10,
-
-    /* Texts in UTF-8, for `transect_options_add`. Several of a kind are alternatives. Entries that do
-     * not match are left out; directories are read nevertheless, unless they are excluded. */
-
-    /* "*.h"; with a leading "!", matching entries are excluded with everything below them. */
-    TRANSECT_OPTION_GLOB = 64,
-    /* Matches anywhere in a name, in the syntax of the Rust crate `regex`. */
-    TRANSECT_OPTION_REGEX = 65,
-    /* "h" or ".h". */
-    TRANSECT_OPTION_EXTENSION = 66
-};
-
 /* Returns the default options. */
 TRANSECT_API transect_options *transect_options_new(void);
 TRANSECT_API void transect_options_free(transect_options *options);
-TRANSECT_API transect_status transect_options_set(transect_options *options, int32_t option, uint64_t value,
-                                                  transect_error *error);
-/* Patterns are checked by the walk that uses them. */
-TRANSECT_API transect_status transect_options_add(transect_options *options, int32_t option, const char *text,
-                                                  transect_error *error);
+
+/* The attributes to query, a sum of TRANSECT_FIELD_...; by default none in walks, and size, allocated and mtime in
+ * tables. */
+TRANSECT_API transect_status transect_options_set_fields(transect_options *options, uint32_t fields,
+                                                       transect_error *error);
+/* The largest number of threads; 0 (default): one per core, more while devices are slow. With 1, callbacks run on
+ * the thread of the caller. */
+TRANSECT_API transect_status transect_options_set_threads(transect_options *options, uint32_t threads,
+                                                       transect_error *error);
+/* Whether a callback may run on several threads at once. By default one call at a time. */
+TRANSECT_API transect_status transect_options_set_concurrent(transect_options *options, bool concurrent,
+                                                       transect_error *error);
+/* Directories at this depth or deeper are not read; the root has depth 0. No limit by default. */
+TRANSECT_API transect_status transect_options_set_max_depth(transect_options *options, uint32_t max_depth,
+                                                       transect_error *error);
+/* Whether to follow symbolic links. Each directory is read once. */
+TRANSECT_API transect_status transect_options_set_follow(transect_options *options, bool follow,
+                                                       transect_error *error);
+/* Whether to stay on the file system of the root. */
+TRANSECT_API transect_status transect_options_set_one_file_system(transect_options *options, bool stay,
+                                                       transect_error *error);
+/* Whether to read pseudo file systems (/proc, /sys) below a root that is not one. */
+TRANSECT_API transect_status transect_options_set_pseudo_file_systems(transect_options *options, bool read,
+                                                       transect_error *error);
+/* Whether to leave out entries whose names begin with a dot, with everything below them. */
+TRANSECT_API transect_status transect_options_set_exclude_hidden(transect_options *options, bool exclude,
+                                                       transect_error *error);
+/* Whether to apply `.gitignore` files, and leave out `.git`. */
+TRANSECT_API transect_status transect_options_set_gitignore(transect_options *options, bool apply,
+                                                       transect_error *error);
+/* Whether to ignore case in globs, regular expressions and extensions. */
+TRANSECT_API transect_status transect_options_set_ignore_case(transect_options *options, bool ignore,
+                                                       transect_error *error);
+
+/* Texts in UTF-8. Several of a kind are alternatives. Entries that do not match are left out; directories are
+ * read nevertheless, unless they are excluded. Patterns are checked by the walk that uses them. */
+
+/* "*.h"; with a leading "!", matching entries are excluded with everything below them. */
+TRANSECT_API transect_status transect_options_add_glob(transect_options *options, const char *text,
+                                                       transect_error *error);
+/* Matches anywhere in a name, in the syntax of the Rust crate `regex`. */
+TRANSECT_API transect_status transect_options_add_regex(transect_options *options, const char *text,
+                                                       transect_error *error);
+/* "h" or ".h". */
+TRANSECT_API transect_status transect_options_add_extension(transect_options *options, const char *text,
+                                                       transect_error *error);
 
 /* ---- Walks --------------------------------------------------------------------------------------- */
 
@@ -281,7 +289,7 @@ typedef struct transect_counts {
 } transect_counts;
 
 /* Walks a tree and calls `on_entry` for everything in it, the root included, in no particular order. By
- * default the callbacks run on any thread, one at a time: see TRANSECT_OPTION_THREADS and _CONCURRENT.
+ * default the callbacks run on any thread, one at a time: see `transect_options_set_threads`.
  *
  * After the walk calls `on_error` on the calling thread for the first errors, at most 1000 from each
  * thread, sorted by path; `counts->errors` counts all of them. Writes `counts` even if it fails.
@@ -299,7 +307,7 @@ typedef struct transect_walker transect_walker;
 
 /* Prepares a walk of a tree; `options` may be NULL. The first `transect_walk_next` begins to read, on the thread
  * of the caller; a tree that takes longer than half a millisecond is continued by other threads, which wait
- * while the caller is some ten thousand entries behind. TRANSECT_OPTION_THREADS 1 starts none. */
+ * while the caller is some ten thousand entries behind. `transect_options_set_threads` with 1 starts none. */
 TRANSECT_API transect_status transect_walk_open(const char *path, const transect_options *options,
                                                 transect_walker **walker, transect_error *error);
 /* Writes the next entry, the directory before what is in it. TRANSECT_END after the last one. Fails if the root

@@ -77,9 +77,9 @@ Sources find_sources(const char *project) {
     Owned<transect_options> options(transect_options_new());
     transect_error error;
     for (const char *extension : {"c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx"}) {
-        check(transect_options_add(options.get(), TRANSECT_OPTION_EXTENSION, extension, &error), error);
+        check(transect_options_add_extension(options.get(), extension, &error), error);
     }
-    check(transect_options_set(options.get(), TRANSECT_OPTION_GITIGNORE, 1, &error), error);
+    check(transect_options_set_gitignore(options.get(), true, &error), error);
     Sources sources;
     transect_counts counts;
     check(transect_walk(project, options.get(), Sources::on_entry, Sources::on_error, &sources, &counts, &error),

@@ -2,29 +2,11 @@
 
 use std::path::Path;
 
-use transect::{FieldMask, Filters, ScanOptions};
+use transect::{FieldMask, ScanOptions};
 
 use crate::attributes::FIELDS;
 use crate::boundary::{Out, Text, guard, guard_or, required};
 use crate::failure::{CallError, Failure};
-
-/// Keys of options, by the names that they have in the header without `TRANSECT_OPTION_`.
-#[expect(missing_docs, reason = "the header documents them")]
-pub mod option {
-    pub const FIELDS: i32 = 1;
-    pub const THREADS: i32 = 2;
-    pub const CONCURRENT: i32 = 3;
-    pub const MAX_DEPTH: i32 = 4;
-    pub const FOLLOW: i32 = 5;
-    pub const ONE_FILE_SYSTEM: i32 = 6;
-    pub const PSEUDO_FILE_SYSTEMS: i32 = 7;
-    pub const EXCLUDE_HIDDEN: i32 = 8;
-    pub const GITIGNORE: i32 = 9;
-    pub const IGNORE_CASE: i32 = 10;
-    pub const GLOB: i32 = 64;
-    pub const REGEX: i32 = 65;
-    pub const EXTENSION: i32 = 66;
-}
 
 /// `transect_options`.
 #[derive(Clone, Debug, Default)]
@@ -36,35 +18,6 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
-    fn set(&mut self, option: i32, value: u64) -> Result<(), Failure<'static>> {
-        let scan = &mut self.scan;
-        match option {
-            option::FIELDS => self.fields = Some(fields(value)?),
-            option::THREADS => scan.threads = Some(number(value)?).filter(|&threads| threads > 0),
-            option::CONCURRENT => self.concurrent = flag(value)?,
-            option::MAX_DEPTH => scan.max_depth = Some(number(value)?),
-            option::FOLLOW => scan.follow = flag(value)?,
-            option::ONE_FILE_SYSTEM => scan.one_file_system = flag(value)?,
-            option::PSEUDO_FILE_SYSTEMS => scan.pseudo_file_systems = flag(value)?,
-            option::EXCLUDE_HIDDEN => scan.filters.exclude_hidden = flag(value)?,
-            option::GITIGNORE => scan.filters.gitignore = flag(value)?,
-            option::IGNORE_CASE => scan.filters.ignore_case = flag(value)?,
-            _ => return Err(unknown(option)),
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, option: i32, text: &str) -> Result<(), Failure<'static>> {
-        let Filters { globs, regexes, extensions, .. } = &mut self.scan.filters;
-        match option {
-            option::GLOB => globs.push(text.to_owned()),
-            option::REGEX => regexes.push(text.to_owned()),
-            option::EXTENSION => extensions.push(text.to_owned()),
-            _ => return Err(unknown(option)),
-        }
-        Ok(())
-    }
-
     /// Returns the requested fields, or else `default`.
     pub(crate) fn fields_or(&self, default: FieldMask) -> FieldMask {
         self.fields.unwrap_or(default)
@@ -96,13 +49,6 @@ pub(crate) fn number<T: TryFrom<u64>>(value: u64) -> Result<T, Failure<'static>>
     value.try_into().map_err(too_large)
 }
 
-fn flag(value: u64) -> Result<bool, Failure<'static>> {
-    match value {
-        0 | 1 => Ok(value == 1),
-        _ => Err(Failure::Invalid(format!("{value} is neither 0 nor 1").into())),
-    }
-}
-
 /// Returns the failure for a key that a function does not have.
 pub(crate) fn unknown(option: i32) -> Failure<'static> {
     Failure::Invalid(format!("this function has no option {option}").into())
@@ -120,24 +66,53 @@ pub extern "C" fn transect_options_free(options: Option<Box<WalkOptions>>) {
     guard_or((), || drop(options));
 }
 
-/// Sets an option that is a number.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_options_set(
-    options: Option<&mut WalkOptions>,
-    option: i32,
-    value: u64,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || required(options, "options")?.set(option, value))
+/// Defines the functions that change one option.
+macro_rules! setters {
+    ($($name:ident($options:ident, $value:ident: $type:ty) { $change:expr })*) => {$(
+        /// Changes an option.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(
+            options: Option<&mut WalkOptions>,
+            $value: $type,
+            error: Out<'_, CallError>,
+        ) -> i32 {
+            guard(error, || {
+                let $options = required(options, "options")?;
+                $change;
+                Ok(())
+            })
+        }
+    )*};
 }
 
-/// Adds a text to an option.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_options_add(
-    options: Option<&mut WalkOptions>,
-    option: i32,
-    text: Text<'_>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || required(options, "options")?.add(option, text.utf8("text")?))
+setters! {
+    transect_options_set_fields(options, value: u32) { options.fields = Some(fields(value.into())?) }
+    transect_options_set_threads(options, value: u32) {
+        options.scan.threads = Some(value as usize).filter(|&threads| threads > 0)
+    }
+    transect_options_set_concurrent(options, value: bool) { options.concurrent = value }
+    transect_options_set_max_depth(options, value: u32) { options.scan.max_depth = Some(value) }
+    transect_options_set_follow(options, value: bool) { options.scan.follow = value }
+    transect_options_set_one_file_system(options, value: bool) {
+        options.scan.one_file_system = value
+    }
+    transect_options_set_pseudo_file_systems(options, value: bool) {
+        options.scan.pseudo_file_systems = value
+    }
+    transect_options_set_exclude_hidden(options, value: bool) {
+        options.scan.filters.exclude_hidden = value
+    }
+    transect_options_set_gitignore(options, value: bool) { options.scan.filters.gitignore = value }
+    transect_options_set_ignore_case(options, value: bool) {
+        options.scan.filters.ignore_case = value
+    }
+    transect_options_add_glob(options, text: Text<'_>) {
+        options.scan.filters.globs.push(text.utf8("text")?.to_owned())
+    }
+    transect_options_add_regex(options, text: Text<'_>) {
+        options.scan.filters.regexes.push(text.utf8("text")?.to_owned())
+    }
+    transect_options_add_extension(options, text: Text<'_>) {
+        options.scan.filters.extensions.push(text.utf8("text")?.to_owned())
+    }
 }

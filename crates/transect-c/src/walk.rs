@@ -182,7 +182,7 @@ struct Caller {
 }
 
 // SAFETY: the context is only passed to the callback, one call at a time unless the caller set
-// TRANSECT_OPTION_CONCURRENT; the header documents on which threads.
+// `transect_options_set_concurrent`; the header documents on which threads.
 unsafe impl Sync for Caller {}
 
 impl Caller {

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use transect_c::boundary::Text;
 use transect_c::failure::{CallError, status};
 use transect_c::options::{
-    option, transect_options_free, transect_options_new, transect_options_set,
+    transect_options_free, transect_options_new, transect_options_set_concurrent,
+    transect_options_set_threads,
 };
 use transect_c::walk::{Entry, OnEntry, WalkCounts, flow, transect_walk};
 use transect_testkit::TempDir;
@@ -27,17 +28,17 @@ fn tree() -> TempDir {
 /// Walks a tree, and returns the status with counts and error.
 fn walk(
     tree: &TempDir,
-    threads: u64,
+    threads: u32,
     concurrent: bool,
     on_entry: OnEntry,
     context: *mut c_void,
 ) -> (i32, WalkCounts, Option<CallError>) {
     let path = CString::new(tree.path().as_os_str().as_encoded_bytes()).unwrap();
     let mut options = transect_options_new();
-    for (option, value) in [(option::THREADS, threads), (option::CONCURRENT, concurrent.into())] {
-        let set = transect_options_set(options.as_deref_mut(), option, value, None);
-        assert_eq!(set, status::OK);
-    }
+    let set = transect_options_set_threads(options.as_deref_mut(), threads, None);
+    assert_eq!(set, status::OK);
+    let set = transect_options_set_concurrent(options.as_deref_mut(), concurrent, None);
+    assert_eq!(set, status::OK);
     let mut error = MaybeUninit::uninit();
     let mut counts = MaybeUninit::uninit();
     let options_ref = options.as_deref();

@@ -9,7 +9,6 @@ use transect::{FieldMask, FileType};
 use transect_c::attributes::CAttributes;
 use transect_c::cache::{Counts, Lookup, level, option as cache_option};
 use transect_c::failure::{CallError, status};
-use transect_c::options::option;
 use transect_c::search::Found;
 use transect_c::table::{NO_ROW, Totals};
 use transect_c::walk::{Entry, WalkCounts, flow};
@@ -224,10 +223,6 @@ fn layouts_and_constants_are_those_of_the_header() {
     constants!("", flow: CONTINUE, SKIP, STOP);
     constants!("LEVEL_", level: FROZEN, CHECKED, WATCHED, VERIFIED);
     constants!("CACHE_OPTION_", cache_option: FIELDS, MEMORY, WATCHES, BASE, ROOT);
-    constants!(
-        "OPTION_", option: FIELDS, THREADS, CONCURRENT, MAX_DEPTH, FOLLOW, ONE_FILE_SYSTEM, PSEUDO_FILE_SYSTEMS,
-        EXCLUDE_HIDDEN, GITIGNORE, IGNORE_CASE, GLOB, REGEX, EXTENSION
-    );
     let names: BTreeSet<String> = constants.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(names, words("TRANSECT_", " = "));
     constants.push(("TRANSECT_NO_ROW".to_owned(), NO_ROW.into()));

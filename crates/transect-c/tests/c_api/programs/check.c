@@ -116,7 +116,7 @@ static void on_error(void *context, const char *path, size_t length, const trans
 
 static transect_options *all_sizes(void) {
     transect_options *options = transect_options_new();
-    OK(transect_options_set(options, TRANSECT_OPTION_FIELDS, TRANSECT_FIELD_SIZE | TRANSECT_FIELD_INODE, &error));
+    OK(transect_options_set_fields(options, TRANSECT_FIELD_SIZE | TRANSECT_FIELD_INODE, &error));
     return options;
 }
 
@@ -146,19 +146,20 @@ static void check_walks(void) {
     OK(transect_walk(root, options, on_entry, NULL, &seen, NULL, &error));
     EXPECT(seen.entries == 9);
 
-    OK(transect_options_add(options, TRANSECT_OPTION_GLOB, "*.h", &error));
+    OK(transect_options_add_glob(options, "*.h", &error));
     memset(&seen, 0, sizeof seen);
     OK(transect_walk(root, options, on_entry, NULL, &seen, NULL, &error));
     EXPECT(seen.files == 2 && seen.entries == 2);
     transect_options_free(options);
 
     options = all_sizes();
-    OK(transect_options_set(options, TRANSECT_OPTION_MAX_DEPTH, 1, &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_EXCLUDE_HIDDEN, 1, &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_FOLLOW, 1, &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_ONE_FILE_SYSTEM, 1, &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_PSEUDO_FILE_SYSTEMS, 0, &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_IGNORE_CASE, 1, &error));
+    OK(transect_options_set_max_depth(options, 1, &error));
+    OK(transect_options_set_exclude_hidden(options, 1, &error));
+    OK(transect_options_set_follow(options, 1, &error));
+    OK(transect_options_set_one_file_system(options, 1, &error));
+    OK(transect_options_set_pseudo_file_systems(options, 0, &error));
+    OK(transect_options_set_ignore_case(options, true, &error));
+    OK(transect_options_set_concurrent(options, false, &error));
     memset(&seen, 0, sizeof seen);
     OK(transect_walk(root, options, on_entry, NULL, &seen, &counts, &error));
     EXPECT(seen.files == 0 && seen.entries == 3 && counts.skipped >= 2);
@@ -171,19 +172,14 @@ static void check_walks(void) {
     EXPECT(calls == 1 && counts.entries == 1 && strstr(error.message, "on_entry") != NULL);
     EXPECT(transect_walk(below_root("none"), NULL, on_entry, NULL, &seen, &counts, &error) == TRANSECT_NOT_FOUND);
     EXPECT(error.os_error == 2 && strstr(error.message, "none") != NULL && counts.errors == 1);
-    EXPECT(transect_options_set(NULL, TRANSECT_OPTION_FOLLOW, 1, &error) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, TRANSECT_OPTION_FOLLOW, 2, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, TRANSECT_OPTION_GLOB, 1, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, 99, 1, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, TRANSECT_OPTION_FIELDS, 0x8000, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, TRANSECT_OPTION_FIELDS, 0x10200, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_set(options, TRANSECT_OPTION_MAX_DEPTH, UINT64_MAX, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_add(options, TRANSECT_OPTION_FOLLOW, "1", NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_add(options, TRANSECT_OPTION_GLOB, NULL, NULL) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_options_add(options, TRANSECT_OPTION_GLOB, "\xff", &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_set_follow(NULL, 1, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_set_fields(options, 0x8000, NULL) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_set_fields(options, 0x10200, NULL) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_add_glob(options, NULL, NULL) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_add_glob(options, "\xff", &error) == TRANSECT_INVALID_ARGUMENT);
     EXPECT(strcmp(error.message, "text is not UTF-8") == 0);
-    OK(transect_options_add(options, TRANSECT_OPTION_EXTENSION, "h", &error));
-    OK(transect_options_add(options, TRANSECT_OPTION_REGEX, "[", &error));
+    OK(transect_options_add_extension(options, "h", &error));
+    OK(transect_options_add_regex(options, "[", &error));
     EXPECT(transect_walk(root, options, on_entry, NULL, &seen, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
     EXPECT(strstr(error.message, "'['") != NULL);
     EXPECT(transect_entry_path(NULL, NULL, 0) == 0 && transect_directory_path(NULL, NULL, 0) == 0);
@@ -221,7 +217,7 @@ static void check_walkers(void) {
     transect_walk_free(walker);
 
 #ifdef __linux__
-    OK(transect_options_set(options, TRANSECT_OPTION_GITIGNORE, 1, &error));
+    OK(transect_options_set_gitignore(options, 1, &error));
     OK(transect_walk_open(below_root("../errors"), options, &walker, &error));
     while (transect_walk_next(walker, &entry, &error) == TRANSECT_OK) {
     }
@@ -276,14 +272,14 @@ static void check_threads_and_descriptors(void) {
         usleep(1000);
     }
 
-    OK(transect_options_set(options, TRANSECT_OPTION_THREADS, 1, &error));
+    OK(transect_options_set_threads(options, 1, &error));
     memset(&seen, 0, sizeof seen);
     seen.caller = pthread_self();
     OK(transect_walk(below_root(".."), options, on_same_thread, NULL, &seen, NULL, &error));
     EXPECT(seen.entries > 3000);
 
     /* An error in the tree. */
-    OK(transect_options_set(options, TRANSECT_OPTION_GITIGNORE, 1, &error));
+    OK(transect_options_set_gitignore(options, 1, &error));
     memset(&seen, 0, sizeof seen);
     EXPECT((size_t)snprintf(errors, sizeof errors, "%s/../errors", root) < sizeof errors);
     OK(transect_walk(errors, options, on_entry, on_error, &seen, &counts, &error));
@@ -349,8 +345,8 @@ static void check_tables(void) {
 
     /* With a filter, directories that lead to entries stay, and are not counted. */
     options = transect_options_new();
-    OK(transect_options_add(options, TRANSECT_OPTION_GLOB, "*.h", &error));
-    OK(transect_options_set(options, TRANSECT_OPTION_FIELDS, TRANSECT_FIELD_INODE, &error));
+    OK(transect_options_add_glob(options, "*.h", &error));
+    OK(transect_options_set_fields(options, TRANSECT_FIELD_INODE, &error));
     OK(transect_table_read(root, options, &table, &error));
     transect_options_free(options);
     top = transect_table_root(table);
