@@ -242,7 +242,8 @@ TRANSECT_API transect_status transect_options_add_extension(transect_options *op
 /* A directory of a walk, valid as long as the entry that names it. */
 typedef struct transect_directory transect_directory;
 
-/* An entry, valid during the callback that receives it, or until the next call for its walker. Later versions may add fields at the end. */
+/* An entry, valid during the callback that receives it, or until the next call for its walker. Later versions may
+ * add fields at the end. */
 typedef struct transect_entry {
     /* The directory that holds it. The entries of one directory come one after another on one thread,
      * if they fit into one batch (about 64 KiB of names); other directories may come in between on other
