@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::mount::run;
-use crate::wait_until;
+use crate::{wait_for_ok, wait_until};
 
 /// An image with NTFS, mounted through FUSE. When it is dropped, it is unmounted and everything is written.
 #[derive(Debug)]
@@ -70,10 +70,11 @@ impl NtfsMount {
 impl Drop for NtfsMount {
     fn drop(&mut self) {
         if self.is_mounted() {
-            let unmounted = run(Command::new("umount").arg(&self.point));
+            let unmount = || run(Command::new("umount").arg(&self.point));
             if !std::thread::panicking() {
-                unmounted.expect("what was mounted can be unmounted");
-            } else if unmounted.is_err() {
+                // A program that another test has just forked may still have a file open.
+                wait_for_ok("unmounted", unmount);
+            } else if unmount().is_err() {
                 let _ = self.driver.kill();
             }
         }
