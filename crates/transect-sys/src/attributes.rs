@@ -286,6 +286,7 @@ impl Attributes {
 
 impl Attributes {
     /// Returns attributes with only the file type known.
+    #[inline]
     pub fn of_type(file_type: FileType) -> Self {
         Self { file_type, ..Self::default() }
     }

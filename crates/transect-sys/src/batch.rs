@@ -42,6 +42,16 @@ impl Entry {
     pub(crate) fn new(name: Range<u32>, attributes: Attributes) -> Self {
         Self { name, verdict: Verdict::Keep, followed: false, attributes }
     }
+
+    /// Drops an entry that was kept only because it might have been a directory.
+    #[inline]
+    pub(crate) fn drop_unless_directory(&mut self) {
+        if self.verdict == Verdict::DescendOnly
+            && self.attributes.file_type() != FileType::Directory
+        {
+            self.verdict = Verdict::Drop;
+        }
+    }
 }
 
 /// An entry with its name.
@@ -87,6 +97,12 @@ pub struct Batch {
     pub(crate) faults: Vec<(u32, Fault)>,
     /// The NUL of every name is followed by the entry's 8.3 name and another NUL.
     pub(crate) short_names: bool,
+    /// Only the caller of [`Batch::push_checked`] looked for NULs in the names.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux gets names without their length")
+    )]
+    callers_names: bool,
 }
 
 /// Bytes of names in one batch, for readers that add entries one by one.
@@ -101,7 +117,13 @@ impl Default for Batch {
 impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
-        Self { bytes: Vec::new(), entries: Vec::new(), faults: Vec::new(), short_names: false }
+        Self {
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            faults: Vec::new(),
+            short_names: false,
+            callers_names: false,
+        }
     }
 
     /// Removes all entries and keeps the memory.
@@ -109,19 +131,26 @@ impl Batch {
         self.entries.clear();
         self.faults.clear();
         self.short_names = false;
+        self.callers_names = false;
     }
 
     /// Appends an entry and returns it. Copies the name; for readers that do not share the kernel's
     /// buffer.
     pub fn push(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
         assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none(), "BUG: a name holds a NUL");
-        self.push_checked(name, attributes)
+        self.push_name(name, attributes)
     }
 
-    /// Appends an entry whose name was checked before: it holds no NUL.
+    /// Appends an entry whose name the caller checked before: it holds no NUL. If it does, a reader that passes it to the
+    /// system panics.
     #[inline]
-    pub(crate) fn push_checked(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
-        debug_assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none());
+    pub fn push_checked(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+        self.callers_names = true;
+        self.push_name(name, attributes)
+    }
+
+    #[inline]
+    fn push_name(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
         if self.entries.is_empty() {
             self.bytes.clear();
         }
@@ -134,8 +163,9 @@ impl Batch {
         &mut self.entries[last]
     }
 
-    /// Returns whether another entry of up to 256 bytes fits into [`CAPACITY`].
-    pub(crate) fn has_room(&self) -> bool {
+    /// Returns whether another entry of up to 256 bytes fits into 64 KiB.
+    #[inline]
+    pub fn has_room(&self) -> bool {
         self.entries.is_empty() || self.bytes.len() + 256 < CAPACITY
     }
 
@@ -168,6 +198,16 @@ impl Batch {
         (!name.is_empty()).then(|| name::from_bytes(name))
     }
 
+    /// Checks names that are passed to [`Batch::c_name`].
+    ///
+    /// # Panics
+    /// The caller of [`Batch::push_checked`] passed a name that holds a NUL.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn check_names(&self) {
+        let is_name = |entry| memchr::memchr(0, self.name(entry).as_encoded_bytes()).is_none();
+        assert!(!self.callers_names || self.entries.iter().all(is_name), "BUG: a name holds a NUL");
+    }
+
     /// Returns the name at a range of `bytes` as system calls take it.
     #[cfg(target_os = "linux")]
     #[inline]
@@ -176,7 +216,7 @@ impl Batch {
         debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
         // SAFETY: the range is that of an entry of this batch (the one caller passes both from the
         // same batch). Entries come from `push`, which refuses a NUL within a name and appends one, from
-        // `push_checked`, whose callers refused it when they read the name,
+        // `push_checked`, whose names the caller has looked at again (`check_names`),
         // or from the listing, whose parser ends a name at its first NUL.
         unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
     }
@@ -199,6 +239,30 @@ impl Batch {
     #[inline]
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter()
+    }
+
+    /// Iterates over the attributes of all entries, for readers that store them after the names.
+    #[inline]
+    pub fn attributes_mut(&mut self) -> impl Iterator<Item = &mut Attributes> {
+        self.entries.iter_mut().map(|entry| &mut entry.attributes)
+    }
+
+    /// Queries the entries whose type the listing does not contain. `query` gets the name and the attributes known so far.
+    pub fn query_unknown(
+        &mut self,
+        mut query: impl FnMut(&OsStr, &Attributes) -> Result<Attributes, Fault>,
+    ) {
+        for index in 0..self.entries.len() {
+            let entry = &self.entries[index];
+            if entry.attributes.file_type() != FileType::Unknown {
+                continue;
+            }
+            match query(self.name(entry), &entry.attributes) {
+                Ok(attributes) => self.entries[index].attributes = attributes,
+                Err(fault) => self.set_fault(index, fault),
+            }
+            self.entries[index].drop_unless_directory();
+        }
     }
 
     /// Calls `judge` for the verdict on every entry and removes dropped entries.

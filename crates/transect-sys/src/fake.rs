@@ -11,7 +11,7 @@ use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileId, FileType};
-use crate::batch::{Batch, Verdict};
+use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
@@ -330,11 +330,7 @@ impl Reader for FakeReader {
                 Ok(()) => {
                     let entry = &mut batch.entries[index];
                     entry.attributes = self.tree.nodes[child].attributes;
-                    if entry.verdict == Verdict::DescendOnly
-                        && entry.attributes.file_type() != FileType::Directory
-                    {
-                        entry.verdict = Verdict::Drop;
-                    }
+                    entry.drop_unless_directory();
                 }
             }
         }

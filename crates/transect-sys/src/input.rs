@@ -159,7 +159,7 @@ fn not_a_file(what: &str) -> io::Error {
 }
 
 /// Returns whether a file is a device with blocks.
-pub(crate) fn is_disk(there: &Metadata) -> bool {
+pub fn is_disk(there: &Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::FileTypeExt::is_block_device(&there.file_type());
     #[cfg(not(unix))]

@@ -55,6 +55,8 @@ mod output_path;
 #[expect(clippy::disallowed_methods, reason = "this reader is built on them")]
 mod portable;
 pub mod private_dir;
+#[cfg(feature = "volumes")]
+pub mod processor;
 mod read_at;
 mod reader;
 mod registry;

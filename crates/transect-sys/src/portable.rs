@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::attributes::{Attributes, FieldMask, FileType};
-use crate::batch::{Batch, Verdict};
+use crate::batch::Batch;
 use crate::fault::{Fault, FaultKind};
 use crate::reader::{ListStatus, Reader, Want};
 use crate::volume::Volume;
@@ -172,11 +172,7 @@ impl Reader for PortableReader {
                         // Wine distinguishes links only in listings.
                         entry.attributes.set_file_type(file_type);
                     }
-                    if entry.verdict == Verdict::DescendOnly
-                        && entry.attributes.file_type() != FileType::Directory
-                    {
-                        entry.verdict = Verdict::Drop;
-                    }
+                    entry.drop_unless_directory();
                 }
             }
         }

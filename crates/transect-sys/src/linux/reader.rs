@@ -12,7 +12,7 @@ use super::stat::{StatCall, Target, has_statx, stat, stat_directory};
 use super::volume::{reliability_of_open, volume_of};
 use super::{fault_of_entry, fault_of_root, getdents};
 use crate::attributes::{Attributes, FieldMask, FileType};
-use crate::batch::{Batch, Entry, Verdict};
+use crate::batch::{Batch, Entry};
 use crate::fault::Fault;
 use crate::reader::{ListStatus, Reader, Want};
 use crate::settings::{ReaderSettings, StatOrder};
@@ -103,12 +103,7 @@ impl GetdentsReader {
             batch.set_fault(index, fault_of_entry(errno));
             return;
         }
-        // It was kept only because it might have been a directory.
-        if entry.verdict == Verdict::DescendOnly
-            && entry.attributes.file_type() != FileType::Directory
-        {
-            entry.verdict = Verdict::Drop;
-        }
+        entry.drop_unless_directory();
     }
 
     /// Queries the wanted fields of one entry that the listing did not contain.
@@ -213,6 +208,7 @@ impl Reader for GetdentsReader {
     }
 
     fn fill(&mut self, handle: &ListingHandle, batch: &mut Batch, want: &Want) {
+        batch.check_names();
         let fd = handle.fd.as_fd();
         match self.settings.stat_order {
             StatOrder::Listing => {
@@ -319,5 +315,16 @@ mod tests {
         assert_eq!(listing.len(), 64);
         assert!(listing.iter().all(|&(_, size)| size == Some(5)), "{listing:?}");
         assert_eq!(listing, inode);
+    }
+
+    #[test]
+    #[should_panic(expected = "a name holds a NUL")]
+    fn fill_name_with_nul_from_caller_refused() {
+        let temp = TempDir::new();
+        let mut reader = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
+        let handle = reader.open_root(temp.path(), false).unwrap();
+        let mut batch = Batch::new();
+        batch.push_checked(OsStr::new("a\0b"), Attributes::default());
+        reader.fill(&handle, &mut batch, &Want::from(FieldMask::SIZE));
     }
 }

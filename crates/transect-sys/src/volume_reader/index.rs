@@ -9,11 +9,11 @@ use std::mem::take;
 
 use super::error::{invalid, same_error};
 use super::inode_table::{InodeRecord, InodeTable, Role, Times, with_room};
-use super::prefetch::prefetch;
 use super::subdirectories::{Subdirectories, Subdirectory, name_prefix};
 use super::threads::both;
 use crate::alternate_streams::AlternateStreams;
 use crate::attributes::{Attributes, FieldMask, FileType};
+use crate::processor::prefetch;
 
 /// The names of some directories, in the order in which they were read.
 #[derive(Debug, Default)]
@@ -525,24 +525,23 @@ impl VolumeIndex {
         }
         let times = times.copied().unwrap_or_default();
         let [owner_or_attributes, group_or_tag] = record.more;
-        Attributes {
-            known,
-            file_type: FileType::from_mode(record.mode.into()),
-            mode: record.mode,
-            nlink: record.nlink.into(),
-            uid: owner_or_attributes,
-            gid: group_or_tag,
-            size: record.size,
-            allocated: record.allocated.bytes(),
-            inode: self.inode_number(inode),
-            device: self.about.device,
-            mtime: record.mtime,
-            ctime: times.ctime,
-            atime: times.atime,
-            btime: times.btime,
-            attribute_bits: owner_or_attributes,
-            reparse_tag: group_or_tag,
-        }
+        let mut found = Attributes::of_type(FileType::from_mode(record.mode.into()));
+        found.set_mode(record.mode);
+        found.set_nlink(record.nlink.into());
+        found.set_uid(owner_or_attributes);
+        found.set_gid(group_or_tag);
+        found.set_size(record.size);
+        found.set_allocated(record.allocated.bytes());
+        found.set_inode(self.inode_number(inode));
+        found.set_device(self.about.device);
+        found.set_mtime(record.mtime);
+        found.set_ctime(times.ctime);
+        found.set_atime(times.atime);
+        found.set_btime(times.btime);
+        found.set_attribute_bits(owner_or_attributes);
+        found.set_reparse_tag(group_or_tag);
+        found.retain(known);
+        found
     }
 
     fn why_missing(&self, inode: u32) -> io::Error {

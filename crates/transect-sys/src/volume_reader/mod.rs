@@ -34,7 +34,6 @@ mod mounted_ntfs;
 mod ntfs;
 mod open_volume;
 mod partitions;
-mod prefetch;
 mod shared;
 mod source;
 mod subdirectories;
@@ -47,7 +46,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::attributes::{Attributes, FieldMask, FileType};
-use crate::batch::{Batch, Entry, Verdict};
+use crate::batch::Batch;
 use crate::fault::Fault;
 #[cfg(target_os = "linux")]
 use crate::linux::GetdentsReader;
@@ -403,8 +402,8 @@ impl Reader for VolumeReader {
             }
         }
         // Records of consecutive names can be far apart: by now, all of them are on their way.
-        for (entry, &inode) in batch.entries.iter_mut().zip(&self.listed) {
-            entry.attributes = volume.attributes_or_unknown(inode);
+        for (attributes, &inode) in batch.attributes_mut().zip(&self.listed) {
+            *attributes = volume.attributes_or_unknown(inode);
         }
         // The entries before the error are a batch of their own: an error stands for a batch.
         match volume.index.error(*directory) {
@@ -425,19 +424,10 @@ impl Reader for VolumeReader {
         if table.volume.mounted.is_some() {
             return self.live.fill(table, batch, want);
         }
-        for at in 0..batch.entries.len() {
-            let Entry { verdict, attributes, .. } = &mut batch.entries[at];
-            if attributes.file_type() != FileType::Unknown {
-                continue;
-            }
-            if *verdict == Verdict::DescendOnly {
-                *verdict = Verdict::Drop;
-            }
-            let inode = attributes.inode().map_or(0, |inode| inode as u32);
-            if let Err(error) = table.volume.index.attributes(inode) {
-                batch.set_fault(at, Fault::Failed(error));
-            }
-        }
+        batch.query_unknown(|_, known| {
+            let inode = known.inode().map_or(0, |inode| inode as u32);
+            table.volume.index.attributes(inode).map_err(Fault::Failed)
+        });
     }
 
     fn shares_queries(handle: &VolumeHandle) -> bool {
@@ -470,7 +460,7 @@ impl Reader for VolumeReader {
 /// Returns a name of a volume. What cannot be a name on this system is replaced.
 fn name_of(bytes: &[u8]) -> Cow<'_, OsStr> {
     #[cfg(unix)]
-    return Cow::Borrowed(crate::name::from_bytes(bytes));
+    return Cow::Borrowed(std::os::unix::ffi::OsStrExt::from_bytes(bytes));
     #[cfg(not(unix))]
     match std::str::from_utf8(bytes) {
         Ok(name) => Cow::Borrowed(OsStr::new(name)),

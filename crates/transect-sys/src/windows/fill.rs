@@ -6,7 +6,7 @@ use std::io;
 use super::query_attributes::SUPPORTED_FIELDS;
 use super::status::{fault_of_entry, is_broken_link};
 use crate::attributes::{Attributes, FieldMask, FileType};
-use crate::batch::{Batch, Verdict};
+use crate::batch::Batch;
 use crate::reader::Want;
 
 /// Calls `query` for every entry that lacks a wanted field: with its name, the wanted fields, and
@@ -39,13 +39,7 @@ pub(super) fn fill(
                 Err(error) => batch.set_fault(index, fault_of_entry(error)),
             }
         }
-        let entry = &mut batch.entries[index];
-        // It was kept only because it might have led to a directory.
-        if entry.verdict == Verdict::DescendOnly
-            && entry.attributes.file_type() != FileType::Directory
-        {
-            entry.verdict = Verdict::Drop;
-        }
+        batch.entries[index].drop_unless_directory();
     }
 }
 

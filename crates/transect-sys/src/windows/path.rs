@@ -96,7 +96,7 @@ pub(super) fn push_component(path: &mut Vec<u16>, name: &OsStr) -> io::Result<()
 }
 
 /// Returns whether a path refers to the target of a link at its end: `link\`.
-pub(crate) fn ends_with_separator(path: &Path) -> bool {
+pub fn ends_with_separator(path: &Path) -> bool {
     path.as_os_str()
         .encode_wide()
         .last()

@@ -4,11 +4,11 @@
 
 use std::io;
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::super::source::Fields;
-use super::checksum::crc32c;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
 

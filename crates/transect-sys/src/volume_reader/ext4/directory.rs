@@ -6,10 +6,11 @@
 
 use std::io;
 
+use crate::processor::crc32c;
+
 use super::super::error::invalid;
 use super::super::index::Names;
 use super::super::source::Fields;
-use super::checksum::crc32c;
 use super::superblock::{Superblock, incompat};
 
 /// The record at the end of a block that holds its checksum.

@@ -5,11 +5,12 @@
 
 use std::io;
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::super::source::Fields;
-use super::checksum::{crc16, crc32c};
+use super::checksum::crc16;
 use super::superblock::{Superblock, ro_compat};
 
 /// Where the inodes of a group are.

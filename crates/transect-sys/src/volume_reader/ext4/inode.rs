@@ -4,10 +4,10 @@
 //! `ext4_inode_blocks`, `ext4_file_getattr`), `Documentation/filesystems/ext4/inodes.rst`.
 
 use crate::attributes::FileType;
+use crate::processor::{crc32c, crc32c_of_words};
 
 use super::super::inode_table::{InodeRecord, Role, Sectors, Times};
 use super::super::source::Fields;
-use super::checksum::{crc32c, crc32c_of_words};
 use super::superblock::{Superblock, incompat, ro_compat};
 
 /// Flags of an inode.

@@ -3,13 +3,13 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::super::inode_table::{InodeGroup, InodePart, InodeRecord, InodeTable, Role};
 use super::super::source::Buffer;
 use super::super::threads::{Effort, on_threads};
-use super::checksum::crc32c;
 use super::content::{Content, DirectoryRun};
 use super::groups::Group;
 use super::inode::{Inode, flag};

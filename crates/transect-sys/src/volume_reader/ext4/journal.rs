@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
-use super::checksum::crc32c;
 use super::content::{Content, DirectoryRun};
 use super::groups;
 use super::inode::Inode;

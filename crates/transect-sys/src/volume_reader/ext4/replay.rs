@@ -16,9 +16,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
-use super::checksum::{crc32, crc32c};
+use super::checksum::crc32;
 use super::journal::{
     ASYNC_COMMIT, BITS_64, CHECKSUMS_2, CHECKSUMS_3, Copied, Fields, Log, MAGIC, damaged,
 };

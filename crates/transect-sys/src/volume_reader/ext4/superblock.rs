@@ -5,11 +5,11 @@
 
 use std::io;
 
+use crate::processor::crc32c;
 use crate::read_at::ReadAt;
 
 use super::super::error::invalid;
 use super::super::source::Fields;
-use super::checksum::crc32c;
 
 /// Where the first superblock begins, at any block size.
 const OFFSET: u64 = 1024;

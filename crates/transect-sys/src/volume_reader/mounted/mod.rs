@@ -21,15 +21,15 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::attributes::{FieldMask, FileId, FileType};
-use crate::batch::{Batch, Entry, Verdict};
+use crate::attributes::{FieldMask, FileId};
+use crate::batch::Batch;
 use crate::fault::Fault;
 use crate::linux::{GetdentsReader, ListingHandle, StatCall, mounts};
-use crate::name::from_bytes;
 use crate::reader::{Reader, Want};
 use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
@@ -159,7 +159,7 @@ pub(super) fn names_to<'a>(
     steps: &[&'a OsStr],
 ) -> Vec<&'a OsStr> {
     let above = index.steps_to(directory).unwrap_or_default();
-    let mut names: Vec<&OsStr> = above.into_iter().map(from_bytes).collect();
+    let mut names: Vec<&OsStr> = above.into_iter().map(OsStr::from_bytes).collect();
     names.extend(steps.iter().filter(|step| step.as_encoded_bytes() != b"."));
     if names.is_empty() {
         names.push(OsStr::new("."));
@@ -284,35 +284,18 @@ impl Live {
         let Some(mounted) = &volume.mounted else { return };
         let wanted = want.entries | want.directories | want.opportunistic;
         let mut parent: Option<Result<ListingHandle, Fault>> = None;
-        for at in 0..batch.entries.len() {
-            if batch.entries[at].attributes.file_type() != FileType::Unknown {
-                continue;
-            }
+        batch.query_unknown(|name, _| {
             let reader = &mut self.reader;
             let parent = parent.get_or_insert_with(|| {
                 reader.open(&mounted.root, &names_to(&volume.index, *directory, &[]), false)
             });
-            let name = batch.name(&batch.entries[at]);
             let found = match parent {
                 Ok(parent) => self.reader.stat(parent, &[name], wanted, false),
                 Err(_) => Err(Fault::Vanished),
             };
-            match found {
-                Ok(found) => {
-                    let Entry { verdict, attributes, .. } = &mut batch.entries[at];
-                    *attributes = found;
-                    if *verdict == Verdict::DescendOnly && found.file_type() != FileType::Directory
-                    {
-                        *verdict = Verdict::Drop;
-                    }
-                }
-                Err(fault) => {
-                    // Whether it is still listed, the tables do not show.
-                    mounted.doubt(*directory);
-                    batch.set_fault(at, fault);
-                }
-            }
-        }
+            // Whether it is still listed, the tables do not show.
+            found.inspect_err(|_| mounted.doubt(*directory))
+        });
     }
 }
 

@@ -168,7 +168,7 @@ fn mounted_names_and_attributes_of_changed_files_queried() {
     let mut batch = Batch::new();
     let mut position = volume.index.begin(a);
     while let Some((name, _)) = volume.index.next(&mut position) {
-        batch.push(from_bytes(name), crate::attributes::Attributes::default());
+        batch.push(OsStr::from_bytes(name), crate::attributes::Attributes::default());
     }
     let table = TableDirectory { volume: Arc::clone(volume), directory: a };
     live.fill(&table, &mut batch, &Want::from(FieldMask::SIZE));
