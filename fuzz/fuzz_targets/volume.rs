@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use transect_sys::volume_reader::count_entries;
+use transect_volumes::count_entries;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(entries) = count_entries(bytes) {

@@ -12,9 +12,9 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use transect::{Batch, FieldMask, Reader, ReaderKind, SystemReader, Want};
+use transect::{Batch, FieldMask, Reader, ReaderKind, Want};
 use transect_cache::{CacheCosts, CacheOptions, Level};
-use transect_sys::ReaderSettings;
+use transect_sys::{ReaderSettings, SystemReader};
 
 const DIRECTORIES: usize = 400;
 const FILES: usize = 50;

@@ -7,7 +7,6 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use transect_snapshot::LiveTree;
-use transect_sys::DiskSpace;
 use transect_transform::publish::put_with;
 use transect_web::map::{self, Measure, Settings};
 use transect_web::page::Nonce;
@@ -61,7 +60,7 @@ pub(crate) fn map_of(
         Ok(table) => (Arc::clone(table.get().tree()), None),
         Err(_) => {
             let scanned = scan::table(py, tree, &COLUMNS, progress, options)?;
-            (Arc::clone(scanned.tree()), DiskSpace::of_roots(&parse_paths(tree)?))
+            (Arc::clone(scanned.tree()), transect::disk_space_of(&parse_paths(tree)?))
         }
     };
     let settings = Settings {

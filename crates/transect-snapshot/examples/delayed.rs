@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use transect::table::TableBuilder;
-use transect::{FieldMask, ReaderKind, ScanOptions, SystemReader, Want};
+use transect::{FieldMask, ReaderKind, ScanOptions, Want};
 use transect_snapshot::tasks::DEFAULT_FIELDS;
 use transect_sys::{
-    Attributes, Batch, Fault, ListStatus, Reader, ReaderSettings, SystemHandle, Volume,
+    Attributes, Batch, Fault, ListStatus, Reader, ReaderSettings, SystemHandle, SystemReader,
+    Volume,
 };
 
 struct Delayed {

@@ -98,10 +98,6 @@ pub struct Batch {
     /// The NUL of every name is followed by the entry's 8.3 name and another NUL.
     pub(crate) short_names: bool,
     /// Only the caller of [`Batch::push_checked`] looked for NULs in the names.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux gets names without their length")
-    )]
     callers_names: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The size of a file system, and what is free on it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The space of a file system, in bytes.
 ///
@@ -27,19 +27,6 @@ impl DiskSpace {
     /// Any error that the system reports.
     pub fn of(path: &Path) -> io::Result<Self> {
         query(path)
-    }
-
-    /// Queries the file system that the only root of a walk is on. Returns `None` for several roots,
-    /// for file systems without a size, such as `/proc`, for images of volumes, and if the query fails.
-    pub fn of_roots(roots: &[PathBuf]) -> Option<Self> {
-        let [root] = roots else { return None };
-        #[cfg(feature = "volumes")]
-        if crate::volume_reader::reader_of(root).is_some() {
-            return None;
-        }
-        let parent = || root.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = if root.is_dir() { root } else { parent().unwrap_or(Path::new(".")) };
-        Self::of(directory).ok().filter(|disk| disk.size > 0)
     }
 
     /// Returns the bytes in use.
@@ -77,18 +64,6 @@ mod tests {
         assert!(here.size > 0 && here.free <= here.size && here.available <= here.size, "{here:?}");
         assert_eq!(here.used() + here.free, here.size);
         assert!(DiskSpace::of(Path::new("nothing/of/that/name")).is_err());
-    }
-
-    #[test]
-    fn disk_space_only_root_directory_or_file() {
-        let size = |roots: &[&str]| {
-            let roots: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
-            DiskSpace::of_roots(&roots).map(|disk| disk.size)
-        };
-        assert_eq!(size(&["Cargo.toml"]), size(&["."]));
-        assert!(size(&["."]).is_some());
-        assert_eq!(size(&[".", "Cargo.toml"]), None);
-        assert_eq!(size(&[]), None);
     }
 
     #[cfg(unix)]

@@ -30,10 +30,10 @@
 //! | `find-first-file` and four more | Windows | `FindFirstFile`, `FindFirstFileEx` | part of the record, except allocated size and file id |
 //! | `file-attributes-ex` | Windows | `FindFirstFile` | `GetFileAttributesEx` by path |
 //! | `portable` | all | `std::fs::read_dir` | `std::fs::symlink_metadata` by path |
-//! | `ext4` | all (feature `volumes`) | the inode tables of a volume, and its directories' blocks | part of the tables |
-//! | `btrfs` | Linux (feature `volumes`) | the tree of a mounted subvolume | part of the tree |
-//! | `ntfs` | all (feature `volumes`) | the file table of a volume | part of the table |
 //! | `fake` | tests (feature `fake`) | in memory | in memory, with faults on request |
+//!
+//! Those of whole volumes (`ext4`, `btrfs`, `ntfs`) are in `transect-volumes`. With the feature `volumes`, this crate has
+//! what they need of the kernel and of the processor.
 
 mod alternate_streams;
 mod attributes;
@@ -65,8 +65,6 @@ mod settings;
 mod system_reader;
 mod usage;
 mod volume;
-#[cfg(feature = "volumes")]
-pub mod volume_reader;
 pub mod watch;
 mod words;
 
@@ -93,5 +91,5 @@ pub use read_at::ReadAt;
 pub use reader::{ListStatus, Reader, Want};
 pub use registry::ReaderKind;
 pub use settings::{ReaderSettings, StatOrder};
-pub use system_reader::{SystemHandle, SystemReader, SystemReaders};
+pub use system_reader::{SystemHandle, SystemReader};
 pub use volume::{EndDetection, Reliability, Volume};

@@ -1,4 +1,4 @@
-//! A reader of any kind that this system has.
+//! A reader of directories of any kind that this system has.
 //!
 //! A call reads a directory, opens one or queries the entries of a whole batch. Beside that, the choice
 //! between the kinds at each call costs nothing, and the walker is compiled once for all of them.
@@ -6,7 +6,6 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::alternate_streams::AlternateStreams;
 use crate::attributes::{Attributes, FieldMask};
 use crate::batch::Batch;
 use crate::fault::Fault;
@@ -17,14 +16,12 @@ use crate::reader::{ListStatus, Reader, Want};
 use crate::registry::ReaderKind;
 use crate::settings::ReaderSettings;
 use crate::volume::{Reliability, Volume};
-#[cfg(feature = "volumes")]
-use crate::volume_reader::{OpenVolumes, VolumeHandle, VolumeReader};
 #[cfg(windows)]
 use crate::windows::{
     DirectoryCall, FindCall, FindHandle, FindReader, HandleReader, ListingHandle,
 };
 
-/// A reader of a [`ReaderKind`].
+/// A reader of directories, of a [`ReaderKind`].
 ///
 /// # Panics
 /// Its methods panic if a handle comes from a reader of another type.
@@ -44,8 +41,6 @@ enum AnyReader {
     #[cfg(windows)]
     Find(FindReader),
     Portable(PortableReader),
-    #[cfg(feature = "volumes")]
-    Volume(Box<VolumeReader>),
 }
 
 #[derive(Debug)]
@@ -58,8 +53,6 @@ enum AnyHandle {
     Find(FindHandle),
     // The others are smaller.
     Portable(Box<PathHandle>),
-    #[cfg(feature = "volumes")]
-    Volume(VolumeHandle),
 }
 
 #[cfg(target_os = "linux")]
@@ -89,15 +82,8 @@ impl From<PathHandle> for SystemHandle {
     }
 }
 
-#[cfg(feature = "volumes")]
-impl From<VolumeHandle> for SystemHandle {
-    fn from(handle: VolumeHandle) -> Self {
-        Self(AnyHandle::Volume(handle))
-    }
-}
-
 impl SystemReader {
-    /// Returns a reader of a kind, or a portable reader if this system does not have the kind.
+    /// Returns a reader of a kind, or a portable reader if this system does not have the kind, or it reads volumes.
     pub fn new(kind: ReaderKind, settings: ReaderSettings) -> Self {
         Self(match kind {
             #[cfg(target_os = "linux")]
@@ -130,10 +116,6 @@ impl SystemReader {
             ReaderKind::FileAttributesEx => {
                 AnyReader::Find(FindReader::new(FindCall::AttributesEx))
             }
-            #[cfg(feature = "volumes")]
-            kind if ReaderKind::VOLUMES.contains(&kind) => {
-                volume_reader(kind, OpenVolumes::default(), settings)
-            }
             _ => {
                 let _ = settings;
                 AnyReader::Portable(PortableReader::new())
@@ -149,82 +131,6 @@ impl SystemReader {
             AnyHandle::Getdents(handle) => handle.reliability(),
             _ => crate::host::reliability(path),
         }
-    }
-}
-
-#[cfg(feature = "volumes")]
-fn volume_reader(kind: ReaderKind, volumes: OpenVolumes, settings: ReaderSettings) -> AnyReader {
-    AnyReader::Volume(Box::new(VolumeReader::new(kind, volumes, settings)))
-}
-
-/// Makes the readers of one walk. They share the volumes that they read.
-#[derive(Clone, Debug)]
-pub struct SystemReaders {
-    kind: ReaderKind,
-    settings: ReaderSettings,
-    #[cfg(feature = "volumes")]
-    volumes: OpenVolumes,
-}
-
-impl SystemReaders {
-    /// Makes readers of a kind, as [`SystemReader::new`] does.
-    pub fn new(kind: ReaderKind, settings: ReaderSettings) -> Self {
-        Self {
-            kind,
-            settings,
-            #[cfg(feature = "volumes")]
-            volumes: OpenVolumes::default(),
-        }
-    }
-
-    /// Sets how volumes are read: on how many threads (by default one per core, at most 16), whether a
-    /// directory is walked if the volume that it is on cannot be read (otherwise that is an error), and whether the
-    /// walk stays on the file systems of its roots.
-    pub fn volumes(self, threads: Option<usize>, falls_back: bool, one_file_system: bool) -> Self {
-        #[cfg(feature = "volumes")]
-        return Self { volumes: OpenVolumes::new(threads, falls_back, one_file_system), ..self };
-        #[cfg(not(feature = "volumes"))]
-        {
-            let _ = (threads, falls_back, one_file_system);
-            self
-        }
-    }
-
-    /// Returns a reader for one thread.
-    pub fn reader(&self) -> SystemReader {
-        match self.kind {
-            #[cfg(feature = "volumes")]
-            kind if ReaderKind::VOLUMES.contains(&kind) => {
-                SystemReader(volume_reader(kind, self.volumes.clone(), self.settings))
-            }
-            kind => SystemReader::new(kind, self.settings),
-        }
-    }
-
-    /// Returns the reader for the volume that was read first: a reader of volumes reads all kinds. `None` if it is
-    /// that of these readers.
-    pub fn volume_kind(&self) -> Option<ReaderKind> {
-        #[cfg(feature = "volumes")]
-        return self.volumes.reader();
-        #[cfg(not(feature = "volumes"))]
-        None
-    }
-
-    /// Returns the alternate streams of the volumes that were read; `None` if their file systems have none, or directories
-    /// were read.
-    pub fn alternate_streams(&self) -> Option<AlternateStreams> {
-        #[cfg(feature = "volumes")]
-        return self.volumes.alternate_streams();
-        #[cfg(not(feature = "volumes"))]
-        None
-    }
-
-    /// Returns why a directory was walked although its volume was to be read; `None` if none was.
-    pub fn fallback_reason(&self) -> Option<String> {
-        #[cfg(feature = "volumes")]
-        return self.volumes.fallback_reason();
-        #[cfg(not(feature = "volumes"))]
-        None
     }
 }
 
@@ -244,8 +150,6 @@ macro_rules! with_reader {
             #[cfg(windows)]
             AnyReader::Find($reader) => $call,
             AnyReader::Portable($reader) => $call,
-            #[cfg(feature = "volumes")]
-            AnyReader::Volume($reader) => $call,
         }
     };
 }
@@ -261,8 +165,6 @@ macro_rules! with_handle {
             #[cfg(windows)]
             (AnyReader::Find($reader), AnyHandle::Find($handle)) => $call,
             (AnyReader::Portable($reader), AnyHandle::Portable($handle)) => $call,
-            #[cfg(feature = "volumes")]
-            (AnyReader::Volume($reader), AnyHandle::Volume($handle)) => $call,
             _ => panic!("this handle comes from a reader of another type"),
         }
     };
@@ -347,8 +249,6 @@ impl Reader for SystemReader {
             #[cfg(windows)]
             AnyHandle::Find(handle) => FindReader::shares_queries(handle),
             AnyHandle::Portable(handle) => PortableReader::shares_queries(handle),
-            #[cfg(feature = "volumes")]
-            AnyHandle::Volume(handle) => VolumeReader::shares_queries(handle),
         }
     }
 
@@ -362,8 +262,6 @@ impl Reader for SystemReader {
             #[cfg(windows)]
             AnyHandle::Find(handle) => FindReader::volume(handle),
             AnyHandle::Portable(handle) => PortableReader::volume(handle),
-            #[cfg(feature = "volumes")]
-            AnyHandle::Volume(handle) => VolumeReader::volume(handle),
         }
     }
 
@@ -377,8 +275,6 @@ impl Reader for SystemReader {
             #[cfg(windows)]
             AnyHandle::Find(handle) => FindReader::may_be_mount_point(handle),
             AnyHandle::Portable(handle) => PortableReader::may_be_mount_point(handle),
-            #[cfg(feature = "volumes")]
-            AnyHandle::Volume(handle) => VolumeReader::may_be_mount_point(handle),
         }
     }
 }

@@ -14,7 +14,6 @@ use transect::table::{Row, Table, TableImporter, UnreadReason};
 use transect::{Cancel, FieldMask, ScanOptions};
 use transect_duplicates::FindOptions;
 use transect_remove::RemovalKind;
-use transect_sys::DiskSpace;
 
 use crate::app::App;
 use crate::background::JobThread;
@@ -229,7 +228,7 @@ impl EventLoop<'_> {
         }
         while let Ok(message) = self.received.try_recv() {
             if matches!(message, Message::Pruned { .. }) {
-                self.app.disk = DiskSpace::of_roots(&self.options.roots);
+                self.app.disk = transect::disk_space_of(&self.options.roots);
             }
             self.app.handle(message);
         }

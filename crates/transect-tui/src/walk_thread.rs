@@ -135,7 +135,7 @@ fn read(
             table,
             interrupted: outcome.interrupted,
             elapsed: outcome.elapsed,
-            disk: DiskSpace::of_roots(roots),
+            disk: transect::disk_space_of(roots),
         })
     });
     drop(end);

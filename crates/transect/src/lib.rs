@@ -51,6 +51,7 @@ mod path;
 mod plan;
 mod profile;
 mod progress;
+mod reader;
 mod run;
 mod sink;
 pub mod table;
@@ -67,6 +68,7 @@ pub use order::Order;
 pub use plan::ScanPlan;
 pub use profile::{WalkProfile, WalkSettings};
 pub use progress::{Progress, ProgressCounts};
+pub use reader::{AnyHandle, AnyReader, disk_space_of};
 pub use run::Outcome;
 pub use sink::{
     Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
@@ -76,5 +78,5 @@ pub use walk::StoredRows;
 
 pub use transect_sys::{
     AlternateStreams, Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader,
-    ReaderKind, StatOrder, SystemReader, Verdict, Want,
+    ReaderKind, StatOrder, Verdict, Want,
 };

@@ -43,6 +43,7 @@ pub struct ScanPlan {
     pub(crate) reader: ReaderKind,
     pub(crate) reader_settings: ReaderSettings,
     /// The reader was not given: if it fails, another one is used.
+    #[cfg_attr(not(feature = "volumes"), expect(dead_code, reason = "there is nothing to choose"))]
     pub(crate) auto_reader: bool,
     pub(crate) reader_reason: Option<String>,
     pub(crate) order: Order,

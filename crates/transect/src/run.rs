@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use transect_sys::{AlternateStreams, Reader, ReaderKind, SystemReader, SystemReaders};
+use transect_sys::{AlternateStreams, Reader, ReaderKind};
 
 use crate::error::Error;
 use crate::order::Order;
 use crate::plan::ScanPlan;
+use crate::reader::{AnyReader, Readers};
 use crate::sink::Sink;
 use crate::walk::{self, WalkResult};
 
@@ -45,6 +46,17 @@ impl<S> Outcome<S> {
         self.replace_sink(())
     }
 
+    /// Adds what the readers of volumes found.
+    #[cfg(feature = "volumes")]
+    fn complete(&mut self, volumes: &transect_volumes::OpenVolumes) {
+        self.reader = volumes.reader().unwrap_or(self.reader);
+        self.alternate_streams = volumes.alternate_streams();
+        if let Some(reason) = volumes.fallback_reason() {
+            self.reader = ReaderKind::best();
+            self.reader_reason = Some(reason);
+        }
+    }
+
     fn replace_sink<T>(self, sink: T) -> (S, Outcome<T>) {
         let outcome = Outcome {
             sink,
@@ -68,31 +80,17 @@ impl ScanPlan {
     /// # Errors
     /// An error that prevents the walk from starting. The sink receives errors inside a tree.
     pub fn run<S: Sink>(&self, make: impl Fn() -> S + Sync) -> Result<Outcome<S>, Error> {
-        let readers = self.system_readers();
+        let readers = Readers::new(self);
+        #[cfg_attr(not(feature = "volumes"), expect(unused_mut, reason = "nothing is added"))]
         let mut outcome = self.run_with(make, || readers.reader())?;
-        outcome.reader = readers.volume_kind().unwrap_or(outcome.reader);
-        outcome.alternate_streams = readers.alternate_streams();
-        if let Some(reason) = readers.fallback_reason() {
-            outcome.reader = ReaderKind::best();
-            outcome.reader_reason = Some(reason);
-        }
+        #[cfg(feature = "volumes")]
+        outcome.complete(&readers.volumes);
         Ok(outcome)
     }
 
     /// Returns a reader of this plan's kind, to be wrapped for [`ScanPlan::run_with`].
-    pub fn system_reader(&self) -> SystemReader {
-        self.system_readers().reader()
-    }
-
-    /// Returns what makes the readers of one run: they share the volumes that they read.
-    pub(crate) fn system_readers(&self) -> SystemReaders {
-        let readers = SystemReaders::new(self.reader, self.reader_settings);
-        match ReaderKind::VOLUMES.contains(&self.reader) {
-            true => {
-                readers.volumes(Some(self.threads.busy()), self.auto_reader, self.one_file_system)
-            }
-            false => readers,
-        }
+    pub fn reader(&self) -> AnyReader {
+        Readers::new(self).reader()
     }
 
     /// Walks with readers made by `reader`, such as the fake reader of tests.

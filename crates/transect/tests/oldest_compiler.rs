@@ -23,7 +23,7 @@ fn libraries_compile_with_oldest_compiler() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("oldest");
     let mut check = Command::new("rustup");
     check.args(["run", oldest, "cargo", "check", "--quiet", "--locked", "--all-features"]);
-    for library in ["transect-sys", "transect", "transect-cache"] {
+    for library in ["transect-sys", "transect-volumes", "transect", "transect-cache"] {
         let manifest = format!("{}/../{library}/Cargo.toml", env!("CARGO_MANIFEST_DIR"));
         let promise = format!("rust-version = \"{oldest}\"\n");
         assert!(std::fs::read_to_string(manifest).unwrap().contains(&promise), "{library}");

@@ -8,9 +8,9 @@ use transect::{
     AttributeFilter, Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind,
     ScanOptions, StatOrder, Totals,
 };
-use transect_sys::volume_reader::{MOUNTED, partitions_in, reader_of};
 use transect_text::nearest::nearest;
 use transect_text::size;
+use transect_volumes::{MOUNTED, partitions_in, reader_of};
 
 use super::filter::{self, OwnerFilter, SizeFilter};
 use super::{Cli, TUNING, one_of};

@@ -253,7 +253,7 @@ impl<'a> Scan<'a> {
             directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
             alternate_streams: outcome.alternate_streams.map(Into::into),
-            disk: DiskSpace::of_roots(roots).map(DiskObject::from),
+            disk: transect::disk_space_of(roots).map(DiskObject::from),
             not_found: not_found.map(NotFoundObject::from),
             errors: diagnostics.errors,
             errors_by: errors_by([diagnostics]),

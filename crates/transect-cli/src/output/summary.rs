@@ -53,7 +53,7 @@ pub(crate) fn write(
         let text = format!("{count}, {}, in no other size", bytes(streams.apparent));
         line(out, "streams", &text)?;
     }
-    if let Some(disk) = DiskSpace::of_roots(roots) {
+    if let Some(disk) = transect::disk_space_of(roots) {
         write_disk(out, &totals.sizes, &disk)?;
     }
     if let Some(not_found) = not_found {

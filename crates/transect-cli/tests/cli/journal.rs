@@ -8,8 +8,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use serde_json::Value;
-use transect_sys::volume_reader::read_journal;
 use transect_testkit::{NtfsMount, loudly_skip};
+use transect_volumes::read_journal;
 
 use crate::harness::TestEnv;
 

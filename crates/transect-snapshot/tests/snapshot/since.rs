@@ -125,7 +125,7 @@ impl Fixture {
         let base = Arc::new(base);
         let plan = ScanOptions::new([self.root()]).plan().expect("a tree that can be read");
         let builder = TableBuilder::new(COLUMNS);
-        let reader = || SinceReader::new(plan.system_reader(), Arc::clone(&base), COLUMNS);
+        let reader = || SinceReader::new(plan.reader(), Arc::clone(&base), COLUMNS);
         let outcome = plan.run_with(|| builder.sink(), reader).expect("a tree that can be read");
         (outcome.sink.into_table().expect("a tree that can be read"), base.inherited())
     }

@@ -36,26 +36,31 @@ const WITH_GENERATION: u64 = 1 << 1;
 
 /// The place of an item in a tree. Items are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BtrfsKey {
+pub struct BtrfsKey {
     /// In the tree of a subvolume, an inode number.
-    pub(crate) object: u64,
-    pub(crate) kind: u8,
-    pub(crate) offset: u64,
+    pub object: u64,
+    /// The kind of the item (`BTRFS_*_KEY`).
+    pub kind: u8,
+    /// What it means depends on the kind.
+    pub offset: u64,
 }
 
 /// Which items of the tree of a subvolume a search returns.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TreeSearch {
-    pub(crate) first: BtrfsKey,
-    pub(crate) last_object: u64,
+pub struct TreeSearch {
+    /// The first place.
+    pub first: BtrfsKey,
+    /// The object of the last items.
+    pub last_object: u64,
     /// Nodes of earlier generations are not read.
-    pub(crate) min_generation: u64,
-    pub(crate) max_items: u32,
+    pub min_generation: u64,
+    /// The search ends after this number of items.
+    pub max_items: u32,
 }
 
 impl TreeSearch {
     /// Returns a search for all items of these objects.
-    pub(crate) fn objects(range: RangeInclusive<u64>) -> Self {
+    pub fn objects(range: RangeInclusive<u64>) -> Self {
         Self {
             first: BtrfsKey { object: *range.start(), kind: 0, offset: 0 },
             last_object: *range.end(),
@@ -70,7 +75,7 @@ impl TreeSearch {
     ///
     /// # Errors
     /// The system's: `EPERM` without `CAP_SYS_ADMIN`.
-    pub(crate) fn read<'b>(
+    pub fn read<'b>(
         &self,
         directory: BorrowedFd<'_>,
         buffer: &'b mut SearchBuffer,
@@ -103,29 +108,29 @@ impl TreeSearch {
 
 /// Memory for the items that one call finds.
 #[derive(Debug)]
-pub(crate) struct SearchBuffer(Vec<u8>);
+pub struct SearchBuffer(Vec<u8>);
 
 impl SearchBuffer {
     /// Returns a buffer. No item has more than 64 KiB.
-    pub(crate) fn new(length: usize) -> Self {
+    pub fn new(length: usize) -> Self {
         Self(vec![0; SEARCH_HEAD + length])
     }
 }
 
 /// What the kernel reports of a Btrfs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BtrfsInfo {
+pub struct BtrfsInfo {
     /// The last transaction that was begun.
-    pub(crate) generation: u64,
+    pub generation: u64,
     /// The unit of allocation of files, in bytes.
-    pub(crate) sector_size: u32,
+    pub sector_size: u32,
 }
 
 /// Returns properties of the Btrfs that a directory is on.
 ///
 /// # Errors
 /// The system's; the kernel is older than Linux 5.10.
-pub(crate) fn btrfs_info(directory: BorrowedFd<'_>) -> io::Result<BtrfsInfo> {
+pub fn btrfs_info(directory: BorrowedFd<'_>) -> io::Result<BtrfsInfo> {
     let mut bytes = vec![0; INFO];
     bytes[48..56].copy_from_slice(&WITH_GENERATION.to_ne_bytes());
     // SAFETY: the kernel reads and writes as many bytes as the number of the call says.

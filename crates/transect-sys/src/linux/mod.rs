@@ -21,7 +21,7 @@ mod volume;
 mod watch;
 
 #[cfg(feature = "volumes")]
-pub(crate) use btrfs::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
+pub use btrfs::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
 pub use covered::UncoveredMount;
 pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use transect::table::{PartialTable, Row, Table};
 use transect::{Cancel, Progress};
 use transect_remove::RemovalKind;
-use transect_sys::DiskSpace;
 
 use super::duplicates::{self, SearchProgress};
 use super::removal::{self, PreparedRemoval, RemovalProgress};
@@ -153,7 +152,7 @@ impl LiveMap {
         {
             let table = prepared.table_after(&map.table, report).map_err(io::Error::other)?;
             let roots: Vec<PathBuf> = map.table.roots().map(|root| map.table.path(root)).collect();
-            let disk = map.settings.disk.and_then(|_| DiskSpace::of_roots(&roots));
+            let disk = map.settings.disk.and_then(|_| transect::disk_space_of(&roots));
             self.finish(table, &Settings { disk, ..map.settings })?;
         }
         // If something was kept, the tree is not as it was scanned.

@@ -24,12 +24,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use transect_sys::{EntryRef, Reader, SystemReader, Verdict, Want};
+use transect_sys::{EntryRef, Reader, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
 use crate::options::ScanOptions;
 use crate::plan::ScanPlan;
+use crate::reader::{AnyReader, Readers};
 use crate::sink::Diagnostics;
 use crate::walk::{Step, SteppedWalk, Stopper};
 
@@ -82,7 +83,7 @@ impl ScanPlan {
     /// # Ok::<(), transect::Error>(())
     /// ```
     pub fn walk(&self) -> Walk {
-        let readers = self.system_readers();
+        let readers = Readers::new(self);
         self.walk_with(move || readers.reader())
     }
 
@@ -112,7 +113,7 @@ impl ScanPlan {
 ///
 /// # Panics
 /// [`next`](Iterator::next) panics if a closure given to [`Walk::judge`] panicked.
-pub struct Walk<R: Reader = SystemReader> {
+pub struct Walk<R: Reader = AnyReader> {
     state: State<R>,
     /// Entries to be returned.
     chunk: Chunk,

@@ -45,7 +45,7 @@ fn volume_of(wanted: &Wanted<'_>) -> Result<ReaderKind, String> {
 
 #[cfg(feature = "volumes")]
 fn probe(root: &Path) -> Result<(ReaderKind, bool), String> {
-    let found = transect_sys::volume_reader::probe(root).map_err(|error| error.to_string())?;
+    let found = transect_volumes::probe(root).map_err(|error| error.to_string())?;
     match found.why_walked {
         Some(why) => Err(why.to_owned()),
         None => Ok((found.reader, found.is_whole)),

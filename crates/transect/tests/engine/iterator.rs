@@ -62,7 +62,7 @@ fn types_cross_threads() {
     shares::<transect::table::TableBuilder>();
     shares::<transect::table::PartialTable>();
     sends::<transect::table::TableSink>();
-    sends::<transect::SystemReader>();
+    sends::<transect::AnyReader>();
 }
 
 #[test]

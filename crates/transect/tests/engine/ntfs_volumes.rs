@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use transect::{FieldMask, ReaderKind, ScanOptions};
-use transect_sys::volume_reader::count_entries;
 use transect_testkit::{NtfsMount, TempDir, loudly_skip, set_xattr};
+use transect_volumes::count_entries;
 
 use crate::support::{THREADS, run_totals, scan};
 use crate::volumes::{Entries, assert_same, run};

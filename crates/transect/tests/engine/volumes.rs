@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use transect::{FieldMask, ReaderKind, ScanOptions};
-use transect_sys::volume_reader::count_entries;
 use transect_testkit::{Mount, TempDir, loudly_skip, trees};
+use transect_volumes::count_entries;
 
 use crate::support::{THREADS, scan, totals};
 

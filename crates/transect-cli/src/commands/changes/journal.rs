@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use transect::FieldMask;
-use transect_sys::volume_reader::{JournalChange, JournalCounts, read_journal, reasons};
+use transect_volumes::{JournalChange, JournalCounts, read_journal, reasons};
 
 use crate::args::ChangesArgs;
 use crate::output::json::{self, PathEntry};

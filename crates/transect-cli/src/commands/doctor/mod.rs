@@ -15,7 +15,6 @@ use leftovers::Leftover;
 use serde::Serialize;
 use transect::{Order, ReaderKind};
 use transect_program::profile::Profile;
-use transect_sys::DiskSpace;
 use transect_text::disk;
 
 use crate::args::DoctorArgs;
@@ -132,7 +131,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         calls: platform::capabilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
-        disk: DiskSpace::of_roots(&[path.to_owned()]).map(DiskObject::from),
+        disk: transect::disk_space_of(&[path.to_owned()]).map(DiskObject::from),
         volume: volume_row(path),
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),
@@ -157,7 +156,7 @@ fn row(reader: ReaderKind) -> ReaderRow {
 }
 
 fn volume_row(path: &Path) -> VolumeRow {
-    match transect_sys::volume_reader::probe(path) {
+    match transect_volumes::probe(path) {
         Ok(found) => VolumeRow {
             reader: Some(found.reader.as_str()),
             is_whole: Some(found.is_whole),

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use transect::FieldMask;
-use transect_sys::DiskSpace;
 use transect_sys::host::now;
 use transect_web::map::{Measure, Settings, TrashSource};
 use transect_web::serve::Server;
@@ -25,7 +24,7 @@ pub(super) fn settings(args: &MapArgs) -> Settings {
         owner_name: owner::user_name_or_id,
         read_at: now() / 1_000_000_000,
         interrupted: false,
-        disk: DiskSpace::of_roots(&args.walk.roots()),
+        disk: transect::disk_space_of(&args.walk.roots()),
         served: None,
         removal: args.allow_removal.then_some(user_trash as TrashSource),
     }

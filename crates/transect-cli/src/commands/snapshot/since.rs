@@ -9,7 +9,7 @@ use transect_snapshot::{
     Snapshot, generation_of,
 };
 use transect_sys::host::now;
-use transect_sys::volume_reader::{VolumeChanges, changes_below};
+use transect_volumes::{VolumeChanges, changes_below};
 
 use super::input::open;
 use crate::args::SinceArgs;
@@ -120,7 +120,7 @@ impl Since {
         mut roots: impl Iterator<Item = &'a PathBuf>,
     ) -> Option<u64> {
         let root = roots.next().filter(|_| roots.next().is_none())?;
-        transect_sys::volume_reader::generation(root)
+        transect_volumes::generation(root)
     }
 
     /// Returns the generation from which on a later walk has to know changes; `None` if what is inherited may
@@ -144,9 +144,7 @@ impl Since {
         fields: FieldMask,
         make: impl Fn() -> S + Sync,
     ) -> Result<Outcome<S>, Error> {
-        plan.run_with(make, || {
-            SinceReader::new(plan.system_reader(), Arc::clone(&self.base), fields)
-        })
+        plan.run_with(make, || SinceReader::new(plan.reader(), Arc::clone(&self.base), fields))
     }
 
     /// Returns what was inherited, for the metadata of a snapshot.

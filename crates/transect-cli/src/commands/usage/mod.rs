@@ -16,7 +16,6 @@ use std::time::Instant;
 
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress};
-use transect_sys::DiskSpace;
 
 use crate::args::{Key, UsageArgs};
 use crate::commands::snapshot::stored_tree;
@@ -75,7 +74,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let measure = Measure::of(args);
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
-    let disk = outcome.as_ref().and_then(|_| DiskSpace::of_roots(&args.walk.roots()));
+    let disk = outcome.as_ref().and_then(|_| transect::disk_space_of(&args.walk.roots()));
     show(args, &Usage { outcome, elapsed, interrupted, table, disk, measure, view })?;
     Ok(end)
 }

@@ -7,7 +7,6 @@ mod platform;
 use std::path::PathBuf;
 
 use transect::{Outcome, ScanOptions, Totals};
-use transect_sys::DiskSpace;
 use transect_text::quote;
 use transect_text::units::{bytes, counted};
 
@@ -65,7 +64,7 @@ impl NotFound {
         if outcome.interrupted || outcome.sink.directories == 0 {
             return None;
         }
-        let disk = DiskSpace::of_roots(&options.roots)?;
+        let disk = transect::disk_space_of(&options.roots)?;
         let size = disk.used().saturating_sub(outcome.sink.sizes.disk_usage());
         if size <= TOLERATED_BYTES.max(disk.used() / TOLERATED_SHARE) {
             return None;

@@ -145,7 +145,7 @@ fn run<S: Sink>(
         return Ok((plan.run(make)?, None, watch));
     }
     let sums = CallSums::default();
-    let outcome = plan.run_with(make, || Timed::new(plan.system_reader(), &sums))?;
+    let outcome = plan.run_with(make, || Timed::new(plan.reader(), &sums))?;
     let calls = sums.times(outcome.threads);
     Ok((outcome, Some(calls), watch))
 }

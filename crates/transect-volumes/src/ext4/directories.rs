@@ -1,0 +1,167 @@
+//! Reads the blocks of all directories in the order in which they lie on the volume.
+
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use transect_sys::ReadAt;
+
+use super::super::error::same_error;
+use super::super::index::Names;
+use super::super::source::Buffer;
+use super::super::threads::on_threads;
+use super::content::DirectoryRun;
+use super::directory::Records;
+use super::inode_tables::{Found, Inodes};
+use super::superblock::Superblock;
+
+/// The most bytes read at once.
+const MAX_READ: u64 = 1 << 19;
+/// So many other blocks are read along rather than skipped.
+const MAX_GAP: u64 = 8;
+/// The bytes of most entries are fewer than that.
+const EXPECTED_ENTRY: usize = 32;
+/// Runs that a thread takes at once.
+const TAKEN: usize = 256;
+
+/// What a thread found: names, and for some directories why names are missing.
+#[derive(Default)]
+struct Part {
+    names: Names,
+    errors: Vec<(u32, io::Error)>,
+}
+
+/// Reads the names of all directories. Errors are added to those of the inodes.
+pub(super) fn read<S: ReadAt + ?Sized>(
+    source: &S,
+    superblock: &Superblock,
+    inodes: &mut Inodes,
+    threads: usize,
+) -> Vec<Names> {
+    let mut runs = std::mem::take(&mut inodes.runs);
+    // Those of each thread are in order already: a stable sort merges such runs.
+    runs.sort_by_key(|run| run.physical);
+    let reader = Reader { source, superblock, directories: &inodes.directories };
+    // One thread may read more than the others.
+    let room = inodes.in_use / threads / 4 * 5 * EXPECTED_ENTRY;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let names = Names::with_room(room);
+        let (mut part, mut buffer) = (Part { names, errors: Vec::new() }, Buffer::default());
+        loop {
+            let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
+            let Some(rest) = runs.get(begin..).filter(|rest| !rest.is_empty()) else { break };
+            reader.read_runs(&rest[..rest.len().min(TAKEN)], &mut buffer, &mut part);
+        }
+        part
+    };
+    let mut parts = on_threads(threads, work);
+    parts.push(reader.inline(&inodes.inline));
+    let part = |part: Part| {
+        inodes.errors.extend(part.errors);
+        part.names
+    };
+    parts.into_iter().map(part).collect()
+}
+
+/// Returns the blocks to read at once, at most `max` or one run, with the runs in them.
+fn together(
+    mut runs: &[DirectoryRun],
+    max: u64,
+) -> impl Iterator<Item = (Range<u64>, &[DirectoryRun])> {
+    std::iter::from_fn(move || {
+        let first = runs.first()?;
+        let mut end = first.end();
+        let mut count = 1;
+        while let Some(run) = runs.get(count)
+            && run.physical <= end + MAX_GAP
+            && run.end().max(end) - first.physical <= max
+        {
+            end = end.max(run.end());
+            count += 1;
+        }
+        let taken = runs.split_off(..count)?;
+        Some((first.physical..end, taken))
+    })
+}
+
+struct Reader<'a, S: ?Sized> {
+    source: &'a S,
+    superblock: &'a Superblock,
+    directories: &'a [Found],
+}
+
+impl<S: ReadAt + ?Sized> Reader<'_, S> {
+    fn records(&self, directory: u32) -> Records<'_> {
+        let found = &self.directories[directory as usize];
+        let Found { inode, seed, encrypted, .. } = *found;
+        Records { superblock: self.superblock, inode, seed, encrypted }
+    }
+
+    /// Adds the entries that are stored in inodes of directories.
+    fn inline(&self, inline: &[(u32, Vec<u8>)]) -> Part {
+        let mut part = Part::default();
+        for &(number, ref records) in inline {
+            part.names.begin(number, 0);
+            if let Err(error) = self.records(number).add_records(records, &mut part.names) {
+                part.errors.push((number, error));
+            }
+        }
+        part
+    }
+
+    fn read_runs(&self, runs: &[DirectoryRun], buffer: &mut Buffer, part: &mut Part) {
+        let block_size = u64::from(self.superblock.block_size);
+        let max = MAX_READ / block_size;
+        // The device works on the next blocks while these records are read.
+        for (blocks, _) in together(runs, max) {
+            let length = (blocks.end - blocks.start) * block_size;
+            self.source.prefetch(blocks.start * block_size, length);
+        }
+        for (blocks, runs) in together(runs, max) {
+            // A run that is longer than a read is alone.
+            let mut begin = blocks.start;
+            while begin < blocks.end {
+                let count = (blocks.end - begin).min(max);
+                self.read_blocks(begin, count, runs, buffer, part);
+                begin += count;
+            }
+        }
+    }
+
+    /// Reads these blocks, and adds the entries of the runs in them.
+    fn read_blocks(
+        &self,
+        begin: u64,
+        blocks: u64,
+        runs: &[DirectoryRun],
+        buffer: &mut Buffer,
+        part: &mut Part,
+    ) {
+        let size = self.superblock.block_size as usize;
+        let read = buffer.read(self.source, begin * size as u64, blocks as usize * size);
+        for run in runs {
+            let from = run.physical.max(begin);
+            let to = run.end().min(begin + blocks);
+            if from >= to {
+                continue;
+            }
+            let bytes = match &read {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    part.errors.push((run.directory, same_error(error)));
+                    continue;
+                }
+            };
+            let own = &bytes[(from - begin) as usize * size..(to - begin) as usize * size];
+            let logical = run.logical + (from - run.physical) as u32;
+            part.names.begin(run.directory, logical);
+            let records = self.records(run.directory);
+            for (block, logical) in own.chunks_exact(size).zip(logical..) {
+                if let Err(error) = records.add_block(block, logical == 0, &mut part.names) {
+                    part.errors.push((run.directory, error));
+                }
+            }
+        }
+    }
+}
