@@ -130,9 +130,9 @@ pub fn print_clap_error(instead: &clap::Error) -> u8 {
     let mut text = buffer_with(colours);
     let shown = instead.render().ansi().to_string();
     // `clap` wraps options, but neither errors nor usage nor groups of commands. Without a terminal it asks
-    // the environment.
-    let width = if is_wrong { stderr_width() } else { terminal_width() };
-    let width = width.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
+    // the environment for the width of help.
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = if is_wrong { stderr_width() } else { terminal_width().or_else(columns) };
     let width = width.filter(|&width| width > 0);
     let shown = width.map_or(shown.clone(), |width| wrap_lines(&shown, width));
     let _ = write!(text, "{shown}");

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 
 use crate::harness::TestEnv;
+use crate::help::listed;
 
 /// Beginnings of examples that are only parsed, and the reason.
 const PARSED_ONLY: [(&str, &str); 23] = [
@@ -43,15 +44,6 @@ const CODES: [(&str, i32, &str); 3] = [
     ("transect changes --since 2026-01-31 --top 5 src", 2, "the snapshots are newer"),
 ];
 
-/// Returns the subcommands in a help text.
-fn subcommands(help: &str) -> Vec<String> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = lines.take_while(|line| !line.is_empty());
-    let names = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|it| *it != "help");
-    names.map(str::to_owned).collect()
-}
-
 /// Collects the examples of a command and its subcommands, by command.
 fn collect(env: &TestEnv, command: &[String], all: &mut BTreeMap<String, Vec<String>>) {
     let args = command.iter().map(String::as_str).chain(["--help"]);
@@ -60,7 +52,7 @@ fn collect(env: &TestEnv, command: &[String], all: &mut BTreeMap<String, Vec<Str
     let examples = examples.take_while(|line| !line.is_empty());
     let examples = examples.filter_map(|line| line.strip_prefix("    ")).map(str::to_owned);
     all.insert(command.join(" "), examples.collect());
-    for name in subcommands(&help) {
+    for (name, _) in listed(env, command) {
         let command: Vec<String> = command.iter().cloned().chain([name]).collect();
         collect(env, &command, all);
     }

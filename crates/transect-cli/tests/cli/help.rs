@@ -130,8 +130,9 @@ fn version_is_that_of_package() {
     }
 }
 
-/// Returns the commands of a group and their lines in its lists of commands, without `help`.
-fn listed(env: &TestEnv, group: &[String]) -> Vec<(String, String)> {
+/// Returns the commands of a group and their lines in its lists of commands, without `help`; nothing for a command
+/// that has none.
+pub(crate) fn listed(env: &TestEnv, group: &[String]) -> Vec<(String, String)> {
     let help = env.transect(group.iter().map(String::as_str).chain(["--help"])).exits(0);
     let help = help.stdout_text();
     let mut commands: Vec<(String, String)> = Vec::new();

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::harness::TestEnv;
+use crate::help::listed;
 use crate::terminal::on_terminal;
 
 /// Sequences that set the title, clear the screen, hide text or reverse it, after a word that must
@@ -281,24 +282,13 @@ fn hostile(env: &TestEnv) -> Vec<u8> {
 fn commands(env: &TestEnv) -> BTreeSet<String> {
     let mut commands: BTreeSet<String> =
         ["", "lab method", "lab pass", "lab attributes-method"].map(str::to_owned).into();
-    let mut pending = vec![String::new()];
+    let mut pending = vec![Vec::new()];
     while let Some(command) = pending.pop() {
-        let help = env.transect(command.split_whitespace().chain(["-h"])).exits(0).stdout_text();
-        let listed: Vec<_> = help
-            .lines()
-            .skip_while(|line| *line != "Commands:")
-            .skip(1)
-            .take_while(|line| !line.is_empty())
-            // Deeper indentation continues the line before.
-            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-            .filter_map(|line| line.split_whitespace().next())
-            .filter(|name| *name != "help")
-            .map(|name| format!("{command} {name}").trim().to_owned())
-            .collect();
+        let listed = listed(env, &command);
         if listed.is_empty() {
-            commands.insert(command);
+            commands.insert(command.join(" "));
         }
-        pending.extend(listed);
+        pending.extend(listed.into_iter().map(|(name, _)| [command.clone(), vec![name]].concat()));
     }
     commands
 }
