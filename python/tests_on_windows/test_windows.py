@@ -97,7 +97,15 @@ def test_package_is_the_wheel_for_this_system():
     wheel = importlib.metadata.distribution("transect").read_text("WHEEL")
     assert "Tag: cp310-abi3-win_amd64" in wheel.splitlines()
     files = {file.name: file for file in importlib.metadata.files("transect") if file.parent.name == "transect"}
-    names = ["__init__.py", "_native.pyd", "_native.pyi", "_progress.py", "distributed.py", "py.typed"]
+    names = [
+        "__init__.py",
+        "_filters.py",
+        "_native.pyd",
+        "_native.pyi",
+        "_progress.py",
+        "distributed.py",
+        "py.typed",
+    ]
     assert sorted(files) == names
     for name, file in files.items():
         digest = hashlib.sha256(file.locate().read_bytes()).digest()
