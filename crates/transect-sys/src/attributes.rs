@@ -96,6 +96,21 @@ impl FileType {
         Self::Socket,
     ];
 
+    /// Returns whether this is a directory.
+    pub fn is_dir(self) -> bool {
+        self == Self::Directory
+    }
+
+    /// Returns whether this is a regular file.
+    pub fn is_file(self) -> bool {
+        self == Self::File
+    }
+
+    /// Returns whether this is a symbolic link.
+    pub fn is_symlink(self) -> bool {
+        self == Self::Symlink
+    }
+
     /// Returns the type encoded in the upper bits of a Unix mode (`S_IFMT`, `inode(7)`).
     pub fn from_mode(mode: u32) -> Self {
         match mode & 0o170_000 {

@@ -23,6 +23,27 @@ pub enum Verdict {
     Drop,
 }
 
+impl Verdict {
+    /// Returns the verdict that delivers and reads only what both do.
+    pub fn and(self, other: Self) -> Self {
+        let delivers = |verdict| matches!(verdict, Self::Keep | Self::Prune);
+        let reads = |verdict| matches!(verdict, Self::Keep | Self::DescendOnly);
+        match (delivers(self) && delivers(other), reads(self) && reads(other)) {
+            (true, true) => Self::Keep,
+            (true, false) => Self::Prune,
+            (false, true) => Self::DescendOnly,
+            (false, false) => Self::Drop,
+        }
+    }
+}
+
+/// `true` keeps an entry, `false` drops it with everything in it.
+impl From<bool> for Verdict {
+    fn from(keep: bool) -> Self {
+        if keep { Self::Keep } else { Self::Drop }
+    }
+}
+
 /// One entry of a [`Batch`]. The batch stores its name: see [`Batch::name`].
 #[derive(Clone, Debug)]
 pub struct Entry {
