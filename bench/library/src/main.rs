@@ -142,13 +142,13 @@ fn is_hit(task: &str, is_file: bool, name: &std::ffi::OsStr) -> bool {
 fn iterator(task: &str, root: &str) -> Counts {
     let mut counts = (0, 0, 0);
     let want = if task == "sizes" { FieldMask::SIZE } else { FieldMask::empty() };
-    for entry in transect::walk(root).want(want).flatten() {
+    for entry in transect::walk(root).want(want).into_iter().flatten() {
         counts.0 += 1;
-        counts.1 += u64::from(entry.is_dir());
-        if task == "sizes" && entry.is_file() {
+        counts.1 += u64::from(entry.file_type().is_dir());
+        if task == "sizes" && entry.file_type().is_file() {
             counts.2 += entry.attributes().size().unwrap_or(0);
         }
-        counts.2 += u64::from(is_hit(task, entry.is_file(), entry.name()));
+        counts.2 += u64::from(is_hit(task, entry.file_type().is_file(), entry.file_name()));
         if task != "sizes" && counts.2 == 3 {
             break;
         }

@@ -143,7 +143,7 @@ impl Failure<'_> {
     pub(crate) fn status(&self) -> i32 {
         match self {
             Self::Invalid(_) => status::INVALID_ARGUMENT,
-            Self::Walk(Error::Root(error)) => of_kind(error.kind()),
+            Self::Walk(Error::Root(error) | Error::Entry(error)) => of_kind(error.kind()),
             Self::Walk(Error::ReaderUnavailable(..) | Error::NoNotifications(_)) => {
                 status::UNSUPPORTED
             }
@@ -161,8 +161,7 @@ impl Failure<'_> {
 
     pub(crate) fn os_error(&self) -> Option<i32> {
         match self {
-            Self::Walk(Error::Root(error)) => error.io_error().raw_os_error(),
-            Self::Walk(Error::ThreadStart(error)) => error.raw_os_error(),
+            Self::Walk(error) => error.io_error()?.raw_os_error(),
             Self::Scan(error) => error.io_error().raw_os_error(),
             Self::Lookup(error, _) => os_error_of(*error),
             _ => None,

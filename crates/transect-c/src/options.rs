@@ -92,9 +92,9 @@ setters! {
     }
     transect_options_set_concurrent(options, value: bool) { options.concurrent = value }
     transect_options_set_max_depth(options, value: u32) { options.scan.max_depth = Some(value) }
-    transect_options_set_follow(options, value: bool) { options.scan.follow = value }
+    transect_options_set_follow(options, value: bool) { options.scan.follow_links = value }
     transect_options_set_one_file_system(options, value: bool) {
-        options.scan.one_file_system = value
+        options.scan.same_file_system = value
     }
     transect_options_set_pseudo_file_systems(options, value: bool) {
         options.scan.pseudo_file_systems = value

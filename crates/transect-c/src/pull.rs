@@ -28,7 +28,7 @@ impl Walker {
                 Ok(entry) => {
                     self.entries += 1;
                     let entry = self.last.insert(entry);
-                    let (name, attributes) = (entry.name(), entry.attributes());
+                    let (name, attributes) = (entry.file_name(), entry.attributes());
                     let followed = entry.is_followed();
                     return Ok(Entry::new(entry.dir(), name, followed, attributes, &mut self.name));
                 }
@@ -37,8 +37,9 @@ impl Walker {
         }
     }
 
-    /// Counts an error in the tree; fails with that of a root that cannot be accessed.
-    fn count(&mut self, error: ScanError) -> Result<(), Failure<'static>> {
+    /// Counts an error in the tree; fails with that of a root that cannot be accessed, or of the walk.
+    fn count(&mut self, error: Error) -> Result<(), Failure<'static>> {
+        let Error::Entry(error) = error else { return Err(error.into()) };
         self.errors += 1;
         if error.depth() == 0 && self.entries == 0 {
             return Err(Error::Root(error).into());
@@ -64,7 +65,7 @@ pub extern "C" fn transect_walk_open(
         let options = options.unwrap_or(&default);
         let want = options.fields_or(FieldMask::empty());
         out.write(Box::new(Walker {
-            walk: options.with_root(&root).plan()?.walk().want(want),
+            walk: options.with_root(&root).want(want).plan()?.into_iter(),
             last: None,
             name: Vec::new(),
             entries: 0,

@@ -79,7 +79,7 @@ impl ErrorInfo {
 /// Returns the exception for an error that prevents a walk.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     match error {
-        Error::Root(error) => root_exception(py, error),
+        Error::Root(error) | Error::Entry(error) => root_exception(py, error),
         Error::ThreadStart(source) => os_exception(py, source, None),
         Error::NoRoots | Error::InvalidPattern(..) | Error::InvalidDepths { .. } => {
             PyValueError::new_err(error.to_string())

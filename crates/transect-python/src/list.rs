@@ -49,10 +49,12 @@ pub(crate) fn list(
     let here = PyString::new(py, ".").into_any();
     let cancel = Cancel::new();
     let options = parse_options(paths.unwrap_or(&here), options)?.cancel(cancel.clone());
-    let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
     let field = order.map_or(FieldMask::empty(), |order| order.key.field());
-    let want = wanted(attributes) | field;
-    let walk = plan.walk().want(want);
+    let plan = options
+        .want(wanted(attributes) | field)
+        .plan()
+        .map_err(|error| errors::exception(py, &error))?;
+    let walk = plan.into_iter();
     match (order, limit) {
         (None, None) => Ok(Walk::begin(cancel, walk)),
         (None, Some(limit)) => Walk::start(cancel, move |items| send_first(walk, limit, items)),
@@ -141,7 +143,7 @@ impl Order {
         let known = b.value.is_some().cmp(&a.value.is_some());
         known.then_with(|| {
             let names = || match self.key {
-                SortKey::Name => a.entry.name().cmp(b.entry.name()),
+                SortKey::Name => a.entry.file_name().cmp(b.entry.file_name()),
                 _ => Ordering::Equal,
             };
             let paths = || a.path.as_os_str().cmp(b.path.as_os_str());

@@ -48,8 +48,8 @@ pub(crate) fn exception(py: Python<'_>, path: &Path, error: &ReadError) -> PyErr
 /// Reads trees with what a snapshot tells of them.
 pub(crate) fn read_live(options: ScanOptions, fields: FieldMask) -> Result<LiveTree, Error> {
     let mut scope = Scope::default();
-    (scope.one_file_system, scope.pseudo) = (options.one_file_system, options.pseudo_file_systems);
-    scope.follow = options.follow;
+    (scope.one_file_system, scope.pseudo) = (options.same_file_system, options.pseudo_file_systems);
+    scope.follow = options.follow_links;
     scope.filtered = options.filters != Filters::new() || options.max_depth.is_some();
     let builder = TableBuilder::new(fields);
     let started = now();

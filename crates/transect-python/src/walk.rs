@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
-use transect::{Cancel, Diagnostics, DirEntry, FieldMask, FoundEntries, Operation, ScanError};
+use transect::{
+    Cancel, Diagnostics, DirEntry, Error, FieldMask, FoundEntries, Operation, ScanError,
+};
 
 use crate::entry::Entry;
 use crate::errors::{self, ErrorInfo};
@@ -30,7 +32,7 @@ pub(crate) enum Found {
     /// Entries and errors, as they came.
     Many(FoundEntries),
     /// An entry that was chosen, or an error.
-    One(Result<DirEntry, ScanError>),
+    One(Result<DirEntry, Error>),
 }
 
 /// Iterate over the entries of one tree or several while they are read.
@@ -56,10 +58,9 @@ pub(crate) fn walk(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Walk> {
     let cancel = Cancel::new();
-    let plan = parse_options(paths, options)?.cancel(cancel.clone()).plan();
-    let plan = plan.map_err(|error| errors::exception(py, &error))?;
-    let want = wanted(attributes);
-    Ok(Walk::begin(cancel, plan.walk().want(want)))
+    let options = parse_options(paths, options)?.cancel(cancel.clone()).want(wanted(attributes));
+    let plan = options.plan().map_err(|error| errors::exception(py, &error))?;
+    Ok(Walk::begin(cancel, plan.into_iter()))
 }
 
 /// Returns what entries must have besides names and types: all attributes, or nothing.
@@ -154,7 +155,8 @@ impl State {
                     Some(Found::Many(found)) => self.found = found,
                     Some(Found::One(Ok(entry))) => {
                         let attributes = entry.attributes();
-                        return Entry::new(py, entry.dir(), entry.name(), attributes).map(Some);
+                        return Entry::new(py, entry.dir(), entry.file_name(), attributes)
+                            .map(Some);
                     }
                     Some(Found::One(Err(error))) => self.count(py, error)?,
                     None => break,
@@ -173,8 +175,9 @@ impl State {
     /// Counts an error inside a tree.
     ///
     /// # Errors
-    /// The exception for a root that cannot be read.
-    fn count(&mut self, py: Python<'_>, error: ScanError) -> PyResult<()> {
+    /// The exception for a root that cannot be read, or for a walk that could not go on.
+    fn count(&mut self, py: Python<'_>, error: Error) -> PyResult<()> {
+        let Error::Entry(error) = error else { return Err(errors::exception(py, &error)) };
         // A root whose listing failed midway was read in part.
         if error.depth() == 0 && error.operation() != Operation::ReadDirectory {
             return Err(errors::root_exception(py, &error));

@@ -151,7 +151,7 @@ fn is_independent_of_root(options: &ScanOptions) -> bool {
     let filters = &options.filters;
     let by_path = filters.globs.iter().any(|glob| glob.contains('/'));
     let is_limited = options.max_depth.is_some() || filters.min_depth > 0;
-    let is_single = options.roots.len() == 1 && !options.follow;
+    let is_single = options.roots.len() == 1 && !options.follow_links;
     cfg!(not(windows)) && is_single && !by_path && !is_limited && !filters.gitignore
 }
 
@@ -264,7 +264,7 @@ impl EventLoop<'_> {
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
             Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
             Effect::FindDuplicates { request, table, below, cancel, progress } => {
-                let follow = self.options.follow;
+                let follow = self.options.follow_links;
                 let options =
                     FindOptions::default().follow(follow).cancel(cancel).progress(progress);
                 let messages = self.messages.clone();

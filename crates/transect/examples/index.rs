@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
-use transect::{FieldMask, FileType, Filters, ScanOptions};
+use transect::{FieldMask, FileType, Filters};
 
 #[expect(clippy::disallowed_methods, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,9 +21,8 @@ pub(crate) fn run(
 ) -> Result<(), Box<dyn Error>> {
     let root = args.next().ok_or("usage: index PATH [GLOB…]")?;
     let filters = Filters::new().gitignore(true).types([FileType::File]).globs(args);
-    let plan = ScanOptions::new([root]).filters(filters).plan()?;
     let mut files = 0;
-    for entry in plan.walk().want(FieldMask::SIZE | FieldMask::MTIME) {
+    for entry in transect::walk(root).filters(filters).want(FieldMask::SIZE | FieldMask::MTIME) {
         match entry {
             Ok(entry) => {
                 let time = entry.attributes().modified();

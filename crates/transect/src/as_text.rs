@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn entries_of_a_walk_as_json() {
-        let mut walk = crate::walk("src/filter.rs");
-        let value = serde_json::to_value(walk.next().unwrap().unwrap()).unwrap();
+        let walk = crate::walk("src/filter.rs");
+        let value = serde_json::to_value(walk.into_iter().next().unwrap().unwrap()).unwrap();
         assert_eq!(value["path"], "src/filter.rs");
         assert_eq!((&value["depth"], &value["attributes"]["type"]), (&0.into(), &"file".into()));
     }

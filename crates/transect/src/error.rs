@@ -136,7 +136,7 @@ impl From<ScanError> for io::Error {
     }
 }
 
-/// Why a walk could not start or had to end.
+/// Why a walk could not start or had to end, or an error inside a tree.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -167,6 +167,9 @@ pub enum Error {
     NoNotifications(String),
     /// A path given by the caller cannot be accessed.
     Root(ScanError),
+    /// An error inside a tree, of an iterator or a closure, which get the other entries. A root that cannot
+    /// be read has depth 0.
+    Entry(ScanError),
     /// A thread could not be started.
     ThreadStart(io::Error),
     /// More entries than a table can hold: four thousand million rows.
@@ -174,6 +177,43 @@ pub enum Error {
 }
 
 impl Error {
+    /// Returns the path that could not be accessed or read; `None` if no path is to blame.
+    pub fn path(&self) -> Option<&Path> {
+        self.scan_error().map(ScanError::path)
+    }
+
+    /// Returns the number of steps from the root to the path; `None` if no path is to blame.
+    pub fn depth(&self) -> Option<u32> {
+        self.scan_error().map(ScanError::depth)
+    }
+
+    /// Returns the system's error; `None` if a wrong option is to blame.
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match self {
+            Self::Root(error) | Self::Entry(error) => Some(&error.source),
+            Self::ThreadStart(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns the system's error, with its number ([`io::Error::raw_os_error`]), and without the path. An
+    /// option that is wrong is [`io::ErrorKind::InvalidInput`]. To keep the path in the message instead,
+    /// convert with `io::Error::from`.
+    pub fn into_io_error(self) -> io::Error {
+        match self {
+            Self::Root(error) | Self::Entry(error) => error.source,
+            Self::ThreadStart(error) => error,
+            error => error.into(),
+        }
+    }
+
+    fn scan_error(&self) -> Option<&ScanError> {
+        match self {
+            Self::Root(error) | Self::Entry(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns the error for a pattern in a build without the feature `filters`.
     #[cfg(not(feature = "filters"))]
     pub(crate) fn without_filters(pattern: &str) -> Self {
@@ -215,7 +255,7 @@ impl fmt::Display for Error {
             }
             Self::NotAbsolute(path) => write!(f, "'{}' is not an absolute path", path.display()),
             Self::NoNotifications(why) => write!(f, "cannot watch for changes: {why}"),
-            Self::Root(error) => error.fmt(f),
+            Self::Root(error) | Self::Entry(error) => error.fmt(f),
             Self::ThreadStart(error) => write!(f, "cannot start a thread: {}", reason(error)),
             Self::TooManyEntries => write!(f, "there are more entries than a table can hold"),
         }
@@ -226,9 +266,15 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::ThreadStart(error) => Some(error),
-            Self::Root(error) => Some(error),
+            Self::Root(error) | Self::Entry(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<ScanError> for Error {
+    fn from(error: ScanError) -> Self {
+        Self::Entry(error)
     }
 }
 
@@ -237,7 +283,7 @@ impl From<Error> for io::Error {
     /// [`io::ErrorKind::InvalidInput`].
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::Root(error) => error.source.kind(),
+            Error::Root(error) | Error::Entry(error) => error.source.kind(),
             Error::ThreadStart(error) => error.kind(),
             Error::ReaderUnavailable(..) | Error::NoNotifications(_) => io::ErrorKind::Unsupported,
             Error::TooManyEntries => io::ErrorKind::OutOfMemory,
@@ -293,6 +339,19 @@ mod tests {
             let error = io::Error::from(error);
             assert_eq!((error.kind(), error.to_string()), (kind, text));
         }
+    }
+
+    #[test]
+    fn into_io_error_keeps_number_of_the_system() {
+        let missing = || io::Error::from_raw_os_error(2);
+        let error = ScanError::new(Operation::Stat, "nowhere".into(), 3, missing());
+        let entry = Error::from(error);
+        assert_eq!((entry.path(), entry.depth()), (Some(Path::new("nowhere")), Some(3)));
+        assert_eq!(entry.io_error().and_then(io::Error::raw_os_error), Some(2));
+        assert_eq!(entry.into_io_error().raw_os_error(), Some(2));
+        assert_eq!(Error::ThreadStart(missing()).into_io_error().raw_os_error(), Some(2));
+        assert_eq!((Error::NoRoots.path(), Error::NoRoots.depth()), (None, None));
+        assert_eq!(Error::NoRoots.into_io_error().kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

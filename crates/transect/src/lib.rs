@@ -17,15 +17,23 @@
 //! # Ok::<(), transect::Error>(())
 //! ```
 //!
-//! Where a loop or a closure is enough, no sink is needed: [`walk`] returns an iterator,
+//! Where a loop or a closure is enough, no sink is needed: a `for` loop over [`walk`] and its options,
 //! [`ScanPlan::for_each`] calls a closure on every thread, and [`table::Table::read`] reads a tree into
 //! memory.
 //!
 //! ```
-//! for entry in transect::walk("src") {
-//!     println!("{}", entry?.path().display());
+//! use transect::{FieldMask, walk};
+//!
+//! let options = walk("src")
+//!     .max_depth(3)
+//!     .filter_entry(|entry| entry.file_name() != "target")
+//!     .sort_by_name(true)
+//!     .want(FieldMask::SIZE);
+//! for entry in options {
+//!     let entry = entry?;
+//!     println!("{:?} {}", entry.attributes().size(), entry.path().display());
 //! }
-//! # Ok::<(), std::io::Error>(())
+//! # Ok::<(), transect::Error>(())
 //! ```
 //!
 //! Features: `filters` (default) for globs, regular expressions and `.gitignore` rules; `serde` for
@@ -40,6 +48,7 @@ mod account;
 mod as_text;
 mod cancel;
 mod dir;
+mod entry_filter;
 mod error;
 mod filter;
 mod for_each;
@@ -60,6 +69,7 @@ mod walk;
 pub use account::SizeTotals;
 pub use cancel::Cancel;
 pub use dir::Dir;
+pub use entry_filter::Candidate;
 pub use error::{Error, Operation, ScanError, reason};
 pub use filter::{AttributeFilter, Conditions, Filters, ModeCondition};
 pub use iter::{DirEntry, FoundEntries, Walk, walk};

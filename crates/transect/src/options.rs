@@ -5,11 +5,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use transect_sys::{ReaderKind, StatOrder};
+use transect_sys::{ReaderKind, StatOrder, Verdict, Want};
 
 use crate::cancel::Cancel;
+use crate::entry_filter::{Candidate, EntryFilter};
 use crate::error::Error;
 use crate::filter::Filters;
 use crate::order::Order;
@@ -19,7 +20,8 @@ use crate::progress::Progress;
 
 /// The options of a walk.
 ///
-/// [`ScanOptions::plan`] validates them.
+/// A `for` loop walks with them: see [`walk`](crate::walk). Otherwise [`ScanOptions::plan`] validates them for
+/// a walk on several threads.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ScanOptions {
@@ -33,18 +35,23 @@ pub struct ScanOptions {
     /// The maximum number of threads. Overrides those of the settings.
     pub threads: Option<usize>,
     /// Stay on the file system of each root.
-    pub one_file_system: bool,
+    pub same_file_system: bool,
     /// Read pseudo file systems (`/proc`, `/sys`) below a root that is not one itself.
     pub pseudo_file_systems: bool,
     /// Follow symbolic links. Each directory is read once, however many links lead to it. On
     /// Windows, also read directories whose content a cloud service must download first.
-    pub follow: bool,
+    pub follow_links: bool,
     /// Do not read directories at this depth or deeper. A root has depth 0.
     pub max_depth: Option<u32>,
     /// How much one walk reads; by default everything.
     pub work_limit: Option<WorkLimit>,
     /// Which entries to deliver.
     pub filters: Filters,
+    /// The attributes that loops and closures need; a sink names its own.
+    pub want: Want,
+    pub(crate) entry_filter: Option<EntryFilter>,
+    pub(crate) sort_by_name: bool,
+    pub(crate) threads_after: Option<Duration>,
     /// The maximum number of open descriptors; by default as many as the process limit leaves.
     pub max_open: Option<usize>,
     /// A request to stop, shared with other threads.
@@ -145,8 +152,8 @@ impl ScanOptions {
     }
 
     /// Sets whether to stay on the file system of each root.
-    pub fn one_file_system(mut self, stay: bool) -> Self {
-        self.one_file_system = stay;
+    pub fn same_file_system(mut self, stay: bool) -> Self {
+        self.same_file_system = stay;
         self
     }
 
@@ -157,8 +164,14 @@ impl ScanOptions {
     }
 
     /// Sets whether to follow symbolic links.
-    pub fn follow(mut self, follow: bool) -> Self {
-        self.follow = follow;
+    pub fn follow_links(mut self, follow: bool) -> Self {
+        self.follow_links = follow;
+        self
+    }
+
+    /// Sets the depth from which entries are delivered; a part of [`ScanOptions::filters`].
+    pub fn min_depth(mut self, depth: u32) -> Self {
+        self.filters.min_depth = depth;
         self
     }
 
@@ -171,6 +184,53 @@ impl ScanOptions {
     /// Sets which entries to deliver.
     pub fn filters(mut self, filters: Filters) -> Self {
         self.filters = filters;
+        self
+    }
+
+    /// Sets the attributes that entries of a loop, or of [`ScanPlan::for_each`], must have, such as
+    /// `FieldMask::SIZE | FieldMask::MTIME`. By default, entries have names and types, and what the listing
+    /// contains.
+    pub fn want(mut self, fields: impl Into<Want>) -> Self {
+        self.want = fields.into();
+        self
+    }
+
+    /// Sets a closure that decides about every entry but the roots. It is called on the threads of the walk, before
+    /// the attributes of entries are queried; only where a listing does not contain their types, or links are
+    /// followed, after that. `false` leaves out an entry, of a directory with everything in it. A
+    /// closure may also return a [`Verdict`]: [`Verdict::Prune`] leaves out only what is in a directory.
+    ///
+    /// Other filters come first: the closure sees what they leave, and directories that are only read for
+    /// what is in them.
+    ///
+    /// ```
+    /// let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
+    /// for entry in transect::walk(".").filter_entry(move |entry| !hidden(entry.file_name())) {
+    ///     println!("{}", entry?.path().display());
+    /// }
+    /// # Ok::<(), transect::Error>(())
+    /// ```
+    pub fn filter_entry<V: Into<Verdict>>(
+        mut self,
+        closure: impl Fn(&Candidate<'_>) -> V + Send + Sync + 'static,
+    ) -> Self {
+        self.entry_filter = Some(EntryFilter::new(closure));
+        self
+    }
+
+    /// Sets whether a loop gets the entries of each directory sorted by name, and each directory followed by
+    /// everything in it. The loop then reads on its own thread, one directory at a time. Directories that
+    /// links lead to are read last.
+    pub fn sort_by_name(mut self, sort: bool) -> Self {
+        self.sort_by_name = sort;
+        self
+    }
+
+    /// Sets how long a loop reads on its own thread before it starts others, by default half a millisecond:
+    /// zero to start them at once, [`Duration::MAX`] for never.
+    #[doc(hidden)]
+    pub fn threads_after(mut self, reading: Duration) -> Self {
+        self.threads_after = Some(reading);
         self
     }
 

@@ -7,10 +7,12 @@ mod auto;
 use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use transect_sys::{ReaderKind, ReaderSettings, StatOrder, host};
+use transect_sys::{ReaderKind, ReaderSettings, StatOrder, Want, host};
 
 use crate::cancel::Cancel;
+use crate::entry_filter::EntryFilter;
 use crate::error::Error;
 use crate::filter::CompiledFilters;
 use crate::options::{ScanOptions, WorkLimit};
@@ -54,6 +56,12 @@ pub struct ScanPlan {
     pub(crate) max_depth: u32,
     pub(crate) work_limit: Option<WorkLimit>,
     pub(crate) filter: Option<Arc<CompiledFilters>>,
+    pub(crate) entry_filter: Option<EntryFilter>,
+    /// What loops and closures need.
+    pub(crate) want: Want,
+    /// For loops: sort, and when to start threads.
+    pub(crate) sort_by_name: bool,
+    pub(crate) threads_after: Option<Duration>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
     pub(crate) cancel: Cancel,
@@ -86,7 +94,7 @@ impl ScanPlan {
             true => auto::choose(&Wanted {
                 roots: &options.roots,
                 unavailable: unavailable_on_volumes(&options),
-                is_partial: options.max_depth.is_some(),
+                is_partial: options.max_depth.is_some() || options.entry_filter.is_some(),
                 has_settings: options.settings.buffer_size.is_some()
                     || options.settings.stat_order.is_some(),
             }),
@@ -118,12 +126,16 @@ impl ScanPlan {
             reader_reason,
             order: options.settings.order.unwrap_or_default(),
             threads,
-            one_file_system: options.one_file_system,
+            one_file_system: options.same_file_system,
             pseudo_file_systems: options.pseudo_file_systems,
-            follow: options.follow,
+            follow: options.follow_links,
             max_depth: options.max_depth.unwrap_or(u32::MAX),
             work_limit: options.work_limit,
             filter,
+            entry_filter: options.entry_filter,
+            want: options.want,
+            sort_by_name: options.sort_by_name,
+            threads_after: options.threads_after,
             keep_open: descriptors.saturating_sub(threads.descriptors()),
             cancel: options.cancel,
             progress: options.progress.unwrap_or_default(),
@@ -199,7 +211,7 @@ fn descriptors_left() -> usize {
 /// Returns why a reader of volumes, which has attributes and names but no content, cannot do what is
 /// wanted.
 fn unavailable_on_volumes(options: &ScanOptions) -> Option<&'static str> {
-    if options.follow || options.filters.broken_links {
+    if options.follow_links || options.filters.broken_links {
         Some("it does not read the targets of links")
     } else if options.filters.gitignore {
         Some("it does not read .gitignore files")

@@ -275,9 +275,9 @@ impl FilterArgs {
             .empty(self.empty)
             .broken_links(self.broken_links);
         let mut options = ScanOptions::new(roots)
-            .one_file_system(self.one_file_system)
+            .same_file_system(self.one_file_system)
             .pseudo_file_systems(self.pseudo)
-            .follow(self.follow)
+            .follow_links(self.follow)
             .filters(filters);
         options.max_depth = self.read_depth;
         options

@@ -113,7 +113,7 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     let progress = Arc::new(Progress::new());
     let line = ProgressLine::start(args.progress, true, &progress);
     transect_sys::host::raise_handle_limit();
-    let options = ScanOptions::new([series.root()]).one_file_system(args.one_file_system);
+    let options = ScanOptions::new([series.root()]).same_file_system(args.one_file_system);
     let fields = snapshot::KEPT_FIELDS;
     let generation = snapshot::generation(&options.roots, since.as_ref());
     let (table, outcome) =

@@ -82,12 +82,12 @@ impl Series {
         for entry in entries(series, 2)? {
             let path = entry.path();
             let folder_of_host =
-                if entry.depth() == 1 { Some(entry.name()) } else { parent(&path) };
+                if entry.depth() == 1 { Some(entry.file_name()) } else { parent(&path) };
             if machine.as_ref().is_some_and(|it| folder_of_host != Some(it.as_ref())) {
                 continue;
             }
             let unusable_because = |reason: String| Unusable { path: path.clone(), reason };
-            if !entry.is_dir() {
+            if !entry.file_type().is_dir() {
                 unusable.push(unusable_because("not the folder of a series".to_owned()));
             } else if entry.depth() == 2 {
                 match Listing::of(&path) {

@@ -16,7 +16,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect::{DirEntry, FieldMask, ScanOptions};
+use transect::{DirEntry, FieldMask};
 use transect_snapshot::{ReadError, Snapshot};
 use transect_sys::FaultKind;
 use transect_sys::host::{host_name, now};
@@ -240,7 +240,7 @@ impl Listing {
     fn of(folder: &Path) -> Result<Self, CliError> {
         let mut listing = Self::default();
         for entry in entries(folder, 1)? {
-            let file_name = entry.name();
+            let file_name = entry.file_name();
             if file_name == LOCK {
                 continue;
             }
@@ -248,7 +248,7 @@ impl Listing {
                 listing.temporary.push(entry.path());
                 continue;
             }
-            match file_name.to_str().and_then(name::time).filter(|_| entry.is_file()) {
+            match file_name.to_str().and_then(name::time).filter(|_| entry.file_type().is_file()) {
                 Some(taken) => listing.dated.push((taken, entry.path())),
                 None => listing.foreign.push(entry.path()),
             }
@@ -268,20 +268,24 @@ impl Listing {
 /// none.
 fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
     let mut entries = Vec::new();
-    for entry in ScanOptions::new([folder]).max_depth(depth).plan()?.walk() {
+    for entry in transect::walk(folder).max_depth(depth) {
         match entry {
             Ok(entry) if entry.depth() > 0 => entries.push(entry),
-            Ok(entry) if entry.is_dir() => {}
+            Ok(entry) if entry.file_type().is_dir() => {}
             Ok(_) => {
                 let folder = folder.display();
                 return Err(CliError::File(format!("'{folder}' is not a directory")));
             }
             // Nothing was kept yet.
-            Err(error) if error.depth() == 0 && error.kind() == FaultKind::NotFound => break,
+            Err(error) if error.depth() == Some(0) && is_missing(&error) => break,
             Err(error) => return Err(CliError::File(error.to_string())),
         }
     }
     Ok(entries)
+}
+
+fn is_missing(error: &transect::Error) -> bool {
+    error.io_error().is_some_and(|error| FaultKind::of(error) == FaultKind::NotFound)
 }
 
 impl Unusable {

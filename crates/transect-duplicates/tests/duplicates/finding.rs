@@ -113,7 +113,7 @@ fn symlinks_never_followed_unless_asked() {
     let root = temp.join("tree");
     let table = scan(&root);
     assert!(find(&table, &FindOptions::default()).groups.is_empty());
-    let table = scan_with(ScanOptions::new([&root]).follow(true));
+    let table = scan_with(ScanOptions::new([&root]).follow_links(true));
     let found = find(&table, &FindOptions::default().follow(true));
     assert!(found.diagnostics.is_complete(), "{:?}", found.diagnostics);
     assert_eq!(lines(&root, &table, &found), ["a = link, directory/b"]);

@@ -36,7 +36,7 @@ fn delete_mounted_before_scan_kept_not_counted() {
     for columns in [FieldMask::FILE_ID, FieldMask::empty()] {
         write(temp.join("a/file"), "12345");
         for one_file_system in [false, true] {
-            let options = ScanOptions::new([temp.path()]).one_file_system(one_file_system);
+            let options = ScanOptions::new([temp.path()]).same_file_system(one_file_system);
             let table = scanned_with(columns, options);
             let summary = chosen(&table, ["a"]).summary();
             assert_eq!((summary.mounts, summary.above_mounts), (1, 1));

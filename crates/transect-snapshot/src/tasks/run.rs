@@ -151,7 +151,7 @@ impl Task {
         options.roots = self.items_to_read().map(|item| self.path_of(item)).collect();
         options.filters.globs.extend(self.options.globs());
         let plan = options
-            .one_file_system(self.options.one_file_system)
+            .same_file_system(self.options.one_file_system)
             .pseudo_file_systems(self.options.pseudo)
             .work_limit(
                 WorkLimit::entries(self.entries)

@@ -7,7 +7,7 @@ use transect_sys::{Attributes, EntryRef, NameBuffer, Verdict};
 
 use super::entry::DirEntry;
 use crate::dir::Dir;
-use crate::error::ScanError;
+use crate::error::Error;
 use crate::sink::{Visit, VisitEntry};
 
 /// Entries of one or more directories, with their names in one buffer, and errors.
@@ -17,7 +17,7 @@ pub(super) struct Chunk {
     entries: Vec<(Attributes, bool)>,
     /// The directories, each with the number of entries up to its last one.
     dirs: Vec<(Arc<Dir<()>>, usize)>,
-    errors: VecDeque<ScanError>,
+    errors: VecDeque<Error>,
     /// The next entry to take, and its directory.
     next: usize,
     dir: usize,
@@ -51,7 +51,7 @@ impl Chunk {
 
     /// Removes and returns the next entry, or the next error after the last entry.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<Result<DirEntry, ScanError>> {
+    pub(super) fn take(&mut self) -> Option<Result<DirEntry, Error>> {
         let entry = match self.take_next()? {
             Ok(entry) => entry,
             Err(error) => return Some(Err(error)),
@@ -63,7 +63,7 @@ impl Chunk {
 
     /// As [`Self::take`], without a copy of the entry.
     #[inline]
-    pub(super) fn take_next(&mut self) -> Option<Result<VisitEntry<'_>, ScanError>> {
+    pub(super) fn take_next(&mut self) -> Option<Result<VisitEntry<'_>, Error>> {
         let Some((attributes, followed)) = self.entries.get(self.next) else {
             return self.errors.pop_front().map(Err);
         };
@@ -86,8 +86,24 @@ impl Chunk {
         (self.next, self.dir) = (0, 0);
     }
 
-    pub(super) fn add_error(&mut self, error: ScanError) {
+    pub(super) fn add_error(&mut self, error: Error) {
         self.errors.push_back(error);
+    }
+
+    /// Removes and returns all entries. Errors stay.
+    pub(super) fn take_entries(&mut self) -> Vec<DirEntry> {
+        let errors = std::mem::take(&mut self.errors);
+        let entries = std::iter::from_fn(|| self.take().and_then(Result::ok)).collect();
+        self.clear();
+        self.errors = errors;
+        entries
+    }
+
+    /// Adds an entry.
+    pub(super) fn add_entry(&mut self, entry: DirEntry) {
+        self.names.push(&entry.name);
+        self.entries.push((entry.attributes, entry.followed));
+        self.dirs.push((entry.dir, self.entries.len()));
     }
 
     pub(super) fn add(&mut self, visit: &Visit<'_, ()>) {

@@ -2,12 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs::Metadata;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use transect_sys::{Attributes, FileType};
 
 use crate::dir::Dir;
+use crate::error::{Error, Operation, ScanError};
 
 /// An entry of a [`Walk`](crate::Walk): its name, its attributes, and a counted reference to its
 /// directory.
@@ -24,13 +26,18 @@ pub struct DirEntry {
 
 impl DirEntry {
     /// Returns the name; of a root, the path as given.
-    pub fn name(&self) -> &OsStr {
+    pub fn file_name(&self) -> &OsStr {
         &self.name
     }
 
     /// Returns the path: the root as given, then the names below it. Builds it anew at each call.
     pub fn path(&self) -> PathBuf {
         self.dir.path_of(&self.name)
+    }
+
+    /// Returns the path, and drops the entry.
+    pub fn into_path(self) -> PathBuf {
+        self.path()
     }
 
     /// Returns the number of steps below the root, which has depth 0.
@@ -48,19 +55,20 @@ impl DirEntry {
         self.attributes.file_type()
     }
 
-    /// Returns whether the entry is a directory.
-    pub fn is_dir(&self) -> bool {
-        self.file_type() == FileType::Directory
-    }
-
-    /// Returns whether the entry is a regular file.
-    pub fn is_file(&self) -> bool {
-        self.file_type() == FileType::File
-    }
-
     /// Returns the attributes: those that the walk wanted, and those that came with the listing.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
+    }
+
+    /// Queries what the system knows about the entry now: of a symbolic link, unless the walk followed it. This
+    /// is another system call; [`attributes`](Self::attributes) are in memory.
+    ///
+    /// # Errors
+    /// The system's error, with the path.
+    pub fn metadata(&self) -> Result<Metadata, Error> {
+        let path = self.path();
+        let metadata = if self.followed { path.metadata() } else { path.symlink_metadata() };
+        metadata.map_err(|error| ScanError::new(Operation::Stat, path, self.depth(), error).into())
     }
 
     /// Returns whether the entry is a symbolic link and the attributes are those of its target.

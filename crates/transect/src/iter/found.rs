@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::chunk::Chunk;
-use crate::error::ScanError;
+use crate::error::Error;
 use crate::sink::VisitEntry;
 
 /// Entries and errors that a [`Walk`](crate::Walk) found, as [`Walk::take_found`](crate::Walk::take_found)
@@ -18,7 +18,7 @@ impl FoundEntries {
 
     /// Removes and returns the next entry, or the next error after the last entry; `None` after all of them.
     #[inline]
-    pub fn take_next(&mut self) -> Option<Result<VisitEntry<'_>, ScanError>> {
+    pub fn take_next(&mut self) -> Option<Result<VisitEntry<'_>, Error>> {
         self.0.take_next()
     }
 

@@ -17,6 +17,7 @@ mod entry;
 mod found;
 mod queue;
 mod sink;
+mod sorted;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,10 +25,9 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use transect_sys::{EntryRef, Reader, Verdict, Want};
+use transect_sys::Reader;
 
-use crate::dir::Dir;
-use crate::error::{Error, Operation, ScanError};
+use crate::error::Error;
 use crate::options::ScanOptions;
 use crate::plan::ScanPlan;
 use crate::reader::{AnyReader, Readers};
@@ -36,7 +36,8 @@ use crate::walk::{Step, SteppedWalk, Stopper};
 
 use chunk::Chunk;
 use queue::{CHUNK_ENTRIES, ChunkQueue};
-use sink::{ChunkSink, Judge};
+use sink::ChunkSink;
+use sorted::SortedEntries;
 
 pub use entry::DirEntry;
 pub use found::FoundEntries;
@@ -47,64 +48,63 @@ const HAND_OVER: Duration = Duration::from_micros(500);
 
 type MakeReader<R> = Arc<dyn Fn() -> R + Send + Sync>;
 
-/// Walks a directory tree with the default options: an iterator over everything in it, the root
-/// first, in no particular order.
+/// Walks a directory tree: returns its options, over which a `for` loop iterates. The root comes first, the others
+/// in no particular order, unless they are [sorted](ScanOptions::sort_by_name).
 ///
 /// ```
-/// for entry in transect::walk("src") {
+/// use transect::FieldMask;
+///
+/// let mut bytes = 0;
+/// for entry in transect::walk("src").max_depth(2).want(FieldMask::SIZE) {
 ///     let entry = entry?;
-///     println!("{}", entry.path().display());
+///     if entry.file_type().is_file() {
+///         bytes += entry.attributes().size().unwrap_or(0);
+///     }
 /// }
-/// # Ok::<(), std::io::Error>(())
+/// # assert!(bytes > 0);
+/// # Ok::<(), transect::Error>(())
 /// ```
-///
-/// For attributes, see [`Walk::want`]; for options, [`ScanPlan::walk`].
-pub fn walk(root: impl Into<PathBuf>) -> Walk {
-    let plan = ScanOptions::new([root.into()]).plan();
-    plan.expect("BUG: the default options are valid").walk()
+pub fn walk(root: impl Into<PathBuf>) -> ScanOptions {
+    ScanOptions::new([root.into()])
 }
 
-impl ScanPlan {
-    /// Returns an iterator over the entries. The walk begins with the first call of
-    /// [`next`](Iterator::next).
-    ///
-    /// ```
-    /// use transect::{FieldMask, ScanOptions};
-    ///
-    /// let plan = ScanOptions::new(["src"]).max_depth(2).plan()?;
-    /// let mut bytes = 0;
-    /// for entry in plan.walk().want(FieldMask::SIZE) {
-    ///     match entry {
-    ///         Ok(entry) => bytes += entry.attributes().size().unwrap_or(0),
-    ///         Err(error) => eprintln!("{error}"),
-    ///     }
-    /// }
-    /// # assert!(bytes > 0);
-    /// # Ok::<(), transect::Error>(())
-    /// ```
-    pub fn walk(&self) -> Walk {
-        let readers = Readers::new(self);
-        self.walk_with(move || readers.reader())
-    }
+/// The walk begins with the first call of [`next`](Iterator::next). Options that are wrong are its only item.
+impl IntoIterator for ScanOptions {
+    type Item = Result<DirEntry, Error>;
+    type IntoIter = Walk;
 
-    /// Returns an iterator that uses readers made by `reader`, such as the fake reader of tests.
-    pub fn walk_with<R: Reader>(&self, reader: impl Fn() -> R + Send + Sync + 'static) -> Walk<R> {
-        let plan = self.clone();
-        let make_reader: MakeReader<R> = Arc::new(reader);
-        let state = State::New { plan, make_reader, want: Want::default(), judge: None };
-        Walk {
-            state,
-            chunk: Chunk::default(),
-            diagnostics: Diagnostics::default(),
-            threads_after: HAND_OVER,
+    fn into_iter(self) -> Walk {
+        match self.plan() {
+            Ok(plan) => plan.into_iter(),
+            Err(error) => Walk::new(State::End, Some(error)),
         }
     }
 }
 
-/// An iterator over the entries of a walk, made by [`walk`] or [`ScanPlan::walk`].
+/// The walk begins with the first call of [`next`](Iterator::next).
+impl IntoIterator for ScanPlan {
+    type Item = Result<DirEntry, Error>;
+    type IntoIter = Walk;
+
+    fn into_iter(self) -> Walk {
+        let readers = Readers::new(&self);
+        self.walk_with(move || readers.reader())
+    }
+}
+
+impl ScanPlan {
+    /// Returns an iterator that uses readers made by `reader`, such as the fake reader of tests.
+    #[doc(hidden)]
+    pub fn walk_with<R: Reader>(self, reader: impl Fn() -> R + Send + Sync + 'static) -> Walk<R> {
+        let make_reader: MakeReader<R> = Arc::new(reader);
+        Walk::new(State::New { plan: self, make_reader }, None)
+    }
+}
+
+/// An iterator over the entries of a walk: what [`ScanOptions`] and [`ScanPlan`] become in a `for` loop.
 ///
-/// Entries come in the order in which they are found, which differs from run to run; those of one
-/// directory stay together if it fits into one batch. A directory comes before everything in it. Errors
+/// Unless they are sorted, entries come in the order in which they are found, which differs from run to run; those
+/// of one directory stay together if it fits into one batch. A directory comes before everything in it. Errors
 /// are items, and do not end the walk.
 ///
 /// On several threads, some ten thousand entries may wait for the caller; after that the walk
@@ -112,19 +112,18 @@ impl ScanPlan {
 /// batch that it reads.
 ///
 /// # Panics
-/// [`next`](Iterator::next) panics if a closure given to [`Walk::judge`] panicked.
+/// [`next`](Iterator::next) panics if the closure of [`ScanOptions::filter_entry`] panicked.
 pub struct Walk<R: Reader = AnyReader> {
     state: State<R>,
     /// Entries to be returned.
     chunk: Chunk,
     diagnostics: Diagnostics,
-    threads_after: Duration,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each walk")]
 enum State<R: Reader> {
     /// The walk has not begun.
-    New { plan: ScanPlan, make_reader: MakeReader<R>, want: Want, judge: Option<Arc<Judge>> },
+    New { plan: ScanPlan, make_reader: MakeReader<R> },
     /// The walk runs in steps on the caller's thread.
     Stepping(Stepping<R>),
     /// The walk runs on its own threads.
@@ -138,8 +137,10 @@ struct Stepping<R: Reader> {
     make_reader: MakeReader<R>,
     /// How long the steps took.
     read_for: Duration,
-    /// Whether the walk may use threads of its own.
-    may_hand_over: bool,
+    /// How long the steps may take before the walk uses threads of its own; `None` for never.
+    threads_after: Option<Duration>,
+    /// The entries of a walk by name.
+    sorted: Option<SortedEntries>,
 }
 
 struct Threads<R: Reader> {
@@ -149,48 +150,21 @@ struct Threads<R: Reader> {
 }
 
 impl<R: Reader> Walk<R> {
-    /// Sets the attributes that entries must have, such as `FieldMask::SIZE | FieldMask::MTIME`. By
-    /// default, entries have names and types, and what the listing contains.
-    ///
-    /// # Panics
-    /// If the walk has begun. So does [`Walk::judge`].
-    pub fn want(mut self, fields: impl Into<Want>) -> Self {
-        match &mut self.state {
-            State::New { want, .. } => *want = fields.into(),
-            _ => panic!("the walk has begun"),
-        }
-        self
+    fn new(state: State<R>, error: Option<Error>) -> Self {
+        let mut chunk = Chunk::default();
+        error.into_iter().for_each(|error| chunk.add_error(error));
+        Self { state, chunk, diagnostics: Diagnostics::default() }
     }
 
-    /// Sets a closure that decides about every entry by name and type. It is called on the threads of the
-    /// walk, before the attributes of entries are queried; only where a listing does not contain their types, or
-    /// links are followed, after that. [`Verdict::Drop`] leaves out an entry, of a directory with everything in
-    /// it; [`Verdict::Prune`] leaves out what is in a directory.
-    ///
-    /// ```
-    /// use transect::{Verdict, walk};
-    ///
-    /// let sources = walk(".").judge(|_, entry| match entry.name.to_str() {
-    ///     Some("target" | ".git") => Verdict::Drop,
-    ///     _ => Verdict::Keep,
-    /// });
-    /// # assert!(sources.flatten().all(|entry| entry.name() != "target"));
-    /// ```
-    pub fn judge(
-        mut self,
-        closure: impl Fn(&Dir<()>, EntryRef<'_>) -> Verdict + Send + Sync + 'static,
-    ) -> Self {
-        match &mut self.state {
-            State::New { judge, .. } => *judge = Some(Arc::new(closure)),
-            _ => panic!("the walk has begun"),
-        }
-        self
-    }
-
-    /// Sets how long the walk reads on the caller's thread before it starts threads of its own, by
-    /// default half a millisecond: zero to start them at once, [`Duration::MAX`] for never.
+    /// Sets [`ScanOptions::threads_after`] of a walk that may have begun: for callers that hand a walk over to a thread
+    /// of their own, such as the package for Python.
+    #[doc(hidden)]
     pub fn threads_after(mut self, reading: Duration) -> Self {
-        self.threads_after = reading;
+        match &mut self.state {
+            State::New { plan, .. } => plan.threads_after = Some(reading),
+            State::Stepping(Stepping { threads_after: Some(after), .. }) => *after = reading,
+            _ => {}
+        }
         self
     }
 
@@ -204,7 +178,7 @@ impl<R: Reader> Walk<R> {
     /// is for entries that another thread uses: they are moved there together.
     ///
     /// ```
-    /// let mut walk = transect::walk("src");
+    /// let mut walk = transect::walk("src").into_iter();
     /// let (sender, receiver) = std::sync::mpsc::sync_channel(4);
     /// std::thread::scope(|scope| {
     ///     scope.spawn(move || while walk.take_found().is_some_and(|found| sender.send(found).is_ok()) {});
@@ -213,9 +187,9 @@ impl<R: Reader> Walk<R> {
     ///             println!("{}", entry?.path().display());
     ///         }
     ///     }
-    ///     Ok::<(), transect::ScanError>(())
+    ///     Ok::<(), transect::Error>(())
     /// })?;
-    /// # Ok::<(), transect::ScanError>(())
+    /// # Ok::<(), transect::Error>(())
     /// ```
     pub fn take_found(&mut self) -> Option<FoundEntries> {
         self.refill().then(|| FoundEntries::new(std::mem::take(&mut self.chunk)))
@@ -246,41 +220,44 @@ impl<R: Reader> Walk<R> {
         // A panic below leaves the walk at its end.
         self.state = match std::mem::replace(&mut self.state, State::End) {
             State::End => return false,
-            State::New { plan, make_reader, want, judge } => {
-                State::Stepping(self.begin(plan, make_reader, want, judge))
-            }
+            State::New { plan, make_reader } => State::Stepping(self.begin(&plan, make_reader)),
             State::Stepping(stepping) => self.step(stepping),
             State::Threads(threads) => self.receive(threads),
         };
         true
     }
 
-    fn begin(
-        &mut self,
-        plan: ScanPlan,
-        make_reader: MakeReader<R>,
-        want: Want,
-        judge: Option<Arc<Judge>>,
-    ) -> Stepping<R> {
+    fn begin(&mut self, plan: &ScanPlan, make_reader: MakeReader<R>) -> Stepping<R> {
         let began = Instant::now();
-        let sink = ChunkSink::new(want, judge, None);
-        let walk = SteppedWalk::begin(&plan, sink, &|| make_reader());
-        let mut stepping =
-            Stepping { walk, make_reader, read_for: began.elapsed(), may_hand_over: true };
-        self.take_chunk(&mut stepping.walk);
+        let walk = SteppedWalk::begin(plan, ChunkSink::new(plan.want, None), &|| make_reader());
+        let sorted = plan.sort_by_name.then(SortedEntries::default);
+        let threads_after = match sorted {
+            Some(_) => None,
+            None => Some(plan.threads_after.unwrap_or(HAND_OVER)),
+        };
+        let read_for = began.elapsed();
+        let mut stepping = Stepping { walk, make_reader, read_for, threads_after, sorted };
+        self.take_chunk(&mut stepping);
         stepping
     }
 
     fn step(&mut self, mut stepping: Stepping<R>) -> State<R> {
         let began = Instant::now();
         self.chunk.clear();
-        if let Some(sink) = stepping.walk.sink() {
+        if let Some(sorted) = &mut stepping.sorted {
+            if sorted.deliver(&stepping.walk, &mut self.chunk) {
+                return State::Stepping(stepping);
+            }
+        } else if let Some(sink) = stepping.walk.sink() {
             std::mem::swap(&mut self.chunk, &mut sink.chunk);
         }
-        let step = stepping.walk.step();
-        self.take_chunk(&mut stepping.walk);
+        let mut step = stepping.walk.step();
+        while step == Step::Inside && stepping.sorted.is_some() {
+            step = stepping.walk.step();
+        }
+        self.take_chunk(&mut stepping);
         stepping.read_for += began.elapsed();
-        let is_due = stepping.may_hand_over && stepping.read_for > self.threads_after;
+        let is_due = stepping.threads_after.is_some_and(|after| stepping.read_for > after);
         match step {
             Step::End => {
                 if let Some(sink) = stepping.walk.sink() {
@@ -294,9 +271,12 @@ impl<R: Reader> Walk<R> {
     }
 
     /// Takes what the sink has collected on this thread.
-    fn take_chunk(&mut self, walk: &mut SteppedWalk<R, ChunkSink>) {
-        if let Some(sink) = walk.sink() {
+    fn take_chunk(&mut self, stepping: &mut Stepping<R>) {
+        if let Some(sink) = stepping.walk.sink() {
             std::mem::swap(&mut self.chunk, &mut sink.chunk);
+        }
+        if let Some(sorted) = &mut stepping.sorted {
+            sorted.add(&mut self.chunk);
         }
     }
 
@@ -312,7 +292,7 @@ impl<R: Reader> Walk<R> {
                 let driver = threads.driver.take().expect("BUG: only the end takes the thread");
                 match driver.join() {
                     Ok(Ok(diagnostics)) => self.diagnostics = diagnostics,
-                    Ok(Err(error)) => self.chunk.add_error(start_error(error)),
+                    Ok(Err(error)) => self.chunk.add_error(error),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
                 return State::End;
@@ -334,7 +314,7 @@ impl<R: Reader> Stepping<R> {
         let queue = Arc::new(ChunkQueue::new());
         let stopper = self.walk.stopper();
         let Some(sink) = self.walk.sink() else { return State::End };
-        let (want, judge) = (sink.want, sink.judge.clone());
+        let want = sink.want;
         sink.queue = Some(Arc::clone(&queue));
         // A thread that fails to start must not take the walk with it.
         let walk = Arc::new(std::sync::Mutex::new(Some(self.walk)));
@@ -343,7 +323,7 @@ impl<R: Reader> Stepping<R> {
         let driver = Builder::new().name("transect-walk".to_owned()).spawn(move || {
             let _end = FinishOnDrop(&to);
             let walk = take(&given).expect("BUG: another thread took the walk");
-            let make_sink = || ChunkSink::new(want, judge.clone(), Some(Arc::clone(&to)));
+            let make_sink = || ChunkSink::new(want, Some(Arc::clone(&to)));
             Ok(walk.run_to_end(&make_sink, &|| make_reader())?.sink.diagnostics)
         });
         match driver {
@@ -353,7 +333,7 @@ impl<R: Reader> Stepping<R> {
                 if let Some(sink) = walk.sink() {
                     sink.queue = None;
                 }
-                State::Stepping(Self { walk, may_hand_over: false, ..self })
+                State::Stepping(Self { walk, threads_after: None, ..self })
             }
         }
     }
@@ -372,13 +352,8 @@ impl Drop for FinishOnDrop<'_> {
     }
 }
 
-/// Returns the item for a walk whose order needs a thread that could not be started.
-fn start_error(error: Error) -> ScanError {
-    ScanError::new(Operation::StartThread, PathBuf::new(), 0, error.into())
-}
-
 impl<R: Reader> Iterator for Walk<R> {
-    type Item = Result<DirEntry, ScanError>;
+    type Item = Result<DirEntry, Error>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {

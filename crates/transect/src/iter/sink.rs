@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use transect_sys::{EntryRef, Verdict, Want};
+use transect_sys::Want;
 
 use super::chunk::Chunk;
 use super::queue::ChunkQueue;
@@ -11,13 +11,9 @@ use crate::dir::Dir;
 use crate::error::ScanError;
 use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
 
-/// Decides about an entry by name and type.
-pub(super) type Judge = dyn Fn(&Dir<()>, EntryRef<'_>) -> Verdict + Send + Sync;
-
 /// Collects entries: in the queue, or in a chunk of its own.
 pub(super) struct ChunkSink {
     pub(super) want: Want,
-    pub(super) judge: Option<Arc<Judge>>,
     /// `None` while the walk runs on the iterator's thread, which takes the chunk itself.
     pub(super) queue: Option<Arc<ChunkQueue>>,
     pub(super) chunk: Chunk,
@@ -26,14 +22,9 @@ pub(super) struct ChunkSink {
 }
 
 impl ChunkSink {
-    pub(super) fn new(
-        want: Want,
-        judge: Option<Arc<Judge>>,
-        queue: Option<Arc<ChunkQueue>>,
-    ) -> Self {
+    pub(super) fn new(want: Want, queue: Option<Arc<ChunkQueue>>) -> Self {
         Self {
             want,
-            judge,
             queue,
             chunk: Chunk::default(),
             diagnostics: Diagnostics::new(0),
@@ -53,7 +44,6 @@ impl ChunkSink {
 
 impl Sink for ChunkSink {
     type Tag = ();
-    const JUDGES: bool = true;
 
     fn want(&self) -> Want {
         self.want
@@ -61,21 +51,13 @@ impl Sink for ChunkSink {
 
     fn enter(&mut self, _: Entering<'_, ()>) {}
 
-    fn judges_types(&self) -> bool {
-        self.judge.is_some()
-    }
-
-    fn judge(&mut self, dir: &Dir<()>, entry: EntryRef<'_>) -> Verdict {
-        self.judge.as_ref().map_or(Verdict::Keep, |judge| judge(dir, entry))
-    }
-
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         self.send(|chunk| chunk.add(&visit))
     }
 
     fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
         self.diagnostics.count_error(&error);
-        self.send(|chunk| chunk.add_error(error))
+        self.send(|chunk| chunk.add_error(error.into()))
     }
 
     fn diagnostics(&mut self) -> Option<&mut Diagnostics> {

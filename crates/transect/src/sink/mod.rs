@@ -189,14 +189,7 @@ pub trait Sink: Send + Sized {
     /// Called when a directory begins. Returns the value to attach to it.
     fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag;
 
-    /// Returns whether [`judge`](Sink::judge) needs the types of entries and of the targets of followed links.
-    /// Where a listing does not contain them, attributes are queried first.
-    fn judges_types(&self) -> bool {
-        false
-    }
-
-    /// Decides about an entry by name, before its attributes are queried. Its type may be unknown, unless
-    /// [`judges_types`](Sink::judges_types) requires it.
+    /// Decides about an entry by name, before its attributes are queried. Its type may be unknown.
     fn judge(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> Verdict {
         Verdict::Keep
     }

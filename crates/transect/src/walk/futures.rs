@@ -41,7 +41,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
             }
             worker.into_sink()
         });
-        Ok(join_thread(first.map_err(Error::ThreadStart)?))
+        Ok::<_, Error>(join_thread(first.map_err(Error::ThreadStart)?))
     })?;
     Ok((vec![sink], futures.peak.into_inner()))
 }

@@ -29,7 +29,7 @@ pub(super) fn drain<'r, R: Reader, S: Sink>(
                 worker.into_sink()
             });
         let joined = thread.map_err(Error::ThreadStart)?.join();
-        Ok(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        Ok::<_, Error>(joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     Ok((vec![sink], 1))
 }

@@ -1,6 +1,7 @@
 //! A walk in steps on the caller's thread, which can be continued on several threads.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use transect_sys::{ListStatus, Reader};
@@ -26,6 +27,8 @@ pub(crate) struct SteppedWalk<R: Reader, S: Sink> {
     children: Tasks<R, S>,
     tasks: VecDeque<Task<R::Handle, S::Tag>>,
     breadth_first: bool,
+    /// The directories of a directory are read in the order of their names.
+    sorts: bool,
 }
 
 /// Whether a walk has more steps.
@@ -55,11 +58,15 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         let shared = Arc::new(WalkShared::new(plan, sink.want(), &mut reader));
         let prober = plan.probes().then(|| Prober::new(make_reader()));
         let mut worker = Worker::new(&shared, 0, reader, prober, sink);
-        let (top, tasks) = worker.visit_roots();
+        let (top, mut tasks) = worker.visit_roots();
+        let sorts = plan.sort_by_name;
+        if sorts {
+            sort_last_first(&mut tasks);
+        }
         let worker = Some(worker.pause());
-        let breadth_first = matches!(plan.order, Order::Queue | Order::Array);
+        let breadth_first = !sorts && matches!(plan.order, Order::Queue | Order::Array);
         let (reading, children) = (None, Vec::new());
-        Self { shared, worker, top, reading, children, tasks: tasks.into(), breadth_first }
+        Self { shared, worker, top, reading, children, tasks: tasks.into(), breadth_first, sorts }
     }
 
     /// Reads and delivers the next entries: one batch of one directory.
@@ -75,6 +82,9 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
                 }
                 ListStatus::End => {
                     worker.finish(reading, &mut self.children);
+                    if self.sorts {
+                        sort_last_first(&mut self.children);
+                    }
                     self.tasks.extend(self.children.drain(..));
                     Step::BetweenDirectories
                 }
@@ -105,6 +115,17 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         step
     }
 
+    /// Returns the name of the entry of `dir` that is the directory to be read next, or that leads to it.
+    pub(crate) fn next_below(&self, dir: &Dir<S::Tag>) -> Option<&OsStr> {
+        let next = self.tasks.back()?;
+        let (mut name, mut parent) = (&*next.name, &next.parent);
+        while !std::ptr::eq(&raw const **parent, dir) {
+            name = parent.name();
+            parent = parent.parent()?;
+        }
+        Some(name)
+    }
+
     /// Returns whether there is work for several threads, and the plan allows them. To be called
     /// between directories.
     pub(crate) fn can_use_threads(&self) -> bool {
@@ -132,4 +153,9 @@ impl<R: Reader, S: Sink> SteppedWalk<R, S> {
         let worker = worker.expect("BUG: a walk goes on after a panic").resume(&shared);
         finish(&shared, worker, top, tasks.into(), make_sink, make_reader)
     }
+}
+
+/// Sorts directories by name, the first one last: the last one is read next.
+fn sort_last_first<H, T>(directories: &mut [Task<H, T>]) {
+    directories.sort_unstable_by(|a, b| b.name.cmp(&a.name));
 }

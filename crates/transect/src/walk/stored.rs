@@ -225,6 +225,9 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
                     verdict = filter::without(verdict);
                 }
             }
+            if let Some(entry_filter) = plan.entry_filter.as_ref().filter(|_| !dir.is_top()) {
+                verdict = entry_filter.judge(dir, EntryRef { verdict, ..entry });
+            }
             if S::JUDGES && verdict == Verdict::Keep {
                 verdict = sink.judge(dir, entry);
             }

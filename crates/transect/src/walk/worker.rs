@@ -348,7 +348,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     /// directory, or the target of a followed link.
     fn must_ask_first(&self) -> bool {
         let plan = &self.shared.plan;
-        (plan.filter.is_some() || self.sink.judges_types())
+        (plan.filter.is_some() || plan.entry_filter.is_some())
             && self.batch.entries().any(|entry| match entry.attributes.file_type() {
                 FileType::Unknown => true,
                 FileType::Symlink => plan.follow,
@@ -373,6 +373,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 }
                 verdict
             });
+        }
+        if let Some(entry_filter) = &self.shared.plan.entry_filter {
+            self.batch.judge(|entry| entry_filter.judge(dir, entry));
         }
         if S::JUDGES {
             let Self { sink, batch, .. } = self;

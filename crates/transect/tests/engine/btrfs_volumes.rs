@@ -120,7 +120,7 @@ fn btrfs_subvolumes_same_as_walk() {
     assert!(has("sub/copy of itself/group 0") && !has("sub/copy of itself/directory/nested/file"));
     assert!(all["copy/directory/nested".as_bytes()].contains("inode Some(2)"));
     assert!(all["sub".as_bytes()].contains("inode Some(256)"));
-    let all = compare(test, at, |it| it.one_file_system(true));
+    let all = compare(test, at, |it| it.same_file_system(true));
     assert!(all.contains_key(&b"sub"[..]) && !all.contains_key(&b"sub/directory"[..]));
     // Few descriptors: directories are opened from far above.
     compare(test, at, |it| it.max_open(16));

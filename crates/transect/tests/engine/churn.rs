@@ -149,7 +149,7 @@ fn assert_walks_end(follow: bool) {
                 for (reader, order, threads) in parallel_combinations() {
                     let context = format!("{} in {} on {threads}", reader.as_str(), order.as_str());
                     let options = scan(&root).reader(reader).order(order).threads(threads);
-                    let got = totals(options.follow(follow));
+                    let got = totals(options.follow_links(follow));
                     let (by, list) = (&got.diagnostics.errors_by, &got.diagnostics.kept_errors);
                     assert!(by.is_empty(), "{context}: {by:?} {list:?}");
                     walks += 1;
@@ -182,7 +182,7 @@ fn assert_agrees_with_oracle(root: &Path, follow: bool) {
         assert_complete(&got.diagnostics, &context);
         counts(&got).assert_are(&expected, &context);
         if follow {
-            let got = totals(options.follow(true));
+            let got = totals(options.follow_links(true));
             assert_complete(&got.diagnostics, &context);
             assert_eq!(got.directories, expected.directories, "{context}: links lead inside");
         }

@@ -73,7 +73,7 @@ fn names(root: &Path, reader: Option<ReaderKind>) -> (BTreeSet<PathBuf>, Vec<Str
         Some(reader) => scan(root).reader(reader),
         None => scan(root),
     };
-    let mut walk = options.plan().unwrap().walk();
+    let mut walk = options.into_iter();
     let (mut names, mut errors) = (BTreeSet::new(), Vec::new());
     for entry in &mut walk {
         match entry {

@@ -67,7 +67,7 @@ fn placeholder_directory_counted_not_read() {
         assert_complete(&got.diagnostics, &context);
         assert_eq!((got.files, got.directories), (1, 3), "{context}");
         assert_eq!(skipped(&got.diagnostics, SkipReason::Placeholder), 1, "{context}");
-        let got = fake_totals(&tree, options.follow(true));
+        let got = fake_totals(&tree, options.follow_links(true));
         assert_eq!((got.files, got.directories), (2, 3), "{context}");
         assert!(got.diagnostics.skipped.is_empty(), "{context}");
     }
@@ -505,7 +505,7 @@ fn mount_boundary_only_with_one_file_system() {
         let options = options().order(order).threads(threads);
         let got = fake_totals(&tree, options.clone());
         assert_eq!((got.files, got.sizes.apparent), (2, 110), "{}", order.as_str());
-        let got = fake_totals(&tree, options.one_file_system(true));
+        let got = fake_totals(&tree, options.same_file_system(true));
         assert_eq!((got.files, got.sizes.apparent), (1, 10), "{}", order.as_str());
         assert_eq!(got.directories, 3, "the mount point is a directory");
         assert_eq!(skipped(&got.diagnostics, SkipReason::MountBoundary), 1);

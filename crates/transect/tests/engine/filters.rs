@@ -47,7 +47,7 @@ fn list(root: &Path, options: impl Fn(ScanOptions) -> ScanOptions) -> Vec<String
         }
     }
     let walked = || options(scan(root).order(Order::Recursive));
-    let of_table = if walked().follow { None } else { paths_of_table(walked()) };
+    let of_table = if walked().follow_links { None } else { paths_of_table(walked()) };
     if let Some((delivered, diagnostics)) = of_table {
         let (listed, walked) = paths(walked());
         assert_eq!(readable(&delivered), readable(&listed), "a table");
@@ -177,7 +177,8 @@ fn globs_followed_link_to_directory_entered() {
     let temp = TempDir::new();
     build(temp.path(), &[("tree/a.rs", "1"), ("outside/b.rs", "2"), ("outside/c.c", "3")]);
     std::os::unix::fs::symlink("../outside", temp.join("tree/link")).unwrap();
-    let listed = list(&temp.join("tree"), |options| options.follow(true).filters(globs(&["*.rs"])));
+    let listed =
+        list(&temp.join("tree"), |options| options.follow_links(true).filters(globs(&["*.rs"])));
     assert_eq!(listed, ["a.rs", "link/b.rs"]);
 }
 
@@ -245,8 +246,9 @@ fn root_link_judged_by_own_name_and_type() {
     assert_eq!(list(&link, |options| options.filters(globs(&["tree"]))), nothing);
     assert_eq!(list(&link, |options| options.filters(globs(&["link"]))), [""]);
     assert_eq!(list(&link, |options| options.filters(types(&[FileType::Directory]))), nothing);
-    let followed =
-        |patterns: &[&str]| list(&link, |options| options.follow(true).filters(globs(patterns)));
+    let followed = |patterns: &[&str]| {
+        list(&link, |options| options.follow_links(true).filters(globs(patterns)))
+    };
     assert_eq!(followed(&["link", "file"]), tree);
     assert_eq!(followed(&["tree"]), nothing);
     assert_eq!(followed(&["!link/"]), nothing);
@@ -476,9 +478,11 @@ fn min_depth_files_above_not_in_table() {
             let table = Table::read_with(options.clone(), FieldMask::empty()).unwrap();
             let files = table.iter().filter(|&row| table.file_type(row) == FileType::File);
             let mut in_table: Vec<_> = files.map(|row| table.path(row)).collect();
-            let walk = options.plan().unwrap().walk().map(Result::unwrap);
-            let mut walked: Vec<_> =
-                walk.filter(|entry| entry.is_file()).map(|entry| entry.path()).collect();
+            let walk = options.into_iter().map(Result::unwrap);
+            let mut walked: Vec<_> = walk
+                .filter(|entry| entry.file_type().is_file())
+                .map(|entry| entry.path())
+                .collect();
             in_table.sort();
             walked.sort();
             assert_eq!(in_table, walked, "{} {least}", reader.as_str());

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use transect::{
-    DirEntry, FieldMask, FileType, Filters, FoundEntries, Order, Progress, ScanOptions, SkipReason,
-    Verdict, Walk,
+    DirEntry, Error, FieldMask, FileType, Filters, FoundEntries, Order, Progress, ScanOptions,
+    SkipReason, Verdict, Walk,
 };
 use transect_sys::fake::{FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_testkit::{TempDir, trees, wait_until, within};
@@ -69,18 +69,19 @@ fn types_cross_threads() {
 fn iterator_entry_attributes_depth_and_names() {
     let tree = Arc::new(forest());
     for after in STARTS {
-        let (walk, open) = fake_walk(&tree, options());
-        let entries: Vec<DirEntry> =
-            walk.want(FieldMask::SIZE).threads_after(after).map(Result::unwrap).collect();
+        let wanted = options().want(FieldMask::SIZE).threads_after(after);
+        let (walk, open) = fake_walk(&tree, wanted);
+        let entries: Vec<DirEntry> = walk.map(Result::unwrap).collect();
         assert_closed(&open, "entries outlive the walk");
         assert_eq!(entries.len(), 706);
         let file = entries.iter().find(|entry| path_of(entry) == "/1/2/3/file2").unwrap();
-        assert_eq!((file.name().to_str(), file.depth()), (Some("file2"), 4));
+        assert_eq!((file.file_name().to_str(), file.depth()), (Some("file2"), 4));
         assert_eq!((file.attributes().size(), file.file_type()), (Some(102), FileType::File));
-        assert!(file.is_file() && !file.is_dir() && !file.is_followed());
+        assert!(file.file_type().is_file() && !file.file_type().is_dir() && !file.is_followed());
+        assert_eq!(file.clone().into_path(), file.path());
         assert_eq!(file.dir().name(), "3");
         let root = &entries[0];
-        assert!(root.depth() == 0 && root.is_dir() && root.dir().is_top());
+        assert!(root.depth() == 0 && root.file_type().is_dir() && root.dir().is_top());
         // A directory comes before its entries.
         let mut seen = BTreeSet::new();
         for entry in &entries {
@@ -94,9 +95,9 @@ fn iterator_entry_attributes_depth_and_names() {
 #[test]
 fn iterator_missing_root_is_error_item() {
     let temp = TempDir::new();
-    let mut walk = transect::walk(temp.join("missing"));
+    let mut walk = transect::walk(temp.join("missing")).into_iter();
     let error = walk.next().unwrap().unwrap_err();
-    assert_eq!((error.path(), error.depth()), (&*temp.join("missing"), 0));
+    assert_eq!((error.path(), error.depth()), (Some(&*temp.join("missing")), Some(0)));
     assert_eq!(std::io::Error::from(error).kind(), ErrorKind::NotFound);
     assert!(walk.next().is_none() && walk.next().is_none());
     assert_eq!(walk.diagnostics().failed_roots, 1);
@@ -112,17 +113,18 @@ fn iterator_errors_are_items_and_counted() {
     for (order, threads) in schedules() {
         for after in STARTS {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
-            let options = options().order(order).threads(threads).max_depth(3);
-            let (walk, open) = fake_walk(&tree, options);
-            let mut walk = walk.threads_after(after);
+            let options = options().order(order).threads(threads).max_depth(3).threads_after(after);
+            let (mut walk, open) = fake_walk(&tree, options);
             let items: Vec<_> = walk.by_ref().collect();
             let mut failed: Vec<_> = items
                 .iter()
                 .filter_map(|item| item.as_ref().err())
-                .map(|error| (error.path().components().count(), error.kind().as_str()))
+                .map(|error| {
+                    (error.path().unwrap().components().count(), error.io_error().unwrap().kind())
+                })
                 .collect();
             failed.dedup();
-            assert_eq!(failed, [(3, "denied")], "{context}");
+            assert_eq!(failed, [(3, ErrorKind::PermissionDenied)], "{context}");
             assert_eq!(items.len(), 5 + 1 + 5 + 25 + 20 * (5 + 2), "{context}");
             let diagnostics = walk.diagnostics();
             assert_eq!(diagnostics.errors, 5, "{context}");
@@ -142,8 +144,8 @@ fn found_entries_are_the_items_of_the_iterator() {
         for after in STARTS {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
             let walk = || {
-                let (walk, open) = fake_walk(&tree, options().order(order).threads(threads));
-                (walk.want(FieldMask::SIZE).threads_after(after), open)
+                let options = options().order(order).threads(threads).threads_after(after);
+                fake_walk(&tree, options.want(FieldMask::SIZE))
             };
             let text =
                 |path: PathBuf, size: Option<u64>, depth| format!("{path:?} {size:?} {depth}");
@@ -184,19 +186,20 @@ fn found_entries_are_the_items_of_the_iterator() {
 }
 
 #[test]
-fn iterator_judge_drops_and_prunes() {
+fn iterator_filter_entry_drops_and_prunes() {
     let tree = Arc::new(forest());
     for (order, threads) in schedules() {
         for after in STARTS {
-            let (walk, _) = fake_walk(&tree, options().order(order).threads(threads));
-            let walk = walk.threads_after(after).judge(|dir, entry| {
-                match (dir.entry_depth(), entry.name.to_str()) {
+            let options = options().order(order).threads(threads).threads_after(after);
+            let (walk, _) = fake_walk(
+                &tree,
+                options.filter_entry(|entry| match (entry.depth(), entry.file_name().to_str()) {
                     (1, Some("0")) => Verdict::Drop,
                     (2, Some("1")) => Verdict::Prune,
                     (2, Some("2")) => Verdict::DescendOnly,
                     _ => Verdict::Keep,
-                }
-            });
+                }),
+            );
             let mut found: Vec<_> = walk.map(|entry| path_of(&entry.unwrap())).collect();
             found.sort_unstable();
             // In each of 4: 4 subdirectories delivered, 4 read with 2 + 5 + 20 entries each.
@@ -209,18 +212,19 @@ fn iterator_judge_drops_and_prunes() {
 }
 
 #[test]
-fn iterator_judge_gets_types_that_the_listing_lacks() {
+fn filter_entry_gets_types_that_the_listing_lacks() {
     let mut tree = forest();
     tree.hide_types = true;
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         for after in STARTS {
-            let (walk, _) = fake_walk(&tree, options().order(order).threads(threads));
-            let walk = walk.threads_after(after).judge(|_, entry| match entry.file_type() {
-                FileType::Unknown => panic!("{} has no type", entry.name.display()),
-                FileType::Directory if entry.name == "1" => Verdict::Drop,
-                _ => Verdict::Keep,
+            let options = options().order(order).threads(threads).threads_after(after);
+            let options = options.filter_entry(|entry| match entry.file_type() {
+                FileType::Unknown => panic!("{} has no type", entry.path().display()),
+                FileType::Directory => entry.file_name() != "1",
+                _ => true,
             });
+            let (walk, _) = fake_walk(&tree, options);
             let found: Vec<_> = walk.map(|entry| path_of(&entry.unwrap())).collect();
             assert!(found.iter().any(|path| path.starts_with("/2/2/")), "{}", order.as_str());
             assert!(!found.iter().any(|path| path.contains("/1/")), "{}", order.as_str());
@@ -243,8 +247,9 @@ fn iterator_batches_are_the_entries() {
     // With a filter that selects nothing, every batch still returns.
     for (types, entries) in [(vec![], expected.len()), (vec![FileType::Socket], 0)] {
         let filters = Filters::new().types(types);
-        let (walk, _) = fake_walk(&tree, options().filters(filters));
-        let (mut walk, mut found, mut batches) = (walk.threads_after(Duration::MAX), Vec::new(), 0);
+        let options = options().filters(filters).threads_after(Duration::MAX);
+        let (mut walk, _) = fake_walk(&tree, options);
+        let (mut found, mut batches) = (Vec::new(), 0);
         while let Some(mut batch) = walk.take_batch() {
             found.append(&mut names(&mut batch));
             batches += 1;
@@ -279,11 +284,11 @@ fn iterator_early_drop_stops_walk_and_closes_everything() {
         for after in STARTS {
             for taken in [0, 1, 2, 7, 100, 705] {
                 let context = format!("{taken} in {} on {threads}", order.as_str());
-                let (options, what) = (options().order(order).threads(threads), context.clone());
+                let options = options().order(order).threads(threads).threads_after(after);
+                let what = context.clone();
                 let tree = Arc::clone(&tree);
                 within(&context, move || {
-                    let (walk, open) = fake_walk(&tree, options);
-                    let mut walk = walk.threads_after(after);
+                    let (mut walk, open) = fake_walk(&tree, options);
                     assert_eq!(walk.by_ref().take(taken).count(), taken, "{what}");
                     drop(walk);
                     assert_closed(&open, &what);
@@ -313,8 +318,7 @@ fn iterator_slow_caller_limits_entries_in_memory() {
     within("a slow caller", move || {
         let progress = Arc::new(Progress::new());
         let options = options().threads(4).progress(Arc::clone(&progress));
-        let (walk, open) = fake_walk(&tree, options);
-        let mut walk = walk.threads_after(Duration::ZERO);
+        let (mut walk, open) = fake_walk(&tree, options.threads_after(Duration::ZERO));
         let mut taken = walk.by_ref().take(500).count() as u64;
         wait_until("the threads run ahead", || progress.counts().entries > 8000);
         for entry in walk.by_ref() {
@@ -334,8 +338,7 @@ fn iterator_drop_while_threads_wait_ends() {
     within("a drop with a full queue", move || {
         let progress = Arc::new(Progress::new());
         let options = options().threads(4).progress(Arc::clone(&progress));
-        let (walk, open) = fake_walk(&tree, options);
-        let mut walk = walk.threads_after(Duration::ZERO);
+        let (mut walk, open) = fake_walk(&tree, options.threads_after(Duration::ZERO));
         assert_eq!(walk.by_ref().take(500).count(), 500);
         wait_until("the queue is full", || progress.counts().entries > 8000);
         drop(walk);
@@ -347,26 +350,28 @@ fn iterator_drop_while_threads_wait_ends() {
 #[test]
 fn iterator_moves_between_threads() {
     let tree = large_tree();
-    let (walk, _) = fake_walk(&tree, options().threads(2));
-    let mut walk = walk.threads_after(Duration::ZERO);
+    let (mut walk, _) = fake_walk(&tree, options().threads(2).threads_after(Duration::ZERO));
     let first = walk.by_ref().take(300).count();
     let rest = within("the rest, on another thread", move || walk.count());
     assert_eq!(first + rest, 40_401);
 }
 
 #[test]
-fn iterator_panic_in_judge_reaches_caller() {
+fn iterator_panic_in_filter_entry_reaches_caller() {
     let tree = large_tree();
     for (order, threads) in schedules() {
         for after in STARTS {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
             let (tree, what) = (Arc::clone(&tree), context.clone());
             within(&context, move || {
-                let (walk, open) = fake_walk(&tree, options().order(order).threads(threads));
-                let mut walk = walk.threads_after(after).judge(|dir, _| {
-                    assert!(dir.name() != "200", "this closure panics on purpose");
-                    Verdict::Keep
-                });
+                let options = options().order(order).threads(threads).threads_after(after);
+                let (mut walk, open) = fake_walk(
+                    &tree,
+                    options.filter_entry(|entry| {
+                        assert!(entry.file_name() != "200", "this closure panics on purpose");
+                        true
+                    }),
+                );
                 let fell = catch_unwind(AssertUnwindSafe(|| walk.by_ref().count()));
                 assert!(fell.is_err(), "{what}");
                 assert!(walk.next().is_none(), "{what}: a walk that panicked has ended");
@@ -383,15 +388,16 @@ fn iterator_closure_walks_again() {
     trees::many_small_dirs(temp.path());
     let root = temp.path().to_owned();
     let (inner, outer) = within("a walk in a walk", move || {
-        let inner = transect::walk(&root).count();
+        let walk = |root: &PathBuf| transect::walk(root).threads_after(Duration::ZERO);
+        let inner = walk(&root).into_iter().count();
         let again = root.clone();
-        let walk = transect::walk(&root).threads_after(Duration::ZERO).judge(move |dir, _| {
-            if dir.depth() == Some(0) {
-                assert_eq!(transect::walk(&again).threads_after(Duration::ZERO).count(), inner);
+        let outer = walk(&root).filter_entry(move |entry| {
+            if entry.depth() == 1 {
+                assert_eq!(walk(&again).into_iter().count(), inner);
             }
-            Verdict::Keep
+            true
         });
-        (inner, walk.count())
+        (inner, outer.into_iter().count())
     });
     assert_eq!(inner, outer);
 }
@@ -410,12 +416,12 @@ fn iterator_drop_and_panic_leak_no_descriptor_or_thread() {
             let before = (count("/proc/self/fd"), count("/proc/self/task"));
             for taken in [0, 1, 10, 50] {
                 let walk = || transect::walk(temp.path()).threads_after(Duration::ZERO);
-                assert_eq!(walk().take(taken).count(), taken);
-                let bomb = walk().judge(|dir, _| {
-                    assert!(dir.depth() != Some(1), "this closure panics on purpose");
-                    Verdict::Keep
+                assert_eq!(walk().into_iter().take(taken).count(), taken);
+                let bomb = walk().filter_entry(|entry| {
+                    assert!(entry.depth() != 2, "this closure panics on purpose");
+                    true
                 });
-                assert!(catch_unwind(AssertUnwindSafe(|| bomb.count())).is_err());
+                assert!(catch_unwind(AssertUnwindSafe(|| bomb.into_iter().count())).is_err());
                 let plan = ScanOptions::new([temp.path()]).plan().unwrap();
                 let bomb = |_: &_, entry: transect::VisitEntry<'_>| {
                     assert!(entry.depth() < 2, "this closure panics on purpose");
@@ -431,4 +437,113 @@ fn iterator_drop_and_panic_leak_no_descriptor_or_thread() {
             });
         },
     );
+}
+
+/// Returns the paths of a sorted walk as a recursive function finds them.
+fn sorted_model(tree: &[String], dir: &str, out: &mut Vec<String>) {
+    out.push(dir.to_owned());
+    let is_child = |path: &&String| {
+        path.strip_prefix(dir.trim_end_matches('/'))
+            .and_then(|rest| rest.strip_prefix('/'))
+            .is_some_and(|name| !name.is_empty() && !name.contains('/'))
+    };
+    let mut children: Vec<&String> = tree.iter().filter(is_child).collect();
+    children.sort_unstable();
+    children.into_iter().for_each(|child| sorted_model(tree, child, out));
+}
+
+#[test]
+fn sorted_walk_directories_before_their_entries_by_name() {
+    let tree = Arc::new(forest());
+    let list = |options: ScanOptions| -> Vec<String> {
+        let (walk, open) = fake_walk(&tree, options);
+        let paths = walk.map(|entry| path_of(&entry.unwrap())).collect();
+        assert_closed(&open, "sorted");
+        paths
+    };
+    let sorted = |options: ScanOptions| list(options.sort_by_name(true));
+    let mut expected = Vec::new();
+    sorted_model(&list(options()), "/", &mut expected);
+    assert_eq!(expected.len(), 706);
+    for (order, threads) in schedules() {
+        let options = options().order(order).threads(threads).threads_after(Duration::ZERO);
+        assert!(sorted(options) == expected, "{} on {threads}", order.as_str());
+    }
+    // Directories that are only read on the way to what is delivered, and some that are not read.
+    let below = |least: usize| {
+        let depth = |path: &String| path.split('/').filter(|name| !name.is_empty()).count();
+        expected.iter().filter(move |path| depth(path) >= least).cloned().collect::<Vec<_>>()
+    };
+    for least in 1..5 {
+        assert!(sorted(options().min_depth(least as u32)) == below(least), "from {least}");
+    }
+    let pruned = options().filter_entry(|entry| match entry.file_name().to_str() {
+        Some("1") => Verdict::Prune,
+        Some("2") => Verdict::DescendOnly,
+        _ => Verdict::Keep,
+    });
+    let mut expected = list(pruned.clone());
+    expected.sort_unstable_by(|a, b| a.split('/').cmp(b.split('/')));
+    assert!(sorted(pruned).iter().eq(&expected) && (100..700).contains(&expected.len()));
+}
+
+#[test]
+fn sorted_walk_reads_only_what_the_caller_takes() {
+    let tree = large_tree();
+    let progress = Arc::new(Progress::new());
+    let options = options().sort_by_name(true).progress(Arc::clone(&progress));
+    let (mut walk, open) = fake_walk(&tree, options);
+    let taken: Vec<_> = walk.by_ref().take(103).map(|entry| path_of(&entry.unwrap())).collect();
+    assert_eq!((&*taken[1], &*taken[2], &*taken[102]), ("/0", "/0/0", "/1"));
+    assert_eq!(progress.counts().entries, 400 + 100, "what is in the root and in 0");
+    drop(walk);
+    assert_closed(&open, "stopped early");
+}
+
+#[test]
+fn sorted_walk_errors_and_roots_keep_their_places() {
+    let temp = TempDir::new();
+    for path in ["b/x", "a/y"] {
+        std::fs::create_dir_all(temp.join(path)).unwrap();
+    }
+    let roots = ["missing", "b", "a"].map(|name| temp.join(name));
+    let items: Vec<_> = ScanOptions::new(&roots).sort_by_name(true).into_iter().collect();
+    let found: Vec<_> = items.iter().flatten().map(DirEntry::path).collect();
+    assert_eq!(found, [temp.join("a"), temp.join("a/y"), temp.join("b"), temp.join("b/x")]);
+    let errors: Vec<_> = items.iter().filter_map(|item| item.as_ref().err()).collect();
+    assert_eq!((errors.len(), errors[0].path()), (1, Some(&*roots[0])));
+}
+
+#[test]
+fn filter_entry_asked_about_directories_that_are_not_delivered() {
+    let temp = TempDir::new();
+    for path in ["skip/deep/x", "keep/deep/x"] {
+        std::fs::create_dir_all(temp.join(path)).unwrap();
+    }
+    let options = transect::walk(temp.path()).min_depth(2).sort_by_name(true);
+    let options = options.filter_entry(|entry| {
+        assert!(entry.depth() > 0 && entry.path().ends_with(entry.file_name()));
+        !(entry.file_type().is_dir() && entry.file_name() == "skip")
+    });
+    let paths: Vec<_> = options.into_iter().map(|entry| entry.unwrap().into_path()).collect();
+    assert_eq!(paths, [temp.join("keep/deep"), temp.join("keep/deep/x")]);
+}
+
+#[test]
+fn wrong_options_are_the_only_item() {
+    let items: Vec<_> = transect::walk(".").min_depth(2).max_depth(1).into_iter().collect();
+    assert!(matches!(&items[..], [Err(Error::InvalidDepths { min: 2, max: 1 })]));
+}
+
+#[test]
+fn entry_metadata_asks_the_system() {
+    let temp = TempDir::new();
+    std::fs::write(temp.join("file"), "12345").unwrap();
+    let entries: Vec<_> = transect::walk(temp.path()).into_iter().map(Result::unwrap).collect();
+    let file = entries.iter().find(|entry| entry.file_type().is_file()).unwrap();
+    assert_eq!(file.metadata().unwrap().len(), 5);
+    std::fs::remove_file(temp.join("file")).unwrap();
+    let error = file.metadata().unwrap_err();
+    assert_eq!(error.path(), Some(&*temp.join("file")));
+    assert_eq!(error.into_io_error().kind(), ErrorKind::NotFound);
 }

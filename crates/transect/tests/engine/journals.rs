@@ -55,7 +55,7 @@ fn shown(root: &Path, reader: Option<ReaderKind>) -> Shown {
         Some(reader) => scan(root).reader(reader),
         None => scan(root),
     };
-    let mut walk = options.plan().unwrap().walk();
+    let mut walk = options.into_iter();
     let mut names = BTreeSet::new();
     let mut is_refused = false;
     for entry in &mut walk {

@@ -59,7 +59,7 @@ fn below(root: &Path, listed: &[Vec<u8>]) -> Vec<String> {
 #[test]
 fn follow_link_loops_end() {
     let (_temp, root) = tree_of(trees::loops);
-    let got = assert_all_walks_agree(&scan(&root).follow(true), "loops");
+    let got = assert_all_walks_agree(&scan(&root).follow_links(true), "loops");
     let real = oracle(&root).counts;
     assert_eq!((got.files, got.directories), (2, real.directories));
     // `ping` and `pong` lead to each other, and nowhere else.
@@ -83,14 +83,14 @@ fn follow_directory_with_several_links_read_once() {
     symlink("../outside/a/b", root.join("a_link_to_the_end")).unwrap();
     symlink("../../far", temp.join("outside/a/to_far")).unwrap();
     symlink("../tree", temp.join("far/back")).unwrap();
-    let got = assert_all_walks_agree(&scan(&root).follow(true), "overlapping links");
+    let got = assert_all_walks_agree(&scan(&root).follow_links(true), "overlapping links");
     assert_eq!(got.sizes.apparent, 11_110);
     // tree, inside; outside, a, b, c; far.
     assert_eq!((got.directories, got.files, got.symlinks), (7, 4, 0));
     assert_eq!(skipped(&got.diagnostics, SkipReason::Loop), 1);
 
     for reader in readers() {
-        let (listed, _) = paths(scan(&root).follow(true).reader(reader));
+        let (listed, _) = paths(scan(&root).follow_links(true).reader(reader));
         let files: Vec<String> =
             below(&root, &listed).into_iter().filter(|path| path.ends_with("/file")).collect();
         // Of two links to a directory, the one with the smaller path is followed.
@@ -116,7 +116,7 @@ fn follow_file_with_several_links_counted_once() {
     for (target, link) in [("file", "to_file"), ("../outside", "o1"), ("o1", "o2")] {
         symlink(target, temp.join("tree").join(link)).unwrap();
     }
-    let got = assert_all_walks_agree(&scan(temp.join("tree")).follow(true), "links to files");
+    let got = assert_all_walks_agree(&scan(temp.join("tree")).follow_links(true), "links to files");
     assert_eq!((got.files, got.symlinks), (4, 0));
     assert_eq!((got.sizes.apparent, got.hard_links), (1100, 2));
 }
@@ -132,7 +132,7 @@ fn follow_below_link_few_descriptors_found() {
     }
     std::fs::create_dir_all(temp.join("tree/d")).unwrap();
     symlink("../../outside", temp.join("tree/d/link")).unwrap();
-    let options = scan(temp.join("tree")).follow(true);
+    let options = scan(temp.join("tree")).follow_links(true);
     let expected = counts(&totals(options.clone()));
     assert_eq!(expected.apparent_size, 505);
     assert_eq!(expected.directories, 2 + 15 + 16);
@@ -160,7 +160,7 @@ fn follow_link_at_max_depth_leaves_directory_to_others() {
     std::fs::create_dir_all(temp.join("tree/a")).unwrap();
     symlink("../../outside", temp.join("tree/a/link")).unwrap();
     symlink("../outside", temp.join("tree/z")).unwrap();
-    let options = scan(temp.join("tree")).follow(true).max_depth(2);
+    let options = scan(temp.join("tree")).follow_links(true).max_depth(2);
     let got = assert_all_walks_agree(&options, "a link that is too deep");
     assert_eq!((got.files, got.sizes.apparent), (1, 100));
     assert_eq!(got.directories, 3);
@@ -174,7 +174,7 @@ fn root_link_followed_only_with_follow() {
     let link = temp.join("link");
     let got = assert_all_walks_agree(&scan(&link), "a link as a root");
     assert_eq!((got.symlinks, got.directories, got.files), (1, 0, 0));
-    let got = assert_all_walks_agree(&scan(&link).follow(true), "a followed link as a root");
+    let got = assert_all_walks_agree(&scan(&link).follow_links(true), "a followed link as a root");
     assert_eq!((got.symlinks, got.directories, got.files), (0, 2, 1));
     // A trailing separator resolves the link, as in every system call.
     let got = assert_all_walks_agree(&scan(temp.join("link/")), "a link with a separator");
@@ -309,7 +309,7 @@ fn roots_followed_links_into_each_other_counted_once() {
     symlink("../real/below", temp.join("tree/real/in")).unwrap();
     for roots in [[temp.join("tree"), temp.join("link")], [temp.join("link"), temp.join("tree")]] {
         let what = format!("{roots:?}");
-        let got = assert_all_walks_agree(&ScanOptions::new(roots).follow(true), &what);
+        let got = assert_all_walks_agree(&ScanOptions::new(roots).follow_links(true), &what);
         assert_eq!((got.directories, got.files), (3, 2), "{what}");
         assert_eq!(got.sizes.apparent, 1100, "{what}");
     }

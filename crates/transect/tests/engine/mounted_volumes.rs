@@ -92,7 +92,7 @@ fn mounted_volume_covered_directories_same_as_walk() {
     let _directory = bind("group 2", "group 5/bound");
     let _above = bind("group 6", "group 6/of 6");
     for stay in [false, true] {
-        let all = compare(test, at, |it| it.one_file_system(stay));
+        let all = compare(test, at, |it| it.same_file_system(stay));
         let has = |path: &str| all.contains_key(path.as_bytes());
         assert_eq!(has("group 1/of 1/in/memory"), !stay);
         assert!(has("group 5/bound/of 2/3.txt") && !has("group 1/of 1/3.txt"));
@@ -213,7 +213,7 @@ fn mounted_volume_chosen_where_it_pays() {
         let (reader, reason, _) = choose(options);
         assert_eq!((reader, &*reason), (ReaderKind::best(), why));
     }
-    let (reader, reason, _) = choose(scan(at).follow(true));
+    let (reader, reason, _) = choose(scan(at).follow_links(true));
     assert_eq!(reader, ReaderKind::best());
     assert!(reason.contains("does not read the targets of links"), "{reason}");
 }

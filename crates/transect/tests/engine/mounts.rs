@@ -57,7 +57,7 @@ fn one_file_system_mount_points_not_crossed() {
     assert!(expected.paths.len() < oracle(&tree.root).paths.len());
     for (reader, order, threads) in combinations() {
         let options = scan(&tree.root).reader(reader).order(order).threads(threads);
-        let options = options.one_file_system(true);
+        let options = options.same_file_system(true);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         let got = totals(options.clone());
         assert_complete(&got.diagnostics, &context);
@@ -86,7 +86,7 @@ fn one_file_system_list_equals_find() {
         .map(<[u8]>::to_vec)
         .collect();
     expected.sort_unstable();
-    let (listed, _) = paths(scan(&tree.root).one_file_system(true));
+    let (listed, _) = paths(scan(&tree.root).same_file_system(true));
     assert_eq!(readable(&listed), readable(&expected));
     assert!(expected.len() > 10);
 }
@@ -119,7 +119,7 @@ fn one_file_system_each_root_stays_on_its_own() {
     for roots in [[&tree.root, &memory], [&memory, &tree.root]] {
         for (reader, order, threads) in combinations() {
             let options = ScanOptions::new(roots).reader(reader).order(order).threads(threads);
-            let got = totals(options.one_file_system(true));
+            let got = totals(options.same_file_system(true));
             let context = format!("{roots:?}, {} in {}", reader.as_str(), order.as_str());
             assert_complete(&got.diagnostics, &context);
             assert_eq!(got.files, outer.files + inner.files, "{context}");
@@ -155,7 +155,7 @@ fn one_file_system_btrfs_subvolume_not_entered() {
     assert!(expected.paths.len() < oracle(root).paths.len());
     for (reader, order, threads) in combinations() {
         let options = scan(root).reader(reader).order(order).threads(threads);
-        let options = options.one_file_system(true);
+        let options = options.same_file_system(true);
         let context = format!("{} in {}", reader.as_str(), order.as_str());
         counts(&totals(options.clone())).assert_are(&expected.counts, &context);
         let (listed, diagnostics) = paths(options);

@@ -19,7 +19,7 @@ const COMPRESSED: u32 = 0x800;
 
 /// Returns what NTFS stores of every entry, by its path below the root, and the number of errors.
 fn entries(options: ScanOptions, root: &Path) -> (Entries, u64) {
-    let mut walk = options.plan().unwrap().walk().want(FieldMask::all());
+    let mut walk = options.want(FieldMask::all()).into_iter();
     let mut all = Entries::new();
     for entry in &mut walk {
         let entry = entry.unwrap_or_else(|error| panic!("{error}"));
@@ -324,7 +324,7 @@ fn ntfs_compressed_files_same_as_walk() {
         Err(reason) => return loudly_skip(test, reason),
     };
     assert_tables(&image, &expected, test);
-    let mut walk = scan(&image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let mut walk = scan(&image).reader(ReaderKind::Ntfs).into_iter();
     let text = walk.find_map(|entry| entry.ok().filter(|it| it.path().ends_with("text"))).unwrap();
     assert!(text.attributes().allocated() < Some(420_000 / 2), "{:?}", text.attributes());
     assert_eq!(text.attributes().size(), Some(420_000));
@@ -402,9 +402,9 @@ fn ntfs_windows_links_and_names_as_on_windows() {
     };
     assert!(walked[&b"a long name.text"[..]].contains("links 2"), "with the name for DOS");
     assert!(walked[&b"placeholder"[..]].starts_with("Symlink"), "not known to ntfs-3g");
-    let walk = scan(&image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let walk = scan(&image).reader(ReaderKind::Ntfs).want(FieldMask::all());
     let mut found: Vec<String> = walk
-        .want(FieldMask::all())
+        .into_iter()
         .map(|entry| {
             let entry = entry.unwrap();
             let it = entry.attributes();
@@ -515,7 +515,7 @@ fn ntfs_errors_say_what_is_wrong() {
         let mut bytes = good.clone();
         change(&mut bytes);
         fs::write(&image, bytes).unwrap();
-        let walk = scan(&image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+        let walk = scan(&image).reader(ReaderKind::Ntfs).into_iter();
         let errors: Vec<String> =
             walk.filter_map(|entry| entry.err().map(|error| error.to_string())).collect();
         errors.join("; ")
@@ -542,15 +542,15 @@ fn ntfs_errors_say_what_is_wrong() {
     assert!(record.contains("a file record is damaged: entries may be missing"), "{record}");
 
     fs::write(&image, &good).unwrap();
-    let other = scan(&image).reader(ReaderKind::Ext4).plan().unwrap().walk();
+    let other = scan(&image).reader(ReaderKind::Ext4).into_iter();
     let other = other.filter_map(Result::err).next().unwrap().to_string();
     assert!(other.contains("it holds NTFS, not ext4, ext3 or ext2"), "{other}");
     let mount = NtfsMount::new(&image, "", &temp.join("mounted")).unwrap();
-    let mounted = scan(&image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let mounted = scan(&image).reader(ReaderKind::Ntfs).into_iter();
     let mounted = mounted.filter_map(Result::err).next().unwrap().to_string();
     assert!(mounted.contains("/mounted'; unmount it, or walk that directory"), "{mounted}");
     drop(mount);
-    let directory = scan(temp.path()).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let directory = scan(temp.path()).reader(ReaderKind::Ntfs).into_iter();
     let directory = directory.filter_map(Result::err).next().unwrap().to_string();
     assert!(directory.contains("it is a directory"), "{directory}");
 }
@@ -691,7 +691,7 @@ fn ntfs_damaged_records_are_errors_only_in_use() {
 
 /// Returns the names and types of all entries, and the number of errors.
 fn found_in(image: &Path) -> (Entries, u64) {
-    let mut walk = scan(image).reader(ReaderKind::Ntfs).plan().unwrap().walk();
+    let mut walk = scan(image).reader(ReaderKind::Ntfs).into_iter();
     let all = walk.by_ref().filter_map(Result::ok);
     let all = all.map(|entry| {
         let below = entry.path().strip_prefix(image).unwrap().as_os_str().as_bytes().to_vec();

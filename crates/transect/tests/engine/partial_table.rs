@@ -195,7 +195,7 @@ fn tree() -> FakeTree {
 #[test]
 fn partial_table_unread_reasons_known_early() {
     let tree = Arc::new(tree());
-    let (partial_table, finished) = observe(&tree, scan("/").max_depth(2).one_file_system(true));
+    let (partial_table, finished) = observe(&tree, scan("/").max_depth(2).same_file_system(true));
     assert_partial_of(&partial_table, &finished);
     let unread = |path: &str| {
         let row =

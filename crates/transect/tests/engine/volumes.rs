@@ -20,7 +20,7 @@ pub(crate) type Entries = BTreeMap<Vec<u8>, String>;
 
 /// Returns the entries and the number of errors.
 pub(crate) fn entries(options: ScanOptions, root: &Path) -> (Entries, u64) {
-    let mut walk = options.plan().unwrap().walk().want(FieldMask::all());
+    let mut walk = options.want(FieldMask::all()).into_iter();
     let mut all = Entries::new();
     for entry in &mut walk {
         let entry = entry.unwrap_or_else(|error| panic!("{error}"));
@@ -462,8 +462,8 @@ fn ext4_errors_say_what_is_wrong() {
     assert!(none.contains("no ext2, ext3 or ext4"), "{none}");
 
     let process = scan("/proc").reader(ReaderKind::Ext4);
-    let refused = process.plan().unwrap().walk().find_map(Result::err).unwrap().to_string();
+    let refused = process.into_iter().find_map(Result::err).unwrap().to_string();
     assert!(refused.contains("it is not on a volume with ext4, ext3, ext2 or Btrfs"), "{refused}");
-    let follow = scan(&image).reader(ReaderKind::Ext4).follow(true).plan().unwrap_err();
+    let follow = scan(&image).reader(ReaderKind::Ext4).follow_links(true).plan().unwrap_err();
     assert!(follow.to_string().contains("does not read the targets of links"), "{follow}");
 }

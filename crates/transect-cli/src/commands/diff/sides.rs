@@ -31,7 +31,7 @@ impl Side {
         let line = ProgressLine::start(options.progress, true, &progress);
         transect_sys::host::raise_handle_limit();
         let reader = image_reader(&root);
-        let mut walk = ScanOptions::new([root]).one_file_system(options.one_file_system);
+        let mut walk = ScanOptions::new([root]).same_file_system(options.one_file_system);
         walk.settings.reader = reader;
         // Times of creation prove moves.
         let fields = snapshot::FIELDS | FieldMask::BTIME;

@@ -35,7 +35,7 @@ impl Serialize for Leftover {
 
 /// Finds the temporary files below `path`, on its file system.
 pub(super) fn find(path: &Path) -> Result<(Vec<Leftover>, Diagnostics), CliError> {
-    let found = tree::find_leftovers(ScanOptions::new([path]).one_file_system(true))?;
+    let found = tree::find_leftovers(ScanOptions::new([path]).same_file_system(true))?;
     let judged = found.leftovers.into_iter().filter_map(|path| {
         let kept = match publish::keep_reason(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,

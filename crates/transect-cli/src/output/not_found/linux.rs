@@ -58,7 +58,7 @@ fn covered(root: &Path, mount: &Mount, mounts: &[Mount], options: &ScanOptions) 
             let path = root.join(below);
             let Ok(uncovered) = &uncovered else { return Some(Covered { path, size: None }) };
             let options = ScanOptions::new([uncovered.path(below)])
-                .one_file_system(true)
+                .same_file_system(true)
                 .cancel(options.cancel.clone());
             let found = options.plan().and_then(|plan| plan.run(|| Totals::new(0)));
             let found = found.ok().filter(|found| !found.interrupted)?.sink;

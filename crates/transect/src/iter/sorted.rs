@@ -1,0 +1,52 @@
+//! Entries in the order of a walk by name: each directory is followed by everything in it.
+
+use std::sync::Arc;
+
+use transect_sys::Reader;
+
+use super::chunk::Chunk;
+use super::entry::DirEntry;
+use super::sink::ChunkSink;
+use crate::dir::Dir;
+use crate::walk::SteppedWalk;
+
+/// The directories from a root to the one that was read last, with the entries that are not delivered yet.
+#[derive(Default)]
+pub(super) struct SortedEntries(Vec<Level>);
+
+struct Level {
+    dir: Arc<Dir<()>>,
+    /// The last one by name first.
+    entries: Vec<DirEntry>,
+}
+
+impl SortedEntries {
+    /// Takes all entries of a directory. Its errors stay in the chunk.
+    pub(super) fn add(&mut self, found: &mut Chunk) {
+        let mut entries = found.take_entries();
+        let Some(dir) = entries.first().map(|entry| Arc::clone(&entry.dir)) else { return };
+        entries.sort_unstable_by(|a, b| b.name.cmp(&a.name));
+        self.0.push(Level { dir, entries });
+    }
+
+    /// Moves entries to a chunk, up to the next directory that the walk reads. Returns false if that one must be
+    /// read first.
+    pub(super) fn deliver<R: Reader>(
+        &mut self,
+        walk: &SteppedWalk<R, ChunkSink>,
+        to: &mut Chunk,
+    ) -> bool {
+        while let Some(Level { dir, entries }) = self.0.last_mut() {
+            let next = walk.next_below(dir);
+            let comes_first = |entry: &mut DirEntry| next.is_none_or(|next| *entry.name <= *next);
+            while let Some(entry) = entries.pop_if(comes_first) {
+                to.add_entry(entry);
+            }
+            if !to.is_empty() || next.is_some() {
+                break;
+            }
+            self.0.pop();
+        }
+        !to.is_empty()
+    }
+}
