@@ -1,5 +1,5 @@
 //! Standard output and standard error. Everything that this program prints goes through here, and on
-//! a terminal through a [`Sanitizer`]. A lint (`clippy.toml`) forbids `std::io::stdout` elsewhere.
+//! a terminal through a `Sanitizer`. A lint (`clippy.toml`) forbids `std::io::stdout` elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 
