@@ -65,7 +65,10 @@ fn nothing_is_lost_according_to_valgrind() {
     command.arg("-o").arg(&built).arg(source("samples/usage.c"));
     run(command.arg("-L").arg(library().join("lib")).arg("-ltransect"));
     let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--leak-check=full", "--error-exitcode=9"]);
+    // What is possibly lost depends on where threads are as the process ends: on a busy machine more of it than
+    // the file names. Pipes for a debugger would be one thing more that can fail.
+    valgrind.args(["--leak-check=full", "--errors-for-leak-kinds=definite", "--vgdb=no"]);
+    valgrind.arg("--error-exitcode=9");
     valgrind.arg(format!("--suppressions={}", source("transect.supp").display()));
     valgrind.arg(built).arg(tree);
     run(valgrind.env("LD_LIBRARY_PATH", library().join("lib")));
