@@ -1,8 +1,7 @@
 //! `usage`: what needs the most space.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::hash::BuildHasher;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -113,8 +112,8 @@ pub(crate) fn largest(
     }
 }
 
-fn sorted<K: Ord, S: BuildHasher>(
-    groups: HashMap<K, SubtreeTotals, S>,
+fn sorted<K: Ord>(
+    groups: BTreeMap<K, SubtreeTotals>,
     top: usize,
     key: impl Fn(K) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Vec<Usage>> {

@@ -55,7 +55,7 @@ impl Table {
         limits: &[Duration],
     ) -> BTreeMap<Age, SubtreeTotals> {
         let age = |row| Some(Age::of(self.mtime(row), now, limits));
-        self.group(rows, age).into_iter().collect()
+        self.group(rows, age)
     }
 }
 

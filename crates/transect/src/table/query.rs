@@ -1,7 +1,7 @@
 //! Queries over many entries.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::ffi::OsStr;
 use std::hash::Hash;
 use std::path::Path;
@@ -23,7 +23,7 @@ impl Table {
         self.roots().flat_map(|root| self.subtree(root))
     }
 
-    /// Groups entries by `key` and adds up the totals of each group; entries with the key `None`
+    /// Groups entries by `key` and adds up the totals of each group, sorted by key; entries with the key `None`
     /// are left out. An entry counts by itself, a directory without its entries, and each file is
     /// charged to one name: all groups together equal the [grand total](Table::grand_total).
     ///
@@ -37,18 +37,18 @@ impl Table {
     /// # assert!(by_extension.len() > 0);
     /// # Ok::<(), transect::Error>(())
     /// ```
-    pub fn group<K: Hash + Eq>(
+    pub fn group<K: Hash + Ord>(
         &self,
         rows: impl IntoIterator<Item = Row>,
         key: impl Fn(Row) -> Option<K>,
-    ) -> HashMap<K, SubtreeTotals, FixedState> {
+    ) -> BTreeMap<K, SubtreeTotals> {
         let mut groups: HashMap<K, SubtreeTotals, FixedState> = HashMap::default();
         for row in rows {
             if let Some(key) = key(row) {
                 *groups.entry(key).or_default() += self.own_totals(row);
             }
         }
-        groups
+        groups.into_iter().collect()
     }
 
     /// Groups entries by user id and adds up the totals, as [`Table::group`] does; `None` is an
@@ -57,7 +57,7 @@ impl Table {
     pub fn by_owner(
         &self,
         rows: impl IntoIterator<Item = Row>,
-    ) -> HashMap<Option<u32>, SubtreeTotals, FixedState> {
+    ) -> BTreeMap<Option<u32>, SubtreeTotals> {
         self.group(rows, |row| Some(self.attributes(row).uid()))
     }
 

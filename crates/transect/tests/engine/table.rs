@@ -380,6 +380,8 @@ fn table_groups_add_up_to_grand_total() {
     assert_eq!((of(Some("c")).files, of(Some("c")).apparent), (3, 3));
     assert_eq!((of(Some("h")).files, of(Some("h")).apparent), (1, 4));
     assert_eq!((of(None).files, of(None).apparent), (2, 24));
+    let keys: Vec<_> = groups.keys().map(|key| key.and_then(|key| key.to_str())).collect();
+    assert_eq!(keys, [None, Some("c"), Some("h")]);
     let mut all = SubtreeTotals::default();
     groups.values().for_each(|&sums| all += sums);
     assert_eq!(all, table.grand_total());
