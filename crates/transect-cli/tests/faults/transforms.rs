@@ -85,7 +85,7 @@ fn transform_in_place_with_journal_resumable() {
 #[test]
 fn transform_into_folder_no_partial_results() {
     torture(&Scenario {
-        name: "transform into a folder",
+        name: "transform into a directory",
         build: |work| {
             std::fs::create_dir(work.join("in")).unwrap();
             tree(&work.join("in"));
@@ -100,7 +100,7 @@ fn transform_into_folder_no_partial_results() {
 #[test]
 fn transform_into_folder_with_journal_resumable() {
     torture(&Scenario {
-        name: "transform into a folder, with journal",
+        name: "transform into a directory, with journal",
         build: |work| {
             std::fs::create_dir(work.join("in")).unwrap();
             tree(&work.join("in"));
