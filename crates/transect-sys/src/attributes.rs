@@ -47,7 +47,7 @@ bitflags! {
 }
 
 impl FieldMask {
-    /// The four times.
+    /// The times of modification, change, access and creation.
     pub const TIMES: Self = Self::MTIME.union(Self::CTIME).union(Self::ATIME).union(Self::BTIME);
 
     /// The fields that identify a file: device and inode.

@@ -9,11 +9,11 @@ use std::path::Path;
 /// the superuser, or beyond the quota of this user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// Everything.
+    /// Bytes of the file system.
     pub size: u64,
-    /// Not in use.
+    /// Bytes that are not in use.
     pub free: u64,
-    /// What this user can still write.
+    /// Bytes that this user can still write.
     pub available: u64,
 }
 

@@ -178,7 +178,7 @@ impl FaultState {
 pub struct FakeHandle {
     node: usize,
     volume: Volume,
-    /// Counts open handles.
+    /// Counts this handle as open until it is dropped.
     _open: Arc<FaultState>,
 }
 

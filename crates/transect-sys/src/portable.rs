@@ -29,7 +29,7 @@ pub struct PathHandle {
 pub struct PortableReader(());
 
 impl PortableReader {
-    /// Returns a reader.
+    /// Returns a reader, which needs no preparation.
     pub fn new() -> Self {
         Self::default()
     }

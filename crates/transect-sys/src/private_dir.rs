@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 /// The access of other users to a private directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherUsers {
-    /// Nothing.
+    /// Neither read nor write.
     NoAccess,
-    /// Read it, but not write to it.
+    /// Read, but not write.
     ReadOnly,
 }
 

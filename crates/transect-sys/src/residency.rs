@@ -29,7 +29,7 @@ pub const IS_REPORTED: bool = cfg!(target_os = "linux");
 pub struct Residency {
     /// Size of the file or of the part.
     pub bytes: u64,
-    /// Bytes in memory.
+    /// Bytes of its pages in memory, at most `bytes`.
     pub resident: u64,
     /// Bytes in memory that were changed and not yet written, if the system reports it.
     pub dirty: Option<u64>,

@@ -14,7 +14,7 @@ use super::stat::retry;
 /// `struct btrfs_ioctl_search_args_v2` without its buffer, whose length is the last field.
 const SEARCH_HEAD: usize = 112;
 const TREE_SEARCH: Opcode = rustix::ioctl::opcode::read_write::<[u8; SEARCH_HEAD]>(0x94, 17);
-/// Offsets in it.
+/// Offsets of its fields.
 mod at {
     pub(super) const MIN_OBJECT: usize = 8;
     pub(super) const MAX_OBJECT: usize = 16;
@@ -48,7 +48,7 @@ pub struct BtrfsKey {
 /// Which items of the tree of a subvolume a search returns.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeSearch {
-    /// The first place.
+    /// The smallest key that is returned.
     pub first: BtrfsKey,
     /// The object of the last items.
     pub last_object: u64,

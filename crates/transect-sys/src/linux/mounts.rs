@@ -14,7 +14,7 @@ pub struct Mount {
     pub parent: u64,
     /// The directory of the file system that is mounted; `/` is all of it.
     pub directory: PathBuf,
-    /// The mount point.
+    /// Where it is mounted, with escapes decoded.
     pub point: PathBuf,
     /// Its type, as `mount(8)` names it.
     pub file_system: String,

@@ -27,7 +27,7 @@ const WINDOW: u64 = 256 << 20;
 /// one.
 const FAR_BEYOND_END: u64 = 1 << 30;
 
-/// Numbers of pages.
+/// Pages of a range, as `cachestat(2)` counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Pages {
     resident: u64,

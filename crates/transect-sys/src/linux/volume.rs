@@ -30,7 +30,7 @@ impl Kind {
 enum End {
     /// An offset that an entry could have, too.
     Unmarked,
-    /// This offset.
+    /// An offset that no entry has.
     Offset(i64),
     /// The value that XFS stores there.
     Xfs,

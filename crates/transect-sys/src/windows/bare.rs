@@ -14,7 +14,7 @@ use super::path;
 use crate::attributes::FileType;
 use crate::record::dirinfo::Layout;
 
-/// An open directory.
+/// A directory, open for listing.
 #[derive(Debug)]
 pub struct BareDirectory(OwnedHandle);
 
@@ -23,7 +23,7 @@ pub struct BareDirectory(OwnedHandle);
 pub struct BareEntry<'b> {
     /// Its name in UTF-16, lowest byte first.
     pub name: &'b [u8],
-    /// Its type.
+    /// Its file type.
     pub file_type: FileType,
     /// Its length in bytes.
     pub size: u64,

@@ -178,7 +178,7 @@ impl Search {
     }
 }
 
-/// A search record.
+/// What a search returns for one name.
 struct Found(WIN32_FIND_DATAW);
 
 impl std::fmt::Debug for Found {

@@ -54,9 +54,9 @@ struct Progress {
     delivered: usize,
     /// The name in the last of them, unconverted.
     last: Vec<u8>,
-    /// Number of calls.
+    /// Number of listing calls.
     calls: usize,
-    /// The layout in use.
+    /// The layout that the file system accepted; `None` before its first answer.
     layout: Option<Layout>,
 }
 

@@ -78,7 +78,7 @@ struct State {
     lost: u64,
 }
 
-/// A completed read.
+/// The completion of an asynchronous read of notifications.
 #[derive(Debug)]
 struct Completed {
     key: usize,
@@ -290,7 +290,6 @@ fn take_completed(port: &OwnedHandle) -> Vec<Completed> {
         .collect()
 }
 
-/// A watched directory.
 #[derive(Debug)]
 struct Directory {
     handle: OwnedHandle,
