@@ -64,12 +64,12 @@ impl<S: ReadAt> ReadAt for Aligned<S> {
     }
 }
 
-/// Memory for sectors.
+/// A buffer that is reused, with room to align the first sector.
 #[derive(Debug, Default)]
 struct Sectors(Vec<u8>);
 
 impl Sectors {
-    /// Returns so many bytes that begin at a multiple of [`SECTOR`].
+    /// Returns `length` bytes, aligned to [`SECTOR`].
     fn memory(&mut self, length: usize) -> &mut [u8] {
         let needed = length + SECTOR as usize;
         if self.0.len() < needed {

@@ -19,7 +19,7 @@ struct Failing<'a> {
     bytes: &'a [u8],
     reads: AtomicUsize,
     first: usize,
-    /// How many fail.
+    /// How many reads fail.
     count: usize,
     error: Errno,
 }

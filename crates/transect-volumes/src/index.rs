@@ -53,7 +53,7 @@ struct Segment {
 const BEFORE_NAME: usize = 6;
 
 impl Names {
-    /// Returns a value with room for so many bytes of entries.
+    /// Returns a value with room for this many bytes of entries.
     pub(super) fn with_room(bytes: usize) -> Self {
         Self { bytes: with_room(bytes), ..Self::default() }
     }
@@ -205,7 +205,7 @@ pub(super) struct VolumeIndex {
     /// Why entries of some directories are missing, by directory.
     errors: Vec<(u32, io::Error)>,
     parts: Vec<Names>,
-    /// By directory.
+    /// The segments of all directories, one directory after the other.
     segments: Vec<Segment>,
     /// For each directory, its first segment; one more at the end.
     first_segment: Vec<u32>,

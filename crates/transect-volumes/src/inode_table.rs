@@ -88,7 +88,7 @@ pub(super) struct Times {
     pub(super) btime: i64,
 }
 
-/// Returns a vector with room for so many values, as far as there is memory. What is not filled takes none.
+/// Returns a vector with room for `count` values, as far as there is memory. What is not filled takes none.
 pub(super) fn with_room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::new();
     // Without it, the vector grows step by step.
@@ -123,7 +123,7 @@ impl InodePart {
         Self { records: with_room(records), times: with_room(times) }
     }
 
-    /// Begins a group.
+    /// Returns an empty group, which begins at the next record.
     pub(super) fn begin(&self) -> InodeGroup {
         InodeGroup { first: self.records.len() as u32, ..InodeGroup::default() }
     }

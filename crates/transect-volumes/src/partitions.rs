@@ -18,7 +18,7 @@ use super::source::Fields;
 pub(super) struct Partition {
     /// Its number, as Linux names it: 1 to 4 in an MBR, logical ones from 5; its place in a GPT.
     pub(super) number: u32,
-    /// Its first byte.
+    /// The offset of its first byte on the disk.
     pub(super) begin: u64,
     pub(super) length: u64,
 }

@@ -23,7 +23,7 @@ pub(super) struct Subdirectories {
     name: Vec<u32>,
 }
 
-/// No name.
+/// Stands for a directory that no name leads to.
 const NONE: u32 = u32::MAX;
 
 /// Returns the first eight bytes of a name as a number that sorts the same way.

@@ -21,12 +21,12 @@ pub(super) struct Part {
     pub(super) named: Vec<u64>,
 }
 
-/// A directory.
+/// A directory that was found in a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     /// Its record: the place in the part.
     pub(super) record: usize,
-    /// Entries are missing.
+    /// Whether entries are missing.
     pub(super) is_damaged: bool,
 }
 

@@ -139,7 +139,7 @@ pub(super) struct Log<'a, S: ?Sized> {
     pub(super) ring: Range<u32>,
     /// Where the oldest transaction begins; 0 if there is none.
     pub(super) start: u32,
-    /// Its number.
+    /// The number of the oldest transaction.
     pub(super) sequence: u32,
 }
 

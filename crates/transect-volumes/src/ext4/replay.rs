@@ -24,7 +24,7 @@ use super::journal::{
     ASYNC_COMMIT, BITS_64, CHECKSUMS_2, CHECKSUMS_3, Copied, Fields, Log, MAGIC, damaged,
 };
 
-/// Kinds of blocks.
+/// Types of blocks in the journal (`h_blocktype`).
 const DESCRIPTOR: u32 = 1;
 const COMMIT: u32 = 2;
 const REVOKE: u32 = 5;
@@ -42,7 +42,7 @@ const CRC32: [u8; 2] = [1, 4];
 
 /// A scan of the log for its end.
 struct Scan {
-    /// The next block.
+    /// The next block that is read.
     at: u32,
     /// The number of the transaction that it must belong to.
     sequence: u32,
@@ -267,7 +267,7 @@ struct Written {
     at: u32,
 }
 
-/// What transactions changed.
+/// The blocks that transactions wrote and revoked.
 #[derive(Default)]
 struct Changes {
     written: Vec<Written>,

@@ -13,7 +13,7 @@ use super::directory::value_of;
 /// Opens the device with this number: where it was mounted from, or where the system keeps it.
 ///
 /// # Errors
-/// It is not there, or cannot be read.
+/// The device is missing or cannot be read.
 pub(super) fn open(number: u64, mount: &Mount) -> io::Result<File> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let named = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok();

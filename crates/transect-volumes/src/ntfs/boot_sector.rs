@@ -14,7 +14,7 @@ const LENGTH: usize = 512;
 const NAME: &[u8; 8] = b"NTFS    ";
 const NAME_OFFSET: u64 = 3;
 
-/// The geometry, checked.
+/// The geometry of a volume, checked to be possible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BootSector {
     /// Bytes of a cluster, a power of two.

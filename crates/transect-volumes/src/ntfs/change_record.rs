@@ -28,7 +28,7 @@ pub(super) struct ChangeRecord<'a> {
     pub(super) time: Option<i64>,
     pub(super) reasons: u32,
     pub(super) attributes: u32,
-    /// In UTF-16.
+    /// In UTF-16, lowest byte first.
     pub(super) name: &'a [u8],
 }
 

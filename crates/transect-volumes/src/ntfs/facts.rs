@@ -29,7 +29,7 @@ pub(super) struct Facts<'a> {
     pub(super) index_root: Option<&'a [u8]>,
     /// The number of names, without those for DOS.
     pub(super) names: u16,
-    /// Contents with names.
+    /// Alternate streams: contents with names.
     pub(super) streams: AlternateStreams,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Facts<'a> {
         content.map(Attribute::sizes)
     }
 
-    /// Returns `FILE_ATTRIBUTE_*`.
+    /// Returns the bits of `FILE_ATTRIBUTE_*` that Windows would report.
     fn bits(&self, is_directory: bool) -> u32 {
         match Fields(self.standard).u32(0x20) {
             bits if is_directory => bits | bit::DIRECTORY,

@@ -13,7 +13,7 @@ use super::record::kind;
 use super::runs::Runs;
 use super::stream::{Stream, Wanted};
 
-/// The file table.
+/// The file table (`$MFT`), opened for reading its records.
 pub(super) struct FileTable {
     runs: Runs,
     pub(super) record_size: u32,

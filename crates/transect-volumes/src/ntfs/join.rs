@@ -25,7 +25,7 @@ const FIELDS: FieldMask = FieldMask::SIZE
     .union(FieldMask::ATTRIBUTES)
     .union(FieldMask::REPARSE_TAG);
 
-/// All records.
+/// What the file table has of all files.
 struct Records {
     inodes: InodeTable,
     sequences: Sequences,

@@ -30,7 +30,7 @@ const LAST: u16 = 2;
 #[derive(Clone, Copy)]
 pub(super) struct SmallIndex {
     pub(super) directory: Reference,
-    /// The record.
+    /// The number of the record.
     at: u32,
     /// Of [`FileName::mark`] of all names.
     pub(super) sum: u64,

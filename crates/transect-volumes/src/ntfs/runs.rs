@@ -25,7 +25,7 @@ pub(super) struct Runs {
     /// In the order of the content, without gaps.
     runs: Vec<Run>,
     cluster_size: u32,
-    /// Of the volume.
+    /// The number of clusters of the volume.
     clusters: u64,
 }
 

@@ -18,7 +18,7 @@ const MAX_LIST: u64 = 256 << 10;
 /// The bytes of an entry of an attribute list before its name.
 const LIST_ENTRY: usize = 26;
 
-/// Content on clusters.
+/// The content of an attribute that lies on clusters.
 pub(super) struct Stream {
     pub(super) runs: Runs,
     pub(super) size: u64,
@@ -32,7 +32,7 @@ pub(super) struct Wanted<'a> {
     /// What it is, for errors.
     pub(super) what: &'static str,
     pub(super) kind: u32,
-    /// In UTF-16.
+    /// In UTF-16, lowest byte first.
     pub(super) name: &'a [u8],
 }
 
