@@ -28,7 +28,7 @@ const NOBODY: u32 = 65534;
 pub struct TestEnv {
     dir: PathBuf,
     program: PathBuf,
-    /// The user's cache.
+    /// The user's cache directory (`XDG_CACHE_HOME`).
     cache: PathBuf,
     /// Variables that name programs for scripts.
     variables: Vec<(&'static str, PathBuf)>,
@@ -142,7 +142,7 @@ impl TestEnv {
         self.start(args).finish()
     }
 
-    /// Starts the program.
+    /// Starts the program, and does not wait for its end.
     pub fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Running {
         let mut command = self.command(&self.program);
         command.args(args);
@@ -284,7 +284,7 @@ pub fn skip<T>(test: &str, reason: &str) -> Option<T> {
     None
 }
 
-/// A running program.
+/// A started program, whose end a test can wait for.
 pub struct Running {
     /// The process, with its pipes.
     pub child: Child,
@@ -292,7 +292,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command.
+    /// Starts a command. Panics if it cannot be started.
     pub fn start(command: &mut Command) -> Self {
         match command.spawn() {
             Ok(child) => Self::of(child, command),

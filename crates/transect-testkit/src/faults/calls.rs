@@ -44,7 +44,7 @@ pub struct Call {
     pub nth: usize,
     /// The path of the file, or the target of the descriptor.
     pub subject: String,
-    /// The possible faults.
+    /// The faults that this call can report.
     pub faults: Vec<Fault>,
     /// Whether the caller must call again after an interruption by a signal.
     pub is_restartable: bool,
@@ -57,7 +57,7 @@ pub struct FaultPoint {
     pub name: &'static str,
     /// How many calls of this name succeed before.
     pub nth: usize,
-    /// The fault.
+    /// What the call reports.
     pub fault: Fault,
     /// Inject the fault into every later call that can report it, too: a full or broken device.
     pub persists: bool,
@@ -66,15 +66,15 @@ pub struct FaultPoint {
 /// The arguments of a call that identify its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// A path.
+    /// The number of the argument that is a path.
     Path(usize),
     /// A directory's descriptor, and a path relative to it.
     At(usize, usize),
     /// Two of them: the last two arguments identify the file.
     At2(usize, usize),
-    /// A descriptor.
+    /// The number of the argument that is a descriptor.
     Descriptor(usize),
-    /// A descriptor that may be missing.
+    /// The same, but the descriptor may be missing.
     Mapping(usize),
 }
 

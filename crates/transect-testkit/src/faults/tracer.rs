@@ -25,9 +25,9 @@ const HANG_TIMEOUT: Duration = Duration::from_secs(300);
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With an exit code.
+    /// The program exited with this code.
     Code(i32),
-    /// By a signal.
+    /// This signal ended the program.
     Signal(i32),
     /// It did not end and was killed.
     Hung,
@@ -36,7 +36,7 @@ pub enum End {
 /// The result of tracing a program.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the program ended.
     pub end: End,
     /// The data it wrote to its standard output.
     pub stdout: Vec<u8>,
@@ -128,7 +128,7 @@ enum ExitAction {
     Fail(Errno),
     /// Restore a word of memory.
     Restore(u64, i64),
-    /// Nothing.
+    /// Leave the result as it is.
     Nothing,
 }
 

@@ -16,13 +16,13 @@ mod system;
 /// The content of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Oracle {
-    /// Counts and sizes.
+    /// Entries by type, and the sums of their sizes.
     pub counts: Counts,
     /// The path of every entry, sorted as bytes; first the root as it was given.
     pub paths: Vec<Vec<u8>>,
 }
 
-/// An entry.
+/// What the counts need of an entry.
 struct Entry {
     kind: EntryKind,
     device: u64,

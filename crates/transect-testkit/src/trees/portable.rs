@@ -19,10 +19,10 @@ pub(super) fn add_hard_link(of: &impl AsRef<Path>, to: impl AsRef<Path>) {
     hard_link(of, to).expect("a file can have another name");
 }
 
-/// An empty tree.
+/// Creates nothing: the root stays empty.
 pub fn empty(_: &Path) {}
 
-/// One file.
+/// Creates one file.
 pub fn single(at: &Path) {
     file(at.join("file"), 1234);
 }
