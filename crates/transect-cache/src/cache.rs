@@ -107,7 +107,7 @@ impl AttributeCache {
         }
     }
 
-    /// Drops everything.
+    /// Drops all cached directories, and ends their watches.
     pub fn clear(&self) {
         self.begin_epoch();
         self.evict(0);
@@ -158,7 +158,7 @@ impl AttributeCache {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns the counters.
+    /// Returns what the cache has done so far, and what it holds now.
     pub fn counts(&self) -> CacheCounts {
         let (mut directories, mut names) = (0, 0);
         self.store.dirs.for_each(|cached_dir| {

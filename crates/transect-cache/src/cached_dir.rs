@@ -70,7 +70,7 @@ pub(super) enum WatchStatus {
     /// Not tried yet, because it would not pay. The directory is checked until then.
     #[default]
     Unwatched,
-    /// They do.
+    /// Notifications report changes.
     Watched,
     /// It cannot be watched and is checked instead.
     Unavailable,
@@ -79,12 +79,12 @@ pub(super) enum WatchStatus {
 /// Which entries of a directory may be used without a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freshness {
-    /// All of them.
+    /// All entries.
     Complete,
-    /// All but the attributes of directories and the targets of links: these change without an
+    /// All entries, except the attributes of directories and the targets of links: these change without an
     /// event in the directory that contains them.
     Watched,
-    /// Which names exist.
+    /// No attributes, but which names exist.
     NamesOnly,
     /// None, until the directory is checked.
     Stale,
@@ -199,7 +199,7 @@ impl DirState {
         }
     }
 
-    /// Drops all names.
+    /// Drops all names, and counts this as a change.
     pub(super) fn forget(&mut self) {
         self.changes += 1;
         self.table = NameTable::default();

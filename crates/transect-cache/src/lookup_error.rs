@@ -16,7 +16,7 @@ pub type LookupResult = Result<Attributes, LookupError>;
 pub enum LookupError {
     /// An error of the system, returned now or earlier.
     System {
-        /// Its meaning.
+        /// What kind of error it is.
         kind: FaultKind,
         /// The system's error number, if it has one.
         os_error: Option<i32>,

@@ -47,9 +47,9 @@ enum LinkTarget {
 /// The result of a search in the table.
 #[derive(Clone, Debug)]
 pub(super) enum TableLookup {
-    /// Its attributes.
+    /// The name is cached with these attributes.
     Attributes(Attributes),
-    /// It exists and has this type.
+    /// The name exists and has this type.
     Exists(FileType),
     /// The error of its query.
     Failed(LookupError),

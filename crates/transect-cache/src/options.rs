@@ -92,7 +92,7 @@ impl CacheOptions {
         self
     }
 
-    /// Adds a root.
+    /// Adds a directory below which the cache answers. Without one, it answers for all paths.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.roots.push(root.into());
         self

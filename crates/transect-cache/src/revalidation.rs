@@ -82,7 +82,7 @@ impl From<LookupResult> for Lookup {
 const MAX_NAME_BYTES: usize = 255;
 
 impl AttributeCache {
-    /// Begins a revalidation.
+    /// Begins a group of lookups; at [`Level::Checked`], each directory is checked at most once in it.
     pub fn revalidation(&self) -> Revalidation<'_> {
         let level = self.level();
         // While the cache is frozen, events wait until it is thawed.
@@ -516,7 +516,7 @@ impl Revalidation<'_> {
         !directory.evicted && directory.is_of_epoch(self.epoch) && directory.changes == changes
     }
 
-    /// Queries the system.
+    /// Queries the system, and counts it.
     pub(super) fn query(&self, path: &Path, follow: bool) -> LookupResult {
         self.cache.store.counters.queries.add(1);
         let mut attributes =

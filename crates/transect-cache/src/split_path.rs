@@ -57,7 +57,7 @@ pub(super) struct PathScope {
 }
 
 impl PathScope {
-    /// Splits any path.
+    /// Splits a path, which must be inside the roots, into a directory and a name. The directory of a root may be outside.
     pub(super) fn split<'a>(&self, path: &'a Path) -> Result<SplitPath<'a>, LookupError> {
         let bytes = path.as_os_str().as_encoded_bytes();
         if bytes.is_empty() {

@@ -179,7 +179,7 @@ enum PathWatch {
     Unwatched,
 }
 
-/// A change.
+/// A notification that was not applied yet.
 #[derive(Debug)]
 struct Event {
     directory: WatchId,
@@ -268,7 +268,6 @@ struct WatchedPath {
     target: Option<PathBuf>,
 }
 
-/// A watched directory.
 #[derive(Debug)]
 struct Watched {
     id: WatchId,
