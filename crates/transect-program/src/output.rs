@@ -102,7 +102,7 @@ pub fn note(what: &str) {
     message(Style::new(), what);
 }
 
-/// Prints a hint.
+/// Prints what the user can do, after `hint: `.
 pub fn hint(what: &str) {
     message(Style::new(), &format_args!("hint: {what}"));
 }

@@ -27,7 +27,7 @@ impl Refusal {
         Self { reason, error }
     }
 
-    /// Returns why.
+    /// Returns why the entry is kept.
     pub fn reason(&self) -> KeepReason {
         self.reason
     }

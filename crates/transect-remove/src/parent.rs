@@ -15,7 +15,7 @@ use transect::table::{Row, Table};
 pub(super) enum EntryError {
     /// It does not exist any more.
     Vanished,
-    /// It is kept.
+    /// The entry is kept for this reason.
     Kept(KeepReason, Option<io::Error>),
     /// It is kept because of its entries, which are reported already.
     Reported,

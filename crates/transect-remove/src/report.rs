@@ -162,7 +162,7 @@ pub struct Counts {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The counts.
+    /// What was removed, kept and found missing.
     pub counts: Counts,
     /// How many entries were kept, by reason.
     pub kept_by: BTreeMap<KeepReason, u64>,

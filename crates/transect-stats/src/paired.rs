@@ -22,7 +22,7 @@ pub(crate) const TAIL: usize = RESAMPLES / 40;
 /// The ratios `other / base` of the rounds that have both. Below 1, the other took less time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratios {
-    /// Number of rounds.
+    /// Number of rounds that have both samples.
     pub n: usize,
     /// The median of the rounds' ratios. (Not the ratio of the medians, which may come from different
     /// rounds.)

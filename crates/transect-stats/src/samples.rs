@@ -16,7 +16,7 @@ pub enum SampleError {
     Negative {
         /// Index of the sample or round, from 0.
         at: usize,
-        /// The sample.
+        /// The negative value.
         value: f64,
     },
     /// A sample is zero, so it has no ratio: the clock is too coarse for this cell.

@@ -94,7 +94,7 @@ impl fmt::Display for Verdict {
 /// A verdict and its evidence, besides the [`Ratios`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// The verdict.
+    /// Faster, slower, no difference, or undecided.
     pub verdict: Verdict,
     /// The p-value, corrected for the other cells.
     pub adjusted_p: f64,

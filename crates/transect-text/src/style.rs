@@ -4,14 +4,14 @@
 use anstyle::AnsiColor;
 pub use anstyle::Style;
 
-/// All of them. The program's last step before a terminal passes these, and escapes others.
+/// All styles. The program's last step before a terminal passes these, and escapes others.
 pub const ALL: [Style; 6] = [BAR, BOLD, DIM, ERROR, GOOD, WARN];
 
-/// Bars.
+/// Bars of charts.
 pub const BAR: Style = AnsiColor::Cyan.on_default();
 /// Headings and names.
 pub const BOLD: Style = Style::new().bold();
-/// Details.
+/// Details that a reader may skip.
 pub const DIM: Style = Style::new().dimmed();
 /// Errors.
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();

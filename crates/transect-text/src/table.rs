@@ -29,7 +29,7 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row, in which all cells have this style.
     pub fn add(&mut self, style: Style, cells: impl IntoIterator<Item = String>) {
         self.rows.push((style, cells.into_iter().collect()));
     }

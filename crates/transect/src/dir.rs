@@ -156,7 +156,7 @@ impl<T> Dir<T> {
         below.map(|dir| dir.name.len() + 1).sum()
     }
 
-    /// Appends the path, and reserves so many bytes for what follows it.
+    /// Appends the path, and reserves `room` bytes for what follows it.
     fn write_path(&self, path: &mut OsString, room: usize) {
         let mut names: Vec<&OsStr> = Vec::with_capacity(self.entry_depth as usize);
         names.extend(self.ancestors().map(Self::name));

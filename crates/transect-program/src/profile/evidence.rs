@@ -12,9 +12,9 @@ use super::CacheState;
 /// The ratios of the time of one setting to that of the default, round by round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratios {
-    /// Number of rounds.
+    /// Number of rounds that have both times.
     pub n: usize,
-    /// Their median.
+    /// The median of the rounds' ratios.
     pub median: f64,
     /// Lower end of the 95 % interval of the median.
     pub low: f64,
@@ -38,9 +38,9 @@ impl fmt::Display for Ratios {
 /// Ratios of the time of a chosen method to that of the planner's default.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransformEvidence {
-    /// Over all rounds.
+    /// The ratios over all rounds.
     pub ratios: Ratios,
-    /// Over the rounds that were not used for choosing.
+    /// The ratios over the rounds that were not used for choosing.
     pub confirmed: Ratios,
 }
 
@@ -49,9 +49,9 @@ pub struct TransformEvidence {
 pub struct Evidence {
     /// Name of the setting: `threads`, `buffer_size` …, or `all` for all winners together.
     pub setting: String,
-    /// Its value.
+    /// The value of the setting.
     pub value: String,
-    /// The cache state.
+    /// The cache state before each run.
     pub state: CacheState,
     /// Ratios of its time to the default's; `None` if it failed, gave a different result, or nothing could
     /// be compared.

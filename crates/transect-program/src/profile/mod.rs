@@ -30,7 +30,7 @@ pub const SCHEMA: &str = "transect.profile/1";
 /// The profile of a file system: the settings that won, and the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// `transect.profile/1`.
+    /// The name and version of the format: `transect.profile/1`.
     pub schema: String,
     /// Identity of the file system (`transect_sys::host::file_system_identity`).
     pub identity: String,
@@ -77,9 +77,9 @@ pub struct Environment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncRule {
-    /// Nothing.
+    /// Sync nothing.
     None,
-    /// The output.
+    /// Sync the output.
     Inside,
 }
 

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a file that is not replaced if it is there already. Returns false if it is. Whatever happens, no file is
+/// Writes a file, unless it exists already: then it returns false and leaves the file as it is. Whatever happens, no file is
 /// half written, and a power failure afterwards does not undo it.
 pub(super) fn publish(
     folder: &Path,

@@ -76,7 +76,7 @@ pub(super) fn divide(
 struct NameSample {
     bounds: Bounds,
     names: Vec<Vec<u8>>,
-    /// One of so many names is taken.
+    /// One name is taken of this many.
     step: u64,
     seen: u64,
 }

@@ -27,7 +27,7 @@ use crate::write::WriteError;
 const GIVEN_UP: &str = "its task was given up";
 
 impl Task {
-    /// Reads what the task is to read, and publishes a part in `folder`. If the part is there already, its task
+    /// Reads what the task is to read, and publishes a part in `folder`. If the part exists already, its task
     /// is not run again: what the part left over may be the work of other tasks by now.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Task {
     }
 
     /// Publishes the part of a task that does not end wherever it runs: it has an error for each directory, and
-    /// nothing of what is in them. If the part is there already, nothing is given up.
+    /// nothing of what is in them. If the part exists already, nothing is given up.
     ///
     /// # Errors
     /// The folder cannot be written.

@@ -42,7 +42,7 @@ pub(crate) struct PageSource<N, B> {
 
 /// What a thread does.
 enum Task<P> {
-    /// Encodes a page: of all pages the one with this number, which has so many rows.
+    /// Encodes a page: of all pages the one with this number, which has `rows` rows.
     Page { number: usize, rows: usize, page: P },
     /// Encodes the pages of a column with their dictionary.
     Dictionary { group: usize, column: usize, pages: Vec<IndexedPage> },
@@ -135,7 +135,7 @@ pub(super) fn encode<P: Send, E: From<WriteError>>(
     })
 }
 
-/// Returns whether a snapshot of so many rows has an index of names. A few pages are read as fast without.
+/// Returns whether a snapshot with `rows` rows has an index of names. A few pages are read as fast without one.
 pub(super) fn is_indexed(rows: usize) -> bool {
     rows > GROUP_ROWS
 }

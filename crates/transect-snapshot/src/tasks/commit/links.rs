@@ -104,7 +104,7 @@ pub(super) struct LinkedNames {
 }
 
 impl LinkedNames {
-    /// Returns an empty set that uses up to twice so many bytes of memory.
+    /// Returns an empty set that uses up to `2 * memory` bytes.
     pub(super) fn new(space: &ScratchSpace, memory: usize) -> Self {
         Self { names: Sorter::new(space, memory), space: space.clone(), memory }
     }
