@@ -18,7 +18,7 @@ pub enum Error {
     Cache(transect::Error),
     /// Another service listens there.
     AlreadyRunning {
-        /// The socket.
+        /// The path of the socket, or the name of the pipe.
         socket: PathBuf,
         /// Its process id, if known.
         process: Option<u32>,
@@ -41,7 +41,7 @@ pub enum Error {
     NotRunning(PathBuf, io::Error),
     /// The service there belongs to another user.
     OtherUser {
-        /// The socket.
+        /// The path of the socket, or the name of the pipe.
         socket: PathBuf,
         /// The id of that user: a number, or a security identifier (Windows).
         user: String,

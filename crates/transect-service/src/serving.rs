@@ -36,7 +36,7 @@ impl Default for ServeOptions {
 /// Why a service stopped without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// It was cancelled.
+    /// The service was cancelled.
     Cancelled,
     /// No request arrived for the idle time.
     Idle,
@@ -57,19 +57,19 @@ pub enum Event {
     },
     /// A client was rejected because there are too many.
     Busy {
-        /// Its process id.
+        /// The process id of the client.
         process: u32,
     },
     /// A client disconnected.
     Disconnected {
-        /// Its process id.
+        /// The process id of the client.
         process: u32,
         /// The number of paths and names in its requests.
         questions: u64,
     },
     /// A client was disconnected because of its request, or was gone before it was answered.
     Broken {
-        /// Its process id.
+        /// The process id of the client.
         process: u32,
         /// The reason.
         why: String,

@@ -128,7 +128,7 @@ impl Inherited {
     }
 }
 
-/// A file system.
+/// The file system of a root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

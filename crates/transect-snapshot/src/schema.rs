@@ -68,7 +68,7 @@ pub(crate) enum Layout {
     Delta,
 }
 
-/// A column.
+/// How a column is named, typed and encoded.
 #[derive(Debug)]
 pub(crate) struct ColumnSpec {
     pub(crate) name: &'static str,

@@ -15,7 +15,7 @@ const READ: usize = 64 << 10;
 pub struct Frame<'a> {
     /// The number of a [`Kind`](super::Kind).
     pub kind: u8,
-    /// The rest.
+    /// The bytes after the header.
     pub payload: &'a [u8],
 }
 

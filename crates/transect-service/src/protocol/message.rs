@@ -12,7 +12,7 @@ use super::{
 /// Which attributes to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttributeQuery {
-    /// The attributes.
+    /// The attributes to return.
     pub want: FieldMask,
     /// Follow links.
     pub follow: bool,
@@ -68,7 +68,7 @@ pub enum Request<'a> {
     Thaw,
     /// Apply all earlier changes.
     Settle,
-    /// Counters.
+    /// Return the counters of service and cache.
     Stats,
 }
 

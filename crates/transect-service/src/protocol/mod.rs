@@ -62,7 +62,7 @@ pub enum Kind {
     Thaw = 7,
     /// Apply all earlier changes.
     Settle = 8,
-    /// Counters.
+    /// Return the counters of service and cache.
     Stats = 9,
 }
 

@@ -93,7 +93,7 @@ impl ChangeKind {
     }
 }
 
-/// A change.
+/// One difference between two trees, as a diff delivers it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Change {
@@ -208,7 +208,7 @@ pub struct Diff {
     /// The directories that grew or shrank most, without those in which one subdirectory accounts for
     /// nearly all of it.
     pub growth: Vec<Growth>,
-    /// The numbers.
+    /// How many entries of each kind changed.
     pub summary: DiffSummary,
 }
 

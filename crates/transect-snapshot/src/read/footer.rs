@@ -45,7 +45,7 @@ pub(crate) struct ColumnChunk {
     pub(super) bounds: Option<(u64, u64)>,
 }
 
-/// A row group.
+/// Where a row group and its columns are in the file.
 #[derive(Debug)]
 pub(crate) struct RowGroup {
     pub(crate) first_row: u64,

@@ -169,7 +169,7 @@ impl PageColumns {
     }
 }
 
-/// A row.
+/// The values of one row, as the writer takes them.
 pub(crate) struct RowValues<'r> {
     pub(crate) name: &'r [u8],
     pub(crate) depth: u32,

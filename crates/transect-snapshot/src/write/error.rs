@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The output failed.
+    /// The output could not be written.
     Output(io::Error),
     /// Writing was cancelled.
     Cancelled,

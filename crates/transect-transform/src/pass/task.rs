@@ -44,7 +44,7 @@ impl Task {
 /// The work that the steps do, as far as it matters for the choice of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// None.
+    /// No step: the content is copied.
     Copy,
     /// The steps take less time than reading and writing.
     Light,

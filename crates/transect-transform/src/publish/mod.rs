@@ -49,7 +49,7 @@ const BUFFER: usize = 64 * 1024;
 pub struct LostMetadata {
     /// What was lost: `owner`, `permissions`, or the name of an extended attribute.
     pub what: String,
-    /// Why.
+    /// Why it could not be preserved.
     pub reason: io::Error,
 }
 

@@ -110,7 +110,7 @@ pub enum FileStatus {
     Written,
     /// Read only: the steps produce no result.
     Inspected,
-    /// Skipped.
+    /// The file was skipped for this reason.
     Skipped(Skip),
     /// Another name of the input at this index, with the same status. If that input was replaced,
     /// this name now links to the new file.

@@ -201,7 +201,7 @@ pub fn changes_html(
 /// How a page is connected with a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Connection {
-    /// Not at all.
+    /// The page is not connected: it works from a file.
     None,
     /// It reports that it is open.
     Alive,

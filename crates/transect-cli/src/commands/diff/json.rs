@@ -117,7 +117,7 @@ struct GrowthObject<'a> {
     after: u64,
 }
 
-/// Writes a diff.
+/// Writes the changes and the summary as JSON.
 pub(super) fn write(
     args: &ComparisonArgs,
     diff: &Diff,

@@ -70,7 +70,7 @@ pub(crate) struct ReadingOptions {
     pub(crate) progress: ProgressArgs,
 }
 
-/// Both trees.
+/// The two trees that are compared, as named and as read.
 pub(crate) struct Sides {
     names: [PathBuf; 2],
     pub(crate) before: Side,

@@ -20,7 +20,7 @@ pub(super) enum DiskState {
 }
 
 impl DiskState {
-    /// Queries the disk.
+    /// Queries an entry of the snapshot on the disk, without following a link.
     pub(super) fn of(entry: &ListEntry<'_>) -> Self {
         let stored = entry.attributes();
         match query_attributes(&entry.path(), FIELDS, false) {

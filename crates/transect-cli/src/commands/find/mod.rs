@@ -48,7 +48,7 @@ struct SnapshotObject<'a> {
     errors: u64,
 }
 
-/// What was found.
+/// What the search counted.
 #[derive(Default)]
 struct Found {
     entries: u64,

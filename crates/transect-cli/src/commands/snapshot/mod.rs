@@ -133,7 +133,7 @@ pub(crate) fn walk(
     Ok((sink.into_table()?, outcome))
 }
 
-/// What was stored.
+/// What the summary says of the stored snapshot.
 struct Stored {
     entries: u64,
     errors: u64,

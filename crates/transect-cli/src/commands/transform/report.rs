@@ -24,13 +24,13 @@ use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
 /// The level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
-    /// Errors and digests.
+    /// Print errors and digests.
     Quiet,
-    /// Changes, too.
+    /// Print also files that changed.
     Changes,
-    /// Every file.
+    /// Print every file.
     Everything,
-    /// Every file, for programs.
+    /// Print every file as a line of JSON.
     Json,
 }
 

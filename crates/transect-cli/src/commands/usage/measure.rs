@@ -12,7 +12,7 @@ pub(super) enum Measure {
     DiskUsage,
     /// Lengths of files in bytes.
     Apparent,
-    /// Numbers of entries.
+    /// Numbers of entries in and below directories.
     Entries,
 }
 

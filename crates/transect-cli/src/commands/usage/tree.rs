@@ -58,7 +58,7 @@ impl Tree for TableTree<'_> {
 
 /// Limits on the lines shown.
 pub(super) struct Limits {
-    /// The most lines.
+    /// The most lines that the tree may have.
     pub(super) lines: usize,
     /// The most levels below a root.
     pub(super) depth: Option<usize>,

@@ -44,7 +44,7 @@ pub(super) struct Continued {
 /// What a step led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A row.
+    /// The next row is in the same part.
     Row,
     /// The next row is in another part.
     Part,

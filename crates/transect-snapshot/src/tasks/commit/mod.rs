@@ -65,7 +65,7 @@ pub struct Manifest {
     pub complete: bool,
 }
 
-/// One part.
+/// A part, as the manifest lists it.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ManifestPart {

@@ -21,7 +21,7 @@ use crate::tasks::TaskError;
 /// What all totals need.
 pub(super) const SIZES: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
-/// What was found.
+/// What the first pass over all parts found.
 pub(super) struct Outline {
     /// The number of rows of the tree.
     pub(super) rows: u64,
