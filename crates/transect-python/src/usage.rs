@@ -1,5 +1,6 @@
 //! `usage`: what needs the most space.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
@@ -92,18 +93,18 @@ pub(crate) fn largest(
             };
             let groups = py.detach(|| table.group(rows(), extension));
             let text = |key: Option<&OsStr>| key.map(|key| decode(py, key)).into_py_any(py);
-            sorted(groups, top, text)
+            largest_groups(groups, top, text)
         }
         Some("owner") => {
             if !table.columns().contains(FieldMask::UID) {
                 return Err(PyValueError::new_err("the table was read without the column 'uid'"));
             }
             let groups = py.detach(|| table.by_owner(rows()));
-            sorted(groups, top, |key| key.into_py_any(py))
+            largest_groups(groups, top, |key| key.into_py_any(py))
         }
         Some("type") => {
             let groups = py.detach(|| table.group(rows(), |row| Some(table.file_type(row))));
-            sorted(groups, top, |key| key.as_str().into_py_any(py))
+            largest_groups(groups, top, |key| key.as_str().into_py_any(py))
         }
         Some(unknown) => {
             let message = format!("there is no key '{unknown}'; keys: ext, owner, type");
@@ -112,15 +113,14 @@ pub(crate) fn largest(
     }
 }
 
-fn sorted<K: Ord>(
+/// Returns the `top` largest groups; groups of the same size keep the order of their keys.
+fn largest_groups<K>(
     groups: BTreeMap<K, SubtreeTotals>,
     top: usize,
     key: impl Fn(K) -> PyResult<Py<PyAny>>,
 ) -> PyResult<Vec<Usage>> {
     let mut groups: Vec<(K, SubtreeTotals)> = groups.into_iter().collect();
-    groups.sort_by(|(a, a_totals), (b, b_totals)| {
-        b_totals.disk_usage.cmp(&a_totals.disk_usage).then_with(|| a.cmp(b))
-    });
+    groups.sort_by_key(|(_, totals)| Reverse(totals.disk_usage));
     groups.truncate(top);
     groups.into_iter().map(|(of, totals)| Ok(Usage { key: key(of)?, totals })).collect()
 }
