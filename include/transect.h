@@ -64,7 +64,7 @@ typedef int32_t transect_status;
 
 enum {
     TRANSECT_OK = 0,
-    /* A NULL, an unknown option, a value out of range, a pattern that cannot be parsed. */
+    /* A NULL, a value out of range, a pattern that cannot be parsed. */
     TRANSECT_INVALID_ARGUMENT = 1,
     /* This system does not have what is needed, such as change notifications. */
     TRANSECT_UNSUPPORTED = 2,
@@ -421,32 +421,28 @@ enum {
 
 typedef struct transect_cache_options transect_cache_options;
 
-enum {
-    /* Numbers, for `transect_cache_options_set`. */
-
-    /* The attributes to cache; by default mode, size, mtime, ctime, inode and device. */
-    TRANSECT_CACHE_OPTION_FIELDS = 1,
-    /* The memory limit in bytes. No limit by default. */
-    TRANSECT_CACHE_OPTION_MEMORY = 2,
-    /* The largest number of directories to watch; by default what the system allows. */
-    TRANSECT_CACHE_OPTION_WATCHES = 3,
-
-    /* Absolute paths, for `transect_cache_options_add`. */
-
-    /* The directory that relative paths refer to. Without it, they are refused. */
-    TRANSECT_CACHE_OPTION_BASE = 64,
-    /* Where lookups are allowed: may be given several times. Everywhere by default. */
-    TRANSECT_CACHE_OPTION_ROOT = 65
-};
-
+/* Returns the default options. */
 TRANSECT_API transect_cache_options *transect_cache_options_new(void);
 TRANSECT_API void transect_cache_options_free(transect_cache_options *options);
-TRANSECT_API transect_status transect_cache_options_set(transect_cache_options *options, int32_t option,
-                                                        uint64_t value, transect_error *error);
-TRANSECT_API transect_status transect_cache_options_add(transect_cache_options *options, int32_t option,
-                                                        const char *path, transect_error *error);
 
-/* Opens an empty cache. `options` may be NULL, and may be freed afterwards. */
+/* The attributes to cache, a sum of TRANSECT_FIELD_...; by default mode, size, mtime, ctime, inode and device. */
+TRANSECT_API transect_status transect_cache_options_set_fields(transect_cache_options *options, uint32_t fields,
+                                                               transect_error *error);
+/* The memory limit in bytes. No limit by default. */
+TRANSECT_API transect_status transect_cache_options_set_memory(transect_cache_options *options, size_t bytes,
+                                                               transect_error *error);
+/* The largest number of directories to watch; by default what the system allows. */
+TRANSECT_API transect_status transect_cache_options_set_watches(transect_cache_options *options,
+                                                                size_t directories, transect_error *error);
+/* The directory that relative paths refer to, an absolute path. Without it, they are refused. */
+TRANSECT_API transect_status transect_cache_options_set_base(transect_cache_options *options, const char *path,
+                                                             transect_error *error);
+/* A directory below which lookups are allowed, an absolute path. Several are alternatives. Everywhere by
+ * default. */
+TRANSECT_API transect_status transect_cache_options_add_root(transect_cache_options *options, const char *path,
+                                                             transect_error *error);
+
+/* Opens an empty cache of a level, TRANSECT_LEVEL_... `options` may be NULL, and may be freed afterwards. */
 TRANSECT_API transect_status transect_cache_open(int32_t level, const transect_cache_options *options,
                                                  transect_cache **cache, transect_error *error);
 TRANSECT_API void transect_cache_free(transect_cache *cache);

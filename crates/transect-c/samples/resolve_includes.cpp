@@ -99,7 +99,7 @@ public:
         Owned<transect_cache_options> options(transect_cache_options_new());
         transect_error error;
         const std::string base = std::filesystem::current_path().u8string();
-        check(transect_cache_options_add(options.get(), TRANSECT_CACHE_OPTION_BASE, base.c_str(), &error), error);
+        check(transect_cache_options_set_base(options.get(), base.c_str(), &error), error);
         transect_cache *cache;
         check(transect_cache_open(TRANSECT_LEVEL_FROZEN, options.get(), &cache, &error), error);
         cache_.reset(cache);

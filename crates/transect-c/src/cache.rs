@@ -9,17 +9,7 @@ use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult};
 use crate::attributes::CAttributes;
 use crate::boundary::{Array, Out, OutArray, Text, guard, guard_or, required};
 use crate::failure::{CallError, Failure, of_lookup, os_error_of};
-use crate::options::{fields, number, unknown};
-
-/// Keys of options, by the names that they have in the header without `TRANSECT_CACHE_OPTION_`.
-#[expect(missing_docs, reason = "the header documents them")]
-pub mod option {
-    pub const FIELDS: i32 = 1;
-    pub const MEMORY: i32 = 2;
-    pub const WATCHES: i32 = 3;
-    pub const BASE: i32 = 64;
-    pub const ROOT: i32 = 65;
-}
+use crate::options::{fields, setters};
 
 /// Levels, by the names that they have in the header without `TRANSECT_LEVEL_`.
 #[expect(missing_docs, reason = "the header documents them")]
@@ -89,44 +79,17 @@ pub extern "C" fn transect_cache_options_free(options: Option<Box<CacheOptions>>
     guard_or((), || drop(options));
 }
 
-/// Sets an option that is a number.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_options_set(
-    options: Option<&mut CacheOptions>,
-    option: i32,
-    value: u64,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let options = required(options, "options")?;
-        match option {
-            option::FIELDS => options.want = fields(value)?,
-            option::MEMORY => options.memory = Some(number(value)?),
-            option::WATCHES => options.watches = Some(number(value)?),
-            _ => return Err(unknown(option)),
-        }
-        Ok(())
-    })
-}
-
-/// Adds a path to an option.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_options_add(
-    options: Option<&mut CacheOptions>,
-    option: i32,
-    path: Text<'_>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let options = required(options, "options")?;
-        let path = path.path("path")?.into_owned();
-        match option {
-            option::BASE => options.base = Some(path),
-            option::ROOT => options.roots.push(path),
-            _ => return Err(unknown(option)),
-        }
-        Ok(())
-    })
+setters! {
+    CacheOptions:
+    transect_cache_options_set_fields(options, value: u32) { options.want = fields(value)? }
+    transect_cache_options_set_memory(options, value: usize) { options.memory = Some(value) }
+    transect_cache_options_set_watches(options, value: usize) { options.watches = Some(value) }
+    transect_cache_options_set_base(options, path: Text<'_>) {
+        options.base = Some(path.path("path")?.into_owned())
+    }
+    transect_cache_options_add_root(options, path: Text<'_>) {
+        options.roots.push(path.path("path")?.into_owned())
+    }
 }
 
 /// Opens a cache.

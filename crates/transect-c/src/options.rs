@@ -37,21 +37,10 @@ impl WalkOptions {
 }
 
 /// Returns a set of fields.
-pub(crate) fn fields(value: u64) -> Result<FieldMask, Failure<'static>> {
-    let bits = number(value)?;
-    let fields = FieldMask::from_bits(bits).filter(|fields| FIELDS.contains(*fields));
+pub(crate) fn fields(value: u32) -> Result<FieldMask, Failure<'static>> {
+    let fields = u16::try_from(value).ok().and_then(FieldMask::from_bits);
+    let fields = fields.filter(|fields| FIELDS.contains(*fields));
     fields.ok_or_else(|| Failure::Invalid(format!("{value:#x} is not a sum of fields").into()))
-}
-
-/// Returns a value as a smaller number.
-pub(crate) fn number<T: TryFrom<u64>>(value: u64) -> Result<T, Failure<'static>> {
-    let too_large = |_| Failure::Invalid(format!("{value} is too large for this option").into());
-    value.try_into().map_err(too_large)
-}
-
-/// Returns the failure for a key that a function does not have.
-pub(crate) fn unknown(option: i32) -> Failure<'static> {
-    Failure::Invalid(format!("this function has no option {option}").into())
 }
 
 /// Returns the default options.
@@ -66,14 +55,14 @@ pub extern "C" fn transect_options_free(options: Option<Box<WalkOptions>>) {
     guard_or((), || drop(options));
 }
 
-/// Defines the functions that change one option.
+/// Defines the functions that change one option of a type.
 macro_rules! setters {
-    ($($name:ident($options:ident, $value:ident: $type:ty) { $change:expr })*) => {$(
+    ($type:ty: $($name:ident($options:ident, $value:ident: $of:ty) { $change:expr })*) => {$(
         /// Changes an option.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(
-            options: Option<&mut WalkOptions>,
-            $value: $type,
+            options: Option<&mut $type>,
+            $value: $of,
             error: Out<'_, CallError>,
         ) -> i32 {
             guard(error, || {
@@ -84,9 +73,11 @@ macro_rules! setters {
         }
     )*};
 }
+pub(crate) use setters;
 
 setters! {
-    transect_options_set_fields(options, value: u32) { options.fields = Some(fields(value.into())?) }
+    WalkOptions:
+    transect_options_set_fields(options, value: u32) { options.fields = Some(fields(value)?) }
     transect_options_set_threads(options, value: u32) {
         options.scan.threads = Some(value as usize).filter(|&threads| threads > 0)
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use transect::{FieldMask, FileType};
 use transect_c::attributes::CAttributes;
-use transect_c::cache::{Counts, Lookup, level, option as cache_option};
+use transect_c::cache::{Counts, Lookup, level};
 use transect_c::failure::{CallError, status};
 use transect_c::search::Found;
 use transect_c::table::{NO_ROW, Totals};
@@ -222,7 +222,6 @@ fn layouts_and_constants_are_those_of_the_header() {
     }
     constants!("", flow: CONTINUE, SKIP, STOP);
     constants!("LEVEL_", level: FROZEN, CHECKED, WATCHED, VERIFIED);
-    constants!("CACHE_OPTION_", cache_option: FIELDS, MEMORY, WATCHES, BASE, ROOT);
     let names: BTreeSet<String> = constants.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(names, words("TRANSECT_", " = "));
     constants.push(("TRANSECT_NO_ROW".to_owned(), NO_ROW.into()));

@@ -391,14 +391,14 @@ static void check_cache(void) {
     const char *changed = below_root("../changed");
     uint64_t before;
 
-    OK(transect_cache_options_add(options, TRANSECT_CACHE_OPTION_BASE, root, &error));
-    OK(transect_cache_options_add(options, TRANSECT_CACHE_OPTION_ROOT, below_root(".."), &error));
-    OK(transect_cache_options_set(options, TRANSECT_CACHE_OPTION_FIELDS, TRANSECT_FIELD_SIZE, &error));
-    OK(transect_cache_options_set(options, TRANSECT_CACHE_OPTION_MEMORY, 1 << 20, &error));
-    OK(transect_cache_options_set(options, TRANSECT_CACHE_OPTION_WATCHES, 100, &error));
+    OK(transect_cache_options_set_base(options, root, &error));
+    OK(transect_cache_options_add_root(options, below_root(".."), &error));
+    OK(transect_cache_options_set_fields(options, TRANSECT_FIELD_SIZE, &error));
+    OK(transect_cache_options_set_memory(options, 1 << 20, &error));
+    OK(transect_cache_options_set_watches(options, 100, &error));
     transect_cache_options_free(options);
     options = transect_cache_options_new();
-    OK(transect_cache_options_add(options, TRANSECT_CACHE_OPTION_BASE, root, &error));
+    OK(transect_cache_options_set_base(options, root, &error));
     OK(transect_cache_open(TRANSECT_LEVEL_CHECKED, options, &cache, &error));
 
     OK(transect_cache_get(cache, "a/one.h", &attributes, &error));
@@ -462,12 +462,14 @@ static void check_cache(void) {
     EXPECT(transect_cache_get(NULL, "a", &attributes, &error) == TRANSECT_INVALID_ARGUMENT);
     EXPECT(transect_cache_open(4, NULL, &cache, &error) == TRANSECT_INVALID_ARGUMENT);
     EXPECT(transect_cache_open(TRANSECT_LEVEL_FROZEN, NULL, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
-    OK(transect_cache_options_add(options, TRANSECT_CACHE_OPTION_ROOT, "relative", &error));
+    OK(transect_cache_options_add_root(options, "relative", &error));
     EXPECT(transect_cache_open(TRANSECT_LEVEL_FROZEN, options, &cache, &error) == TRANSECT_INVALID_ARGUMENT);
     EXPECT(strcmp(error.message, "'relative' is not an absolute path") == 0);
-    EXPECT(transect_cache_options_set(options, TRANSECT_CACHE_OPTION_ROOT, 1, &error) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(transect_cache_options_add(options, TRANSECT_CACHE_OPTION_FIELDS, "", &error) == TRANSECT_INVALID_ARGUMENT);
-    EXPECT(strcmp(error.message, "this function has no option 1") == 0);
+    EXPECT(transect_cache_options_set_fields(options, 0x8000, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(strcmp(error.message, "0x8000 is not a sum of fields") == 0);
+    EXPECT(transect_cache_options_set_base(options, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_cache_options_set_memory(NULL, 1, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(strcmp(error.message, "options is NULL") == 0);
     transect_cache_options_free(options);
     transect_cache_options_free(NULL);
 }
