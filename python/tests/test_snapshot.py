@@ -55,6 +55,16 @@ def test_attributes_that_are_not_stored(tree, tmp_path):
         transect.read_snapshot(file, columns=["path", "mtime"])
 
 
+def test_snapshot_without_checksums_is_unverified(tree, stored):
+    golden = pathlib.Path(__file__).parents[2] / "crates/transect-snapshot/tests/golden/version-1.parquet"
+    with pytest.warns(transect.PartialResultWarning):
+        assert transect.read_snapshot(golden).unverified
+    assert not transect.read_snapshot(stored).unverified and not transect.scan(tree).unverified
+    with pytest.warns(transect.PartialResultWarning):
+        assert transect.diff(golden, stored).unverified
+    assert not transect.diff(stored, stored).unverified
+
+
 def test_partial_snapshot_warns(failing, tmp_path):
     file = tmp_path / "partial.parquet"
     with pytest.warns(transect.PartialResultWarning):

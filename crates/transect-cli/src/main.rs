@@ -12,6 +12,7 @@ mod profile;
 mod progress;
 mod root_path;
 mod series;
+mod snapshot_file;
 mod user_trash;
 
 use std::process::ExitCode;

@@ -50,23 +50,30 @@ pub(crate) fn diff(
         let a = a.read(has_stored, &cancel)?;
         let b = b.read(has_stored, &cancel)?;
         let diff = compare(&a, &b, &options)?;
-        let [a, b] = [&a, &b].map(|side| (side.metadata().complete, side.metadata().errors));
-        Ok(Compared { diff, complete: a.0 && b.0, errors: a.1 + b.1 })
+        let (a, b) = (a.metadata(), b.metadata());
+        Ok(Compared {
+            diff,
+            complete: a.complete && b.complete,
+            unverified: a.unverified || b.unverified,
+            errors: a.errors + b.errors,
+        })
     };
     let compared: Result<Compared, Failure> = job::run(py, &cancel, |_| Ok(()), work)?;
-    let compared = compared.map_err(|failure| failure.exception(py))?;
-    if !compared.complete {
-        errors::warn_partial_trees(py, compared.errors)?;
+    let Compared { diff, complete, unverified, errors } =
+        compared.map_err(|failure| failure.exception(py))?;
+    if !complete {
+        errors::warn_partial_trees(py, errors)?;
     }
-    let diff = Arc::new(compared.diff);
+    let diff = Arc::new(diff);
     let rows = Arc::clone(&diff);
     let rows = Rows::new(move || ChangeBatches::new(Arc::clone(&rows)));
-    Py::new(py, (Diff { diff, complete: compared.complete }, rows))
+    Py::new(py, (Diff { diff, complete, unverified }, rows))
 }
 
 struct Compared {
     diff: EngineDiff,
     complete: bool,
+    unverified: bool,
     errors: u64,
 }
 
@@ -224,6 +231,7 @@ impl Failure {
 pub(crate) struct Diff {
     diff: Arc<EngineDiff>,
     complete: bool,
+    unverified: bool,
 }
 
 #[pymethods]
@@ -232,6 +240,12 @@ impl Diff {
     #[getter]
     fn complete(&self) -> bool {
         self.complete
+    }
+
+    /// Whether a tree is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
+    #[getter]
+    fn unverified(&self) -> bool {
+        self.unverified
     }
 
     /// The numbers of changes by their kind. An entry that moved is only "renamed", and everything below it

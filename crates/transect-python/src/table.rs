@@ -117,6 +117,12 @@ impl Table {
         self.table().diagnostics().is_complete()
     }
 
+    /// Whether the table is from a snapshot without checksums, which an earlier version wrote: damage in it is not noticed.
+    #[getter]
+    fn unverified(&self) -> bool {
+        self.tree.metadata().unverified
+    }
+
     /// The errors below the roots, as ErrorInfo objects: at least the first thousand.
     #[getter]
     fn errors(&self) -> Vec<ErrorInfo> {

@@ -63,6 +63,10 @@ pub struct Metadata {
     /// Of a part of a scan: its task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+    /// Of a snapshot that was read: whether its file has no checksums, because an earlier version of the program wrote it.
+    /// Damage in it can change what is read without an error.
+    #[serde(skip)]
+    pub unverified: bool,
 }
 
 /// The place of a snapshot among those of its series. It does not depend on the time that the clock showed alone.

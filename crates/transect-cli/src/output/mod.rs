@@ -10,6 +10,9 @@ pub(crate) mod page;
 pub(crate) mod summary;
 pub(crate) mod time;
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use transect::table::TableBuilder;
 use transect::{Diagnostics, FieldMask};
 pub(crate) use transect_program::output::*;
@@ -25,6 +28,15 @@ const DEFAULT_ERRORS_SHOWN: usize = 10;
 pub(crate) fn table_builder(columns: FieldMask, all_errors: bool) -> TableBuilder {
     let builder = TableBuilder::new(columns);
     if all_errors { builder.keep_all_errors() } else { builder }
+}
+
+/// Prints a hint, once: some commands open a file twice.
+pub(crate) fn hint_once(what: &str) {
+    static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if shown.insert(what.to_owned()) {
+        hint(what);
+    }
 }
 
 /// Prints the errors of a walk: all, or the first ten and the number of the others.

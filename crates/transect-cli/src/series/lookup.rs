@@ -3,13 +3,13 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use transect_snapshot::Snapshot;
 use transect_sys::file::attributes_at;
 use transect_sys::host::host_name;
 use transect_sys::name_from_bytes;
 
 use super::{FOLDER, Listing, Search, Series, Unusable, entries, name};
 use crate::root_path::resolved;
+use crate::snapshot_file;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
 
@@ -128,7 +128,7 @@ fn parent(path: &Path) -> Option<&OsStr> {
 
 /// Returns the root and the machine of a snapshot; `None` if it cannot be read.
 fn described(file: &Path) -> Option<(PathBuf, Option<String>)> {
-    let snapshot = Snapshot::open(file).ok()?;
+    let snapshot = snapshot_file::open_kept(file).ok()?;
     let mut rows = snapshot.rows();
     // The metadata have the root only as text.
     let root = rows.advance().ok()?.then(|| name_from_bytes(rows.name().to_vec()))?;

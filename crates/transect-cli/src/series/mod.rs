@@ -24,6 +24,7 @@ use transect_transform::publish;
 
 use crate::output::time::TimeFormatter;
 use crate::root_path::{absolute, resolved};
+use crate::snapshot_file;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
 
@@ -215,7 +216,7 @@ impl Series {
 
     /// Opens a snapshot; returns `None` if it was removed meanwhile.
     fn open(&self, taken: i64, path: PathBuf) -> Result<Option<Kept>, Unusable> {
-        let snapshot = match Snapshot::open(&path) {
+        let snapshot = match snapshot_file::open_kept(&path) {
             Ok(snapshot) => snapshot,
             Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(None);

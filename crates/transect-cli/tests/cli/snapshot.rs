@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use transect_testkit::{Mount, python_with_packages};
 
-use crate::harness::{TestEnv, skip};
+use crate::harness::{Output, TestEnv, skip};
 use crate::tree;
 
 fn store(env: &TestEnv, tree: &str, file: &str) {
@@ -168,16 +168,7 @@ fn snapshot_refuses_what_it_cannot_do() {
     store(&env, "tree", "good.parquet");
     let bytes = fs::read(env.path("good.parquet")).unwrap();
     fs::write(env.path("cut.parquet"), &bytes[..bytes.len() / 2]).unwrap();
-    let old =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../transect-snapshot/tests/golden/version-1.parquet");
-    let mut newer = fs::read(old).unwrap();
-    let unverified = env.transect(["list", old]).exits(1);
-    assert_eq!(
-        unverified.stderr_text().matches("is unverified").count(),
-        1,
-        "{}",
-        unverified.text()
-    );
+    let mut newer = fs::read(UNVERIFIED).unwrap();
     let key = b"transect.schema_version\x18\x01";
     let at = newer.windows(key.len()).position(|window| window == key).unwrap() + key.len();
     newer[at] = b'7';
@@ -236,7 +227,7 @@ fn snapshot_refuses_what_it_cannot_do() {
         flipped[at] ^= 1;
     }
     // A Parquet file that is not a snapshot is a file like any other, with a hint.
-    let mut foreign = fs::read(old).unwrap();
+    let mut foreign = fs::read(UNVERIFIED).unwrap();
     let at = foreign.windows(8).position(|window| window == b"transect").unwrap();
     let all: Vec<usize> =
         (0..foreign.len() - 8).filter(|&at| &foreign[at..at + 8] == b"transect").collect();
@@ -247,6 +238,60 @@ fn snapshot_refuses_what_it_cannot_do() {
     let hint = "hint: 'foreign.parquet' is a Parquet file, but not a snapshot";
     assert_eq!(shown.stderr_text().matches(hint).count(), 1, "{}", shown.text());
     assert_eq!(shown.json()["files"], 1);
+}
+
+/// A file of version 1, which has no checksums, of a tree with the root `/golden`.
+const UNVERIFIED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../transect-snapshot/tests/golden/version-1.parquet");
+
+#[test]
+fn snapshot_without_checksums_is_reported_as_unverified() {
+    let env = TestEnv::new();
+    let hinted = |args: &[&str], what: &str, code: i32| {
+        let output = env.transect(args).exits(code);
+        let hint = format!("{what}: files of earlier versions have no checksums");
+        assert_eq!(output.stderr_text().matches(&hint).count(), 1, "{args:?}: {}", output.text());
+        output
+    };
+    let last_line = |output: Output| -> Value {
+        let text = output.stdout_text();
+        serde_json::from_str(text.lines().next_back().expect("an object")).expect("JSON")
+    };
+    let named = format!("hint: '{UNVERIFIED}' is unverified");
+    let _ = hinted(&["list", UNVERIFIED], &named, 1);
+    assert_eq!(hinted(&["usage", "--json", UNVERIFIED], &named, 1).json()["unverified"], true);
+    let found = hinted(&["find", "--json", "--in", UNVERIFIED, "inner"], &named, 0);
+    assert_eq!(last_line(found)["snapshots"][0]["unverified"], true);
+    env.mkdir("tree");
+    store(&env, "tree", "verified.parquet");
+    let differ = hinted(&["diff", "--json", "verified.parquet", UNVERIFIED], &named, 1);
+    let sides = last_line(differ);
+    assert_eq!(
+        (&sides["before"]["unverified"], &sides["after"]["unverified"]),
+        (&json!(false), &json!(true))
+    );
+
+    // Two snapshots of a series; `docs/SERIES.md` describes the names of its directory and files.
+    let bytes = fs::read(UNVERIFIED).unwrap();
+    let time = b"\"started\":1700000000000000000";
+    let at = bytes.windows(time.len()).position(|window| window == time).expect("its metadata");
+    for second in [0, 1] {
+        let mut kept = bytes.clone();
+        kept[at + 19] = b'0' + second;
+        fs::write(env.path(format!("2023-11-14T22-13-2{second}.000Z.parquet")), kept).unwrap();
+    }
+    let place = "series=$XDG_DATA_HOME/transect/series/host/golden-be9bf274fb767866 \
+        && mkdir -p $series && mv 2023-* $series";
+    let _ = env.sh(place).exits(0).quiet();
+    let series = "golden-be9bf274fb767866' has unverified snapshots";
+    let _ = hinted(&["history"], series, 1);
+    let history = hinted(&["history", "--json", "--host", "host", "/golden"], series, 1).json();
+    let snapshots = history["snapshots"].as_array().expect("snapshots");
+    assert!(
+        snapshots.len() == 2 && snapshots.iter().all(|it| it["unverified"] == true),
+        "{history}"
+    );
+    let _ = hinted(&["history", "--html", "-", "--host", "host", "/golden"], series, 1);
 }
 
 #[test]

@@ -60,8 +60,6 @@ pub(crate) struct Footer {
     pub(crate) rows: u64,
     pub(crate) groups: Vec<RowGroup>,
     pub(super) metadata: Metadata,
-    /// Whether the file has checksums of everything.
-    pub(super) is_checked: bool,
     /// Where the index of names lies, as the file claims: offset and end, in front of the description.
     pub(crate) name_index: Option<(u64, u64)>,
     /// The rows among which are all files that may have several names; unknown in files of earlier versions.
@@ -191,14 +189,15 @@ fn parse(bytes: &[u8], end: u64) -> Result<Footer, ReadError> {
         return damaged("its description has no checksum; another program may have rewritten it");
     }
     check_schema(&schema)?;
-    let metadata: Metadata = match metadata.map(serde_json::from_slice) {
+    let mut metadata: Metadata = match metadata.map(serde_json::from_slice) {
         Some(Ok(metadata)) => metadata,
         Some(Err(error)) => return damaged(format!("its metadata are not valid: {error}")),
         None => return damaged("it has no metadata"),
     };
+    metadata.unverified = !is_checked;
     let groups = check_groups(groups, rows, end, is_checked)?;
     let linked = linked.and_then(|text| linked_blocks::parse(text, rows));
-    Ok(Footer { rows, groups, metadata, is_checked, name_index, linked })
+    Ok(Footer { rows, groups, metadata, name_index, linked })
 }
 
 /// Parses the place of an index, as offset and end; `None` for anything else.

@@ -84,12 +84,6 @@ impl<S: ReadAt> Snapshot<S> {
         self.footer.rows == 0
     }
 
-    /// Returns whether the file has checksums of everything, which are verified when it is read. Files of version 1 of the
-    /// format have none: damage in them can change what is read without an error.
-    pub fn is_verified(&self) -> bool {
-        self.footer.is_checked
-    }
-
     /// Returns the circumstances of the snapshot.
     pub fn metadata(&self) -> &Metadata {
         &self.footer.metadata

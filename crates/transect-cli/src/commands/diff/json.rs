@@ -89,6 +89,7 @@ struct SideObject<'a> {
     ended: Option<i64>,
     complete: bool,
     errors: u64,
+    unverified: bool,
     inherited: Option<InheritedObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_list: Option<&'a [StoredError]>,
@@ -103,6 +104,7 @@ impl<'a> SideObject<'a> {
             ended: of.ended,
             complete: of.complete,
             errors: of.errors,
+            unverified: of.unverified,
             inherited: of.inherited.clone().map(Into::into),
             error_list: list_errors.then_some(of.error_list.as_slice()),
         }

@@ -46,6 +46,7 @@ struct SnapshotObject<'a> {
     entries: u64,
     complete: bool,
     errors: u64,
+    unverified: bool,
 }
 
 /// What the search counted.
@@ -168,5 +169,6 @@ fn object(source: &Source) -> SnapshotObject<'_> {
         entries: source.snapshot.len(),
         complete: metadata.complete,
         errors: metadata.errors,
+        unverified: metadata.unverified,
     }
 }

@@ -1,8 +1,6 @@
 //! Snapshots where other commands take a path.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 use transect::table::Table;
 use transect::{Diagnostics, FieldMask, ScanPlan, Sink};
@@ -11,11 +9,14 @@ use transect_snapshot::{ReadError, Snapshot};
 use crate::args::WalkArgs;
 use crate::output;
 use crate::output::columns::Column;
+use crate::snapshot_file;
 use transect_program::exit::{CliError, ExitStatus};
 
 /// A tree that was stored.
 pub(crate) struct StoredTree {
     pub(crate) table: Table,
+    /// See [`transect_snapshot::Metadata::unverified`].
+    pub(crate) unverified: bool,
     /// When it was read, in nanoseconds since 1970 UTC.
     pub(crate) read_at: Option<i64>,
     /// Reading was stopped.
@@ -153,7 +154,8 @@ fn only_snapshot(walk: &WalkArgs) -> Result<Option<(&Path, Snapshot)>, CliError>
 fn read(path: &Path, snapshot: &Snapshot, fields: FieldMask) -> Result<StoredTree, CliError> {
     let table = snapshot.table(fields).map_err(|error| cannot_read(path, &error))?;
     let metadata = snapshot.metadata();
-    Ok(StoredTree { table, read_at: metadata.ended, interrupted: metadata.interrupted })
+    let (read_at, interrupted) = (metadata.ended, metadata.interrupted);
+    Ok(StoredTree { table, unverified: metadata.unverified, read_at, interrupted })
 }
 
 /// Opens a snapshot; returns `None` for any other file, with a hint if that is a Parquet file.
@@ -164,28 +166,15 @@ pub(crate) fn open(path: &Path) -> Result<Option<Snapshot>, CliError> {
     if !Snapshot::is_likely(path) {
         return Ok(None);
     }
-    match Snapshot::open(path) {
-        Ok(snapshot) => {
-            if !snapshot.is_verified() {
-                hint_once(path, "is unverified: files of earlier versions have no checksums");
-            }
-            Ok(Some(snapshot))
-        }
+    match snapshot_file::open(path) {
+        Ok(snapshot) => Ok(Some(snapshot)),
         // Another Parquet file is a file like any other.
         Err(ReadError::NotSnapshot(_)) => {
-            hint_once(path, "is a Parquet file, but not a snapshot");
+            let path = path.display();
+            output::hint_once(&format!("'{path}' is a Parquet file, but not a snapshot"));
             Ok(None)
         }
         Err(error) => Err(cannot_read(path, &error)),
-    }
-}
-
-/// Prints a hint about a file, once: some commands open it twice.
-fn hint_once(path: &Path, what: &str) {
-    static SHOWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if shown.insert(path.to_owned()) {
-        output::hint(&format!("'{}' {what}", path.display()));
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) struct Object {
     schema: &'static str,
     roots: Vec<String>,
     complete: bool,
+    unverified: bool,
     interrupted: bool,
     measure: &'static str,
     #[serde(flatten)]
@@ -68,7 +69,7 @@ struct GroupEntry {
 
 impl Object {
     pub(super) fn new(roots: &[PathBuf], usage: &Usage) -> Self {
-        let Usage { outcome, elapsed, interrupted, table, disk, measure, view } = usage;
+        let Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view } = usage;
         let outcome = outcome.as_ref();
         let (mut entries, mut groups) = (None, None);
         match view {
@@ -88,6 +89,7 @@ impl Object {
             schema: "transect.usage/1",
             roots: roots.iter().map(|root| root.to_string_lossy().into_owned()).collect(),
             complete: table.diagnostics().is_complete() && !interrupted,
+            unverified: *unverified,
             interrupted: *interrupted,
             measure: measure.as_str(),
             total: (&table.grand_total()).into(),

@@ -41,6 +41,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
         Some(_) => None,
         None => stored_tree(&args.walk, columns(args))?,
     };
+    let unverified = stored.as_ref().is_some_and(|stored| stored.unverified);
     let (was_interrupted, stored_end) = match &stored {
         Some(stored) => {
             stored.show_errors(args.errors);
@@ -75,7 +76,8 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
     let disk = outcome.as_ref().and_then(|_| transect::disk_space_of(&args.walk.roots()));
-    show(args, &Usage { outcome, elapsed, interrupted, table, disk, measure, view })?;
+    let usage = Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view };
+    show(args, &usage)?;
     Ok(end)
 }
 

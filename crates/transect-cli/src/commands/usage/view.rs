@@ -20,6 +20,8 @@ pub(super) enum View {
 pub(super) struct Usage {
     /// The walk; `None` for an imported table.
     pub(super) outcome: Option<Outcome<()>>,
+    /// Whether the table is from a snapshot without checksums.
+    pub(super) unverified: bool,
     pub(super) elapsed: Duration,
     pub(super) interrupted: bool,
     pub(super) table: Table,

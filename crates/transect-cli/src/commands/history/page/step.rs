@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 
-use transect_snapshot::{Change, ChangeKind, Diff, DiffOptions, Facts, ReadError, Snapshot, diff};
+use transect_snapshot::{Change, ChangeKind, Diff, DiffOptions, Facts, ReadError, diff};
 
 use crate::commands::diff::summary_parts;
 use crate::commands::history::point::Point;
 use crate::series::Unusable;
+use crate::snapshot_file;
 
 /// What changed between two snapshots.
 pub(super) struct Step<'h> {
@@ -67,8 +68,9 @@ impl<'h> Step<'h> {
         after: &'h Point,
         most: usize,
     ) -> Result<Self, Unusable> {
-        let open =
-            |point: &Point| Snapshot::open(&point.path).map_err(|error| unusable(point, &error));
+        let open = |point: &Point| {
+            snapshot_file::open_kept(&point.path).map_err(|error| unusable(point, &error))
+        };
         let (a, b) = (open(before)?, open(after)?);
         let mut options = DiffOptions::default();
         options.max_growth = most;
