@@ -44,6 +44,25 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// Returns a difference of sizes with its sign: `+1.50 GiB`, `±0`.
+pub fn signed_bytes(difference: i128) -> String {
+    signed(difference, bytes)
+}
+
+/// Returns a difference of counts with its sign: `-1,234`, `±0`.
+pub fn signed_count(difference: i128) -> String {
+    signed(difference, count)
+}
+
+fn signed(difference: i128, text: fn(u64) -> String) -> String {
+    let size = text(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
+    match difference {
+        0 => "±0".to_owned(),
+        1.. => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
 /// Returns a duration with three significant digits: `1.23 s`, `45.6 ms`.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
@@ -87,6 +106,12 @@ mod tests {
         }
         assert_eq!(counted(1, "file", "files"), "1 file");
         assert_eq!(counted(0, "file", "files"), "0 files");
+    }
+
+    #[test]
+    fn differences_have_their_sign() {
+        assert_eq!([0, 1234, -7].map(signed_count), ["±0", "+1,234", "-7"]);
+        assert_eq!([0, 1536, -7].map(signed_bytes), ["±0", "+1.50 KiB", "-7 B"]);
     }
 
     #[test]

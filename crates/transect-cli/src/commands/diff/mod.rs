@@ -15,7 +15,6 @@ use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
 pub(crate) use sides::{ReadingOptions, Side, Sides};
-pub(crate) use text::signed;
 pub(crate) use text::summary_parts;
 
 pub(crate) fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {

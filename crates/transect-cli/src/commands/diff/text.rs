@@ -11,7 +11,7 @@ use transect_sys::name_from_bytes;
 
 use crate::args::{ColorWhen, ComparisonArgs};
 use crate::output::time::TimeFormatter;
-use crate::output::units::{bytes, count, counted};
+use crate::output::units::{bytes, count, counted, signed_bytes};
 use crate::output::{self, BOLD, DIM, ERROR, GOOD, WARN, quote, stream, wrap_lines};
 
 /// Writes a diff.
@@ -183,7 +183,7 @@ impl Lines {
             return;
         }
         let (before, after) = (numbers.allocated_before, numbers.allocated_after);
-        let difference = signed(i128::from(after) - i128::from(before));
+        let difference = signed_bytes(i128::from(after) - i128::from(before));
         let _ = writeln!(
             out,
             "{}; disk usage {} → {} ({difference})",
@@ -196,7 +196,8 @@ impl Lines {
     fn growth(&self, diff: &Diff, out: &mut String) {
         for growth in &diff.growth {
             let style = if growth.difference() > 0 { WARN } else { GOOD };
-            let difference = self.paint(style, &format!("{:>12}", signed(growth.difference())));
+            let difference =
+                self.paint(style, &format!("{:>12}", signed_bytes(growth.difference())));
             let path = shown_path(&growth.path, None);
             let (before, after) = (bytes(growth.before), bytes(growth.after));
             let _ = writeln!(out, "{difference}  {path}  {before} → {after}");
@@ -230,16 +231,6 @@ pub(crate) fn summary_parts(diff: &Diff) -> Vec<String> {
         parts.push("no changes but those of directories' own attributes".to_owned());
     }
     parts
-}
-
-/// Returns a difference with its sign.
-pub(crate) fn signed(difference: i128) -> String {
-    let size = bytes(u64::try_from(difference.unsigned_abs()).unwrap_or(u64::MAX));
-    match difference {
-        0 => "±0".to_owned(),
-        1.. => format!("+{size}"),
-        _ => format!("-{size}"),
-    }
 }
 
 /// Returns a path, with a slash behind a directory.

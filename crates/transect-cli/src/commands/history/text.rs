@@ -5,9 +5,8 @@ use std::io::{self, Write as _};
 use transect::FieldMask;
 
 use super::point::{History, Point};
-use crate::commands::diff::signed;
 use crate::output::time::TimeFormatter;
-use crate::output::units::{bytes, count, counted};
+use crate::output::units::{bytes, count, counted, signed_bytes, signed_count};
 use crate::output::{self, BOLD, DIM, WARN, quote};
 
 /// The heights of the curve.
@@ -37,7 +36,7 @@ pub(super) fn write(history: &History) -> io::Result<()> {
     for point in points {
         let usage = |point: &Point| i128::from(point.totals.allocated);
         let entries = |point: &Point| i128::from(point.totals.entries);
-        let grown = before.map(|it| signed(usage(point) - usage(it))).unwrap_or_default();
+        let grown = before.map(|it| signed_bytes(usage(point) - usage(it))).unwrap_or_default();
         let more = before.map(|it| signed_count(entries(point) - entries(it))).unwrap_or_default();
         let (time, totals) = (times.text(point.taken), &point.totals);
         let partial = if point.metadata.complete { "" } else { "  partial" };
@@ -57,16 +56,6 @@ pub(super) fn write(history: &History) -> io::Result<()> {
         writeln!(out, "\ndisk usage  {curve}  {least} to {most}")?;
     }
     output::print_wrapped(out)
-}
-
-/// Returns a number with its sign.
-pub(super) fn signed_count(number: i128) -> String {
-    let digits = count(u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX));
-    match number {
-        0 => "±0".to_owned(),
-        1.. => format!("+{digits}"),
-        _ => format!("-{digits}"),
-    }
 }
 
 /// Draws numbers as a curve of at most `width` characters, from the least to the greatest. Several numbers
@@ -103,10 +92,5 @@ mod tests {
         let numbers: Vec<u64> = (0..=700).collect();
         assert_eq!(sparkline(&numbers, 8), "▁▂▃▄▅▆▇█");
         assert_eq!(sparkline(&numbers, 1), "█");
-    }
-
-    #[test]
-    fn signed_count_has_its_sign() {
-        assert_eq!([0, 1234, -7].map(signed_count), ["±0", "+1,234", "-7"]);
     }
 }

@@ -18,10 +18,8 @@ use transect::FieldMask;
 use transect_web::page::{Nonce, Page, escape_html};
 
 use super::point::{History, Point};
-use super::text::signed_count;
-use crate::commands::diff::signed;
 use crate::output::time::{self, TimeFormatter};
-use crate::output::units::{bytes, count, counted};
+use crate::output::units::{bytes, count, counted, signed_bytes, signed_count};
 use crate::series::Unusable;
 
 use chart::{Dot, Scale};
@@ -149,7 +147,7 @@ impl<'h> PageWriter<'h> {
             let dots: Vec<Dot> = self.points().iter().map(dot).collect();
             let difference = i128::from(value(last)) - i128::from(value(first));
             let difference = match scale {
-                Scale::Bytes => signed(difference),
+                Scale::Bytes => signed_bytes(difference),
                 Scale::Count => signed_count(difference),
             };
             let (from, to) = (shown(value(first)), shown(value(last)));
@@ -205,7 +203,7 @@ impl<'h> PageWriter<'h> {
             };
             let usage = |point: &Point| i128::from(point.totals.allocated);
             let difference = usage(step.after) - usage(step.before);
-            let (class, amount) = (class_of(difference), signed(difference));
+            let (class, amount) = (class_of(difference), signed_bytes(difference));
             let (from, to) =
                 (self.times.text(step.before.taken), self.times.text(step.after.taken));
             put!(
@@ -244,7 +242,7 @@ impl<'h> PageWriter<'h> {
                 self,
                 "<tr><th class=\"number {class}\">{}</th><td><bdi>{}</bdi> <span class=\"was\">{sizes}</span>\
                  <svg class=\"bar {class}\" aria-hidden=\"true\"><rect width=\"{share:.1}%\" height=\"5\" rx=\"2\"/></svg></td></tr>",
-                signed(difference),
+                signed_bytes(difference),
                 escape_html(&self.below_root(&it.path))
             );
         }
@@ -306,7 +304,7 @@ impl<'h> PageWriter<'h> {
                 self.times.text(point.taken),
                 bytes(totals.allocated),
                 class_of(grown.unwrap_or(0)),
-                grown.map(signed).unwrap_or_default(),
+                grown.map(signed_bytes).unwrap_or_default(),
                 bytes(totals.apparent),
                 count(totals.files),
                 count(totals.entries),
