@@ -4,8 +4,9 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde::Serialize;
+use transect_web::history::Point;
 
-use super::point::{History, Point};
+use super::point::History;
 use crate::output::csv::Record;
 use crate::output::inherited::InheritedObject;
 use crate::output::json::PathEntry;

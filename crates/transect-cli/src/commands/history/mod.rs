@@ -2,19 +2,23 @@
 
 mod all;
 mod machine;
-mod page;
 mod point;
 mod text;
 
+use std::io;
 use std::path::Path;
 
+use transect::FieldMask;
+use transect_web::history::{HistoryPage, Point};
+
 use crate::args::HistoryArgs;
+use crate::commands::diff::summary_parts;
 use crate::output;
+use crate::output::time::{self, TimeFormatter};
 use crate::series::{Kept, Series, Unusable};
 use transect_program::exit::{CliError, ExitStatus};
 
-use page::HistoryPage;
-use point::{History, Point};
+use point::History;
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
     // All snapshots of a series are open at a time: with one each minute, these are 1,440 a day.
@@ -55,10 +59,10 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
     let history = History { series, points, unusable };
     if let Some(file) = &args.html {
-        let page = HistoryPage::of(&history, args.host.is_none())?;
-        page.unusable.iter().for_each(output::error);
+        let page = page(&history, args.host.is_none())?;
+        page.skipped.iter().for_each(output::error);
         output::page::write(&page.html, file)?;
-        let is_complete = is_complete && page.unusable.is_empty();
+        let is_complete = is_complete && page.skipped.is_empty();
         return Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial });
     }
     match (args.json, args.csv) {
@@ -67,4 +71,19 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
         _ => text::write(&history)?,
     }
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
+}
+
+fn page(history: &History, is_here: bool) -> io::Result<HistoryPage> {
+    let times = TimeFormatter::for_fields(FieldMask::MTIME);
+    let skipped: Vec<String> = history.unusable.iter().map(Unusable::to_string).collect();
+    HistoryPage::of(transect_web::history::History {
+        root: history.series.root(),
+        host: history.series.host(),
+        is_here,
+        points: &history.points,
+        skipped: &skipped,
+        local_time: &|nanoseconds| times.text(nanoseconds),
+        exact_time: time::utc,
+        summary: summary_parts,
+    })
 }

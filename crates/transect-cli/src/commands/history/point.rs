@@ -1,27 +1,12 @@
 //! The snapshots of a series, in numbers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use transect::FileType;
-use transect_snapshot::{Metadata, ReadError, Snapshot, StoredTotals};
+use transect_snapshot::{ReadError, Snapshot, StoredTotals};
+use transect_web::history::Point;
 
 use crate::series::{Series, Unusable};
-
-/// A snapshot of the series, in numbers.
-pub(super) struct Point {
-    pub(super) path: PathBuf,
-    pub(super) taken: i64,
-    pub(super) file_size: Option<u64>,
-    pub(super) totals: StoredTotals,
-    pub(super) metadata: Metadata,
-}
-
-impl Point {
-    /// Returns whether attributes of entries were taken from an earlier snapshot.
-    pub(super) fn has_inherited(&self) -> bool {
-        self.metadata.inherited.as_ref().is_some_and(|it| it.older_entries() > 0)
-    }
-}
 
 /// The snapshots of a root.
 pub(super) struct History {

@@ -3,8 +3,9 @@
 use std::io::{self, Write as _};
 
 use transect::FieldMask;
+use transect_web::history::Point;
 
-use super::point::{History, Point};
+use super::point::History;
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count, counted, signed_bytes, signed_count};
 use crate::output::{self, BOLD, DIM, WARN, quote};

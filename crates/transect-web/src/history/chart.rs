@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use transect_web::page::escape_html;
+use transect_text::units::count;
 
-use crate::output::units::count;
+use crate::page::escape_html;
 
 /// The height of the curve, and where it begins, in pixels.
 const HEIGHT: f64 = 150.0;

@@ -2,12 +2,9 @@
 
 use std::cmp::Reverse;
 
-use transect_snapshot::{Change, ChangeKind, Diff, DiffOptions, Facts, ReadError, diff};
+use transect_snapshot::{Change, ChangeKind, Diff, DiffOptions, Facts, ReadError, Snapshot, diff};
 
-use crate::commands::diff::summary_parts;
-use crate::commands::history::point::Point;
-use crate::series::Unusable;
-use crate::snapshot_file;
+use super::point::Point;
 
 /// What changed between two snapshots.
 pub(super) struct Step<'h> {
@@ -59,30 +56,30 @@ fn largest(found: &Diff, most: usize) -> Vec<Grown> {
 }
 
 impl<'h> Step<'h> {
-    /// Compares two snapshots; of what grew or shrank, `most` are returned.
+    /// Compares two snapshots; of what grew or shrank, `most` are returned. `summary` writes the numbers of changes.
     ///
     /// # Errors
-    /// A snapshot cannot be read, or was removed meanwhile.
+    /// Says which snapshot cannot be read, or was removed meanwhile.
     pub(super) fn between(
         before: &'h Point,
         after: &'h Point,
         most: usize,
-    ) -> Result<Self, Unusable> {
-        let open = |point: &Point| {
-            snapshot_file::open_kept(&point.path).map_err(|error| unusable(point, &error))
-        };
+        summary: fn(&Diff) -> Vec<String>,
+    ) -> Result<Self, String> {
+        let open =
+            |point: &Point| Snapshot::open(&point.path).map_err(|error| reason(point, &error));
         let (a, b) = (open(before)?, open(after)?);
         let mut options = DiffOptions::default();
         options.max_growth = most;
-        let found = diff(&a, &b, &options).map_err(|error| unusable(after, &error))?;
+        let found = diff(&a, &b, &options).map_err(|error| reason(after, &error))?;
         let named = |part: &str| {
             part.replace("in A", "in the earlier one").replace("in B", "in the later one")
         };
-        let parts = summary_parts(&found).iter().map(|part| named(part)).collect();
+        let parts = summary(&found).iter().map(|part| named(part)).collect();
         Ok(Self { before, after, parts, growth: largest(&found, most) })
     }
 }
 
-fn unusable(point: &Point, error: &ReadError) -> Unusable {
-    Unusable { path: point.path.clone(), reason: error.to_string() }
+fn reason(point: &Point, error: &ReadError) -> String {
+    format!("cannot use '{}': {error}", point.path.display())
 }

@@ -1,29 +1,30 @@
 //! A history as an HTML page: one self-contained file without scripts, which works offline.
 //!
 //! ```text
-//! History ─► Step::between: what grew from the first to the last, and between each two
-//!         ─► chart: curves ─► the page of transect_web, as its content without scripts
+//! points ─► Step::between: what grew from the first to the last, and between each two
+//!        ─► chart: curves ─► the page, as its content without scripts
 //! ```
 //!
 //! Paths, machines and errors are untrusted: everything is escaped.
 
 mod chart;
+mod point;
 mod step;
 
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 
-use transect::FieldMask;
-use transect_web::page::{Nonce, Page, escape_html};
+use transect_snapshot::Diff;
+use transect_text::units::{bytes, count, counted, signed_bytes, signed_count};
 
-use super::point::{History, Point};
-use crate::output::time::{self, TimeFormatter};
-use crate::output::units::{bytes, count, counted, signed_bytes, signed_count};
-use crate::series::Unusable;
+use crate::page::{Nonce, Page, escape_html};
 
 use chart::{Dot, Scale};
 use step::{Grown, Step};
+
+pub use point::Point;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -36,34 +37,50 @@ const MAX_ERRORS: usize = 50;
 /// A number of each snapshot: its title, what it is, and how it is found.
 type Curve = (&'static str, Scale, fn(&Point) -> u64);
 
-/// A page, and the snapshots that could not be compared.
-pub(super) struct HistoryPage {
-    pub(super) html: String,
-    pub(super) unusable: Vec<Unusable>,
+/// The snapshots of a root, and how the page writes what it finds.
+#[derive(Clone, Copy)]
+pub struct History<'h> {
+    /// An absolute path.
+    pub root: &'h Path,
+    /// The name of the machine.
+    pub host: &'h str,
+    /// Whether this is that machine.
+    pub is_here: bool,
+    /// The snapshots, at least one, sorted by time.
+    pub points: &'h [Point],
+    /// Why files are not among them.
+    pub skipped: &'h [String],
+    /// Writes nanoseconds since 1970 UTC in the local time zone.
+    pub local_time: &'h dyn Fn(i64) -> String,
+    /// Writes nanoseconds since 1970 UTC as options of the program accept them.
+    pub exact_time: fn(i64) -> String,
+    /// Writes the numbers of changes.
+    pub summary: fn(&Diff) -> Vec<String>,
+}
+
+/// A page, and why snapshots could not be compared.
+#[derive(Debug)]
+pub struct HistoryPage {
+    /// The page.
+    pub html: String,
+    /// A message for each pair.
+    pub skipped: Vec<String>,
 }
 
 impl HistoryPage {
-    /// Returns the page of a history with at least one snapshot. Reads all of them again, to compare them.
-    /// `is_here` means that the snapshots are of this machine.
+    /// Returns the page of a history. Reads all snapshots again, to compare them.
     ///
     /// # Errors
     /// The system has no random numbers.
-    pub(super) fn of(history: &History, is_here: bool) -> io::Result<Self> {
-        let mut writer = PageWriter {
-            history,
-            is_here,
-            times: TimeFormatter::for_fields(FieldMask::MTIME),
-            out: String::new(),
-            unusable: Vec::new(),
-        };
+    pub fn of(history: History<'_>) -> io::Result<Self> {
+        let mut writer = PageWriter { history, out: String::new(), skipped: Vec::new() };
         writer.lead();
         writer.charts();
         writer.whole();
         writer.steps();
         writer.snapshots();
         writer.errors();
-        let root = history.series.root().to_string_lossy();
-        let heading = format!("{root} on {}", history.series.host());
+        let heading = format!("{} on {}", history.root.to_string_lossy(), history.host);
         let title = format!("{heading} · transect history");
         let page = Page {
             generator: "transect history",
@@ -75,16 +92,14 @@ impl HistoryPage {
             script: "",
             connects: false,
         };
-        Ok(Self { html: page.html(&Nonce::random()?), unusable: writer.unusable })
+        Ok(Self { html: page.html(&Nonce::random()?), skipped: writer.skipped })
     }
 }
 
 struct PageWriter<'h> {
-    history: &'h History,
-    is_here: bool,
-    times: TimeFormatter,
+    history: History<'h>,
     out: String,
-    unusable: Vec<Unusable>,
+    skipped: Vec<String>,
 }
 
 /// Appends markup.
@@ -96,7 +111,12 @@ macro_rules! put {
 
 impl<'h> PageWriter<'h> {
     fn points(&self) -> &'h [Point] {
-        &self.history.points
+        self.history.points
+    }
+
+    /// Returns nanoseconds since 1970 UTC as local time.
+    fn time(&self, nanoseconds: i64) -> String {
+        (self.history.local_time)(nanoseconds)
     }
 
     /// Returns the first and the last snapshot.
@@ -108,7 +128,7 @@ impl<'h> PageWriter<'h> {
     fn lead(&mut self) {
         let (first, last) = self.ends();
         let snapshots = counted(self.points().len() as u64, "snapshot", "snapshots");
-        let (from, to) = (self.times.text(first.taken), self.times.text(last.taken));
+        let (from, to) = (self.time(first.taken), self.time(last.taken));
         put!(
             self,
             "<p class=\"lead\">{snapshots}, <span class=\"when\">{from}</span> to <span class=\"when\">{to}</span></p>"
@@ -119,8 +139,8 @@ impl<'h> PageWriter<'h> {
         let (first, last) = self.ends();
         let middle = first.taken.midpoint(last.taken);
         let times = match first.taken == last.taken {
-            true => [String::new(), self.times.text(first.taken), String::new()],
-            false => [first.taken, middle, last.taken].map(|taken| self.times.text(taken)),
+            true => [String::new(), self.time(first.taken), String::new()],
+            false => [first.taken, middle, last.taken].map(|taken| self.time(taken)),
         };
         self.out.push_str("<section class=\"charts\">\n");
         let curves: [Curve; 3] = [
@@ -139,7 +159,7 @@ impl<'h> PageWriter<'h> {
                 complete: point.metadata.complete,
                 text: format!(
                     "{}: {}{}",
-                    self.times.text(point.taken),
+                    self.time(point.taken),
                     shown(value(point)),
                     if point.metadata.complete { "" } else { ", partial" }
                 ),
@@ -176,13 +196,13 @@ impl<'h> PageWriter<'h> {
             return;
         }
         put!(self, "<h2>From the first to the last</h2>");
-        match Step::between(first, last, MOST) {
+        match Step::between(first, last, MOST, self.history.summary) {
             Ok(step) => {
                 put!(self, "<p class=\"note\">{}</p>", summary(&step));
                 self.growth(&step.growth);
                 self.commands(&step);
             }
-            Err(unusable) => self.unusable.push(unusable),
+            Err(skipped) => self.skipped.push(skipped),
         }
     }
 
@@ -194,18 +214,17 @@ impl<'h> PageWriter<'h> {
         }
         put!(self, "<h2>Between each two</h2>");
         for pair in self.points().windows(2).rev() {
-            let step = match Step::between(&pair[0], &pair[1], MOST_OF_STEP) {
+            let step = match Step::between(&pair[0], &pair[1], MOST_OF_STEP, self.history.summary) {
                 Ok(step) => step,
-                Err(unusable) => {
-                    self.unusable.push(unusable);
+                Err(skipped) => {
+                    self.skipped.push(skipped);
                     continue;
                 }
             };
             let usage = |point: &Point| i128::from(point.totals.allocated);
             let difference = usage(step.after) - usage(step.before);
             let (class, amount) = (class_of(difference), signed_bytes(difference));
-            let (from, to) =
-                (self.times.text(step.before.taken), self.times.text(step.after.taken));
+            let (from, to) = (self.time(step.before.taken), self.time(step.after.taken));
             put!(
                 self,
                 "<details><summary><span class=\"when\">{from}</span> → <span class=\"when\">{to}</span><span class=\"amount {class}\">{amount}</span>\
@@ -251,7 +270,7 @@ impl<'h> PageWriter<'h> {
 
     /// Returns a path below the root as text.
     fn below_root(&self, path: &[u8]) -> String {
-        let root = self.history.series.root().as_os_str().as_encoded_bytes();
+        let root = self.history.root.as_os_str().as_encoded_bytes();
         let text = String::from_utf8_lossy(path);
         let below = path.strip_prefix(root).map(|below| below.strip_prefix(b"/").unwrap_or(below));
         match below {
@@ -272,9 +291,9 @@ impl<'h> PageWriter<'h> {
                 "<p class=\"note\">All changes: <code>transect diff {before} {after}</code></p>"
             );
         }
-        let root = shell_word(self.history.series.root().as_os_str());
-        if let Some(root) = root.filter(|_| self.is_here) {
-            let (root, since) = (escape_html(&root), time::utc(step.before.taken));
+        let root = shell_word(self.history.root.as_os_str());
+        if let Some(root) = root.filter(|_| self.history.is_here) {
+            let (root, since) = (escape_html(&root), (self.history.exact_time)(step.before.taken));
             put!(
                 self,
                 "<p class=\"note\">Until now: <code>transect changes --since {since} {root}</code></p>"
@@ -301,7 +320,7 @@ impl<'h> PageWriter<'h> {
                 "<tr><th>{}</th><td class=\"number\">{}</td><td class=\"number {}\">{}</td><td class=\"number\">{}</td>\
                  <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
                  <td class=\"number\">{}</td>{}</tr>",
-                self.times.text(point.taken),
+                self.time(point.taken),
                 bytes(totals.allocated),
                 class_of(grown.unwrap_or(0)),
                 grown.map(signed_bytes).unwrap_or_default(),
@@ -325,11 +344,10 @@ impl<'h> PageWriter<'h> {
             (false, 0) => (" class=\"bad\"", "partial".to_owned()),
             (false, _) => (" class=\"bad\"", format!("partial: {errors}")),
         };
-        if let Some(inherited) =
-            point.metadata.inherited.as_ref().filter(|it| it.older_entries() > 0)
+        if let Some(inherited) = point.metadata.inherited.as_ref().filter(|_| point.has_inherited())
         {
             let entries = counted(inherited.entries, "entry", "entries");
-            let oldest = self.times.text(inherited.oldest);
+            let oldest = self.time(inherited.oldest);
             let _ = write!(state, "; attributes of {entries} from {oldest}");
         }
         format!("<td{class}>{state}</td>")
@@ -343,7 +361,7 @@ impl<'h> PageWriter<'h> {
             put!(self, "<h2>What could not be read</h2>");
         }
         for point in partial.into_iter().rev() {
-            let (time, all) = (self.times.text(point.taken), point.metadata.errors);
+            let (time, all) = (self.time(point.taken), point.metadata.errors);
             put!(
                 self,
                 "<details><summary>{time}<span class=\"what\">{}</span></summary><ul>",
@@ -360,17 +378,11 @@ impl<'h> PageWriter<'h> {
                 if more > 0 { format!("<p>{} more</p>", count(more)) } else { String::new() }
             );
         }
-        let skipped: Vec<String> = self
-            .history
-            .unusable
-            .iter()
-            .chain(&self.unusable)
-            .map(|it| escape_html(&it.to_string()))
-            .collect();
+        let skipped = [self.history.skipped, &self.skipped].concat();
         if !skipped.is_empty() {
             put!(self, "<h2>Files that were skipped</h2><ul>");
-            for skipped in skipped {
-                put!(self, "<li class=\"bad\"><bdi>{skipped}</bdi></li>");
+            for reason in skipped {
+                put!(self, "<li class=\"bad\"><bdi>{}</bdi></li>", escape_html(&reason));
             }
             put!(self, "</ul>");
         }
