@@ -16,7 +16,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::{WATCHDOG, wait_until, within};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 
 /// Wide enough that no line wraps by accident.
 const WIDTH: &str = "100";
@@ -284,7 +286,8 @@ pub fn skip<T>(test: &str, reason: &str) -> Option<T> {
     None
 }
 
-/// A started program, whose end a test can wait for.
+/// A started program, whose end a test can wait for. A test that fails before kills it, with all that it
+/// started.
 pub struct Running {
     /// The process, with its pipes.
     pub child: Child,
@@ -402,7 +405,7 @@ impl Running {
             stderr: read(stderr),
             code: status.code(),
             signal: status.signal(),
-            what: self.what,
+            what: std::mem::take(&mut self.what),
         }
     }
 
@@ -420,6 +423,17 @@ impl Running {
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // The number of a process that was waited for may be another's by now.
+        if waitid(WaitId::Pid(self.pid()), look).is_ok() {
+            self.kill_group();
+            let _ = self.child.wait();
         }
     }
 }
@@ -526,4 +540,22 @@ pub fn beside(own: &str, name: &str, package: &str) -> PathBuf {
         assert!(built.is_ok_and(|built| built.success()), "cannot build {package}");
     }
     program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_dropped_program_killed_with_what_it_started() {
+        let env = TestEnv::new("sh", "cache", Vec::new());
+        let mut running = env.start(["-c", "sleep 1000 & echo $!; wait"]);
+        let child = Path::new("/proc").join(running.first_line());
+        assert!(child.exists());
+        drop(running);
+        // Another process may collect its end later.
+        wait_until("the end of the child", || {
+            fs::read_to_string(child.join("stat")).map_or(true, |stat| stat.contains(") Z "))
+        });
+    }
 }

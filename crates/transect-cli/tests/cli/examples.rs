@@ -128,7 +128,7 @@ fn prepare_for(env: &TestEnv, command: &str) {
 fn with_service(script: &str) -> String {
     format!(
         ": >service.log
-        \"$TRANSECT\" serve --cache 2>service.log & service=$!
+        \"$TRANSECT\" serve --cache --idle 15m 2>service.log & service=$!
         until grep -q 'listening at' service.log; do kill -0 $service || exit 9; done
         ln -sf \"$XDG_RUNTIME_DIR/transect/cache.sock\" cache.sock
         ({script}); code=$?

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
+use transect_testkit::wait_until;
 use vt100::{Callbacks, Cell, Color, Parser, Screen};
 
 use crate::harness::{Running, TestEnv, skip};
@@ -65,8 +66,8 @@ const KEPT: &str = "transect keep tree; fill tree/src/new.rs 5000; fill tree/src
 /// A snapshot before a change and one after it.
 const TWO: &str = "transect snapshot tree -o old.pq; fill tree/src/new.rs 5000; \
                    rm tree/README.md; mv tree/docs tree/manual; transect snapshot tree -o new.pq";
-/// A running service.
-const SERVED: &str = "transect serve --cache --root tree >served 2>&1 </dev/null & \
+/// A running service. `$!` is its process, as that of a function would be a shell's.
+const SERVED: &str = "\"$TRANSECT\" serve --cache --root tree --idle 15m >served 2>&1 </dev/null & \
                       echo $! >.served; until transect service stats; do sleep 0.01; done";
 
 /// All commands that print for people.
@@ -233,7 +234,19 @@ fn on_terminal(mut command: Command, width: u16, height: u16) -> Written {
         bytes
     });
     let code = running.wait().code();
+    let group = running.child.id().to_string();
+    wait_until("the end of what the command started", || !runs_in_group(&group));
     Written { bytes: reader.join().expect("a thread that only reads"), code }
+}
+
+/// Returns whether a process of this group has not ended: `proc_pid_stat(5)`.
+fn runs_in_group(group: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("a list of processes").flatten();
+    let stats = processes.flat_map(|entry| std::fs::read_to_string(entry.path().join("stat")));
+    stats.into_iter().any(|stat| {
+        let mut words = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+        words.next() != Some("Z") && words.nth(1) == Some(group)
+    })
 }
 
 /// Notes every control sequence that does not style text.

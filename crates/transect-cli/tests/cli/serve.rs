@@ -31,7 +31,8 @@ struct Service {
 
 impl Service {
     fn start(env: &TestEnv, args: &[&str]) -> Self {
-        Self::of(env.start(["serve", "--cache"].iter().chain(args)))
+        // It ends by itself if the tests are killed.
+        Self::of(env.start(["serve", "--cache", "--idle", "15m"].iter().chain(args)))
     }
 
     fn of(mut running: Running) -> Self {

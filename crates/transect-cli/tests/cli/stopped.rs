@@ -172,7 +172,7 @@ fn wrong_services(env: &TestEnv, root: &Path, runs: usize, stops: &AtomicU64) ->
     let ask = ["attributes", "--json", "--columns", columns, "-0", "--from", "asked"];
     let expected = env.transect(ask).exits(0).quiet().stdout;
     let wrong = |_: &usize| {
-        let mut service = env.start(["serve", "--cache", "--level", "frozen"]);
+        let mut service = env.start(["serve", "--cache", "--level", "frozen", "--idle", "15m"]);
         let mut first = [0];
         service.child.stderr.as_mut().unwrap().read_exact(&mut first).expect("it answers");
         let ask = [&ask[..], &["--service"]].concat();

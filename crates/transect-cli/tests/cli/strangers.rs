@@ -122,14 +122,6 @@ impl Served {
     }
 }
 
-impl Drop for Served {
-    /// Kills the program, even if the test fails.
-    fn drop(&mut self) {
-        let _ = self.running.child.kill();
-        let _ = self.running.child.wait();
-    }
-}
-
 /// Writes until the connection accepts no more: the server has closed it, or does not read. Returns
 /// the number of bytes accepted.
 fn flood(stream: &mut TcpStream, block: &[u8], most: usize) -> usize {
