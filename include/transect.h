@@ -25,7 +25,7 @@
  * OBJECTS. `..._free` accepts NULL. Freeing an object twice, or using it after it was freed, is
  * undefined, as with `free` of C. Do not unload the library while a walk is running.
  *
- * THREADS. Tables, caches, searches and errors may be used by any number of threads at once; options
+ * THREADS. Tables, caches, searches, controls and errors may be used by any number of threads at once; options
  * as long as no thread changes them. An object may be freed by any thread that is its last user.
  *
  * CALLBACKS may call all functions of this library. They must return: `longjmp` out of a callback is
@@ -80,6 +80,8 @@ enum {
     TRANSECT_BUG = 7,
     /* `transect_walk_next` has returned all entries. */
     TRANSECT_END = 8,
+    /* `transect_control_cancel` ended the walk. */
+    TRANSECT_CANCELLED = 9,
 
     /* Errors of the system. `os_error` has its number. */
     TRANSECT_DENIED = 32,
@@ -183,6 +185,36 @@ typedef struct transect_attributes {
     uint64_t reserved[4];
 } transect_attributes;
 
+/* ---- Progress and cancellation ------------------------------------------------------------------- */
+
+/* Shows how far walks are, and ends them: for other threads than those that walk. Takes effect on all walks and
+ * tables with options that `transect_options_set_control` connected to it. */
+typedef struct transect_control transect_control;
+
+/* The counters of a control. */
+typedef struct transect_progress {
+    /* Entries found, directories included. */
+    uint64_t entries;
+    /* Directories read. */
+    uint64_t directories;
+    /* Bytes occupied by the entries of a table; 0 for other walks. */
+    uint64_t bytes;
+    /* Errors in the tree. */
+    uint64_t errors;
+    /* Zeros, for later versions. */
+    uint64_t reserved[4];
+} transect_progress;
+
+TRANSECT_API transect_control *transect_control_new(void);
+/* Frees a control. Walks that use it go on. */
+TRANSECT_API void transect_control_free(transect_control *control);
+/* Ends the walks of a control, also later ones: their functions return TRANSECT_CANCELLED. It only sets a flag, so
+ * signal handlers may call it; a walk sees that after each batch of a directory. */
+TRANSECT_API void transect_control_cancel(transect_control *control);
+/* Writes the counters at this moment. They are updated once for each directory. */
+TRANSECT_API transect_status transect_control_progress(const transect_control *control, transect_progress *progress,
+                                                       transect_error *error);
+
 /* ---- Options of walks and tables ----------------------------------------------------------------- */
 
 typedef struct transect_options transect_options;
@@ -223,6 +255,37 @@ TRANSECT_API transect_status transect_options_set_gitignore(transect_options *op
 /* Whether to ignore case in globs, regular expressions and extensions. */
 TRANSECT_API transect_status transect_options_set_ignore_case(transect_options *options, bool ignore,
                                                        transect_error *error);
+
+/* The control of walks with these options, which keep what they need of it. */
+TRANSECT_API transect_status transect_options_set_control(transect_options *options, const transect_control *control,
+                                                       transect_error *error);
+
+/* An entry that was listed, and whose attributes are not queried yet. Valid during the call of the filter. Later
+ * versions may add fields at the end. */
+typedef struct transect_candidate {
+    /* For `transect_candidate_path`. */
+    const void *entry;
+    /* Ends with a NUL. */
+    const char *name;
+    size_t name_length;
+    /* Steps below the root, which has depth 0. */
+    uint32_t depth;
+    /* One of TRANSECT_TYPE_... */
+    uint32_t type;
+} transect_candidate;
+
+/* Returns the path of a candidate: the root as given, then the names below it. 0 for NULL. */
+TRANSECT_API size_t transect_candidate_path(const transect_candidate *candidate, char *buffer, size_t capacity);
+
+/* Returns false to leave out an entry, of a directory with everything in it. */
+typedef bool (*transect_filter)(void *context, const transect_candidate *candidate);
+
+/* A filter for every entry but the root that the other options leave. A directory that it leaves out is never
+ * opened, and the attributes of an entry that it leaves out are not queried, except where the directory does not
+ * list types, or links are followed. Runs on any thread of the walk, and on several at once, whatever
+ * `transect_options_set_concurrent` says: the context must allow that. */
+TRANSECT_API transect_status transect_options_set_filter(transect_options *options, transect_filter filter,
+                                                       void *context, transect_error *error);
 
 /* Texts in UTF-8. Several of a kind are alternatives. Entries that do not match are left out; directories are
  * read nevertheless, unless they are excluded. Patterns are checked by the walk that uses them. */
@@ -312,7 +375,8 @@ typedef struct transect_walker transect_walker;
 TRANSECT_API transect_status transect_walk_open(const char *path, const transect_options *options,
                                                 transect_walker **walker, transect_error *error);
 /* Writes the next entry, the directory before what is in it. TRANSECT_END after the last one. Fails if the root
- * cannot be accessed; other errors are counted. */
+ * cannot be accessed; other errors are counted. To skip directories, use `transect_options_set_filter`: the walk is
+ * ahead of its caller, so it has often read a directory when the caller sees that one. */
 TRANSECT_API transect_status transect_walk_next(transect_walker *walker, transect_entry *entry,
                                                 transect_error *error);
 /* Writes the counts so far; `vanished` and `skipped` are 0 until the end. */

@@ -33,6 +33,7 @@ statuses! {
     CHANGES_LOST = 6 c"changes_lost";
     BUG = 7 c"bug";
     END = 8 c"end";
+    CANCELLED = 9 c"cancelled";
     DENIED = 32 c"denied";
     NOT_FOUND = 33 c"not_found";
     NOT_A_DIRECTORY = 34 c"not_a_directory";
@@ -124,6 +125,8 @@ pub(crate) enum Failure<'a> {
     ChangesLost,
     /// A walk has no more entries.
     End,
+    /// The caller cancelled the walk.
+    Cancelled,
     /// A panic, with its message.
     Bug(String),
 }
@@ -155,6 +158,7 @@ impl Failure<'_> {
             Self::Missing(_) | Self::NotInSearch(_) => status::NOT_FOUND,
             Self::ChangesLost => status::CHANGES_LOST,
             Self::End => status::END,
+            Self::Cancelled => status::CANCELLED,
             Self::Bug(_) => status::BUG,
         }
     }
@@ -184,6 +188,7 @@ impl fmt::Display for Failure<'_> {
             }
             Self::ChangesLost => f.write_str("notifications of changes were lost"),
             Self::End => f.write_str("there are no more entries"),
+            Self::Cancelled => f.write_str("the walk was cancelled"),
             Self::Bug(text) => write!(f, "BUG in transect: {}", text.trim_start_matches("BUG: ")),
         }
     }

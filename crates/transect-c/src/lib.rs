@@ -14,7 +14,9 @@
 pub mod attributes;
 pub mod boundary;
 pub mod cache;
+pub mod control;
 pub mod failure;
+pub mod filter;
 pub mod options;
 mod path;
 pub mod pull;

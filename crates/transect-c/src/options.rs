@@ -1,12 +1,16 @@
 //! The options of walks and tables.
 
+use std::ffi::c_void;
 use std::path::Path;
+use std::sync::Arc;
 
 use transect::{FieldMask, ScanOptions};
 
 use crate::attributes::FIELDS;
 use crate::boundary::{Out, Text, guard, guard_or, required};
+use crate::control::Control;
 use crate::failure::{CallError, Failure};
+use crate::filter::{Filter, FilterCall};
 
 /// `transect_options`.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,11 @@ impl WalkOptions {
     /// Returns whether a callback may run on several threads at once.
     pub(crate) fn is_concurrent(&self) -> bool {
         self.concurrent
+    }
+
+    /// Fails if the control of these options has ended a walk.
+    pub(crate) fn require_not_cancelled(&self) -> Result<(), Failure<'static>> {
+        if self.scan.cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
     }
 
     /// Returns the options for a root.
@@ -57,12 +66,12 @@ pub extern "C" fn transect_options_free(options: Option<Box<WalkOptions>>) {
 
 /// Defines the functions that change one option of a type.
 macro_rules! setters {
-    ($type:ty: $($name:ident($options:ident, $value:ident: $of:ty) { $change:expr })*) => {$(
+    ($type:ty: $($name:ident($options:ident, $($value:ident: $of:ty),+) $change:block)*) => {$(
         /// Changes an option.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(
             options: Option<&mut $type>,
-            $value: $of,
+            $($value: $of,)+
             error: Out<'_, CallError>,
         ) -> i32 {
             guard(error, || {
@@ -96,6 +105,16 @@ setters! {
     transect_options_set_gitignore(options, value: bool) { options.scan.filters.gitignore = value }
     transect_options_set_ignore_case(options, value: bool) {
         options.scan.filters.ignore_case = value
+    }
+    transect_options_set_control(options, control: Option<&Control>) {
+        let control = required(control, "control")?;
+        options.scan.progress = Some(Arc::clone(&control.progress));
+        options.scan.cancel = control.cancel.clone();
+    }
+    transect_options_set_filter(options, filter: Option<Filter>, context: *mut c_void) {
+        let call = FilterCall { filter: required(filter, "filter")?, context };
+        let scan = std::mem::take(&mut options.scan);
+        options.scan = scan.filter_entry(move |entry| call.keeps(entry));
     }
     transect_options_add_glob(options, text: Text<'_>) {
         options.scan.filters.globs.push(text.utf8("text")?.to_owned())

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use transect::{Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
+use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
 
 use crate::boundary::{Out, Text, guard, guard_or, required};
 use crate::failure::{CallError, Failure};
@@ -13,6 +13,7 @@ use crate::walk::{Entry, OnError, WalkCounts, report_errors};
 #[derive(Debug)]
 pub struct Walker {
     walk: Walk,
+    cancel: Cancel,
     /// What the caller received last, and its name with a NUL.
     last: Option<DirEntry>,
     name: Vec<u8>,
@@ -24,6 +25,9 @@ pub struct Walker {
 impl Walker {
     fn next(&mut self) -> Result<Entry<'_>, Failure<'static>> {
         loop {
+            if self.cancel.is_cancelled() {
+                return Err(Failure::Cancelled);
+            }
             match self.walk.next().ok_or(Failure::End)? {
                 Ok(entry) => {
                     self.entries += 1;
@@ -63,9 +67,10 @@ pub extern "C" fn transect_walk_open(
         let (root, out) = (path.path("path")?, required(walker, "walker")?);
         let default = WalkOptions::default();
         let options = options.unwrap_or(&default);
-        let want = options.fields_or(FieldMask::empty());
+        let options = options.with_root(&root).want(options.fields_or(FieldMask::empty()));
         out.write(Box::new(Walker {
-            walk: options.with_root(&root).want(want).plan()?.into_iter(),
+            cancel: options.cancel.clone(),
+            walk: options.plan()?.into_iter(),
             last: None,
             name: Vec::new(),
             entries: 0,

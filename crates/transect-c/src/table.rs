@@ -46,7 +46,9 @@ pub extern "C" fn transect_table_read(
         let default = WalkOptions::default();
         let options = options.unwrap_or(&default);
         let columns = options.fields_or(FieldMask::MTIME);
-        out.write(Box::new(Table::read_with(options.with_root(&root), columns)?));
+        let table = Table::read_with(options.with_root(&root), columns)?;
+        options.require_not_cancelled()?;
+        out.write(Box::new(table));
         Ok(())
     })
 }

@@ -140,7 +140,7 @@ pub extern "C" fn transect_walk(
         if let Some(on_error) = on_error {
             report_errors(&diagnostics.kept_errors, on_error, context);
         }
-        Ok(())
+        options.require_not_cancelled()
     });
     if let Some(counts) = counts {
         counts.write(counted);

@@ -8,7 +8,9 @@ use std::process::Command;
 use transect::{FieldMask, FileType};
 use transect_c::attributes::CAttributes;
 use transect_c::cache::{Counts, Lookup, level};
+use transect_c::control::ProgressCounts;
 use transect_c::failure::{CallError, status};
+use transect_c::filter::Candidate;
 use transect_c::search::Found;
 use transect_c::table::{NO_ROW, Totals};
 use transect_c::walk::{Entry, WalkCounts, flow};
@@ -185,6 +187,15 @@ fn layouts_and_constants_are_those_of_the_header() {
             reserved
         }
     );
+    layout!(
+        lines,
+        expected,
+        "transect_progress",
+        ProgressCounts { entries, directories, bytes, errors, reserved }
+    );
+    layout!(lines, expected, "transect_candidate", Candidate<'_> {
+        entry, name, name_length, depth, type_
+    });
     layout!(lines, expected, "transect_found", Found { index, path_length, attributes });
     // Every field has a line of its own in the header, and every struct ends with its name.
     let header = header();
@@ -248,7 +259,7 @@ fn examples_of_the_document_compile() {
     }
     let text = std::fs::read_to_string(repository().join("docs/C.md")).unwrap();
     let examples: Vec<&str> = text.split("\n```c\n").skip(1).collect();
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 6);
     let temp = TempDir::new();
     let file = temp.join("examples.c");
     let mut source = "#include <stdio.h>\n#include <string.h>\n#include <transect.h>\n".to_owned();

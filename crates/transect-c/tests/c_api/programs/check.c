@@ -240,6 +240,86 @@ static void check_walkers(void) {
     transect_options_free(options);
 }
 
+/* ---- Filters and controls */
+
+struct chosen {
+    const char *left_out;
+    transect_control *cancelled;
+};
+
+static bool choose(void *context, const transect_candidate *candidate) {
+    const struct chosen *chosen = context;
+    char path[4096];
+    size_t length = transect_candidate_path(candidate, path, sizeof path);
+    EXPECT(length == strlen(path) && strncmp(path, root, strlen(root)) == 0);
+    EXPECT(strlen(candidate->name) == candidate->name_length);
+    EXPECT(strcmp(path + length - candidate->name_length, candidate->name) == 0);
+    EXPECT(candidate->depth > 0 && candidate->type != TRANSECT_TYPE_UNKNOWN);
+    transect_control_cancel(chosen->cancelled);
+    return strcmp(candidate->name, chosen->left_out) != 0;
+}
+
+static void check_filters_and_controls(void) {
+    transect_options *options = all_sizes();
+    transect_control *control = transect_control_new();
+    transect_progress progress;
+    transect_counts counts;
+    transect_table *table;
+    transect_walker *walker;
+    transect_entry entry;
+    struct chosen chosen = {"b", NULL};
+    struct seen seen = {0};
+    uint64_t entries = 0;
+
+    OK(transect_options_set_filter(options, choose, &chosen, &error));
+    OK(transect_options_set_control(options, control, &error));
+    OK(transect_walk(root, options, on_entry, NULL, &seen, NULL, &error));
+    EXPECT(seen.entries == 5 && seen.files == 3);
+    OK(transect_control_progress(control, &progress, &error));
+    EXPECT(progress.entries == 5 && progress.directories == 2 && progress.bytes == 0 && progress.errors == 0);
+    EXPECT(progress.reserved[3] == 0);
+    OK(transect_table_read(root, options, &table, &error));
+    OK(transect_table_counts(table, &counts, &error));
+    EXPECT(counts.entries == 5 && transect_table_child(table, transect_table_root(table), "b") == TRANSECT_NO_ROW);
+    transect_table_free(table);
+    OK(transect_control_progress(control, &progress, &error));
+    EXPECT(progress.entries == 10 && progress.directories == 4);
+    OK(transect_walk_open(root, options, &walker, &error));
+    for (; transect_walk_next(walker, &entry, &error) == TRANSECT_OK; entries++) {
+        EXPECT(strcmp(entry.name, "b") != 0 && strcmp(entry.name, "deep") != 0);
+    }
+    EXPECT(entries == 5);
+    transect_walk_free(walker);
+
+    /* Cancelled inside of a walk, and before it begins. The options outlive their control. */
+    OK(transect_walk_open(root, options, &walker, &error));
+    OK(transect_walk_next(walker, &entry, &error));
+    transect_control_cancel(control);
+    EXPECT(transect_walk_next(walker, &entry, &error) == TRANSECT_CANCELLED);
+    EXPECT(strcmp(error.message, "the walk was cancelled") == 0);
+    transect_walk_free(walker);
+    transect_control_free(control);
+    memset(&seen, 0, sizeof seen);
+    EXPECT(transect_walk(root, options, on_entry, NULL, &seen, &counts, &error) == TRANSECT_CANCELLED);
+    EXPECT(counts.entries == seen.entries && seen.entries < 5);
+    EXPECT(transect_table_read(root, options, &table, &error) == TRANSECT_CANCELLED);
+
+    control = chosen.cancelled = transect_control_new();
+    OK(transect_options_set_control(options, control, &error));
+    EXPECT(transect_table_read(below_root("../tree"), options, &table, &error) == TRANSECT_CANCELLED);
+    OK(transect_control_progress(control, &progress, &error));
+    EXPECT(progress.directories <= 1);
+    transect_control_free(control);
+
+    EXPECT(transect_options_set_filter(options, NULL, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_options_set_control(options, NULL, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_control_progress(NULL, &progress, &error) == TRANSECT_INVALID_ARGUMENT);
+    EXPECT(transect_candidate_path(NULL, NULL, 0) == 0);
+    transect_control_cancel(NULL);
+    transect_control_free(NULL);
+    transect_options_free(options);
+}
+
 #ifdef __linux__
 /* Returns how many names a directory has. */
 static int count_names(const char *path) {
@@ -483,6 +563,7 @@ int main(int argc, char **argv) {
     sizes = all_sizes();
     check_walks();
     check_walkers();
+    check_filters_and_controls();
 #ifdef __linux__
     check_threads_and_descriptors();
 #endif

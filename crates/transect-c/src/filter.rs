@@ -1,0 +1,66 @@
+//! A callback that decides which entries a walk leaves out.
+
+use std::ffi::{c_char, c_void};
+use std::path::PathBuf;
+
+use crate::boundary::{OutArray, guard_or};
+use crate::path;
+
+/// `transect_candidate`.
+#[repr(C)]
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the header documents them")]
+pub struct Candidate<'a> {
+    pub entry: &'a transect::Candidate<'a>,
+    pub name: *const c_char,
+    pub name_length: usize,
+    pub depth: u32,
+    pub type_: u32,
+}
+
+/// `transect_filter`. `C-unwind` as [`OnEntry`](crate::walk::OnEntry).
+pub type Filter =
+    unsafe extern "C-unwind" fn(context: *mut c_void, candidate: &Candidate<'_>) -> bool;
+
+/// A filter with its context.
+pub(crate) struct FilterCall {
+    pub(crate) filter: Filter,
+    pub(crate) context: *mut c_void,
+}
+
+// SAFETY: the context is only passed to the filter, which the header requires to be callable on any
+// thread and on several at once.
+unsafe impl Send for FilterCall {}
+// SAFETY: as above.
+unsafe impl Sync for FilterCall {}
+
+impl FilterCall {
+    /// Returns whether the walk keeps an entry.
+    pub(crate) fn keeps(&self, entry: &transect::Candidate<'_>) -> bool {
+        let name = path::to_bytes(entry.file_name());
+        let text = [name, b"\0"].concat();
+        let candidate = Candidate {
+            entry,
+            name: text.as_ptr().cast(),
+            name_length: name.len(),
+            depth: entry.depth(),
+            type_: entry.file_type() as u32,
+        };
+        // SAFETY: the header requires a function with these parameters; the candidate is valid during
+        // the call.
+        unsafe { (self.filter)(self.context, &candidate) }
+    }
+}
+
+/// Returns the path of a candidate.
+#[unsafe(no_mangle)]
+pub extern "C" fn transect_candidate_path(
+    candidate: Option<&Candidate<'_>>,
+    buffer: OutArray<'_, u8>,
+    capacity: usize,
+) -> usize {
+    guard_or(0, || {
+        let path = candidate.map_or_else(PathBuf::new, |candidate| candidate.entry.path());
+        buffer.write_text(capacity, path::to_bytes(path.as_os_str()))
+    })
+}
