@@ -198,12 +198,6 @@ const CASES: &[(&str, &str)] = &[
         $T lab compare "missing$N" session; $T lab compare session "$N/$N""#,
     ),
     (
-        "lab merge",
-        r#"sed 's/"seed":1/"seed":2/' session >other; $T lab merge session other; $T lab merge --json session other
-        $T lab merge --csv session other; $T lab merge --markdown session other
-        $T lab merge session session; $T lab merge session "missing$N"; $T lab merge session "$N/$N""#,
-    ),
-    (
         "lab explain",
         r#"$T lab explain session; $T lab explain "missing$N"; $T lab explain "$N/$N""#,
     ),

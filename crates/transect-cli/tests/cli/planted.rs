@@ -147,7 +147,6 @@ const CASES: &[(&str, &str)] = &[
     ("$T lab report planted", ""),
     ("$T lab explain planted", ""),
     ("$T lab compare planted planted", ""),
-    ("$T lab merge planted planted", ""),
     ("$T lab import planted", ""),
     ("$T lab run enumerate --resume planted", ""),
     ("$T lab run attributes --task compile-database --compile-database planted -o l", ""),

@@ -130,7 +130,6 @@ const ALL: &[Shown] = &[
     shown("lab-report-transform", SESSIONS, "transect lab report transform.jsonl"),
     shown("lab-report-attributes", SESSIONS, "transect lab report attributes.jsonl"),
     shown("lab-compare", SESSIONS, "transect lab compare walk.jsonl walk.jsonl"),
-    shown("lab-merge", SESSIONS, "transect lab merge walk.jsonl articles.jsonl"),
     shown("lab-explain", SESSIONS, "transect lab explain transform.jsonl"),
     shown("lab-corpus-list", "", "transect lab corpus list"),
     failing("wrong-option", "", "transect usage --sort-by-something tree", 2),

@@ -20,10 +20,8 @@ pub(crate) use common::{LabMethodsArgs, LabSessionArgs};
 pub(crate) use corpus::{CorpusCommand, CorpusFileArgs};
 use list::LIST_NOTES;
 pub(crate) use list::LabListArgs;
-use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, MERGE_NOTES, REPORT_NOTES};
-pub(crate) use report::{
-    LabCompareArgs, LabExplainArgs, LabImportArgs, LabMergeArgs, LabReportArgs,
-};
+use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, REPORT_NOTES};
+pub(crate) use report::{LabCompareArgs, LabExplainArgs, LabImportArgs, LabReportArgs};
 use transform::RUN_TRANSFORM_NOTES;
 pub(crate) use transform::{LabPassArgs, LabTransformArgs};
 pub(crate) use tune::LabTuneArgs;
@@ -96,9 +94,6 @@ pub(crate) enum LabCommand {
     /// Compare two sessions: which cells became faster or slower
     #[command(after_long_help = COMPARE_NOTES)]
     Compare(LabCompareArgs),
-    /// Merge sessions of several machines into one table, each with its own ratios
-    #[command(after_long_help = MERGE_NOTES)]
-    Merge(LabMergeArgs),
     /// Explain what limits the fastest method of a transform session, and store it as a setting
     #[command(after_long_help = EXPLAIN_NOTES)]
     Explain(LabExplainArgs),

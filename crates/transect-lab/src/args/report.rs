@@ -82,41 +82,6 @@ Examples:
     transect lab compare before.jsonl after.jsonl > compare.txt";
 
 #[derive(Debug, Args)]
-pub(crate) struct LabMergeArgs {
-    /// Merge these sessions
-    #[arg(value_name = "FILE", required = true, num_args = 2..)]
-    pub(crate) sessions: Vec<PathBuf>,
-    /// Print one JSON object
-    #[arg(long, group = "form")]
-    pub(crate) json: bool,
-    /// Print comma-separated values, a line per method and session
-    #[arg(long, group = "form")]
-    pub(crate) csv: bool,
-    /// Print Markdown tables
-    #[arg(long, group = "form")]
-    pub(crate) markdown: bool,
-}
-
-pub(super) const MERGE_NOTES: &str = "\
-Each session keeps its own ratios to its own base and floor, with their verdicts. Times of different \
-machines are never compared with each other, so none are shown.
-
-Examples:
-  Show the sessions of two machines in one table:
-    transect lab merge laptop.jsonl server.jsonl
-  Write the table to a file:
-    transect lab merge laptop.jsonl server.jsonl > merged.txt
-  Print Markdown tables, for an issue:
-    transect lab merge --markdown laptop.jsonl server.jsonl
-  Export comma-separated values:
-    transect lab merge --csv laptop.jsonl server.jsonl > merged.csv
-  Print JSON, for a script:
-    transect lab merge --json laptop.jsonl server.jsonl
-
-Exit codes: 0 merged; 2 wrong usage, a file cannot be read or is not a session, or the sessions measured \
-different work.";
-
-#[derive(Debug, Args)]
 pub(crate) struct LabExplainArgs {
     /// Read the session from FILE
     #[arg(value_name = "FILE")]

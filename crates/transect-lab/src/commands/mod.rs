@@ -10,7 +10,6 @@ mod explain;
 mod generate;
 mod import;
 mod list;
-mod merge;
 mod method;
 mod methods;
 mod pass;
@@ -31,7 +30,6 @@ pub(crate) fn run(command: &LabCommand) -> Result<ExitStatus, CliError> {
         LabCommand::Run(LabRunCommand::Attributes(args)) => run::run(args),
         LabCommand::Report(args) => report::run(args),
         LabCommand::Compare(args) => compare::run(args),
-        LabCommand::Merge(args) => merge::run(args),
         LabCommand::Explain(args) => explain::run(args),
         LabCommand::Import(args) => import::run(args),
         LabCommand::Tune(args) => tune::run(args),

@@ -4,7 +4,6 @@
 
 mod best;
 pub mod compare;
-pub mod merge;
 mod metric;
 pub mod minimum_cost;
 mod needs;

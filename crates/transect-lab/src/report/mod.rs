@@ -14,7 +14,6 @@ pub mod explanation;
 mod format;
 pub mod import;
 pub mod markdown;
-pub mod merged;
 mod overview;
 pub mod page;
 mod published_tables;

@@ -49,15 +49,6 @@ fn reports_of_stored_sessions_are_as_reviewed() {
     let walk = session("walk");
     let compared = env.lab(["compare", &walk, &walk]).exits(0).quiet().stdout_text();
     assert_golden("compare-walk", &compared);
-    // Relative names, as reports of several sessions show the files.
-    for name in ["walk", "articles"] {
-        std::fs::copy(session(name), env.path(format!("{name}.jsonl"))).expect("a copy");
-    }
-    for (form, flags) in FORMS {
-        let merge = ["merge", "walk.jsonl", "articles.jsonl"];
-        let merged = env.lab(merge.iter().chain(flags)).exits(0).quiet().stdout_text();
-        assert_golden(&format!("merge-walks-{form}"), &merged);
-    }
 }
 
 #[test]

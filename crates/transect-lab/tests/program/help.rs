@@ -3,14 +3,13 @@
 use crate::harness::TestEnv;
 
 /// The commands, as users type them.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 13] = [
     "list",
     "run",
     "run enumerate",
     "run transform",
     "run attributes",
     "compare",
-    "merge",
     "explain",
     "import",
     "tune",
