@@ -39,10 +39,6 @@ pub(crate) struct LabSessionArgs {
     /// Do not count system calls; otherwise separate runs at the end count them
     #[arg(long)]
     pub(crate) no_calls: bool,
-    /// Count cycles, instructions and context switches with perf as well, and the cores used over time, in a
-    /// separate run of each method at the end
-    #[arg(long, hide_short_help = true)]
-    pub(crate) counters: bool,
     /// Print what would be measured and what it takes, and do nothing
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,

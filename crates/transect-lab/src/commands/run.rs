@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use transect::Cancel;
 use transect_lab::experiments::method::{Method, Runner};
 use transect_lab::harness::accesses;
-use transect_lab::harness::counters;
 use transect_lab::harness::environment::version_of;
 use transect_lab::harness::estimate::Estimate;
 use transect_lab::harness::experiment::{Experiment, Launcher};
@@ -61,9 +60,6 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     session.time_starts(&mut experiment, &cancel, each_start).map_err(lab)?;
     if common.counts_calls && !common.session.no_calls {
         examine_calls(&mut session, &mut experiment, &cancel)?;
-    }
-    if common.session.counters {
-        count_events(&mut session, &mut experiment, &cancel)?;
     }
     drop(experiment);
     drop(scratch);
@@ -225,19 +221,6 @@ fn examine_calls(
         return Ok(());
     }
     session.count_calls(experiment, cancel, &mut each_cell("count its calls")).map_err(lab)
-}
-
-/// Counts the events of processors during a run of every method.
-fn count_events(
-    session: &mut Session,
-    experiment: &mut impl Experiment,
-    cancel: &Cancel,
-) -> Result<(), CliError> {
-    if let Some(why_not) = counters::unavailable_reason() {
-        output::hint(&format!("--counters: nothing is counted: {why_not}"));
-        return Ok(());
-    }
-    session.count_events(experiment, cancel, &mut each_cell("count its events")).map_err(lab)
 }
 
 /// Returns a function that shows the progress of an operation on every cell, and prints its errors.

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::conditions::{self, Conditions};
 use crate::harness::launch;
 use crate::harness::machine::{Machine, read, value};
 
@@ -47,9 +46,6 @@ pub struct Environment {
     /// Further settings of the machine and its system that affect measurements.
     #[serde(default, skip_serializing_if = "Machine::is_unknown")]
     pub machine: Machine,
-    /// Conditions that the seed articles name; `None` in sessions of older versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conditions: Option<Conditions>,
     /// The versions that programs report: peers, commands, and what builds and runs contenders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
@@ -86,22 +82,17 @@ pub struct FileSystem {
     /// The read-ahead for sequential readers, in bytes, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<u64>,
-    /// Whether the system creates 8.3 names on it, in words; `None` on systems without such names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub short_names: Option<String>,
 }
 
 impl FileSystem {
     /// Returns the file system of `root`.
     pub fn of(root: &Path) -> Self {
-        Self { short_names: conditions::short_names(root), ..mount(root) }
+        mount(root)
     }
 
-    /// Returns its kind, and whether it has 8.3 names, for the headings of reports.
-    pub fn kind(&self) -> String {
-        let name = self.name.as_deref().unwrap_or("unknown file system");
-        let short = self.short_names.as_ref().map(|it| format!(", 8.3 names {it}"));
-        format!("{name}{}", short.unwrap_or_default())
+    /// Returns its kind, for the headings of reports.
+    pub fn kind(&self) -> &str {
+        self.name.as_deref().unwrap_or("unknown file system")
     }
 
     /// Describes the device below it; `None` if it is unknown.
@@ -145,7 +136,6 @@ impl Environment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: COMMIT.filter(|commit| !commit.is_empty()).map(str::to_owned),
             machine: Machine::look(),
-            conditions: Some(Conditions::look()),
             tools: BTreeMap::new(),
             command,
         }
@@ -153,19 +143,13 @@ impl Environment {
 }
 
 impl Environment {
-    /// Returns details as pairs of label and value: Wine, the commit, settings of the machine, conditions, versions
-    /// of tools.
+    /// Returns details as pairs of label and value: Wine, the commit, settings of the machine, versions of tools.
     pub fn details(&self) -> Vec<(String, String)> {
         let wine = self.wine.clone().map(|wine| ("under Wine".to_owned(), wine));
         let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
         let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
-        let conditions = self
-            .conditions
-            .iter()
-            .flat_map(|it| [("limit of cached memory", &it.cache_limit), ("scanner", &it.scanner)]);
-        let conditions = conditions.map(|(what, is)| (what.to_owned(), is.clone()));
         let tools = self.tools.iter().map(|(name, version)| (name.clone(), version.clone()));
-        let known = wine.into_iter().chain(commit).chain(machine).chain(conditions);
+        let known = wine.into_iter().chain(commit).chain(machine);
         known.chain(tools).collect()
     }
 }
@@ -286,7 +270,6 @@ mod tests {
                       "hypervisor":false,"load":null,"version":"0.1.0","command":[]}"#;
         let old: Environment = serde_json::from_str(old).unwrap();
         assert_eq!((old.commit, old.machine.is_unknown(), old.tools.len()), (None, true, 0));
-        assert_eq!(old.conditions, None);
         let now = Environment::capture(Vec::new());
         let back: Environment =
             serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();

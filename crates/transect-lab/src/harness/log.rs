@@ -14,7 +14,6 @@ use transect_sys::input::{open_regular_with, read_regular_text};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
-use crate::harness::counters::Counters;
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, Usage};
 use crate::harness::protocol::CallTimes;
@@ -206,21 +205,6 @@ pub struct Timed {
     pub calls: CallTimes,
 }
 
-/// The events that the processor counted: a record of the file, one for each cell, dataset and cache state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CountedEvents {
-    /// Index into the datasets of the spec.
-    #[serde(rename = "place")]
-    pub dataset: usize,
-    /// Index into the cache states of the spec. The state was made, but not proved.
-    #[serde(rename = "pass")]
-    pub cache_state: usize,
-    /// The cell.
-    pub cell: String,
-    /// The events of one process, its start included.
-    pub counters: Counters,
-}
-
 /// The time that a program takes to start: a record of the file, one for each cell that runs another
 /// program, in each cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -277,7 +261,8 @@ pub(crate) enum Record {
     Sample(Sample),
     Accesses(Counted),
     Calls(Timed),
-    Counters(CountedEvents),
+    /// Events of a processor, which older versions counted: they are not read.
+    Counters,
     Start(Started),
     End(Ended),
 }
@@ -293,8 +278,6 @@ pub struct SessionData {
     pub counted: Vec<Counted>,
     /// The timed calls so far.
     pub timed: Vec<Timed>,
-    /// The counted events of processors so far.
-    pub events: Vec<CountedEvents>,
     /// The timed starts so far.
     pub started: Vec<Started>,
     /// The end of a session with a time limit.
@@ -309,7 +292,6 @@ impl SessionData {
             samples: Vec::new(),
             counted: Vec::new(),
             timed: Vec::new(),
-            events: Vec::new(),
             started: Vec::new(),
             ended: None,
         }
@@ -320,7 +302,7 @@ impl SessionData {
             Record::Sample(sample) => self.samples.push(sample),
             Record::Accesses(counted) => self.counted.push(counted),
             Record::Calls(timed) => self.timed.push(timed),
-            Record::Counters(counted) => self.events.push(counted),
+            Record::Counters => {}
             Record::Start(started) => self.started.push(started),
             Record::End(ended) => self.ended = Some(ended),
         }
@@ -331,10 +313,9 @@ impl SessionData {
         let (dataset, cache_state, cell) = match record {
             Record::Sample(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Calls(it) => (it.dataset, it.cache_state, &it.cell),
-            Record::Counters(it) => (it.dataset, it.cache_state, &it.cell),
             Record::Accesses(it) => (it.dataset, 0, &it.cell),
             Record::Start(it) => (0, it.cache_state, &it.cell),
-            Record::End(_) => return true,
+            Record::End(_) | Record::Counters => return true,
         };
         let SessionSpec { datasets, cache_states, .. } = &self.spec;
         dataset < datasets.len() && cache_state < cache_states.len() && self.spec.has_cell(cell)

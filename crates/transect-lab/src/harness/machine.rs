@@ -2,6 +2,7 @@
 //! and used for nothing else.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ pub struct Machine {
     /// The size of the swap space, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<u64>,
-    /// The memory limit of this process's control group, in bytes, if it has one.
+    /// The smallest memory limit of this process's control groups, in bytes, if there is one. Cached files count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<u64>,
 }
@@ -90,7 +91,7 @@ impl Machine {
             swap: swap
                 .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
                 .map(|kib| kib * 1024),
-            memory_limit: group().and_then(|group| number(&format!("{group}/memory.max"))),
+            memory_limit: smallest_limit(&read("/proc/self/cgroup"), number),
         }
     }
 
@@ -124,11 +125,17 @@ impl Machine {
     }
 }
 
-/// Returns the folder of this process's control group.
-fn group() -> Option<String> {
-    let groups = read("/proc/self/cgroup");
+/// Returns the smallest limit of the control groups in the text of `/proc/self/cgroup`, in bytes. `number` reads a
+/// file (`Documentation/admin-guide/cgroup-v2.rst`). A group without a limit has the word `max` in it.
+fn smallest_limit(groups: &str, number: impl Fn(&str) -> Option<u64>) -> Option<u64> {
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    Some(format!("/sys/fs/cgroup{path}"))
+    // A group is bound by the limits of all above it.
+    let groups = Path::new(path).ancestors().filter_map(Path::to_str);
+    let files = groups.flat_map(|group| {
+        let group = group.trim_end_matches('/');
+        ["max", "high"].map(|name| format!("/sys/fs/cgroup{group}/memory.{name}"))
+    });
+    files.filter_map(|file| number(&file)).min()
 }
 
 /// Returns the word in brackets, which marks the chosen one in a list such as `always [madvise] never`; or
@@ -157,6 +164,19 @@ mod tests {
     fn chosen_word_in_brackets_or_whole_text() {
         assert_eq!(chosen("always [madvise] never"), "madvise");
         assert_eq!(chosen("none"), "none");
+    }
+
+    #[test]
+    fn smallest_limit_of_all_groups_applies() {
+        let limit = |files: &[(&str, u64)]| {
+            let number = |path: &str| files.iter().find(|(name, _)| *name == path).map(|it| it.1);
+            smallest_limit("1:cpu:/c\n0::/a/b\n", number)
+        };
+        let (own, high) = ("/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/b/memory.high");
+        assert_eq!(limit(&[(own, 3), (high, 2), ("/sys/fs/cgroup/a/memory.max", 1)]), Some(1));
+        assert_eq!(limit(&[(own, 3), (high, 2), ("/sys/fs/cgroup/c/memory.max", 1)]), Some(2));
+        assert_eq!(limit(&[("/sys/fs/cgroup/memory.max", 4)]), Some(4));
+        assert_eq!(limit(&[]), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -7,8 +7,6 @@
 pub mod accesses;
 pub mod account;
 pub mod cache_state;
-pub mod conditions;
-pub mod counters;
 pub mod environment;
 pub mod error;
 pub mod estimate;

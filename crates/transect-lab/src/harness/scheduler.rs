@@ -8,13 +8,11 @@ use transect::Cancel;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
-use crate::harness::counters::Counters;
 use crate::harness::error::Error;
 use crate::harness::experiment::{CountPart, Experiment, Job, Measure};
 use crate::harness::launch::{Usage, launch};
 use crate::harness::log::{
-    Counted, CountedEvents, End, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started,
-    Timed,
+    Counted, End, Ended, Outcome, Record, Sample, SessionData, SessionLog, Started, Timed,
 };
 use crate::harness::protocol::{CallTimes, RunLine};
 use crate::harness::stopwatch::nanoseconds;
@@ -392,66 +390,15 @@ impl Session {
 
     /// Returns the cells whose calls are not timed yet: dataset, cache state, cell.
     fn untimed(&self) -> Vec<(usize, usize, Cell)> {
-        let timed = self.data().timed.iter();
-        self.in_all_states(timed.map(|it| (it.cache_state, it.dataset, it.cell.as_str())).collect())
-    }
-
-    /// Returns all of dataset, cache state and cell except the known (cache state, dataset, cell) and failed
-    /// ones.
-    fn in_all_states(&self, known: Vec<(usize, usize, &str)>) -> Vec<(usize, usize, Cell)> {
         let states = 0..self.data().spec.cache_states.len();
         let of_state = |state: usize| {
-            let known = known.iter().filter(|(known, ..)| *known == state);
-            let known = known.map(|&(_, dataset, cell)| (dataset, cell)).collect();
+            let timed = self.data().timed.iter().filter(|it| it.cache_state == state);
+            let known = timed.map(|it| (it.dataset, it.cell.as_str())).collect();
             let missing = self.all_but(known).into_iter();
             missing.map(move |(dataset, cell)| (dataset, state, cell)).collect::<Vec<_>>()
         };
         states.flat_map(of_state).collect()
     }
-
-    /// Counts the events of processors during one run of every cell, and reports every cell to `progress`. Cells
-    /// that cannot be counted are reported and skipped.
-    ///
-    /// # Errors
-    /// A state cannot be made, or the file cannot be written.
-    pub fn count_events(
-        &mut self,
-        experiment: &mut impl Experiment,
-        cancel: &Cancel,
-        progress: &mut OfEach<'_, Counters>,
-    ) -> Result<(), Error> {
-        let events = self.data().events.iter();
-        let known = events.map(|it| (it.cache_state, it.dataset, it.cell.as_str())).collect();
-        self.of_each(self.in_all_states(known), cancel, progress, |data, job, cache_state| {
-            if experiment.begin(job).is_some() {
-                return Ok(Some(Err("it cannot be measured".to_owned())));
-            }
-            let made = experiment.make_state(job)?;
-            let command = made.and_then(|_| experiment.command(job));
-            let command = command.map_err(|failure| failure.to_string());
-            let took = median_wall(data, job.index, &job.cell.name);
-            let counted = command.and_then(|command| Counters::of(&command, took, job.limit()));
-            experiment.end()?;
-            Ok(Some(counted.map(|counters| {
-                let (dataset, cell) = (job.index, job.cell.name.clone());
-                let counted =
-                    CountedEvents { dataset, cache_state, cell, counters: counters.clone() };
-                (counters, Record::Counters(counted))
-            })))
-        })
-    }
-}
-
-/// Returns the median time of the processes of a cell; zero if it has none.
-fn median_wall(data: &SessionData, dataset: usize, cell: &str) -> Duration {
-    let own = |it: &&Sample| (it.dataset, it.cell.as_str()) == (dataset, cell);
-    let wall = |sample: &Sample| match &sample.outcome {
-        Outcome::Right { usage, .. } => Some(usage.wall_ns),
-        _ => None,
-    };
-    let mut walls: Vec<u64> = data.samples.iter().filter(own).filter_map(wall).collect();
-    walls.sort_unstable();
-    Duration::from_nanos(walls.get(walls.len() / 2).copied().unwrap_or(0))
 }
 
 /// Returns whether a cell failed or did other work, which excludes it from further rounds.

@@ -299,8 +299,6 @@ impl<'d> Pass<'d> {
         let timed = data.timed.iter().find(|it| (it.dataset, it.cache_state, &*it.cell) == here);
         let of_sample = row.timed_sample.map(|sample| sample.calls);
         row.calls = of_sample.or(timed.map(|timed| timed.calls));
-        let events = data.events.iter().find(|it| (it.dataset, it.cache_state, &*it.cell) == here);
-        row.counters = events.map(|it| it.counters.clone());
         let bytes = data.spec.datasets[dataset].bytes_of_one();
         row.ns_per_byte = bytes.map(|bytes| row.time.median / bytes as f64);
     }

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::harness::accesses::Accesses;
 use crate::harness::account::Account;
-use crate::harness::counters::Counters;
 use crate::harness::launch::Usage;
 use crate::harness::protocol::{CallTimes, Held};
 use crate::ranking::runs::{Run, Runs, TimedSample, timed_sample};
@@ -80,9 +79,6 @@ pub struct Row {
     pub without_start: Option<f64>,
     /// Time inside the system calls of its walk, if they were timed.
     pub calls: Option<CallTimes>,
-    /// What its processor counted, and the cores that it used over time, if counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counters: Option<Counters>,
     /// The sample that these calls belong to; `None` if they were timed in a run of its own.
     #[serde(skip)]
     pub timed_sample: Option<TimedSample>,
@@ -133,7 +129,6 @@ impl Row {
             start_up: None,
             without_start: None,
             calls: None,
-            counters: None,
             timed_sample: timed_sample(runs),
             to_base: None,
             judgement: None,

@@ -157,8 +157,6 @@ pub(super) const COLUMNS: &[Column] = &[
     number("× floor", 10, |_, row| ratio(row.to_floor)).only(is_terminal),
     number("lines", 1, |_, row| Value::known(row.cell.code, |it| Value::Count(it.lines)))
         .optional(),
-    number("tokens", 1, |_, row| Value::known(row.cell.code, |it| Value::Count(it.tokens)))
-        .optional(),
     words("verdict", 0, |spec, row| Value::Text(verdict_label(spec, row))),
 ];
 

@@ -126,11 +126,6 @@ const COLUMNS: &[(&str, Field)] = &[
     ("proved", |it| it.row().map(|_| it.ranking.proved.to_string())),
     ("cores", |it| exact(it.row()?.cores?)),
     ("code_lines", |it| Some(it.row()?.cell.code?.lines.to_string())),
-    ("code_tokens", |it| Some(it.row()?.cell.code?.tokens.to_string())),
-    ("task_clock_ns", |it| Some(it.row()?.counters.as_ref()?.task_clock_ns.to_string())),
-    ("cycles", |it| Some(it.row()?.counters.as_ref()?.cycles?.to_string())),
-    ("instructions", |it| Some(it.row()?.counters.as_ref()?.instructions?.to_string())),
-    ("counted_switches", |it| Some(it.row()?.counters.as_ref()?.switches?.to_string())),
     ("unranked_reason", |it| it.row.err().map(str::to_owned)),
 ];
 

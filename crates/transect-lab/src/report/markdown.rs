@@ -6,7 +6,7 @@ use transect_text::quote;
 use transect_text::units::bytes;
 
 use super::value::Form;
-use super::{ArticleTable, Conclusion, PublishedTable, Report, columns, counters};
+use super::{ArticleTable, Conclusion, PublishedTable, Report, columns};
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
 use transect_text::table::Table;
@@ -26,12 +26,6 @@ pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
             (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
         };
         report.article_tables.iter().filter(of_it).try_for_each(|r| article_table(out, r))?;
-        if let Some(counted) =
-            counters::table(&ranking.rows, spec.environment.cores, Form::Markdown)
-        {
-            writeln!(out, "\n{}\n", counters::ABOUT)?;
-            table(out, &counted)?;
-        }
     }
     if let Some(table) = report.references.first() {
         writeln!(out, "\n## From the articles\n\n> {}", escaped(table.whose))?;

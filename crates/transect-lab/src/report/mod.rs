@@ -8,7 +8,6 @@ mod article_table;
 mod columns;
 pub mod comparison;
 mod conclusion;
-mod counters;
 pub mod csv;
 pub mod explanation;
 mod format;

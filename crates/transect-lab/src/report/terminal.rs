@@ -10,9 +10,8 @@ use transect_text::wrap::{wrap, wrap_lines};
 use super::columns::{self, Column};
 use super::overview::MAX_BARS;
 use super::value::Form;
-use super::{ArticleTable, Conclusion, Overview, PublishedTable, Report, counters};
+use super::{ArticleTable, Conclusion, Overview, PublishedTable, Report};
 use crate::harness::cache_state::State;
-use crate::harness::conditions::Conditions;
 use crate::ranking::{Ranking, Row};
 use crate::spec::SessionSpec;
 use transect_text::table::Table;
@@ -43,7 +42,7 @@ pub fn write(
     for (at, ranking) in report.rankings.iter().enumerate() {
         screen.ranking(report, ranking, &report.overviews[at], all)?;
         screen.conclusion(&report.overviews[at], &report.conclusions[at])?;
-        screen.tables_beside(report, ranking)?;
+        screen.table_beside(report, ranking)?;
     }
     if let Some(table) = report.references.first() {
         writeln!(screen.out, "\n{BOLD}From the articles{BOLD:#}")?;
@@ -152,19 +151,13 @@ impl Screen<'_> {
         Ok(())
     }
 
-    /// Writes the tables beside a ranking: the article's, and the counters.
-    fn tables_beside(&mut self, report: &Report<'_>, ranking: &Ranking) -> Result<()> {
+    /// Writes the table of the article beside a ranking, if there is one.
+    fn table_beside(&mut self, report: &Report<'_>, ranking: &Ranking) -> Result<()> {
         let of_it = |r: &&ArticleTable| {
             (r.dataset, r.cache_state) == (ranking.dataset, ranking.cache_state)
         };
         if let Some(table) = report.article_tables.iter().find(of_it) {
             self.article_table(table)?;
-        }
-        let cores = report.session.environment.cores;
-        if let Some(table) = counters::table(&ranking.rows, cores, Form::Terminal) {
-            writeln!(self.out)?;
-            self.write_wrapped(DIM, counters::ABOUT)?;
-            self.table(&table)?;
         }
         Ok(())
     }
@@ -183,9 +176,8 @@ impl Screen<'_> {
         if environment.wine.is_some() {
             self.write_wrapped(ERROR, "under Wine: not a measurement of Windows")?;
         }
-        if let Some(Conditions { cache_limit, scanner }) = &environment.conditions {
-            let conditions = format!("limit of cached memory: {cache_limit}; scanner: {scanner}");
-            self.write_wrapped(DIM, &conditions)?;
+        if let Some(limit) = environment.machine.memory_limit {
+            self.write_wrapped(DIM, &format!("limit of cached memory: {}", bytes(limit)))?;
         }
         self.write_wrapped(
             DIM,

@@ -54,10 +54,8 @@ pub struct Cell {
 /// The length of code, without comments and blank lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeLength {
-    /// Lines.
+    /// Number of lines.
     pub lines: u64,
-    /// Tokens: a word, a number, a string, or any other character that is not blank.
-    pub tokens: u64,
 }
 
 /// How the work of a walk was verified.

@@ -54,8 +54,7 @@ function factsOf(row) {
     fact('system', duration(row.system_ns)),
     known('cores used', row.cores, (cores) => `${cores.toFixed(2)} of ${session.environment.cores}`),
     row.peak_memory ? fact('memory', bytes(row.peak_memory)) : [],
-    cell.code ? fact('code of its contender', `${counted(cell.code.lines, 'line', 'lines')}, ${counted(cell.code.tokens, 'token', 'tokens')}`) : [],
-    row.counters ? fact('counted events', countersOf(row.counters)) : [],
+    cell.code ? fact('code of its contender', counted(cell.code.lines, 'line', 'lines')) : [],
     isOfFiles ? [
       known('faults', row.faults, whole),
       known('switches', row.switches, whole),
@@ -68,24 +67,6 @@ function factsOf(row) {
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],
     cell.kind === 'peer' ? fact('its time', 'of the whole process, with start and output') : [],
   ].flat();
-}
-
-/** Events of a run of its own, and the cores that it used over time. */
-function countersOf({ cycles, instructions, switches, cores }) {
-  const texts = [
-    [cycles, 'cycle', 'cycles'], [instructions, 'instruction', 'instructions'],
-    [switches, 'context switch', 'context switches'],
-  ].filter(([value]) => typeof value === 'number').map(([value, one, many]) => counted(value, one, many));
-  const [all, width, height] = [Math.max(1, session.environment.cores), 120, 24];
-  const step = width / Math.max(1, cores.length);
-  const bars = cores.map((used, at) => {
-    const tall = Math.min(1, used / all) * height;
-    return s('rect', { x: at * step, y: height - tall, width: Math.max(1, step - 0.5), height: tall });
-  });
-  const label = `cores used over time, of ${all}: ${cores.map((used) => used.toFixed(1)).join(', ')}`;
-  return h('span', {}, texts.join(', '), cores.length === 0 ? '' : s('svg', {
-    class: 'cores', width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label,
-  }, s('title', {}, label), bars));
 }
 
 /** Draws the samples in the order in which they were taken. */

@@ -44,13 +44,12 @@ const COLUMNS = [
   ['n', 'n', (row) => row.time.n, (row) => String(row.time.n), 'rounds'],
   ...(anyCell((cell) => cell.code) ? [
     ['lines', 'lines', (row) => row.cell.code?.lines, (row) => known(row.cell.code?.lines, whole), 'lines of code of its contender, all methods together'],
-    ['tokens', 'tokens', (row) => row.cell.code?.tokens, (row) => known(row.cell.code?.tokens, whole), 'words and signs of the same code'],
   ] : []),
   ['language', 'language', (row) => row.cell.language.toLowerCase(), (row) => named(row.cell.language), ''],
 ];
 const TEXTS = ['method', 'verdict', 'language'];
 /** Columns that are not printed on paper. */
-const MINOR = ['cores', 'lines', 'tokens', 'user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
+const MINOR = ['cores', 'lines', 'user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
 
 function kindOf(key) {
   return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;
