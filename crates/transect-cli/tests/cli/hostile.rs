@@ -218,11 +218,6 @@ const CASES: &[(&str, &str)] = &[
         r#"$T lab corpus create "$U" new; $T lab corpus create tiny "$N"; $T lab corpus create tiny "$N/$N""#,
     ),
     (
-        "lab corpus create-file",
-        r#"$T lab corpus create-file "$U" 10 new; $T lab corpus create-file text 10 "$N/$N"
-        $T lab corpus create-file text 10 "missing$N/new"; $T lab corpus create-file text 10 "made$N""#,
-    ),
-    (
         "lab corpus verify",
         r#"$T lab corpus verify "$U" new; $T lab corpus verify tiny "$N"; $T lab corpus verify tiny "missing$N""#,
     ),

@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-use transect_lab::corpora::Pattern;
-use transect_text::size;
-
-use super::values::pattern_parser;
+use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -26,9 +22,6 @@ pub(crate) enum CorpusCommand {
         /// Create it in DIR, which must be missing or empty
         dir: PathBuf,
     },
-    /// Create a file with fixed content, the same on every machine
-    #[command(after_long_help = CORPUS_FILE_NOTES)]
-    CreateFile(CorpusFileArgs),
     /// Count a tree, and compare it with its definition
     #[command(after_long_help = CORPUS_VERIFY_NOTES)]
     Verify {
@@ -37,26 +30,6 @@ pub(crate) enum CorpusCommand {
         /// Count this directory
         dir: PathBuf,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CorpusFileArgs {
-    /// Create this file
-    #[arg(value_name = "FILE")]
-    pub(crate) path: PathBuf,
-    /// Write SIZE bytes: 256M, 1GiB
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
-    pub(crate) size: usize,
-    /// Fill the file with this pattern
-    #[arg(long, value_name = "PATTERN", default_value = "printable96",
-          value_parser = pattern_parser())]
-    pub(crate) pattern: Pattern,
-    /// Seed of random patterns
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// Replace an existing file
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 const CORPUS_LIST_NOTES: &str = "\
@@ -84,19 +57,6 @@ Examples:
     transect lab corpus create tiny b && transect lab corpus verify tiny b
   Create a tree like a home directory:
     transect lab corpus create users users";
-
-const CORPUS_FILE_NOTES: &str = "\
-Examples:
-  Create a file of 64 MiB of printable text:
-    transect lab corpus create-file input.bin --size 64M
-  Create another one of the same kind:
-    transect lab corpus create-file other.bin --size 1M --seed 2
-  Replace it:
-    transect lab corpus create-file other.bin --size 2M --force
-  Create a file of an exact length:
-    transect lab corpus create-file exact.bin --size 1000000
-  Create a file and print its digest:
-    transect lab corpus create-file c --size 1M && transect transform blake3 c";
 
 const CORPUS_VERIFY_NOTES: &str = "\
 Examples:

@@ -17,7 +17,7 @@ use transect_program::generate::{CompletionsArgs, ManArgs};
 use attributes::RUN_ATTRIBUTES_NOTES;
 pub(crate) use attributes::{LabAttributesArgs, LabAttributesMethodArgs};
 pub(crate) use common::{LabMethodsArgs, LabSessionArgs};
-pub(crate) use corpus::{CorpusCommand, CorpusFileArgs};
+pub(crate) use corpus::CorpusCommand;
 use list::LIST_NOTES;
 pub(crate) use list::LabListArgs;
 use report::{COMPARE_NOTES, EXPLAIN_NOTES, IMPORT_NOTES, REPORT_NOTES};
@@ -103,7 +103,7 @@ pub(crate) enum LabCommand {
     /// Find the fastest settings for a file system, and store them for `transect scan` and `list`
     #[command(after_long_help = TUNE_NOTES)]
     Tune(LabTuneArgs),
-    /// Create and check trees and files with fixed content, to measure on
+    /// Create and check trees with fixed content, to measure on
     #[command(subcommand)]
     Corpus(CorpusCommand),
     /// Print a completion script for a shell, for the program transect-lab

@@ -1,7 +1,7 @@
 //! Parsers of values that several commands of `lab` share.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use transect_lab::corpora::{self, Pattern};
+use transect_lab::corpora;
 use transect_lab::experiments::{attributes, transform};
 use transect_lab::harness::cache_state::State;
 use transect_text::size;
@@ -20,10 +20,6 @@ pub(super) fn one_of<T: Sync>(
         let named = all.iter().find(|it| name(it) == typed);
         named.expect("BUG: the parser lets only these names pass")
     })
-}
-
-pub(super) fn pattern_parser() -> impl TypedValueParser<Value = Pattern> {
-    one_of(Pattern::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
 }
 
 /// The states of the caches: value, name, help.

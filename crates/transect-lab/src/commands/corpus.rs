@@ -1,23 +1,19 @@
-//! `transect lab corpus`: trees and files with a fixed content.
+//! `transect lab corpus`: trees with a fixed content.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{
-    self, CORPORA, Corpus, CreateProgress, CreateReport, FileError, FileSpec,
-};
+use transect_lab::corpora::{self, CORPORA, Corpus, CreateProgress, CreateReport};
 use transect_sys::check_output_path;
-use transect_transform::publish::Existing;
 
 use super::error::{cannot, lab};
-use crate::args::{CorpusCommand, CorpusFileArgs};
+use crate::args::CorpusCommand;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 use transect_program::output;
-use transect_program::status_line::{REDRAW_INTERVAL, StatusLine};
+use transect_program::status_line::StatusLine;
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM};
 use transect_text::units::{bytes, count, duration};
@@ -26,7 +22,6 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
     match command {
         CorpusCommand::List { json } => list(*json),
         CorpusCommand::Create { name, dir } => create(find(name)?, dir),
-        CorpusCommand::CreateFile(args) => create_file(args),
         CorpusCommand::Verify { name, dir } => verify(find(name)?, dir),
     }
 }
@@ -137,44 +132,6 @@ fn make(
         Err(_) if cancel.is_cancelled() => Ok(None),
         Err(error) => Err(lab(error)),
     }
-}
-
-fn create_file(args: &CorpusFileArgs) -> Result<ExitStatus, CliError> {
-    let CorpusFileArgs { path, size, pattern, seed, force } = args;
-    let definition = FileSpec { pattern: *pattern, size: *size as u64, seed: *seed };
-    let existing = if *force { Existing::Replace } else { Existing::Keep };
-    let cancel = cancel_on_signal()?;
-    let mut status = StatusLine::on_terminal();
-    let mut shown = Instant::now();
-    let mut show = |written: u64| {
-        if let Some(status) = &mut status
-            && shown.elapsed() >= REDRAW_INTERVAL
-        {
-            shown = Instant::now();
-            let percent = written as u128 * 100 / u128::from(definition.size.max(1));
-            status.show(format!("{} of {}, {percent} %", bytes(written), bytes(definition.size)));
-        }
-    };
-    let took = match corpora::create_file(&definition, path, existing, &mut show, &cancel) {
-        Ok(took) => took,
-        Err(FileError::Cancelled) => return Ok(ExitStatus::Interrupted),
-        Err(error) => return Err(lab(error)),
-    };
-    drop(status);
-    let data = definition.data_bytes();
-    let mut text = output::buffer();
-    write!(text, "{}: {}", quote::for_terminal(path.as_os_str()), bytes(definition.size))?;
-    if data < definition.size {
-        write!(text, " ({} of data)", bytes(data))?;
-    }
-    write!(text, ", {}", pattern.as_str())?;
-    if pattern.uses_seed() {
-        write!(text, " from seed {seed}")?;
-    }
-    let rate = bytes((data as f64 / took.as_secs_f64()) as u64);
-    writeln!(text, ", written and synced in {} ({rate}/s)", duration(took))?;
-    output::print(text)?;
-    Ok(ExitStatus::Complete)
 }
 
 /// Returns the path of a corpus in a folder of corpora, and creates the corpus if it is missing.

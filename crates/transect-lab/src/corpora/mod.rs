@@ -1,4 +1,4 @@
-//! Corpora: trees and files with fixed content, to measure on.
+//! Corpora: trees with fixed content, to measure on.
 //!
 //! A corpus is generated from a pinned [`Corpus`] definition. The same name gives the same tree on every
 //! machine: names, shape, lengths, modification times and order of creation. All draws use integers
@@ -19,14 +19,11 @@
 //! Limits: a corpus is written in one go, so its inodes and directory blocks are close together, and a
 //! cold scan is faster than on an aged disk. Where sparse files take their full length (Windows, where
 //! a program has to request sparse files, and FAT everywhere), the larger corpora hardly fit.
-//!
-//! Transforms are measured on single files ([`create_file`]) with a fixed content, too.
 
 mod corpus;
 mod counts;
 mod create;
 mod error;
-mod file;
 mod free_space;
 #[cfg(target_os = "linux")]
 mod odd;
@@ -40,7 +37,6 @@ pub use corpus::{CORPORA, Content, Corpus, find};
 pub use counts::{CreateProgress, TreeCounts};
 pub use create::{CreateReport, create};
 pub use error::{CorpusError, Operation, TargetProblem};
-pub use file::{EXTENT, EXTENT_DATA, FileError, FileSpec, Pattern, TILE, create_file};
 pub use free_space::{check_free_space, free_space, free_space_at};
 pub use plan::{MAX_DEPTH, Plan, Step};
 pub use space::{FreeSpace, SpaceNeeded};

@@ -7,7 +7,6 @@
 #![expect(clippy::disallowed_methods, reason = "the program is compared with plain std::fs")]
 
 mod attributes;
-mod corpus;
 mod enumerate;
 mod folders;
 mod generate;
