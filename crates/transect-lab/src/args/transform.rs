@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
 use transect_lab::experiments::transform;
 use transect_lab::harness::cache_state::State;
 use transect_lab::rivals::external::External;
@@ -18,9 +17,6 @@ pub(crate) struct LabTransformArgs {
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
           value_parser = one_of(transform::PRESETS, |it| it.name, |it| Some(it.about)))]
     pub(crate) preset: &'static transform::Preset,
-    /// Use N small files, with presets of many files
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=999_999))]
-    pub(crate) files: Option<u32>,
     /// Use inputs of this SIZE, such as 64M; several with commas [default: from the preset]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
     pub(crate) sizes: Vec<usize>,
@@ -56,7 +52,7 @@ pub(crate) struct LabTransformArgs {
     pub(crate) session: LabSessionArgs,
     /// Continue an interrupted session
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "files", "sizes", "blocks", "methods", "commands", "base",
+          conflicts_with_all = ["preset", "sizes", "blocks", "methods", "commands", "base",
                                 "pairs", "state", "rounds", "max_time", "kind", "sync", "seq", "seed",
                                 "limit"])]
     pub(crate) resume: Option<PathBuf>,
@@ -91,10 +87,4 @@ pub(crate) struct LabPassArgs {
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
     pub(crate) sync: transform::SyncRule,
-    /// Run this phase on many files; INPUT and OUTPUT are then folders
-    #[arg(long, value_name = "PHASE", value_parser = one_of(transform::Phase::ALL, |it| it.as_str(), |_| None).map(|it| *it), requires = "files")]
-    pub(crate) phase: Option<transform::Phase>,
-    /// Use N files
-    #[arg(long, value_name = "N")]
-    pub(crate) files: Option<u64>,
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use transect::Cancel;
 use transect_lab::experiments::transform::{
-    self, BASE, Digests, Files, Floor, Implementation, Kind, Method, Needs, Phase, Rules,
-    TransformExperiment, TransformRunner, files_of, rules,
+    self, BASE, Digests, Floor, Implementation, Method, Needs, Rules, TransformExperiment,
+    TransformRunner, rules,
 };
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::environment::FileSystem;
@@ -49,8 +49,6 @@ impl Request for LabTransformArgs {
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
         let kind = match resumed {
             Some(spec) => rules(spec).kind,
-            // Many small files have other methods.
-            None if self.preset.files.is_some() => return Ok(Vec::new()),
             None => self.kind,
         };
         let folder = contenders(&self.all)?;
@@ -73,10 +71,8 @@ impl Request for LabTransformArgs {
         let there = there.unwrap_or_else(|| folder.clone());
         let spec = self.common().apply_to(plan(self, methods, &there)?)?;
         let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
-        let many = spec.datasets.iter().any(|dataset| files_of(dataset).phase.is_some());
-        let words = if many { ["phase", "phases"] } else { WORDS.dataset };
         let takes = takes(&spec, &there)?;
-        write_cells(out, &spec.cells, (datasets, words), cache_states, spec.rounds)?;
+        write_cells(out, &spec.cells, (datasets, WORDS.dataset), cache_states, spec.rounds)?;
         writeln!(out, "{takes}")?;
         Ok(())
     }
@@ -139,56 +135,8 @@ fn takes(spec: &SessionSpec, folder: &Path) -> Result<String, CliError> {
     ))
 }
 
+/// Returns the plan of a session, in which each size is a dataset.
 fn plan(
-    args: &LabTransformArgs,
-    methods: &[Method],
-    folder: &Path,
-) -> Result<SessionSpec, CliError> {
-    match args.preset.files {
-        Some(files) => plan_of_many(args, folder, args.files.map_or(files, |n| n as usize)),
-        None if args.files.is_some() => {
-            Err(CliError::Failed("--files is for --preset many-files".to_owned()))
-        }
-        None => plan_of_one(args, methods, folder),
-    }
-}
-
-/// Returns the plan of a session of many small files, in which each phase is a dataset.
-fn plan_of_many(
-    args: &LabTransformArgs,
-    folder: &Path,
-    files: usize,
-) -> Result<SessionSpec, CliError> {
-    let of_one = [
-        ("--sizes", args.sizes.is_empty()),
-        ("--blocks", args.blocks.is_empty()),
-        ("--methods", args.methods.is_empty()),
-        ("--command", args.commands.is_empty()),
-        ("--seq", !args.seq),
-        ("--kind", args.kind == Kind::Copy),
-    ];
-    if let Some((option, _)) = of_one.iter().find(|(_, absent)| !absent) {
-        return Err(CliError::Failed(format!("--preset many-files takes no {option}")));
-    }
-    let rules = Rules { kind: Kind::Case, sync: args.sync };
-    let dataset = |&phase: &Phase| Dataset {
-        name: phase.as_str().to_owned(),
-        root: folder.to_owned(),
-        file_system: FileSystem::of(folder),
-        expected: transform::work_of_many(files),
-        payload: Payload::Transform(Files {
-            digests: transform::digests_of_many(files, phase),
-            phase: Some(phase),
-        }),
-    };
-    let datasets = Phase::ALL.iter().map(dataset).collect();
-    let cells = transform::cells_of_many(rules.sync);
-    let base = cells[0].name.clone();
-    plan_of(args, rules, datasets, cells, &base)
-}
-
-/// Returns the plan of a session of large files, in which each size is a dataset.
-fn plan_of_one(
     args: &LabTransformArgs,
     methods: &[Method],
     folder: &Path,
@@ -220,32 +168,21 @@ fn plan_of_one(
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
         expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
-        payload: Payload::Transform(Files {
-            digests: Digests::expected(size, rules.kind),
-            phase: None,
-        }),
+        payload: Payload::Transform(Digests::expected(size, rules.kind)),
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
-    let mut plan = plan_of(args, rules, datasets, cells, BASE)?;
-    plan.pairs = Pair::of_preset(args.preset.pairs, &plan.cells);
-    plan.pairs.extend(Pair::of_hints(&plan.cells));
-    plan.floor = Some(Floor::ReadWrite.as_str().to_owned());
-    Ok(plan)
-}
-
-/// Returns the plan with the fields that both kinds of sessions share.
-fn plan_of(
-    args: &LabTransformArgs,
-    rules: Rules,
-    datasets: Vec<Dataset>,
-    cells: Vec<Cell>,
-    base: &str,
-) -> Result<SessionSpec, CliError> {
     // States run as written: one may occur several times, as in the naive protocol `cold,as-is,as-is`.
     let states = possible(&args.state, args.preset.states, DropScope::Files)?;
-    let spec = SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, base);
-    let (rounds, max_time) = (args.preset.rounds, args.preset.max_time);
-    Ok(SessionSpec { rounds, max_time, ..spec }.with_states(states))
+    let mut pairs = Pair::of_preset(args.preset.pairs, &cells);
+    pairs.extend(Pair::of_hints(&cells));
+    let spec = SessionSpec {
+        rounds: args.preset.rounds,
+        max_time: args.preset.max_time,
+        pairs,
+        floor: Some(Floor::ReadWrite.as_str().to_owned()),
+        ..SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, BASE)
+    };
+    Ok(spec.with_states(states))
 }
 
 /// Returns the user's values without duplicates, or those of the preset.

@@ -32,8 +32,7 @@ pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision>
     let Some(rules) = data.spec.experiment.rules() else { return Vec::new() };
     let of_class = |state: State, size: SizeClass| {
         let here = explained.iter().filter(move |it| it.state == state);
-        here.filter_map(move |it| Some((it, it.choice.as_ref()?)))
-            .filter(move |(_, choice)| choice.size == Some(size))
+        here.map(|it| (it, &it.choice)).filter(move |(_, choice)| choice.size == Some(size))
     };
     let mut decisions = Vec::new();
     for state in [State::Warm, State::Cold] {

@@ -5,11 +5,10 @@ use serde::Serialize;
 use super::choice::MethodChoice;
 use super::parts::{self, Bottleneck, TimePart};
 use super::runs::RunTimes;
-use crate::experiments::transform::{Files, Kind};
+use crate::experiments::transform::Kind;
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::ranking::{Ranking, Row, rank};
-use crate::spec::Payload;
 use transect_stats::Summary;
 
 /// The explanation of one dataset in one cache state.
@@ -29,8 +28,8 @@ pub struct Explanation {
     pub conditions: String,
     /// The fastest method; `None` if no method has a time.
     pub fastest: Option<FastestMethod>,
-    /// The method for the planner; `None` where it has no choice, as with many small files.
-    pub choice: Option<MethodChoice>,
+    /// The method for the planner.
+    pub choice: MethodChoice,
 }
 
 /// The fastest method, the parts of its time, and its counters.
@@ -71,8 +70,6 @@ pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
 fn explain_one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation {
     let spec = &data.spec;
     let runs = RunTimes::of(data, ranking.dataset, ranking.cache_state);
-    let payload = &spec.datasets[ranking.dataset].payload;
-    let is_one_file = matches!(payload, Payload::Transform(Files { phase: None, .. }));
     let methods = ranking.rows.iter().filter(|row| spec.is_method(&row.cell.name));
     let timed = methods.filter_map(|row| Some((runs.median(&row.cell.name)?, row)));
     let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row);
@@ -83,7 +80,7 @@ fn explain_one(data: &SessionData, ranking: &Ranking, kind: Kind) -> Explanation
         state: ranking.state,
         conditions: spec.state_of(ranking.cache_state).to_owned(),
         fastest: fastest.and_then(|row| FastestMethod::of(row, &runs)),
-        choice: is_one_file.then(|| MethodChoice::of(&runs, ranking.state, kind)),
+        choice: MethodChoice::of(&runs, ranking.state, kind),
     }
 }
 

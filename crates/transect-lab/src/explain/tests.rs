@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiments::transform::{Digests, Files, Kind, Rules, SyncRule};
+use crate::experiments::transform::{Digests, Kind, Rules, SyncRule};
 use crate::fixtures::with;
 use crate::harness::cache_state::State;
 use crate::harness::environment::{Environment, FileSystem};
@@ -23,7 +23,7 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     spec.floor = Some("floor-read-write".to_owned());
     spec.datasets[0].expected.bytes = 64 * MIB;
     let digests = Digests { input: String::new(), output: String::new() };
-    spec.datasets[0].payload = Payload::Transform(Files { digests, phase: None });
+    spec.datasets[0].payload = Payload::Transform(digests);
     for cell in &mut spec.cells {
         let is_floor = cell.name.starts_with("floor-");
         cell.kind = if is_floor { "floor" } else { "engine" }.to_owned();
@@ -127,7 +127,7 @@ fn bottleneck_undecided_without_evidence() {
 }
 
 fn choice(methods: &[(&'static str, u64, u64)], rounds: usize) -> MethodChoice {
-    beside(&[&BASE, methods].concat(), rounds).choice.unwrap()
+    beside(&[&BASE, methods].concat(), rounds).choice
 }
 
 #[test]
@@ -170,17 +170,17 @@ fn choice_undecided_without_evidence() {
             runs[0].elapsed_ns *= 2;
         }
     }
-    let why = reason(explained(&session).choice.unwrap());
+    let why = reason(explained(&session).choice);
     assert!(why.contains("slower in the rounds that did not choose it"), "{why}");
 
     // Other processes use the processor.
     let crowd = [("floor-memory", 40, 30)];
     let crowded = beside(&[&BASE[..], &faster, &crowd].concat(), 12);
-    let why = reason(crowded.choice.unwrap());
+    let why = reason(crowded.choice);
     assert_eq!(why, "other processes used the processor for 75 % of the time of a copy in memory");
 
     session.spec.cache_states = vec![State::AsIs];
-    assert!(reason(explained(&session).choice.unwrap()).starts_with("it is unknown"));
+    assert!(reason(explained(&session).choice).starts_with("it is unknown"));
 }
 
 #[test]

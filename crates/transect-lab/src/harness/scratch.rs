@@ -48,11 +48,6 @@ impl Scratch {
         self.folder.join(format!("input-{size}"))
     }
 
-    /// Returns the folder of the inputs of many files.
-    pub fn inputs(&self) -> PathBuf {
-        self.folder.join("inputs")
-    }
-
     /// Returns the folder of outputs, which contains nothing else.
     pub fn outputs(&self) -> PathBuf {
         self.folder.join("out")

@@ -40,9 +40,7 @@ pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<(
         Some(fastest) => write_fastest(out, fastest)?,
         None => writeln!(out, "  {WARN}no method has a time{WARN:#}")?,
     }
-    if let Some(choice) = &explained.choice {
-        write_choice(out, choice)?;
-    }
+    write_choice(out, &explained.choice)?;
     writeln!(out)
 }
 

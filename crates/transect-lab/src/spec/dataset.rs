@@ -11,7 +11,7 @@ use crate::harness::environment::FileSystem;
 use crate::harness::inventory::Inventory;
 use crate::harness::work::Work;
 use crate::spec::attributes::Asked;
-use crate::spec::transform::{Digests, Files, Phase};
+use crate::spec::transform::Digests;
 
 /// A dataset of a session: a tree, files, or questions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum Payload {
     /// The inventory of the tree.
     Walk(Inventory),
     /// The expected content of the files.
-    Transform(Files),
+    Transform(Digests),
     /// The questions.
     Attributes(Asked),
 }
@@ -50,7 +50,8 @@ impl Dataset {
     /// Returns the length of its file, in bytes; `None` unless it is one nonempty file to transform.
     pub fn bytes_of_one(&self) -> Option<u64> {
         match &self.payload {
-            Payload::Transform(Files { phase: None, .. }) => {
+            // Older versions could transform many small files.
+            Payload::Transform(_) if self.expected.files == 1 => {
                 Some(self.expected.bytes).filter(|&bytes| bytes > 0)
             }
             _ => None,
@@ -69,18 +70,15 @@ struct StoredDataset {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     digests: Option<Digests>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    phase: Option<Phase>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     asked: Option<Asked>,
 }
 
 impl From<StoredDataset> for Dataset {
     fn from(stored: StoredDataset) -> Self {
-        let StoredDataset { name, root, file_system, expected, inventory, digests, phase, asked } =
-            stored;
+        let StoredDataset { name, root, file_system, expected, inventory, digests, asked } = stored;
         let payload = match (asked, digests) {
             (Some(asked), _) => Payload::Attributes(asked),
-            (None, Some(digests)) => Payload::Transform(Files { digests, phase }),
+            (None, Some(digests)) => Payload::Transform(digests),
             (None, None) => Payload::Walk(inventory),
         };
         Self { name, root, file_system, expected, payload }
@@ -90,12 +88,12 @@ impl From<StoredDataset> for Dataset {
 impl From<Dataset> for StoredDataset {
     fn from(dataset: Dataset) -> Self {
         let Dataset { name, root, file_system, expected, payload } = dataset;
-        let (mut inventory, mut digests, mut phase, mut asked) = Default::default();
+        let (mut inventory, mut digests, mut asked) = Default::default();
         match payload {
             Payload::Walk(there) => inventory = there,
-            Payload::Transform(files) => (digests, phase) = (Some(files.digests), files.phase),
+            Payload::Transform(expected) => digests = Some(expected),
             Payload::Attributes(questions) => asked = Some(questions),
         }
-        Self { name, root, file_system, expected, inventory, digests, phase, asked }
+        Self { name, root, file_system, expected, inventory, digests, asked }
     }
 }

@@ -281,8 +281,8 @@ impl SessionSpec {
     pub fn work_in(&self, dataset: &Dataset) -> String {
         match (&dataset.payload, self.experiment) {
             (Payload::Attributes(asked), _) => asked.work(dataset.expected),
-            (Payload::Transform(files), Spec::Transform(rules)) => {
-                files.work(rules, dataset.expected)
+            (Payload::Transform(_), Spec::Transform(rules)) => {
+                format!("{} bytes; {}", dataset.expected.bytes, rules.about())
             }
             (Payload::Walk(_) | Payload::Transform(_), _) => dataset.expected.to_string(),
         }

@@ -6,7 +6,6 @@ use transect_program::profile::SyncRule;
 use transect_transform::chain::Chain;
 use transect_transform::step::{Shape, Step};
 
-use crate::harness::work::Work;
 use crate::spec::words::Words;
 
 /// The words of reports.
@@ -94,24 +93,6 @@ impl Rules {
     }
 }
 
-/// The files of a dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Files {
-    /// Their digests.
-    pub digests: Digests,
-    /// The phase of a session of many small files; `None` for one large file.
-    pub phase: Option<Phase>,
-}
-
-impl Files {
-    /// Returns the work of a dataset, in words.
-    pub fn work(&self, rules: Rules, expected: Work) -> String {
-        let Work { files, bytes, .. } = expected;
-        let files = self.phase.map_or(String::new(), |_| format!("{files} files, "));
-        format!("{files}{bytes} bytes; {}", rules.about())
-    }
-}
-
 /// The expected digests of files: BLAKE3, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digests {
@@ -119,51 +100,4 @@ pub struct Digests {
     pub input: String,
     /// The output; if it is compressed, its decompressed content.
     pub output: String,
-}
-
-/// A phase in the life of many small files. Each phase is a dataset of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// Reads each input, and writes the changed content to a new file.
-    Create,
-    /// Reads each file.
-    Read,
-    /// Transforms each file in place, without a change of content.
-    RewriteUnchanged,
-    /// Transforms each file in place, with a change of content.
-    RewriteChanged,
-    /// Removes each file.
-    Remove,
-}
-
-impl Phase {
-    /// All phases, in the order of a file's life.
-    pub const ALL: &'static [Self] =
-        &[Self::Create, Self::Read, Self::RewriteUnchanged, Self::RewriteChanged, Self::Remove];
-
-    /// Returns the name of the phase on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Read => "read",
-            Self::RewriteUnchanged => "rewrite-unchanged",
-            Self::RewriteChanged => "rewrite-changed",
-            Self::Remove => "remove",
-        }
-    }
-
-    /// Returns whether it writes every file, so that unwritten bytes afterwards come from this phase.
-    pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Create | Self::RewriteChanged)
-    }
-
-    /// Returns whether the phase starts with existing files, and whether these are to be changed.
-    pub(crate) fn before(self) -> Option<bool> {
-        match self {
-            Self::Create => None,
-            Self::RewriteChanged => Some(true),
-            Self::Read | Self::RewriteUnchanged | Self::Remove => Some(false),
-        }
-    }
 }

@@ -681,35 +681,6 @@ fn impossible_session_refused_in_one_line() {
 }
 
 #[test]
-fn many_files_measured_in_every_phase() {
-    let env = TestEnv::new();
-    env.mkdir("scratch");
-    let many = ["run", "transform", "--preset", "many-files", "--contenders", "."];
-    let small = ["--files", "3", "--rounds", "1", "--dir", "scratch", "-o", "session.jsonl"];
-    for (sync, ways) in [("none", 4), ("inside", 5)] {
-        let _ = std::fs::remove_file(env.path("session.jsonl"));
-        let _ = env.lab(many.iter().chain(&small).chain(&["--sync", sync])).exits(0);
-        let report = report(&env);
-        let rankings = report["rankings"].as_array().expect("rankings");
-        let phases: Vec<&str> = rankings.iter().filter_map(|it| it["name"].as_str()).collect();
-        let expected = ["create", "read", "rewrite-unchanged", "rewrite-changed", "remove"];
-        assert_eq!(phases, expected);
-        for ranking in rankings {
-            assert_eq!(rows(ranking).len(), ways, "{ranking}");
-            assert_eq!(
-                (&ranking["unranked"], &ranking["proved"]),
-                (&Value::Array(vec![]), &true.into())
-            );
-        }
-        assert_eq!(left_over(&env), [""; 0]);
-    }
-    for (option, value) in [("--blocks", "1K"), ("--kind", "zstd")] {
-        let refused = env.lab(many.iter().chain(&[option, value])).exits(2).stderr_text();
-        assert!(refused.contains(&format!("many-files takes no {option}")), "{refused}");
-    }
-}
-
-#[test]
 fn calls_counted_in_separate_runs() {
     let env = TestEnv::new();
     if !env.has("strace") {

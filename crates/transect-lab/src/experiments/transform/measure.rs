@@ -11,7 +11,6 @@ use transect_sys::residency;
 use super::SyncRule;
 use super::floor::Floor;
 use super::input::digest_of;
-use super::many;
 use super::method::{Implementation, Method};
 use super::needs::{is_primed, stand_in};
 use super::pass::FLOOR_BLOCK;
@@ -25,7 +24,7 @@ use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
-use crate::spec::transform::{Files, Phase, Rules};
+use crate::spec::transform::{Digests, Rules};
 use crate::spec::{Cell, Dataset, Payload, SessionSpec};
 
 /// The maximum time to wait for devices to finish earlier writes.
@@ -54,14 +53,6 @@ impl<'m> TransformExperiment<'m> {
     fn command_of(&self, job: &Job<'_>) -> Result<Command, Failure> {
         let Job { spec, cell, dataset, .. } = *job;
         let rules = rules(spec);
-        if let Some(phase) = files_of(dataset).phase {
-            let mut command = Command::new(&self.launcher.program);
-            command.args(["pass", "--sync", rules.sync.as_str()]);
-            command.args(["--phase", phase.as_str()]);
-            command.args(["--files", &dataset.expected.files.to_string(), &cell.method]);
-            command.arg(self.scratch.inputs()).arg(self.scratch.outputs());
-            return Ok(command);
-        }
         let input = &self.scratch.input(dataset.expected.bytes);
         if let Some(words) = &cell.command {
             let output = self.scratch.output();
@@ -95,13 +86,13 @@ impl<'m> TransformExperiment<'m> {
         }
     }
 
-    /// Returns a dataset of this number of empty files.
-    fn nothing_of(&self, dataset: &Dataset, files: u64) -> Result<Dataset, String> {
+    /// Returns a dataset of an empty file.
+    fn nothing_of(&self, dataset: &Dataset) -> Result<Dataset, String> {
         let empty = self.scratch.input(0);
         if !empty.exists() {
             super::create(&empty, 0).map_err(|error| transect::reason(&error))?;
         }
-        let expected = Work { files, directories: 0, bytes: 0, errors: 0 };
+        let expected = Work { bytes: 0, ..dataset.expected };
         Ok(Dataset { expected, ..dataset.clone() })
     }
 
@@ -123,47 +114,8 @@ impl<'m> TransformExperiment<'m> {
         Ok(())
     }
 
-    /// Creates the files that a phase changes.
-    fn prepare(&self, dataset: &Dataset) -> Result<(), Error> {
-        let Some(phase) = files_of(dataset).phase else { return Ok(()) };
-        let outputs = self.scratch.outputs();
-        many::prepare(&outputs, dataset.expected.files as usize, phase)
-            .map_err(|error| Error::Scratch(outputs, error))
-    }
-
-    /// Returns the input file, or the folder of many inputs.
     fn input_of(&self, dataset: &Dataset) -> PathBuf {
-        match files_of(dataset).phase {
-            None => self.scratch.input(dataset.expected.bytes),
-            Some(_) => self.scratch.inputs(),
-        }
-    }
-
-    /// Returns the files that a run reads.
-    fn read_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
-        match files_of(dataset).phase {
-            None => vec![self.scratch.input(dataset.expected.bytes)],
-            Some(Phase::Create) => many::paths(&self.scratch.inputs(), dataset.expected.files),
-            Some(_) => self.made_in(dataset),
-        }
-    }
-
-    /// Returns the files that a run writes.
-    fn made_in(&self, dataset: &Dataset) -> Vec<PathBuf> {
-        match files_of(dataset).phase {
-            None => vec![self.scratch.output()],
-            Some(_) => many::paths(&self.scratch.outputs(), dataset.expected.files),
-        }
-    }
-
-    /// Verifies the files of a phase.
-    fn verify_many(&self, dataset: &Dataset) -> Result<(), String> {
-        let expected = &files_of(dataset).digests.output;
-        match many::digest_of_all(&self.scratch.outputs()) {
-            Ok(found) if found == *expected => Ok(()),
-            Ok(found) => Err(format!("files with the digest {found}, not {expected}")),
-            Err(error) => Err(format!("files that cannot be read: {}", transect::reason(&error))),
-        }
+        self.scratch.input(dataset.expected.bytes)
     }
 
     /// Verifies the output of a run.
@@ -177,10 +129,7 @@ impl<'m> TransformExperiment<'m> {
         if let Some(line) = runs.iter().find(|line| line.work != dataset.expected) {
             return Err(format!("{} read", line.work));
         }
-        if files_of(dataset).phase.is_some() {
-            return self.verify_many(dataset);
-        }
-        let (digests, rules) = (&files_of(dataset).digests, rules(spec));
+        let (digests, rules) = (digests(dataset), rules(spec));
         let (kind, expected) = match self.floor(cell) {
             Some(floor) if !floor.writes() => {
                 let written = seen.written;
@@ -218,10 +167,10 @@ pub fn rules(spec: &SessionSpec) -> Rules {
     spec.experiment.rules().expect("BUG: a session of transforms has rules")
 }
 
-/// Returns the files of a dataset.
-pub fn files_of(dataset: &Dataset) -> &Files {
+/// Returns the digests of a dataset's files.
+fn digests(dataset: &Dataset) -> &Digests {
     match &dataset.payload {
-        Payload::Transform(files) => files,
+        Payload::Transform(digests) => digests,
         _ => unreachable!("BUG: a session of transforms has no other datasets"),
     }
 }
@@ -261,11 +210,8 @@ impl Experiment for TransformExperiment<'_> {
     }
 
     fn make(&mut self, dataset: &Dataset) -> Result<(), Error> {
-        let (input, expected) = (self.input_of(dataset), dataset.expected);
-        let made = match files_of(dataset).phase {
-            None => super::create(&input, expected.bytes),
-            Some(_) => super::create_many(&input, expected.files as usize),
-        };
+        let input = self.input_of(dataset);
+        let made = super::create(&input, dataset.expected.bytes);
         made.map_err(|error| Error::Scratch(input, error))
     }
 
@@ -278,18 +224,17 @@ impl Experiment for TransformExperiment<'_> {
         stand_in(spec)
     }
 
-    /// Recreates the files that the cell works on, and makes the state of its input. If that is warm, the cell
-    /// first runs once without counting.
+    /// Removes the output, and makes the state of the input. If that is warm, the cell first runs once without
+    /// counting.
     fn make_state(
         &mut self,
         job: &Job<'_>,
     ) -> Result<Result<Option<FileEvidence>, Failure>, Error> {
         let Job { dataset, state, .. } = *job;
         let not_made = |error| Error::State(state, error);
-        let read = self.read_in(dataset);
+        let input = self.input_of(dataset);
         self.clear()?;
-        self.prepare(dataset)?;
-        make(state, &read).map_err(not_made)?;
+        make(state, &input).map_err(not_made)?;
         let mut primed = None;
         if is_primed(state) {
             primed = match self.run(job) {
@@ -298,10 +243,9 @@ impl Experiment for TransformExperiment<'_> {
             };
             // Without waiting for writes: a guest may return memory to its host after some seconds.
             self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
-            self.prepare(dataset)?;
-            make(state, &read).map_err(not_made)?;
+            make(state, &input).map_err(not_made)?;
         }
-        let resident = look(state, &read).map_err(not_made)?;
+        let resident = look(state, &input).map_err(not_made)?;
         let bytes = dataset.expected.bytes;
         Ok(Ok(Some(FileEvidence { bytes, resident, written: None, unwritten: None, primed })))
     }
@@ -317,10 +261,7 @@ impl Experiment for TransformExperiment<'_> {
         files: Option<&mut FileEvidence>,
     ) -> Result<(), String> {
         let files = files.expect("BUG: the state of a transform is one of files");
-        let (written, unwritten) = left_by(&self.made_in(job.dataset));
-        files.written = written;
-        files.unwritten =
-            unwritten.filter(|_| files_of(job.dataset).phase.is_none_or(Phase::writes));
+        (files.written, files.unwritten) = left_by(&self.scratch.output());
         self.verify_output(job, &output.runs, files)
     }
 
@@ -333,68 +274,54 @@ impl Experiment for TransformExperiment<'_> {
     }
 
     fn count_command(&mut self, job: &Job<'_>, part: CountPart) -> Result<(Command, u64), String> {
-        let files = if files_of(job.dataset).phase.is_some() { 0 } else { 1 };
         let dataset = match part {
-            CountPart::StartUp => &self.nothing_of(job.dataset, files)?,
+            CountPart::StartUp => &self.nothing_of(job.dataset)?,
             CountPart::Work => job.dataset,
         };
-        self.clear().and_then(|()| self.prepare(dataset)).map_err(|error| error.to_string())?;
+        self.clear().map_err(|error| error.to_string())?;
         let command = self.command_of(&Job { dataset, ..*job });
         let command = command.map_err(|failure| failure.to_string())?;
         Ok((command, job.dataset.expected.files))
     }
 
     fn start_up(&mut self, job: &Job<'_>) -> Result<Usage, String> {
-        let nothing = &self.nothing_of(job.dataset, 1)?;
+        let nothing = &self.nothing_of(job.dataset)?;
         self.scratch.clear().map_err(|error| transect::reason(&error))?;
         let ran = self.run(&Job { dataset: nothing, ..*job });
         ran.map(|output| output.usage).map_err(|failure| failure.to_string())
     }
 }
 
-/// Makes the state of some files, not of the whole machine, which needs no privileges.
-fn make(state: State, files: &[PathBuf]) -> io::Result<()> {
-    files.iter().try_for_each(|path| match state {
+/// Makes the state of a file, not of the whole machine, which needs no privileges.
+fn make(state: State, path: &Path) -> io::Result<()> {
+    let read = || io::copy(&mut File::open(path)?, &mut io::sink()).map(drop);
+    match state {
         State::AsIs => Ok(()),
         State::Cold => residency::drop_pages(&residency::open(path)?),
-        State::Warm if !residency::IS_REPORTED => {
-            io::copy(&mut File::open(path)?, &mut io::sink()).map(drop)
-        }
+        State::Warm if !residency::IS_REPORTED => read(),
         State::Warm => {
             let there = residency::residency(&residency::open(path)?)?;
-            if there.resident < there.bytes {
-                io::copy(&mut File::open(path)?, &mut io::sink())?;
-            }
-            Ok(())
+            if there.resident < there.bytes { read() } else { Ok(()) }
         }
-    })
+    }
 }
 
-/// Returns how much of some files is in memory, in bytes; `None` if the state needs no proof, or the system
-/// does not report it.
-fn look(state: State, files: &[PathBuf]) -> io::Result<Option<u64>> {
+/// Returns how much of a file is in memory, in bytes; `None` if the state needs no proof, or the system does not
+/// report it.
+fn look(state: State, path: &Path) -> io::Result<Option<u64>> {
     if state == State::AsIs || !residency::IS_REPORTED {
         return Ok(None);
     }
-    let resident = |path: &PathBuf| Ok(residency::residency(&residency::open(path)?)?.resident);
-    files.iter().map(resident).sum::<io::Result<u64>>().map(Some)
+    Ok(Some(residency::residency(&residency::open(path)?)?.resident))
 }
 
-/// Returns the total length of the existing outputs, and how much of them is not on the device; `None` if
-/// there are none, or the system does not report it.
-fn left_by(outputs: &[PathBuf]) -> (Option<u64>, Option<u64>) {
-    let mut left = (None, None);
-    for file in outputs.iter().filter_map(|path| residency::open(path).ok()) {
-        let add = |sum: &mut Option<u64>, bytes: Option<u64>| {
-            *sum = bytes.map(|bytes| sum.unwrap_or_default().saturating_add(bytes));
-        };
-        let length = transect_sys::file::attributes_of(&file).ok().and_then(|it| it.size());
-        let there = residency::residency(&file).ok();
-        let unwritten = there.and_then(|it| Some(it.dirty?.saturating_add(it.writeback?)));
-        add(&mut left.0, length);
-        add(&mut left.1, unwritten);
-    }
-    left
+/// Returns the length of an output, and how much of it is not on the device; `None` if there is none, or the
+/// system does not report it.
+fn left_by(output: &Path) -> (Option<u64>, Option<u64>) {
+    let Ok(file) = residency::open(output) else { return (None, None) };
+    let length = transect_sys::file::attributes_of(&file).ok().and_then(|it| it.size());
+    let there = residency::residency(&file).ok();
+    (length, there.and_then(|it| Some(it.dirty?.saturating_add(it.writeback?))))
 }
 
 /// Waits until unfinished writes reach the devices, at most for [`SETTLING`].

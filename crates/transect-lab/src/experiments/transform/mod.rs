@@ -14,7 +14,6 @@
 
 mod floor;
 mod input;
-mod many;
 mod measure;
 mod method;
 mod needs;
@@ -22,12 +21,10 @@ mod pass;
 mod preset;
 mod variant;
 
-pub use crate::spec::transform::{Digests, Files, Kind, Phase, Rules};
+pub use crate::spec::transform::{Digests, Kind, Rules};
 pub use floor::Floor;
 pub use input::create;
-pub use many::{WriteMethod, create_many, run_many};
-pub use many::{cells as cells_of_many, digests as digests_of_many, work as work_of_many};
-pub use measure::{TransformExperiment, files_of, rules};
+pub use measure::{TransformExperiment, rules};
 pub use method::{Implementation, Method, TransformRunner, cells};
 pub use needs::Needs;
 pub use pass::run;

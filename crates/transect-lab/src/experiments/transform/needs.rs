@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::corpora;
 use crate::harness::cache_state::State;
-use crate::spec::transform::{Digests, Files};
+use crate::spec::transform::Digests;
 use crate::spec::{Dataset, Payload, SessionSpec};
 
 /// Free space left for other programs, in bytes.
@@ -21,17 +21,14 @@ pub(super) fn is_primed(state: State) -> bool {
     state == State::Warm
 }
 
-/// Returns the file that stands in for those of a session; `None` for many small files.
+/// Returns the file that stands in for those of a session.
 pub(super) fn stand_in(spec: &SessionSpec) -> Option<Dataset> {
-    let is_one =
-        |it: &Dataset| matches!(&it.payload, Payload::Transform(Files { phase: None, .. }));
-    let rules = spec.experiment.rules().filter(|_| spec.datasets.iter().all(is_one))?;
+    let rules = spec.experiment.rules()?;
     let mut dataset = spec.datasets.first()?.clone();
     let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max()?;
     let size = largest.min(LARGEST_STAND_IN);
     dataset.expected.bytes = size;
-    let digests = Digests::expected(size, rules.kind);
-    dataset.payload = Payload::Transform(Files { digests, phase: None });
+    dataset.payload = Payload::Transform(Digests::expected(size, rules.kind));
     Some(dataset)
 }
 

@@ -23,8 +23,6 @@ pub struct Preset {
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
     pub max_time: Option<u64>,
-    /// The number of small files, which go through all phases, instead of one large file.
-    pub files: Option<usize>,
     /// Whether system calls are counted afterwards, in separate runs.
     pub calls: bool,
     /// The pairs of methods that it compares, besides the comparisons with the base.
@@ -66,7 +64,6 @@ pub const PRESETS: &[Preset] = &[
         states: &[State::Warm, State::Cold],
         rounds: 12,
         max_time: Some(120),
-        files: None,
         calls: false,
         pairs: BLOCKS,
         methods: &[],
@@ -80,7 +77,6 @@ pub const PRESETS: &[Preset] = &[
         states: &[State::Warm, State::Cold],
         rounds: 12,
         max_time: Some(1800),
-        files: None,
         calls: true,
         pairs: BLOCKS,
         methods: &[],
@@ -94,24 +90,9 @@ pub const PRESETS: &[Preset] = &[
         states: &[State::Cold],
         rounds: 5,
         max_time: None,
-        files: None,
         calls: false,
         pairs: OF_THE_ARTICLE,
         methods: &["c-stdio", "cpp-iostream", "buffered", "mapped", "c-mmap"],
-    },
-    Preset {
-        name: "many-files",
-        about: "1,000 files of 14 KiB: created, read, rewritten unchanged and changed, removed; twelve rounds or more",
-        contract: None,
-        sizes: &[],
-        blocks: &[],
-        states: &[State::Warm],
-        rounds: 12,
-        max_time: Some(120),
-        files: Some(1000),
-        calls: false,
-        pairs: &[],
-        methods: &[],
     },
 ];
 
