@@ -65,10 +65,9 @@ pub(crate) fn run(args: &LabImportArgs) -> Result<ExitStatus, CliError> {
 fn read(file: &Path) -> Result<Vec<ListedRun>, CliError> {
     let bytes = transect_sys::input::read_regular(file).map_err(cannot("read", file))?;
     // Bytes that are not UTF-8 become an error with their line number.
-    listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| about(file, &error))
-}
-
-fn about(file: &Path, error: &dyn std::error::Error) -> CliError {
-    let error = quote::for_terminal(error.to_string().as_ref());
-    CliError::Failed(format!("'{}': {error}", quote::for_terminal(file.as_os_str())))
+    listing::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        let (file, error) =
+            (quote::for_terminal(file.as_os_str()), quote::for_terminal(error.as_ref()));
+        CliError::Failed(format!("'{file}': {error}"))
+    })
 }

@@ -75,8 +75,8 @@ fn write_contract(out: &mut impl Write, rows: &[ContractRow]) -> std::io::Result
     if !rows.is_empty() {
         writeln!(out, "\n{BOLD}what is no method{BOLD:#}")?;
     }
-    for ContractRow { row, what, status, note } in rows {
-        writeln!(out, "{row:<4} {what}\n       {DIM}{}: {note}{DIM:#}", status.as_str())?;
+    for ContractRow { row, what, here, note } in rows {
+        writeln!(out, "{row:<4} {what}\n       {DIM}{here}: {note}{DIM:#}")?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use transect::ScanOptions;
 use transect_lab::experiments::walk::floor::Floor;
 use transect_lab::experiments::walk::keep::Keep;
 use transect_lab::experiments::walk::run;
-use transect_lab::experiments::walk::variant::{Variant, VariantError};
+use transect_lab::experiments::walk::variant::Variant;
 use transect_lab::harness::protocol::RunLine;
 
 use super::error::cannot;
@@ -17,9 +17,8 @@ pub(crate) fn run(args: &LabMethodArgs) -> Result<ExitStatus, CliError> {
     if let Some(floor) = Floor::find(&args.name) {
         return run_floor(floor, args);
     }
-    let unknown = |error: VariantError| {
-        CliError::Failed(format!("no method is called '{}': {error}", args.name))
-    };
+    let unknown =
+        |error: String| CliError::Failed(format!("no method is called '{}': {error}", args.name));
     let variant: Variant = args.name.parse().map_err(unknown)?;
     let options = variant.options(&args.root);
     transect_sys::host::raise_handle_limit();

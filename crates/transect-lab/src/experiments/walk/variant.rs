@@ -24,7 +24,7 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 /// let variant: Variant = name.parse()?;
 /// assert_eq!((variant.threads, variant.buffer_size), (Some(4), Some(256 << 10)));
 /// assert_eq!(variant.to_string(), name);
-/// # Ok::<(), transect_lab::experiments::walk::variant::VariantError>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -119,125 +119,77 @@ impl fmt::Display for Variant {
 }
 
 impl FromStr for Variant {
-    type Err = VariantError;
+    type Err = String;
 
-    fn from_str(name: &str) -> Result<Self, VariantError> {
+    fn from_str(name: &str) -> Result<Self, String> {
         let mut parts = name.split(',');
         let way = parts.next().unwrap_or_default();
-        let (reader, order) = way.split_once('/').ok_or(VariantError::Form)?;
+        let (reader, order) =
+            way.split_once('/').ok_or("a name is READER/ORDER, settings may follow")?;
         let mut variant = Self::new(
-            named(ReaderKind::ALL, ReaderKind::as_str, reader)
-                .ok_or_else(|| VariantError::Reader(reader.to_owned()))?,
-            named(Order::ALL, Order::as_str, order)
-                .ok_or_else(|| VariantError::Order(order.to_owned()))?,
+            named("reader", ReaderKind::ALL, ReaderKind::as_str, reader)?,
+            named("order", Order::ALL, Order::as_str, order)?,
         );
         for setting in parts {
-            let unknown = || VariantError::Setting(setting.to_owned());
+            let unknown = || {
+                format!(
+                    "unknown setting '{setting}'; there are threads=N, busy=N, waiting=N, buffer=SIZE, \
+                     stat-order=ORDER, keep=WHAT"
+                )
+            };
             let (key, value) = setting.split_once('=').ok_or_else(unknown)?;
             let new = match key {
                 "threads" => variant.threads.replace(threads(value)?).is_none(),
                 "busy" => variant.busy_threads.replace(threads(value)?).is_none(),
                 "waiting" => variant.waiting_threads.replace(threads(value)?).is_none(),
                 "buffer" => variant.buffer_size.replace(buffer_size(value)?).is_none(),
-                "stat-order" => variant.stat_order.replace(stat_order(value)?).is_none(),
-                "keep" => variant.keep.replace(keep(value)?).is_none(),
+                "stat-order" => {
+                    let order = named("stat order", StatOrder::ALL, StatOrder::as_str, value)?;
+                    variant.stat_order.replace(order).is_none()
+                }
+                "keep" => {
+                    let keep = named("kind of records", Keep::ALL, Keep::as_str, value)?;
+                    variant.keep.replace(keep).is_none()
+                }
                 _ => return Err(unknown()),
             };
             if !new {
-                return Err(VariantError::Twice(key.to_owned()));
+                return Err(format!("'{key}' is set twice"));
             }
         }
         let threads = variant.threads.or(variant.busy_threads).or(variant.waiting_threads);
         if threads.is_some() && !variant.order.is_parallel() {
-            return Err(VariantError::OneThread(variant.order));
+            return Err(format!("order '{order}' has one thread, and takes no number"));
         }
         Ok(variant)
     }
 }
 
 /// Returns the one of `all` with this name.
-fn named<T: Copy>(all: &[T], name_of: fn(T) -> &'static str, name: &str) -> Option<T> {
-    all.iter().copied().find(|&known| name_of(known) == name)
+fn named<T: Copy>(
+    what: &str,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
+    name: &str,
+) -> Result<T, String> {
+    let known = all.iter().copied().find(|&known| name_of(known) == name);
+    known.ok_or_else(|| {
+        let known: Vec<&str> = all.iter().map(|&known| name_of(known)).collect();
+        format!("unknown {what} '{name}'; there are {}", known.join(", "))
+    })
 }
 
-fn threads(text: &str) -> Result<usize, VariantError> {
+fn threads(text: &str) -> Result<usize, String> {
     // Only digits: the standard library would accept a sign as well.
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| digits && THREADS.contains(number));
-    number.ok_or_else(|| VariantError::Threads(text.to_owned()))
+    let (least, most) = (THREADS.start(), THREADS.end());
+    number.ok_or_else(|| format!("invalid thread count '{text}': expected {least} to {most}"))
 }
 
-fn buffer_size(text: &str) -> Result<usize, VariantError> {
-    size::parse(text).map_err(|why| VariantError::BufferSize(text.to_owned(), why))
+fn buffer_size(text: &str) -> Result<usize, String> {
+    size::parse(text).map_err(|why| format!("invalid buffer size '{text}': {why}"))
 }
-
-fn stat_order(text: &str) -> Result<StatOrder, VariantError> {
-    named(StatOrder::ALL, StatOrder::as_str, text)
-        .ok_or_else(|| VariantError::StatOrder(text.to_owned()))
-}
-
-fn keep(text: &str) -> Result<Keep, VariantError> {
-    named(Keep::ALL, Keep::as_str, text).ok_or_else(|| VariantError::Keep(text.to_owned()))
-}
-
-/// Why a text is not the name of a variant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum VariantError {
-    /// It is not of the form `READER/ORDER`.
-    Form,
-    /// There is no reader of this name.
-    Reader(String),
-    /// There is no order of this name.
-    Order(String),
-    /// The text is not a setting.
-    Setting(String),
-    /// A setting appears more than once: its key.
-    Twice(String),
-    /// The text is not a number of threads.
-    Threads(String),
-    /// A number of threads was given for an order with one thread.
-    OneThread(Order),
-    /// The text is not a size: the text and the reason.
-    BufferSize(String, String),
-    /// There is no stat order of this name.
-    StatOrder(String),
-    /// There are no records of this name.
-    Keep(String),
-}
-
-impl fmt::Display for VariantError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Form => write!(f, "a name is READER/ORDER, settings may follow"),
-            Self::Reader(name) => write!(f, "no reader is called '{name}'"),
-            Self::Order(name) => write!(f, "no order is called '{name}'"),
-            Self::Setting(text) => {
-                write!(
-                    f,
-                    "'{text}' is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, \
-                     stat-order=ORDER, keep=WHAT are"
-                )
-            }
-            Self::Twice(key) => write!(f, "'{key}' is set twice"),
-            Self::Threads(text) => {
-                let (least, most) = (THREADS.start(), THREADS.end());
-                write!(f, "threads are a number from {least} to {most}, not '{text}'")
-            }
-            Self::OneThread(order) => {
-                write!(f, "order '{}' has one thread, and takes no number", order.as_str())
-            }
-            Self::BufferSize(text, why) => write!(f, "'{text}' is no buffer size: {why}"),
-            Self::StatOrder(name) => write!(f, "no stat order is called '{name}'"),
-            Self::Keep(name) => {
-                let known: Vec<&str> = Keep::ALL.iter().map(|keep| keep.as_str()).collect();
-                write!(f, "unknown records '{name}'; there are {}", known.join(", "))
-            }
-        }
-    }
-}
-
-impl std::error::Error for VariantError {}
 
 #[cfg(test)]
 mod tests {
@@ -310,41 +262,52 @@ mod tests {
 
     #[test]
     fn invalid_name_has_clear_error() {
-        let setting = "is no setting: threads=N, busy=N, waiting=N, buffer=SIZE, stat-order=ORDER, \
-             keep=WHAT are";
-        let threads = "threads are a number from 1 to 1024, not";
-        let size = "is no buffer size: a size is a whole number of bytes, or of K, M, G or T";
+        let setting = |text: &str| {
+            format!(
+                "unknown setting '{text}'; there are threads=N, busy=N, waiting=N, buffer=SIZE, \
+                 stat-order=ORDER, keep=WHAT"
+            )
+        };
+        let threads = |text: &str| format!("invalid thread count '{text}': expected 1 to 1024");
+        let size = "a size is a whole number of bytes, or of K, M, G or T";
+        let readers: Vec<&str> = ReaderKind::ALL.iter().map(|reader| reader.as_str()).collect();
+        let orders: Vec<&str> = Order::ALL.iter().map(|order| order.as_str()).collect();
+        let [readers, orders] = [readers, orders].map(|names| names.join(", "));
         for (name, told) in [
             ("", "a name is READER/ORDER, settings may follow".to_owned()),
             ("portable", "a name is READER/ORDER, settings may follow".to_owned()),
             ("portable,threads=1/queue", "a name is READER/ORDER, settings may follow".to_owned()),
-            ("queue/portable", "no reader is called 'queue'".to_owned()),
-            ("portable/", "no order is called ''".to_owned()),
-            ("portable/queue/x", "no order is called 'queue/x'".to_owned()),
-            ("portable/futures,", format!("'' {setting}")),
-            ("portable/futures,threads", format!("'threads' {setting}")),
-            ("portable/futures,Threads=2", format!("'Threads=2' {setting}")),
-            ("portable/futures, threads=2", format!("' threads=2' {setting}")),
+            ("queue/portable", format!("unknown reader 'queue'; there are {readers}")),
+            ("portable/", format!("unknown order ''; there are {orders}")),
+            ("portable/queue/x", format!("unknown order 'queue/x'; there are {orders}")),
+            ("portable/futures,", setting("")),
+            ("portable/futures,threads", setting("threads")),
+            ("portable/futures,Threads=2", setting("Threads=2")),
+            ("portable/futures, threads=2", setting(" threads=2")),
             ("portable/futures,threads=2,threads=2", "'threads' is set twice".to_owned()),
-            ("portable/futures,threads=0", format!("{threads} '0'")),
-            ("portable/futures,threads=1025", format!("{threads} '1025'")),
-            ("portable/futures,threads=+2", format!("{threads} '+2'")),
-            ("portable/futures,threads=", format!("{threads} ''")),
+            ("portable/futures,threads=0", threads("0")),
+            ("portable/futures,threads=1025", threads("1025")),
+            ("portable/futures,threads=+2", threads("+2")),
+            ("portable/futures,threads=", threads("")),
             (
                 "portable/queue,threads=1",
                 "order 'queue' has one thread, and takes no number".to_owned(),
             ),
-            ("portable/queue,buffer=64KB", format!("'64KB' {size}")),
-            ("portable/queue,buffer=", format!("'' {size}")),
+            ("portable/queue,buffer=64KB", format!("invalid buffer size '64KB': {size}")),
+            ("portable/queue,buffer=", format!("invalid buffer size '': {size}")),
             ("portable/queue,buffer=1K,buffer=1K", "'buffer' is set twice".to_owned()),
             (
                 "portable/queue,keep=all",
-                "unknown records 'all'; there are names, times, large, large-after".to_owned(),
+                "unknown kind of records 'all'; there are names, times, large, large-after"
+                    .to_owned(),
             ),
-            ("portable/queue,stat-order=name", "no stat order is called 'name'".to_owned()),
+            (
+                "portable/queue,stat-order=name",
+                "unknown stat order 'name'; there are listing, inode".to_owned(),
+            ),
         ] {
             let error = name.parse::<Variant>().unwrap_err();
-            assert_eq!(error.to_string(), told, "{name}");
+            assert_eq!(error, told, "{name}");
         }
     }
 }

@@ -12,7 +12,8 @@
 //! Instead of the `TEST` line there may be the command itself, as the article prints it. Then the block
 //! size is in bytes, and the line `Transformed` contains no length.
 
-use std::fmt;
+/// The times of a run, in the order of their lines.
+const TIMES: [&str; 3] = ["Real Time:", "User Time:", "Sys Time:"];
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,40 +34,20 @@ pub struct ListedRun {
     pub system_ns: u64,
 }
 
-/// Why a text is not a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListingError {
-    /// Line number, from 1.
-    pub line: usize,
-    /// The problem.
-    pub what: String,
-}
-
-impl fmt::Display for ListingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
-    }
-}
-
-impl std::error::Error for ListingError {}
-
 /// Parses a listing. Lines may end with CR LF; empty lines are ignored.
 ///
 /// # Errors
-/// The first invalid line, or a listing without runs.
-pub fn parse(text: &str) -> Result<Vec<ListedRun>, ListingError> {
+/// The first invalid line, or a listing without runs: the number of the line, from 1, and the problem.
+pub fn parse(text: &str) -> Result<Vec<ListedRun>, String> {
     let mut listing = Listing::default();
     let mut last = 1;
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         last = at + 1;
-        let taken = match line.trim() {
-            "" => Ok(()),
-            line => listing.parse_line(line),
-        };
-        taken.map_err(|what| ListingError { line: last, what })?;
+        if !line.trim().is_empty() {
+            listing.parse_line(line.trim()).map_err(|what| format!("line {last}: {what}"))?;
+        }
     }
-    let ended = listing.finish();
-    ended.map_err(|what| ListingError { line: last, what })
+    listing.finish().map_err(|what| format!("line {last}: {what}"))
 }
 
 /// The state of the parser.
@@ -89,23 +70,19 @@ struct TestSetup {
 struct PendingRun {
     test: TestSetup,
     size: u64,
-    real_ns: Option<u64>,
-    user_ns: Option<u64>,
+    /// In nanoseconds, in the order of [`TIMES`].
+    times: Vec<u64>,
 }
 
 impl Listing {
     fn parse_line(&mut self, line: &str) -> Result<(), String> {
-        if let Some(time) = line.strip_prefix("Real Time:") {
-            return self.add_real_time(parse_time(time)?);
+        for (at, name) in TIMES.iter().enumerate() {
+            if let Some(time) = line.strip_prefix(name) {
+                return self.add_time(at, parse_time(time)?);
+            }
         }
-        if let Some(time) = line.strip_prefix("User Time:") {
-            return self.add_user_time(parse_time(time)?);
-        }
-        if let Some(time) = line.strip_prefix("Sys Time:") {
-            return self.add_system_time(parse_time(time)?);
-        }
-        if self.run.is_some() {
-            return Err(format!("a time of the run before was to come, not '{line}'"));
+        if let Some(PendingRun { times, .. }) = &self.run {
+            return Err(format!("expected '{}', found '{line}'", TIMES[times.len()]));
         }
         if let Some(rest) = line.strip_prefix("Transformed ") {
             self.run = Some(self.parse_transformed(rest).ok_or("no blocks and their bytes")??);
@@ -140,38 +117,24 @@ impl Listing {
             return Some(Err(format!("blocks of {block} bytes in a test of {expected} bytes")));
         }
         let size = count.checked_mul(test.block).ok_or("more bytes than can be counted".to_owned());
-        Some(size.map(|size| PendingRun { test: test.clone(), size, real_ns: None, user_ns: None }))
+        Some(size.map(|size| PendingRun { test: test.clone(), size, times: Vec::new() }))
     }
 
-    fn add_real_time(&mut self, time: u64) -> Result<(), String> {
-        match &mut self.run {
-            Some(run) if run.real_ns.is_none() => run.real_ns = Some(time),
-            Some(_) => return Err("a second real time of one run".to_owned()),
-            None => return Err("a time without a run".to_owned()),
+    fn add_time(&mut self, at: usize, time: u64) -> Result<(), String> {
+        let run = self.run.as_mut().ok_or("a time without a run")?;
+        let expected = run.times.len();
+        if at != expected {
+            return Err(format!("expected '{}', found '{}'", TIMES[expected], TIMES[at]));
+        }
+        run.times.push(time);
+        if let [real_ns, user_ns, system_ns] = run.times[..] {
+            let TestSetup { api, block } = run.test.clone();
+            let (size, sequential) = (run.size, self.sequential);
+            let run = ListedRun { api, block, size, sequential, real_ns, user_ns, system_ns };
+            self.samples.push(run);
+            self.run = None;
         }
         Ok(())
-    }
-
-    fn add_user_time(&mut self, time: u64) -> Result<(), String> {
-        match &mut self.run {
-            Some(run) if run.real_ns.is_some() && run.user_ns.is_none() => run.user_ns = Some(time),
-            _ => return Err("a user time that follows no real time".to_owned()),
-        }
-        Ok(())
-    }
-
-    fn add_system_time(&mut self, time: u64) -> Result<(), String> {
-        match self.run.take() {
-            Some(PendingRun { test, size, real_ns: Some(real_ns), user_ns: Some(user_ns) }) => {
-                let (TestSetup { api, block }, sequential) = (test, self.sequential);
-                let system_ns = time;
-                let sample =
-                    ListedRun { api, block, size, sequential, real_ns, user_ns, system_ns };
-                self.samples.push(sample);
-                Ok(())
-            }
-            _ => Err("a system time that follows no user time".to_owned()),
-        }
     }
 
     fn finish(self) -> Result<Vec<ListedRun>, String> {
@@ -307,10 +270,26 @@ Sys Time:  00:00:02.984
             (lines[1..].join("\n"), 1, "nothing before says with which API"),
             (lines[..4].join("\n"), 4, "the listing ends in the middle of a run"),
             ([lines[0], lines[2]].join("\n"), 2, "a time without a run"),
-            (lines[..3].join("\n") + "\n" + lines[2], 4, "a second real time of one run"),
-            (lines[..3].join("\n") + "\n" + lines[4], 4, "a system time that follows no user"),
-            (lines[..2].join("\n") + "\n" + lines[3], 3, "a user time that follows no real time"),
-            (lines[..3].join("\n") + "\n" + lines[1], 4, "a time of the run before was to come"),
+            (
+                lines[..3].join("\n") + "\n" + lines[2],
+                4,
+                "expected 'User Time:', found 'Real Time:'",
+            ),
+            (
+                lines[..3].join("\n") + "\n" + lines[4],
+                4,
+                "expected 'User Time:', found 'Sys Time:'",
+            ),
+            (
+                lines[..2].join("\n") + "\n" + lines[3],
+                3,
+                "expected 'Real Time:', found 'User Time:'",
+            ),
+            (
+                lines[..3].join("\n") + "\n" + lines[1],
+                4,
+                "expected 'User Time:', found 'Transformed",
+            ),
             (with(0, "-- TEST 16 CRT --"), 1, "no block and API"),
             (with(0, "-- TEST 0kb CRT --"), 1, "no block and API"),
             (with(0, "-- TEST 32kb CRT --"), 2, "blocks of 16384 bytes in a test of 32768 bytes"),
@@ -324,8 +303,8 @@ Sys Time:  00:00:02.984
             (with(2, "Real Time: 9999999999999:00:04"), 3, "is no time"),
         ] {
             let error = parse(&text).expect_err(&text);
-            assert_eq!(error.line, line, "{text}: {error}");
-            assert!(error.what.contains(what), "{text}: {error}");
+            let is_at = error.starts_with(&format!("line {line}: "));
+            assert!(is_at && error.contains(what), "{text}: {error}");
         }
     }
 
