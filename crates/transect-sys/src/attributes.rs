@@ -41,7 +41,7 @@ bitflags! {
         /// Windows: the kind of reparse point (`IO_REPARSE_TAG_*`).
         const REPARSE_TAG = 0x4000;
         /// Windows: the 8.3 name. It is stored in the batch, not in [`Attributes`]:
-        /// [`Batch::short_name`](crate::Batch::short_name).
+        /// [`Batch::short_names`](crate::Batch::short_names).
         const SHORT_NAME = 0x8000;
     }
 }

@@ -44,16 +44,13 @@ impl From<bool> for Verdict {
     }
 }
 
-/// One entry of a [`Batch`]. The batch stores its name: see [`Batch::name`].
-#[derive(Clone, Debug)]
-pub struct Entry {
+/// One entry of a [`Batch`], which stores its name. It never leaves its batch: elsewhere, the range of its name may be no name.
+#[derive(Debug)]
+pub(crate) struct Entry {
     pub(crate) name: Range<u32>,
-    /// The decision about this entry.
-    pub verdict: Verdict,
-    /// The entry is a symbolic link, and `attributes` are those of its target.
-    pub followed: bool,
-    /// The attributes known so far.
-    pub attributes: Attributes,
+    pub(crate) verdict: Verdict,
+    pub(crate) followed: bool,
+    pub(crate) attributes: Attributes,
 }
 
 impl Entry {
@@ -62,6 +59,17 @@ impl Entry {
     #[inline]
     pub(crate) fn new(name: Range<u32>, attributes: Attributes) -> Self {
         Self { name, verdict: Verdict::Keep, followed: false, attributes }
+    }
+
+    /// Returns the entry with its name, which lies in `bytes` of its batch.
+    #[inline]
+    fn with_name<'b>(&'b self, bytes: &'b [u8]) -> EntryRef<'b> {
+        EntryRef {
+            name: name::from_bytes(&bytes[self.name.start as usize..self.name.end as usize]),
+            verdict: self.verdict,
+            followed: self.followed,
+            attributes: &self.attributes,
+        }
     }
 
     /// Drops an entry that was kept only because it might have been a directory.
@@ -73,6 +81,16 @@ impl Entry {
             self.verdict = Verdict::Drop;
         }
     }
+}
+
+/// Returns where a name of `length` bytes lies that begins at byte `start` of a batch.
+///
+/// # Panics
+/// The batch has 4 GiB of names.
+#[inline]
+pub(crate) fn name_range(start: usize, length: usize) -> Range<u32> {
+    let end = u32::try_from(start + length).expect("BUG: a batch has less than 4 GiB of names");
+    end - length as u32..end
 }
 
 /// An entry with its name.
@@ -107,6 +125,16 @@ impl EntryRef<'_> {
 /// let first = batch.iter().next();
 /// batch.clear();
 /// drop(first);
+/// ```
+///
+/// Nor can they be exchanged with those of another batch:
+///
+/// ```compile_fail
+/// # use transect_sys::{Attributes, Batch};
+/// let (mut one, mut other) = (Batch::new(), Batch::new());
+/// let long = one.push("long name".as_ref(), Attributes::default());
+/// let short = other.push("a".as_ref(), Attributes::default());
+/// std::mem::swap(long, short);
 /// ```
 #[derive(Debug)]
 pub struct Batch {
@@ -151,33 +179,36 @@ impl Batch {
         self.callers_names = false;
     }
 
-    /// Appends an entry and returns it. Copies the name; for readers that do not share the kernel's
-    /// buffer.
-    pub fn push(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+    /// Appends an entry. Copies the name; for readers that do not share the kernel's buffer.
+    pub fn push(&mut self, name: &OsStr, attributes: Attributes) {
         assert!(memchr::memchr(0, name.as_encoded_bytes()).is_none(), "BUG: a name holds a NUL");
-        self.push_name(name, attributes)
+        self.push_name(name, attributes);
     }
 
     /// Appends an entry whose name the caller checked before: it holds no NUL. If it does, a reader that passes it to the
     /// system panics.
     #[inline]
-    pub fn push_checked(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+    pub fn push_checked(&mut self, name: &OsStr, attributes: Attributes) {
         self.callers_names = true;
-        self.push_name(name, attributes)
+        self.push_name(name, attributes);
     }
 
     #[inline]
-    fn push_name(&mut self, name: &OsStr, attributes: Attributes) -> &mut Entry {
+    fn push_name(&mut self, name: &OsStr, attributes: Attributes) {
         if self.entries.is_empty() {
             self.bytes.clear();
         }
-        let start = self.bytes.len() as u32;
+        let range = name_range(self.bytes.len(), name.len());
         self.bytes.extend_from_slice(name.as_encoded_bytes());
-        let end = self.bytes.len() as u32;
         self.bytes.push(0);
-        self.entries.push(Entry::new(start..end, attributes));
-        let last = self.entries.len() - 1;
-        &mut self.entries[last]
+        self.entries.push(Entry::new(range, attributes));
+    }
+
+    /// Marks the last entry as a link whose attributes are those of its target.
+    pub fn mark_last_followed(&mut self) {
+        if let Some(last) = self.entries.last_mut() {
+            last.followed = true;
+        }
     }
 
     /// Returns whether another entry of up to 256 bytes fits into 64 KiB.
@@ -198,21 +229,21 @@ impl Batch {
 
     /// Returns the name of an entry of this batch.
     #[inline]
-    pub fn name(&self, entry: &Entry) -> &OsStr {
+    pub(crate) fn name(&self, entry: &Entry) -> &OsStr {
         name::from_bytes(&self.bytes[entry.name.start as usize..entry.name.end as usize])
     }
 
-    /// Returns the 8.3 name of an entry of this batch, if [`FieldMask::SHORT_NAME`] was wanted and
-    /// the entry has an 8.3 name that differs from its name.
-    ///
-    /// [`FieldMask::SHORT_NAME`]: crate::FieldMask::SHORT_NAME
-    pub fn short_name(&self, entry: &Entry) -> Option<&OsStr> {
-        if !self.short_names {
-            return None;
-        }
-        let rest = &self.bytes[entry.name.end as usize + 1..];
-        let name = &rest[..memchr::memchr(0, rest)?];
-        (!name.is_empty()).then(|| name::from_bytes(name))
+    /// Iterates over the 8.3 names of all entries in the order of [`Batch::entries`]: if
+    /// [`FieldMask::SHORT_NAME`](crate::FieldMask::SHORT_NAME) was wanted, those that differ from the name.
+    pub fn short_names(&self) -> impl Iterator<Item = Option<&OsStr>> {
+        self.entries.iter().map(|entry| {
+            if !self.short_names {
+                return None;
+            }
+            let rest = &self.bytes[entry.name.end as usize + 1..];
+            let name = &rest[..memchr::memchr(0, rest)?];
+            (!name.is_empty()).then(|| name::from_bytes(name))
+        })
     }
 
     /// Checks names that are passed to [`Batch::c_name`].
@@ -232,7 +263,7 @@ impl Batch {
         let name = &bytes[name.start as usize..=name.end as usize];
         debug_assert!(std::ffi::CStr::from_bytes_with_nul(name).is_ok());
         // SAFETY: the range is that of an entry of this batch (the one caller passes both from the
-        // same batch). Entries come from `push`, which refuses a NUL within a name and appends one, from
+        // same batch, and no `Entry` leaves its batch). Entries come from `push`, which refuses a NUL within a name and appends one, from
         // `push_checked`, whose names the caller has looked at again (`check_names`),
         // or from the listing, whose parser ends a name at its first NUL.
         unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(name) }
@@ -244,18 +275,13 @@ impl Batch {
         self.entries
             .iter()
             .filter(|entry| matches!(entry.verdict, Verdict::Keep | Verdict::Prune))
-            .map(|entry| EntryRef {
-                name: self.name(entry),
-                verdict: entry.verdict,
-                followed: entry.followed,
-                attributes: &entry.attributes,
-            })
+            .map(|entry| entry.with_name(&self.bytes))
     }
 
     /// Iterates over all entries, including those that are not delivered.
     #[inline]
-    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> {
-        self.entries.iter()
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = EntryRef<'_>> {
+        self.entries.iter().map(|entry| entry.with_name(&self.bytes))
     }
 
     /// Iterates over the attributes of all entries, for readers that store them after the names.
@@ -286,13 +312,7 @@ impl Batch {
     pub fn judge(&mut self, mut judge: impl FnMut(EntryRef<'_>) -> Verdict) {
         let Self { bytes, entries, .. } = self;
         entries.retain_mut(|entry| {
-            let range = entry.name.start as usize..entry.name.end as usize;
-            entry.verdict = judge(EntryRef {
-                name: name::from_bytes(&bytes[range]),
-                verdict: entry.verdict,
-                followed: entry.followed,
-                attributes: &entry.attributes,
-            });
+            entry.verdict = judge(entry.with_name(bytes));
             entry.verdict != Verdict::Drop
         });
     }
@@ -324,5 +344,22 @@ impl Batch {
     /// Returns the error for a malformed record.
     pub(crate) fn malformed(what: &'static str) -> Fault {
         Fault::Failed(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_range_up_to_4_gib() {
+        assert_eq!(name_range(3, 4), 3..7);
+        assert_eq!(name_range(u32::MAX as usize - 4, 4), u32::MAX - 4..u32::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "less than 4 GiB of names")]
+    fn name_range_beyond_4_gib_refused() {
+        name_range(u32::MAX as usize - 3, 4);
     }
 }

@@ -79,7 +79,7 @@ pub mod windows;
 
 pub use alternate_streams::AlternateStreams;
 pub use attributes::{Attributes, FieldMask, FileId, FileType};
-pub use batch::{Batch, Entry, EntryRef, Verdict};
+pub use batch::{Batch, EntryRef, Verdict};
 pub use disk_space::DiskSpace;
 pub use fault::{Fault, FaultKind, Inconsistent};
 pub use name::name_from_bytes;

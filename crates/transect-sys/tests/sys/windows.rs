@@ -26,10 +26,9 @@ fn read<R: Reader>(reader: &mut R, handle: &R::Handle, want: &Want) -> Found {
         let listing = reader.list(handle, &mut batch, want).unwrap();
         reader.fill(handle, &mut batch, want);
         batch.drain_faults(|name, _, fault| panic!("{name:?}: {fault:?}"));
-        for entry in batch.entries() {
-            let short = batch.short_name(entry).map(OsStr::to_owned);
-            let name = batch.name(entry).to_owned();
-            let twice = found.insert(name.clone(), (entry.attributes, short));
+        for (entry, short) in batch.entries().zip(batch.short_names()) {
+            let (name, short) = (entry.name.to_owned(), short.map(OsStr::to_owned));
+            let twice = found.insert(name.clone(), (*entry.attributes, short));
             assert!(twice.is_none(), "{name:?} came twice");
         }
         if listing == ListStatus::End {

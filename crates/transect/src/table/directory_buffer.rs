@@ -27,13 +27,13 @@ impl DirectoryBuffer {
     pub(super) fn add_batch(&mut self, columns: FieldMask, batch: &Batch, follow: bool) -> u64 {
         let before = self.totals.disk_usage;
         for entry in batch.entries() {
-            let attributes = &entry.attributes;
+            let attributes = entry.attributes;
             let directory = attributes.file_type() == FileType::Directory;
             // Readers may have dropped files that a filter only descends into.
             if matches!(entry.verdict, Verdict::DescendOnly | Verdict::Drop) && !directory {
                 continue;
             }
-            self.push(columns, batch.name(entry), attributes, follow);
+            self.push(columns, entry.name, attributes, follow);
         }
         self.totals.disk_usage - before
     }

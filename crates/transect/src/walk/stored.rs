@@ -240,11 +240,10 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
     /// Returns the verdict on the last entry of the batch, a directory, if the sink may not want it.
     fn prune(&mut self, dir: &Dir<S::Tag>, verdict: Verdict) -> Verdict {
         let Self { sink, batch, .. } = self;
-        let last = batch.entries().last();
+        let last = batch.entries().next_back();
         match last.filter(|_| verdict == Verdict::Keep) {
-            Some(entry) if entry.attributes.file_type() == FileType::Directory => {
-                let (name, attributes) = (batch.name(entry), &entry.attributes);
-                let entry = EntryRef { name, verdict, followed: false, attributes };
+            Some(entry) if entry.file_type() == FileType::Directory => {
+                let entry = EntryRef { verdict, ..entry };
                 if sink.prunes(dir, entry) { Verdict::Prune } else { verdict }
             }
             _ => verdict,

@@ -335,8 +335,9 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         if dir.ignore_rules.get().is_some() {
             return;
         }
-        let is_rules_file = |entry: &_| CompiledFilters::is_rules_file(self.batch.name(entry));
-        let holds_rules = listing == ListStatus::More || self.batch.entries().any(is_rules_file);
+        let has_rules_file =
+            || self.batch.entries().any(|it| CompiledFilters::is_rules_file(it.name));
+        let holds_rules = listing == ListStatus::More || has_rules_file();
         let (ignore_rules, error) = filter.load_rules(dir, holds_rules);
         dir.ignore_rules.set(ignore_rules).expect("BUG: one thread lists a directory");
         if let Some(error) = error {
@@ -386,7 +387,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         }
         let Self { shared, batch, .. } = self;
         if shared.roots.has_several()
-            && batch.entries().any(|entry| shared.roots.may_contain(batch.name(entry)))
+            && batch.entries().any(|entry| shared.roots.may_contain(entry.name))
         {
             self.drop_roots(dir, handle);
         }
@@ -467,11 +468,10 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
     ) {
         for entry in self.batch.entries() {
-            if entry.attributes.file_type() != FileType::Directory || entry.verdict == Verdict::Drop
-            {
+            if entry.file_type() != FileType::Directory || entry.verdict == Verdict::Drop {
                 continue;
             }
-            let unread = self.unread_reason(dir, &entry.attributes);
+            let unread = self.unread_reason(dir, entry.attributes);
             if let Some(reason) = unread {
                 self.sink.skipped(dir, reason);
             }
@@ -480,7 +480,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 listed: entry.verdict != Verdict::DescendOnly,
                 followed: entry.followed,
             };
-            let name = self.batch.name(entry).into();
+            let name = entry.name.into();
             let task = Task { parent: Arc::clone(dir), anchor: None, name, flags };
             match entry.followed {
                 true => links.push(DeferredLink { task, target: entry.attributes.file_id() }),

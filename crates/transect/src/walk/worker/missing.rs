@@ -74,7 +74,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         loop {
             let listing = self.reader.list(&handle, &mut self.batch, &Want::default());
             let Some(listing) = none_if_gone(listing)? else { break };
-            let names = self.batch.entries().map(|entry| self.batch.name(entry));
+            let names = self.batch.entries().map(|entry| entry.name);
             listed.extend(names.filter_map(|name| suspects.get(name).copied()));
             if listing == ListStatus::End {
                 break;

@@ -32,8 +32,10 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             }
             match self.reader.stat_root(root, want, plan.follow) {
                 Ok(attributes) => {
-                    let followed = plan.follow && self.is_link(root);
-                    self.batch.push(root.as_os_str(), attributes).followed = followed;
+                    self.batch.push(root.as_os_str(), attributes);
+                    if plan.follow && self.is_link(root) {
+                        self.batch.mark_last_followed();
+                    }
                 }
                 Err(fault) => {
                     self.error(&top, Operation::Stat, root.clone(), 0, fault.into());
