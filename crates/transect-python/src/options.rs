@@ -32,7 +32,7 @@ pub(crate) fn parse_options(
             "ignore_case" => filters.ignore_case = or_false()?,
             "hidden" => filters.exclude_hidden = value.extract::<Option<bool>>()? == Some(false),
             "gitignore" => filters.gitignore = or_false()?,
-            "min_depth" => filters.min_depth = value.extract::<Option<u32>>()?.unwrap_or(0),
+            "min_depth" => options.min_depth = value.extract::<Option<u32>>()?.unwrap_or(0),
             "max_depth" => options.max_depth = value.extract()?,
             "min_size" => required.min_size = value.extract()?,
             "max_size" => required.max_size = value.extract()?,

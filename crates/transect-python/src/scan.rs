@@ -94,7 +94,7 @@ pub(crate) fn table(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Table> {
     let options = options::parse_options(paths, options)?;
-    let filtered = options.filters != Filters::new();
+    let filtered = options.filters != Filters::new() || options.min_depth > 0;
     let tree = read(py, options, Column::fields(columns), meter(py, progress)?)?;
     let diagnostics = tree.table().diagnostics();
     errors::failed_root(py, diagnostics)?;

@@ -50,7 +50,8 @@ pub(crate) fn read_live(options: ScanOptions, fields: FieldMask) -> Result<LiveT
     let mut scope = Scope::default();
     (scope.one_file_system, scope.pseudo) = (options.same_file_system, options.pseudo_file_systems);
     scope.follow = options.follow_links;
-    scope.filtered = options.filters != Filters::new() || options.max_depth.is_some();
+    let by_depth = options.min_depth > 0 || options.max_depth.is_some();
+    scope.filtered = options.filters != Filters::new() || by_depth;
     let builder = TableBuilder::new(fields);
     let started = now();
     let (sink, outcome) = options.plan()?.run(|| builder.sink())?.split();

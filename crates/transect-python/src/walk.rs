@@ -83,7 +83,7 @@ pub(crate) fn all_attributes() -> FieldMask {
 fn send_all(mut walk: transect::Walk, items: &mut BatchSender<Found>) {
     while let Some(found) = walk.take_found() {
         let count = found.len();
-        if !items.send_many(Found::Many(found), count) {
+        if count > 0 && !items.send_many(Found::Many(found), count) {
             return;
         }
     }
@@ -118,7 +118,7 @@ impl Source {
             Self::Closed => return Ok(None),
         };
         let began = Instant::now();
-        let found = py.detach(|| walk.take_batch());
+        let found = py.detach(|| walk.take_found());
         *read_for += began.elapsed();
         if *read_for > HERE && found.is_some() {
             let Self::Here(walk, _) = std::mem::replace(self, Self::Closed) else {

@@ -150,7 +150,7 @@ pub fn browse_stored(table: Table, view: &ViewOptions, stop: &Cancel) -> Result<
 fn is_independent_of_root(options: &ScanOptions) -> bool {
     let filters = &options.filters;
     let by_path = filters.globs.iter().any(|glob| glob.contains('/'));
-    let is_limited = options.max_depth.is_some() || filters.min_depth > 0;
+    let is_limited = options.max_depth.is_some() || options.min_depth > 0;
     let is_single = options.roots.len() == 1 && !options.follow_links;
     cfg!(not(windows)) && is_single && !by_path && !is_limited && !filters.gitignore
 }

@@ -83,10 +83,11 @@ mod tests {
 
     #[test]
     fn filters_read_back_and_missing_fields_are_defaults() {
-        let filters = Filters::new().globs(["*.rs"]).min_depth(2);
+        let filters = Filters::new().globs(["*.rs"]).ignore_case(true);
         let text = serde_json::to_string(&filters).unwrap();
         assert_eq!(serde_json::from_str::<Filters>(&text).unwrap(), filters);
-        let read: Filters = serde_json::from_str(r#"{"globs":["*.rs"],"min_depth":2}"#).unwrap();
+        let read: Filters =
+            serde_json::from_str(r#"{"globs":["*.rs"],"ignore_case":true}"#).unwrap();
         assert_eq!(read, filters);
     }
 }

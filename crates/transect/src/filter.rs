@@ -74,8 +74,6 @@ pub struct Filters {
     /// Read every root, even one that a glob or rule excludes. For callers that replace `.` by a
     /// path.
     pub read_roots: bool,
-    /// Deliver only entries at least this many steps below their root.
-    pub min_depth: u32,
     /// Deliver only entries of these types; empty means all.
     pub types: Vec<FileType>,
     /// Deliver only entries whose attributes meet these conditions.
@@ -158,12 +156,6 @@ impl Filters {
         self
     }
 
-    /// Delivers only entries at least this many steps below their root.
-    pub fn min_depth(mut self, depth: u32) -> Self {
-        self.min_depth = depth;
-        self
-    }
-
     /// Delivers only entries of these types.
     pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
         self.types = types.into_iter().collect();
@@ -188,15 +180,15 @@ impl Filters {
         self
     }
 
-    /// Compiles the filters; `None` if they select everything.
-    pub(crate) fn compile(&self) -> Result<Option<CompiledFilters>, Error> {
-        if *self == Self::default() {
+    /// Compiles the filters, for entries at least `min_depth` steps below their root; `None` if they select everything.
+    pub(crate) fn compile(&self, min_depth: u32) -> Result<Option<CompiledFilters>, Error> {
+        if *self == Self::default() && min_depth == 0 {
             return Ok(None);
         }
         gitignore::check_supported(self.gitignore)?;
         let globs = Globs::compile(&self.globs, self.ignore_case)?;
         let names = Names::compile(&self.extensions, &self.regexes, self.ignore_case)?;
-        let Self { exclude_hidden, gitignore, read_roots, min_depth, conditions, .. } = *self;
+        let Self { exclude_hidden, gitignore, read_roots, conditions, .. } = *self;
         let Self { empty, broken_links, .. } = *self;
         let mut attributes = AttributeFilter::new(&self.types, conditions);
         if empty {

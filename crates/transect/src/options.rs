@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use transect_sys::{ReaderKind, StatOrder, Verdict, Want};
 
@@ -41,6 +41,8 @@ pub struct ScanOptions {
     /// Follow symbolic links. Each directory is read once, however many links lead to it. On
     /// Windows, also read directories whose content a cloud service must download first.
     pub follow_links: bool,
+    /// Deliver only entries at least this many steps below their root.
+    pub min_depth: u32,
     /// Do not read directories at this depth or deeper. A root has depth 0.
     pub max_depth: Option<u32>,
     /// How much one walk reads; by default everything.
@@ -51,7 +53,6 @@ pub struct ScanOptions {
     pub want: Want,
     pub(crate) entry_filter: Option<EntryFilter>,
     pub(crate) sort_by_name: bool,
-    pub(crate) threads_after: Option<Duration>,
     /// The maximum number of open descriptors; by default as many as the process limit leaves.
     pub max_open: Option<usize>,
     /// A request to stop, shared with other threads.
@@ -169,9 +170,9 @@ impl ScanOptions {
         self
     }
 
-    /// Sets the depth from which entries are delivered; a part of [`ScanOptions::filters`].
+    /// Sets the depth from which entries are delivered.
     pub fn min_depth(mut self, depth: u32) -> Self {
-        self.filters.min_depth = depth;
+        self.min_depth = depth;
         self
     }
 
@@ -223,14 +224,6 @@ impl ScanOptions {
     /// links lead to are read last.
     pub fn sort_by_name(mut self, sort: bool) -> Self {
         self.sort_by_name = sort;
-        self
-    }
-
-    /// Sets how long a loop reads on its own thread before it starts others, by default half a millisecond:
-    /// zero to start them at once, [`Duration::MAX`] for never.
-    #[doc(hidden)]
-    pub fn threads_after(mut self, reading: Duration) -> Self {
-        self.threads_after = Some(reading);
         self
     }
 

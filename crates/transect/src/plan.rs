@@ -7,7 +7,6 @@ mod auto;
 use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use transect_sys::{ReaderKind, ReaderSettings, StatOrder, Want, host};
 
@@ -59,9 +58,8 @@ pub struct ScanPlan {
     pub(crate) entry_filter: Option<EntryFilter>,
     /// What loops and closures need.
     pub(crate) want: Want,
-    /// For loops: sort, and when to start threads.
+    /// For loops.
     pub(crate) sort_by_name: bool,
-    pub(crate) threads_after: Option<Duration>,
     /// Directories that may stay open for the subdirectories to be opened from them.
     pub(crate) keep_open: usize,
     pub(crate) cancel: Cancel,
@@ -111,11 +109,10 @@ impl ScanPlan {
         }
         let reader_settings =
             reader_settings(reader, options.settings.buffer_size, options.settings.stat_order)?;
-        let min_depth = options.filters.min_depth;
-        if let Some(max) = options.max_depth.filter(|&max| max < min_depth) {
-            return Err(Error::InvalidDepths { min: min_depth, max });
+        if let Some(max) = options.max_depth.filter(|&max| max < options.min_depth) {
+            return Err(Error::InvalidDepths { min: options.min_depth, max });
         }
-        let filter = options.filters.compile()?.map(Arc::new);
+        let filter = options.filters.compile(options.min_depth)?.map(Arc::new);
         let descriptors = options.max_open.unwrap_or_else(descriptors_left).max(1);
         let threads = ThreadLimits::new(&options, descriptors);
         Ok(Self {
@@ -135,7 +132,6 @@ impl ScanPlan {
             entry_filter: options.entry_filter,
             want: options.want,
             sort_by_name: options.sort_by_name,
-            threads_after: options.threads_after,
             keep_open: descriptors.saturating_sub(threads.descriptors()),
             cancel: options.cancel,
             progress: options.progress.unwrap_or_default(),

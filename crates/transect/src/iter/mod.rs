@@ -118,6 +118,8 @@ pub struct Walk<R: Reader = AnyReader> {
     /// Entries to be returned.
     chunk: Chunk,
     diagnostics: Diagnostics,
+    /// How long the walk reads on this thread.
+    threads_after: Duration,
 }
 
 #[expect(clippy::large_enum_variant, reason = "one for each walk")]
@@ -137,8 +139,8 @@ struct Stepping<R: Reader> {
     make_reader: MakeReader<R>,
     /// How long the steps took.
     read_for: Duration,
-    /// How long the steps may take before the walk uses threads of its own; `None` for never.
-    threads_after: Option<Duration>,
+    /// The walk cannot use threads of its own.
+    stays_here: bool,
     /// The entries of a walk by name.
     sorted: Option<SortedEntries>,
 }
@@ -153,18 +155,15 @@ impl<R: Reader> Walk<R> {
     fn new(state: State<R>, error: Option<Error>) -> Self {
         let mut chunk = Chunk::default();
         error.into_iter().for_each(|error| chunk.add_error(error));
-        Self { state, chunk, diagnostics: Diagnostics::default() }
+        Self { state, chunk, diagnostics: Diagnostics::default(), threads_after: HAND_OVER }
     }
 
-    /// Sets [`ScanOptions::threads_after`] of a walk that may have begun: for callers that hand a walk over to a thread
-    /// of their own, such as the package for Python.
+    /// Sets how long the walk reads on its caller's thread before it starts others: zero to start them at once,
+    /// [`Duration::MAX`] for never. For callers that hand a walk over to a thread of their own, such as the package
+    /// for Python.
     #[doc(hidden)]
     pub fn threads_after(mut self, reading: Duration) -> Self {
-        match &mut self.state {
-            State::New { plan, .. } => plan.threads_after = Some(reading),
-            State::Stepping(Stepping { threads_after: Some(after), .. }) => *after = reading,
-            _ => {}
-        }
+        self.threads_after = reading;
         self
     }
 
@@ -174,8 +173,9 @@ impl<R: Reader> Walk<R> {
         &self.diagnostics
     }
 
-    /// Returns what was found and not returned yet, and waits if there is nothing; `None` after the end. It
-    /// is for entries that another thread uses: they are moved there together.
+    /// Returns what was found and not returned yet; `None` after the end. If there is nothing, reads at most one batch
+    /// of one directory, of which filters may select nothing, or waits for the threads. It is for entries that another
+    /// thread uses: they are moved there together.
     ///
     /// ```
     /// let mut walk = transect::walk("src").into_iter();
@@ -192,27 +192,10 @@ impl<R: Reader> Walk<R> {
     /// # Ok::<(), transect::Error>(())
     /// ```
     pub fn take_found(&mut self) -> Option<FoundEntries> {
-        self.refill().then(|| FoundEntries::new(std::mem::take(&mut self.chunk)))
-    }
-
-    /// As [`take_found`](Self::take_found), but reads at most one batch of one directory while the walk is on
-    /// the caller's thread, and returns nothing if filters select none of it. It is for callers that have
-    /// something to do in between, such as looking for signals.
-    pub fn take_batch(&mut self) -> Option<FoundEntries> {
         if self.chunk.is_empty() && !self.advance() {
             return None;
         }
         Some(FoundEntries::new(std::mem::take(&mut self.chunk)))
-    }
-
-    /// Gets the next chunk; returns false after the last one.
-    fn refill(&mut self) -> bool {
-        while self.chunk.is_empty() {
-            if !self.advance() {
-                return false;
-            }
-        }
-        true
     }
 
     /// Reads a batch, or waits for a chunk of the threads; returns false after the end.
@@ -231,12 +214,8 @@ impl<R: Reader> Walk<R> {
         let began = Instant::now();
         let walk = SteppedWalk::begin(plan, ChunkSink::new(plan.want, None), &|| make_reader());
         let sorted = plan.sort_by_name.then(SortedEntries::default);
-        let threads_after = match sorted {
-            Some(_) => None,
-            None => Some(plan.threads_after.unwrap_or(HAND_OVER)),
-        };
-        let read_for = began.elapsed();
-        let mut stepping = Stepping { walk, make_reader, read_for, threads_after, sorted };
+        let (read_for, stays_here) = (began.elapsed(), sorted.is_some());
+        let mut stepping = Stepping { walk, make_reader, read_for, stays_here, sorted };
         self.take_chunk(&mut stepping);
         stepping
     }
@@ -257,7 +236,7 @@ impl<R: Reader> Walk<R> {
         }
         self.take_chunk(&mut stepping);
         stepping.read_for += began.elapsed();
-        let is_due = stepping.threads_after.is_some_and(|after| stepping.read_for > after);
+        let is_due = !stepping.stays_here && stepping.read_for > self.threads_after;
         match step {
             Step::End => {
                 if let Some(sink) = stepping.walk.sink() {
@@ -333,7 +312,7 @@ impl<R: Reader> Stepping<R> {
                 if let Some(sink) = walk.sink() {
                     sink.queue = None;
                 }
-                State::Stepping(Self { walk, threads_after: None, ..self })
+                State::Stepping(Self { walk, stays_here: true, ..self })
             }
         }
     }
@@ -361,7 +340,7 @@ impl<R: Reader> Iterator for Walk<R> {
             if let Some(item) = self.chunk.take() {
                 return Some(item);
             }
-            if !self.refill() {
+            if !self.advance() {
                 return None;
             }
         }

@@ -146,8 +146,8 @@ fn filters_types_hidden_same_result() {
     ] {
         for min_depth in 0..3 {
             for max_depth in [2, 9] {
-                let filters = Filters::new().globs(globs.iter().copied()).min_depth(min_depth);
-                let options = options().filters(filters).max_depth(max_depth);
+                let filters = Filters::new().globs(globs.iter().copied());
+                let options = options().filters(filters).min_depth(min_depth).max_depth(max_depth);
                 let context = format!("{globs:?} from {min_depth} to {max_depth}");
                 let [a, b] =
                     [&known, &hidden].map(|tree| readable(&fake_paths(tree, options.clone()).0));

@@ -64,10 +64,6 @@ fn gitignore() -> Filters {
     Filters::new().gitignore(true)
 }
 
-fn min_depth(min_depth: u32) -> Filters {
-    Filters::new().min_depth(min_depth)
-}
-
 fn sources() -> TempDir {
     let temp = TempDir::new();
     build(
@@ -205,8 +201,8 @@ fn root_not_matching_filters_not_listed() {
     assert_eq!(both(&["!a.tmp"], &[]), ["", "b", "zzz"]);
     assert_eq!(both(&["!victim"], &[]), nothing, "with all that is below");
     assert_eq!(both(&["/victim"], &[]), nothing, "a path below the root");
-    let filters = globs(&["!victim"]).min_depth(1);
-    assert!(list(&root, |options| options.filters(filters.clone())).is_empty());
+    let filters = globs(&["!victim"]);
+    assert!(list(&root, |options| options.filters(filters.clone()).min_depth(1)).is_empty());
     let filters = globs(&["!victim", "!*.tmp"]).read_roots(true);
     assert_eq!(list(&root, |options| options.filters(filters.clone())), ["b", "zzz"]);
     let got = totals(scan(&root).filters(globs(&["!victim"])));
@@ -458,12 +454,14 @@ fn min_depth_entries_above_not_listed() {
     let temp = sources();
     let whole = list(temp.path(), |options| options);
     for least in 0..5 {
-        let listed = list(temp.path(), |options| options.filters(min_depth(least)));
+        let listed = list(temp.path(), |options| options.min_depth(least));
         let expected: Vec<String> =
             whole.iter().filter(|path| depth_of(path) >= least).cloned().collect();
         assert_eq!(listed, expected, "{least}");
     }
-    let exactly_two = list(temp.path(), |options| options.max_depth(2).filters(min_depth(2)));
+    // Filters that are set later do not take it back.
+    let two = |options: ScanOptions| options.max_depth(2).min_depth(2).filters(Filters::new());
+    let exactly_two = list(temp.path(), two);
     assert_eq!(exactly_two, ["build/out.rs", "src/build", "src/deep", "src/one.rs", "src/two.c"]);
 }
 
@@ -474,7 +472,7 @@ fn min_depth_files_above_not_in_table() {
     let temp = sources();
     for reader in readers() {
         for least in 0..5 {
-            let options = scan(temp.path()).reader(reader).filters(min_depth(least));
+            let options = scan(temp.path()).reader(reader).min_depth(least);
             let table = Table::read_with(options.clone(), FieldMask::empty()).unwrap();
             let files = table.iter().filter(|&row| table.file_type(row) == FileType::File);
             let mut in_table: Vec<_> = files.map(|row| table.path(row)).collect();
@@ -500,7 +498,7 @@ fn depth_of(path: &str) -> u32 {
 
 #[test]
 fn depths_min_above_max_is_error() {
-    let error = scan(".").max_depth(1).filters(min_depth(2)).plan();
+    let error = scan(".").max_depth(1).min_depth(2).plan();
     assert!(matches!(error, Err(Error::InvalidDepths { min: 2, max: 1 })));
 }
 

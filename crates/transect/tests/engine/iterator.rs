@@ -20,13 +20,18 @@ use crate::support::schedules;
 /// When a walk goes to threads of its own: at once, or never.
 const STARTS: [Duration; 2] = [Duration::ZERO, Duration::MAX];
 
-/// Returns an iterator over a tree in memory, and the count of its open directories, plus one.
-fn fake_walk(tree: &Arc<FakeTree>, options: ScanOptions) -> (Walk<FakeReader>, Arc<FaultState>) {
+/// Returns an iterator over a tree in memory that goes to threads of its own `after` some time, and the count
+/// of its open directories, plus one.
+fn fake_walk(
+    tree: &Arc<FakeTree>,
+    after: Duration,
+    options: ScanOptions,
+) -> (Walk<FakeReader>, Arc<FaultState>) {
     let open: Arc<FaultState> = Arc::default();
     let (tree, given) = (Arc::clone(tree), Arc::clone(&open));
     let plan = options.plan().expect("the options are right");
     let walk = plan.walk_with(move || FakeReader::new(Arc::clone(&tree), Arc::clone(&given)));
-    (walk, open)
+    (walk.threads_after(after), open)
 }
 
 /// Asserts that nothing is open after a walk, which also dropped its readers.
@@ -69,8 +74,8 @@ fn types_cross_threads() {
 fn iterator_entry_attributes_depth_and_names() {
     let tree = Arc::new(forest());
     for after in STARTS {
-        let wanted = options().want(FieldMask::SIZE).threads_after(after);
-        let (walk, open) = fake_walk(&tree, wanted);
+        let wanted = options().want(FieldMask::SIZE);
+        let (walk, open) = fake_walk(&tree, after, wanted);
         let entries: Vec<DirEntry> = walk.map(Result::unwrap).collect();
         assert_closed(&open, "entries outlive the walk");
         assert_eq!(entries.len(), 706);
@@ -113,8 +118,8 @@ fn iterator_errors_are_items_and_counted() {
     for (order, threads) in schedules() {
         for after in STARTS {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
-            let options = options().order(order).threads(threads).max_depth(3).threads_after(after);
-            let (mut walk, open) = fake_walk(&tree, options);
+            let options = options().order(order).threads(threads).max_depth(3);
+            let (mut walk, open) = fake_walk(&tree, after, options);
             let items: Vec<_> = walk.by_ref().collect();
             let mut failed: Vec<_> = items
                 .iter()
@@ -144,8 +149,8 @@ fn found_entries_are_the_items_of_the_iterator() {
         for after in STARTS {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
             let walk = || {
-                let options = options().order(order).threads(threads).threads_after(after);
-                fake_walk(&tree, options.want(FieldMask::SIZE))
+                let options = options().order(order).threads(threads);
+                fake_walk(&tree, after, options.want(FieldMask::SIZE))
             };
             let text =
                 |path: PathBuf, size: Option<u64>, depth| format!("{path:?} {size:?} {depth}");
@@ -162,7 +167,6 @@ fn found_entries_are_the_items_of_the_iterator() {
             let mut got = vec![text(first.path(), first.attributes().size(), first.depth())];
             let mut kept = Vec::new();
             while let Some(found) = walk.take_found() {
-                assert!(!found.is_empty(), "{context}");
                 kept.push(found);
             }
             assert_eq!(walk.diagnostics().errors, 1, "{context}");
@@ -190,9 +194,10 @@ fn iterator_filter_entry_drops_and_prunes() {
     let tree = Arc::new(forest());
     for (order, threads) in schedules() {
         for after in STARTS {
-            let options = options().order(order).threads(threads).threads_after(after);
+            let options = options().order(order).threads(threads);
             let (walk, _) = fake_walk(
                 &tree,
+                after,
                 options.filter_entry(|entry| match (entry.depth(), entry.file_name().to_str()) {
                     (1, Some("0")) => Verdict::Drop,
                     (2, Some("1")) => Verdict::Prune,
@@ -218,13 +223,13 @@ fn filter_entry_gets_types_that_the_listing_lacks() {
     let tree = Arc::new(tree);
     for (order, threads) in schedules() {
         for after in STARTS {
-            let options = options().order(order).threads(threads).threads_after(after);
+            let options = options().order(order).threads(threads);
             let options = options.filter_entry(|entry| match entry.file_type() {
                 FileType::Unknown => panic!("{} has no type", entry.path().display()),
                 FileType::Directory => entry.file_name() != "1",
                 _ => true,
             });
-            let (walk, _) = fake_walk(&tree, options);
+            let (walk, _) = fake_walk(&tree, after, options);
             let found: Vec<_> = walk.map(|entry| path_of(&entry.unwrap())).collect();
             assert!(found.iter().any(|path| path.starts_with("/2/2/")), "{}", order.as_str());
             assert!(!found.iter().any(|path| path.contains("/1/")), "{}", order.as_str());
@@ -235,7 +240,7 @@ fn filter_entry_gets_types_that_the_listing_lacks() {
 #[test]
 fn iterator_batches_are_the_entries() {
     let tree = Arc::new(forest());
-    let (all, _) = fake_walk(&tree, options());
+    let (all, _) = fake_walk(&tree, Duration::MAX, options());
     let names = |found: &mut FoundEntries| {
         let mut names = Vec::new();
         while let Some(entry) = found.take_next() {
@@ -247,10 +252,10 @@ fn iterator_batches_are_the_entries() {
     // With a filter that selects nothing, every batch still returns.
     for (types, entries) in [(vec![], expected.len()), (vec![FileType::Socket], 0)] {
         let filters = Filters::new().types(types);
-        let options = options().filters(filters).threads_after(Duration::MAX);
-        let (mut walk, _) = fake_walk(&tree, options);
+        let options = options().filters(filters);
+        let (mut walk, _) = fake_walk(&tree, Duration::MAX, options);
         let (mut found, mut batches) = (Vec::new(), 0);
-        while let Some(mut batch) = walk.take_batch() {
+        while let Some(mut batch) = walk.take_found() {
             found.append(&mut names(&mut batch));
             batches += 1;
         }
@@ -268,7 +273,7 @@ fn iterator_batches_are_the_entries() {
 fn iterator_single_threaded_orders_deterministic() {
     let tree = Arc::new(forest());
     let listed = |order| {
-        let (walk, _) = fake_walk(&tree, options().order(order));
+        let (walk, _) = fake_walk(&tree, Duration::MAX, options().order(order));
         walk.map(|entry| entry.unwrap().depth()).collect::<Vec<_>>()
     };
     let mut breadth_first = listed(Order::Stack);
@@ -284,11 +289,11 @@ fn iterator_early_drop_stops_walk_and_closes_everything() {
         for after in STARTS {
             for taken in [0, 1, 2, 7, 100, 705] {
                 let context = format!("{taken} in {} on {threads}", order.as_str());
-                let options = options().order(order).threads(threads).threads_after(after);
+                let options = options().order(order).threads(threads);
                 let what = context.clone();
                 let tree = Arc::clone(&tree);
                 within(&context, move || {
-                    let (mut walk, open) = fake_walk(&tree, options);
+                    let (mut walk, open) = fake_walk(&tree, after, options);
                     assert_eq!(walk.by_ref().take(taken).count(), taken, "{what}");
                     drop(walk);
                     assert_closed(&open, &what);
@@ -318,7 +323,7 @@ fn iterator_slow_caller_limits_entries_in_memory() {
     within("a slow caller", move || {
         let progress = Arc::new(Progress::new());
         let options = options().threads(4).progress(Arc::clone(&progress));
-        let (mut walk, open) = fake_walk(&tree, options.threads_after(Duration::ZERO));
+        let (mut walk, open) = fake_walk(&tree, Duration::ZERO, options);
         let mut taken = walk.by_ref().take(500).count() as u64;
         wait_until("the threads run ahead", || progress.counts().entries > 8000);
         for entry in walk.by_ref() {
@@ -338,7 +343,7 @@ fn iterator_drop_while_threads_wait_ends() {
     within("a drop with a full queue", move || {
         let progress = Arc::new(Progress::new());
         let options = options().threads(4).progress(Arc::clone(&progress));
-        let (mut walk, open) = fake_walk(&tree, options.threads_after(Duration::ZERO));
+        let (mut walk, open) = fake_walk(&tree, Duration::ZERO, options);
         assert_eq!(walk.by_ref().take(500).count(), 500);
         wait_until("the queue is full", || progress.counts().entries > 8000);
         drop(walk);
@@ -350,7 +355,7 @@ fn iterator_drop_while_threads_wait_ends() {
 #[test]
 fn iterator_moves_between_threads() {
     let tree = large_tree();
-    let (mut walk, _) = fake_walk(&tree, options().threads(2).threads_after(Duration::ZERO));
+    let (mut walk, _) = fake_walk(&tree, Duration::ZERO, options().threads(2));
     let first = walk.by_ref().take(300).count();
     let rest = within("the rest, on another thread", move || walk.count());
     assert_eq!(first + rest, 40_401);
@@ -364,9 +369,10 @@ fn iterator_panic_in_filter_entry_reaches_caller() {
             let context = format!("{} on {threads} after {after:?}", order.as_str());
             let (tree, what) = (Arc::clone(&tree), context.clone());
             within(&context, move || {
-                let options = options().order(order).threads(threads).threads_after(after);
+                let options = options().order(order).threads(threads);
                 let (mut walk, open) = fake_walk(
                     &tree,
+                    after,
                     options.filter_entry(|entry| {
                         assert!(entry.file_name() != "200", "this closure panics on purpose");
                         true
@@ -388,16 +394,16 @@ fn iterator_closure_walks_again() {
     trees::many_small_dirs(temp.path());
     let root = temp.path().to_owned();
     let (inner, outer) = within("a walk in a walk", move || {
-        let walk = |root: &PathBuf| transect::walk(root).threads_after(Duration::ZERO);
-        let inner = walk(&root).into_iter().count();
+        let at_once = |options: ScanOptions| options.into_iter().threads_after(Duration::ZERO);
+        let inner = at_once(transect::walk(&root)).count();
         let again = root.clone();
-        let outer = walk(&root).filter_entry(move |entry| {
+        let outer = transect::walk(&root).filter_entry(move |entry| {
             if entry.depth() == 1 {
-                assert_eq!(walk(&again).into_iter().count(), inner);
+                assert_eq!(at_once(transect::walk(&again)).count(), inner);
             }
             true
         });
-        (inner, outer.into_iter().count())
+        (inner, at_once(outer).count())
     });
     assert_eq!(inner, outer);
 }
@@ -415,13 +421,14 @@ fn iterator_drop_and_panic_leak_no_descriptor_or_thread() {
             let count = |dir: &str| std::fs::read_dir(dir).unwrap().count();
             let before = (count("/proc/self/fd"), count("/proc/self/task"));
             for taken in [0, 1, 10, 50] {
-                let walk = || transect::walk(temp.path()).threads_after(Duration::ZERO);
-                assert_eq!(walk().into_iter().take(taken).count(), taken);
+                let walk = || transect::walk(temp.path());
+                let at_once = |it: ScanOptions| it.into_iter().threads_after(Duration::ZERO);
+                assert_eq!(at_once(walk()).take(taken).count(), taken);
                 let bomb = walk().filter_entry(|entry| {
                     assert!(entry.depth() != 2, "this closure panics on purpose");
                     true
                 });
-                assert!(catch_unwind(AssertUnwindSafe(|| bomb.into_iter().count())).is_err());
+                assert!(catch_unwind(AssertUnwindSafe(|| at_once(bomb).count())).is_err());
                 let plan = ScanOptions::new([temp.path()]).plan().unwrap();
                 let bomb = |_: &_, entry: transect::VisitEntry<'_>| {
                     assert!(entry.depth() < 2, "this closure panics on purpose");
@@ -456,7 +463,7 @@ fn sorted_model(tree: &[String], dir: &str, out: &mut Vec<String>) {
 fn sorted_walk_directories_before_their_entries_by_name() {
     let tree = Arc::new(forest());
     let list = |options: ScanOptions| -> Vec<String> {
-        let (walk, open) = fake_walk(&tree, options);
+        let (walk, open) = fake_walk(&tree, Duration::ZERO, options);
         let paths = walk.map(|entry| path_of(&entry.unwrap())).collect();
         assert_closed(&open, "sorted");
         paths
@@ -466,7 +473,7 @@ fn sorted_walk_directories_before_their_entries_by_name() {
     sorted_model(&list(options()), "/", &mut expected);
     assert_eq!(expected.len(), 706);
     for (order, threads) in schedules() {
-        let options = options().order(order).threads(threads).threads_after(Duration::ZERO);
+        let options = options().order(order).threads(threads);
         assert!(sorted(options) == expected, "{} on {threads}", order.as_str());
     }
     // Directories that are only read on the way to what is delivered, and some that are not read.
@@ -492,7 +499,7 @@ fn sorted_walk_reads_only_what_the_caller_takes() {
     let tree = large_tree();
     let progress = Arc::new(Progress::new());
     let options = options().sort_by_name(true).progress(Arc::clone(&progress));
-    let (mut walk, open) = fake_walk(&tree, options);
+    let (mut walk, open) = fake_walk(&tree, Duration::MAX, options);
     let taken: Vec<_> = walk.by_ref().take(103).map(|entry| path_of(&entry.unwrap())).collect();
     assert_eq!((&*taken[1], &*taken[2], &*taken[102]), ("/0", "/0/0", "/1"));
     assert_eq!(progress.counts().entries, 400 + 100, "what is in the root and in 0");

@@ -115,7 +115,7 @@ fn large_directory_types_hidden_and_filters_same_result() {
         tree.add(&format!("/dir{number}/file"), FileType::File, number);
     }
     assert_independent_of_threads(tree, || {
-        scan("/").filters(Filters::new().globs(["!*3", "!dir2*/"]).min_depth(1))
+        scan("/").filters(Filters::new().globs(["!*3", "!dir2*/"])).min_depth(1)
     });
 }
 

@@ -39,9 +39,9 @@ fn assert_equals_oracle(tree: &str) {
         );
 
         for threads_after in [Duration::ZERO, Duration::MAX] {
-            let options = options.clone().want(FieldMask::SIZE).threads_after(threads_after);
-            let mut listed: Vec<Vec<u8>> =
-                options.into_iter().map(|entry| bytes(&entry.unwrap())).collect();
+            let walk =
+                options.clone().want(FieldMask::SIZE).into_iter().threads_after(threads_after);
+            let mut listed: Vec<Vec<u8>> = walk.map(|entry| bytes(&entry.unwrap())).collect();
             listed.sort_unstable();
             assert!(listed == expected.paths, "{context}: the iterator after {threads_after:?}");
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use transect::{FileType, Filters, Order, Sink, Totals};
+use transect::{FileType, Order, Sink, Totals};
 use transect_sys::fake::FakeTree;
 use transect_testkit::Counts;
 
@@ -162,8 +162,7 @@ proptest! {
             let steps = if path == b"/" { 0 } else { steps };
             (least..=depth).contains(&steps)
         });
-        let filters = Filters::new().min_depth(least);
-        let options = scan("/").order(order).threads(3).max_depth(depth).filters(filters);
+        let options = scan("/").order(order).threads(3).max_depth(depth).min_depth(least);
         let tree = Arc::new(tree);
         let (listed, _) = fake_paths(&tree, options.clone());
         prop_assert_eq!(listed.len() as u64, fake_totals(&tree, options).entries());

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitStatus, CliError> {
         Some(_) => with_handle_limit_kept(|| profile::scan_options(&args.walk)),
         None => profile::scan_options(&args.walk),
     };
-    options.filters.min_depth = args.min_depth;
+    options.min_depth = args.min_depth;
     // Entries that are not printed need not be read.
     options.max_depth = args.depth.into_iter().chain(options.max_depth).min();
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
