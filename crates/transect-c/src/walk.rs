@@ -212,7 +212,7 @@ impl Caller {
         // call.
         match unsafe { (self.on_entry)(self.context, &entry) } {
             flow::CONTINUE => return Flow::Continue,
-            flow::SKIP => return Flow::Prune,
+            flow::SKIP => return Flow::Skip,
             flow::STOP => {}
             _ => self.misused.store(true, Ordering::Relaxed),
         }
@@ -272,14 +272,14 @@ impl Sink for CallbackSink<'_> {
                 return flow;
             }
             if entry.verdict == Verdict::Keep && entry.file_type() == FileType::Directory {
-                self.skips.push_back(flow == Flow::Prune);
-                skips |= flow == Flow::Prune;
+                self.skips.push_back(flow == Flow::Skip);
+                skips |= flow == Flow::Skip;
             }
         }
-        if skips { Flow::Prune } else { Flow::Continue }
+        if skips { Flow::Skip } else { Flow::Continue }
     }
 
-    fn prunes(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
+    fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
         self.skips.pop_front().unwrap_or(false)
     }
 

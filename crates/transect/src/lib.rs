@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Where a loop or a closure is enough, no sink is needed: a `for` loop over [`walk`] and its options,
-//! [`ScanPlan::for_each`] calls a closure on every thread, and [`table::Table::read`] reads a tree into
-//! memory.
+//! [`ScanOptions::visit_parallel`] calls a closure on every thread, and [`table::Table::read`] reads a tree
+//! into memory.
 //!
 //! ```
 //! use transect::{FieldMask, walk};
@@ -51,7 +51,6 @@ mod dir;
 mod entry_filter;
 mod error;
 mod filter;
-mod for_each;
 mod iter;
 pub mod ncdu;
 mod options;
@@ -64,6 +63,7 @@ mod reader;
 mod run;
 mod sink;
 pub mod table;
+mod visitor;
 mod walk;
 
 pub use account::SizeTotals;

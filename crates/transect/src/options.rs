@@ -188,9 +188,8 @@ impl ScanOptions {
         self
     }
 
-    /// Sets the attributes that entries of a loop must have, such as `FieldMask::SIZE | FieldMask::MTIME`. By
-    /// default, entries have names and types, and what the listing contains. [`ScanPlan::for_each`] and sinks have
-    /// their own.
+    /// Sets the attributes that entries of a loop or closure must have, such as `FieldMask::SIZE | FieldMask::MTIME`.
+    /// By default, entries have names and types, and what the listing contains. Sinks have their own.
     pub fn want(mut self, fields: impl Into<Want>) -> Self {
         self.want = fields.into();
         self

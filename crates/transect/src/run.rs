@@ -74,8 +74,7 @@ impl<S> Outcome<S> {
 }
 
 impl ScanPlan {
-    /// Walks. Calls `make` once per thread to make its sink, and once more to get the wanted
-    /// attributes.
+    /// Walks. Calls `make` once for each thread to make its sink.
     ///
     /// # Errors
     /// An error that prevents the walk from starting. The sink receives errors inside a tree.

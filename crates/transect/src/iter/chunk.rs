@@ -52,13 +52,7 @@ impl Chunk {
     /// Removes and returns the next entry, or the next error after the last entry.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Result<DirEntry, Error>> {
-        let entry = match self.take_next()? {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(error)),
-        };
-        let (dir, name) = (Arc::clone(entry.dir()), entry.name.to_owned());
-        let (attributes, followed) = (*entry.attributes, entry.followed);
-        Some(Ok(DirEntry { dir, name, attributes, followed }))
+        self.take_next().map(|entry| entry.map(DirEntry::from))
     }
 
     /// As [`Self::take`], without a copy of the entry.

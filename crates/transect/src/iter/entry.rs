@@ -10,6 +10,7 @@ use transect_sys::{Attributes, FileType};
 
 use crate::dir::Dir;
 use crate::error::{Error, Operation, ScanError};
+use crate::sink::VisitEntry;
 
 /// An entry of a [`Walk`](crate::Walk): its name, its attributes, and a counted reference to its
 /// directory.
@@ -74,6 +75,19 @@ impl DirEntry {
     /// Returns whether the entry is a symbolic link and the attributes are those of its target.
     pub fn is_followed(&self) -> bool {
         self.followed
+    }
+}
+
+/// Keeps an entry after its visit.
+impl From<VisitEntry<'_>> for DirEntry {
+    #[inline]
+    fn from(entry: VisitEntry<'_>) -> Self {
+        Self {
+            dir: Arc::clone(entry.dir()),
+            name: entry.name.to_owned(),
+            attributes: *entry.attributes,
+            followed: entry.followed,
+        }
     }
 }
 

@@ -34,9 +34,9 @@ pub enum Flow {
     /// Continue.
     Continue,
     /// Do not read below the directory. [`Sink::visit`] returns it for a batch: the walk then calls
-    /// [`Sink::prunes`] for every directory of the batch. For anything but a directory, and for an
+    /// [`Sink::skips`] for every directory of the batch. For anything but a directory, and for an
     /// error, it is the same as [`Flow::Continue`].
-    Prune,
+    Skip,
     /// Stop the whole walk; the counts so far are kept.
     Quit,
 }
@@ -198,9 +198,9 @@ pub trait Sink: Send + Sized {
     fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow;
 
     /// Returns whether a directory of the batch is not read. Called after [`visit`](Sink::visit)
-    /// returned [`Flow::Prune`], for all directories of that batch that would be read, in their
+    /// returned [`Flow::Skip`], for all directories of that batch that would be read, in their
     /// order.
-    fn prunes(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
+    fn skips(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
         true
     }
 

@@ -70,9 +70,10 @@ pub(crate) fn walk<R: Reader, S: Sink>(
     make_reader: &(impl Fn() -> R + Sync),
 ) -> Result<WalkResult<S>, Error> {
     let mut reader = make_reader();
-    let shared = WalkShared::new(plan, make_sink().want(), &mut reader);
+    let sink = make_sink();
+    let shared = WalkShared::new(plan, sink.want(), &mut reader);
     let prober = plan.probes().then(|| Prober::new(make_reader()));
-    let mut worker = Worker::new(&shared, 0, reader, prober, make_sink());
+    let mut worker = Worker::new(&shared, 0, reader, prober, sink);
     let (top, tasks) = worker.visit_roots();
     finish(&shared, worker, top, tasks, make_sink, make_reader)
 }

@@ -189,7 +189,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         let mut last = self.judge(dir);
         match self.sink.visit(Visit { dir, batch: &self.batch, follow: false }) {
             Flow::Continue => {}
-            Flow::Prune => last = self.prune(dir, last),
+            Flow::Skip => last = self.prune(dir, last),
             Flow::Quit => self.is_stopped = true,
         }
         self.batch.clear();
@@ -244,7 +244,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
         match last.filter(|_| verdict == Verdict::Keep) {
             Some(entry) if entry.file_type() == FileType::Directory => {
                 let entry = EntryRef { verdict, ..entry };
-                if sink.prunes(dir, entry) { Verdict::Prune } else { verdict }
+                if sink.skips(dir, entry) { Verdict::Prune } else { verdict }
             }
             _ => verdict,
         }

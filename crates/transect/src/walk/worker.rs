@@ -442,7 +442,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let visit = Visit { dir, batch: &self.batch, follow: self.shared.plan.follow };
         match self.sink.visit(visit) {
             Flow::Continue => {}
-            Flow::Prune => self.prune(dir),
+            Flow::Skip => self.prune(dir),
             Flow::Quit => self.shared.quit(),
         }
     }
@@ -451,9 +451,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn prune(&mut self, dir: &DirOf<S>) {
         let Self { sink, batch, .. } = self;
         batch.judge(|entry| match entry.verdict {
-            Verdict::Keep
-                if entry.file_type() == FileType::Directory && sink.prunes(dir, entry) =>
-            {
+            Verdict::Keep if entry.file_type() == FileType::Directory && sink.skips(dir, entry) => {
                 Verdict::Prune
             }
             verdict => verdict,

@@ -1,4 +1,4 @@
-//! Closures instead of sinks: `for_each`.
+//! Closures instead of sinks: `visit_parallel`.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use transect::{FieldMask, FileType, Filters, Flow, Order, ScanOptions, SkipReason};
+use transect::{
+    DirEntry, Error, FieldMask, FileType, Filters, Flow, Order, ScanOptions, SkipReason, VisitEntry,
+};
 use transect_testkit::{TempDir, trees, within};
 
 use crate::support::{scan, schedules};
@@ -31,22 +33,25 @@ fn walked(
     prune: &(impl Fn(&std::path::Path) -> bool + Sync),
 ) -> BTreeSet<PathBuf> {
     let found = Mutex::new(BTreeSet::new());
-    let plan = options.plan().unwrap();
-    let outcome = plan
-        .for_each(FieldMask::SIZE, |dir, entry| {
-            assert_eq!(entry.path(), dir.path_of(entry.name));
-            assert_eq!(entry.depth(), dir.entry_depth());
+    let outcome = options.want(FieldMask::SIZE).visit_parallel(|| {
+        |entry| {
+            let entry = entry.unwrap();
+            assert_eq!(entry.path(), entry.dir().path_of(entry.name));
+            assert_eq!(entry.depth(), entry.dir().entry_depth());
             assert!(entry.file_type() != FileType::File || entry.attributes.size().is_some());
+            let kept = DirEntry::from(entry);
+            assert_eq!((kept.path(), kept.depth()), (entry.path(), entry.depth()));
+            assert_eq!(kept.attributes().size(), entry.attributes.size());
             assert!(found.lock().unwrap().insert(entry.path()), "delivered twice");
-            if prune(&entry.path()) { Flow::Prune } else { Flow::Continue }
-        })
-        .unwrap();
-    assert!(outcome.sink.is_complete());
+            if prune(&entry.path()) { Flow::Skip } else { Flow::Continue }
+        }
+    });
+    assert!(outcome.unwrap().sink.is_complete());
     found.into_inner().unwrap()
 }
 
 #[test]
-fn for_each_equals_std_walk_with_and_without_pruning() {
+fn visit_parallel_equals_std_walk_with_and_without_pruning() {
     for (name, build) in trees::ALL {
         let temp = TempDir::new();
         let root = temp.join("tree");
@@ -72,7 +77,7 @@ fn for_each_equals_std_walk_with_and_without_pruning() {
 }
 
 #[test]
-fn for_each_prunes_only_delivered_directories() {
+fn visit_parallel_skips_only_delivered_directories() {
     let temp = TempDir::new();
     for path in ["a/b/x.rs", "a/c/y.rs", "d/z.rs"] {
         std::fs::create_dir_all(temp.join(path).parent().unwrap()).unwrap();
@@ -86,36 +91,65 @@ fn for_each_prunes_only_delivered_directories() {
 }
 
 #[test]
-fn for_each_quit_ends_walk() {
+fn visit_parallel_quit_ends_walk() {
     let temp = TempDir::new();
     trees::many_small_dirs(temp.path());
     let all = model(temp.path().to_owned(), &|_| false).len() as u64;
     for (order, threads) in schedules() {
         let calls = AtomicU64::new(0);
-        let plan = scan(temp.path()).order(order).threads(threads).plan().unwrap();
-        plan.for_each(FieldMask::empty(), |_, _| {
+        let visitor = |_: Result<VisitEntry<'_>, Error>| {
             if calls.fetch_add(1, Ordering::Relaxed) >= 5 { Flow::Quit } else { Flow::Continue }
-        })
-        .unwrap();
+        };
+        scan(temp.path()).order(order).threads(threads).visit_parallel(|| visitor).unwrap();
         let calls = calls.into_inner();
         assert!((6..all).contains(&calls), "{calls} of {all} in {}", order.as_str());
     }
 }
 
+/// A visitor as one of `ignore`: it collects on its own thread, and hands over when the thread ends.
 #[test]
-fn for_each_panic_reaches_caller_in_every_order() {
+fn visit_parallel_one_closure_for_each_thread() {
+    struct Collected<'a>(Vec<PathBuf>, &'a Mutex<Vec<Vec<PathBuf>>>);
+    impl Drop for Collected<'_> {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(std::mem::take(&mut self.0));
+        }
+    }
+    let temp = TempDir::new();
+    trees::many_small_dirs(temp.path());
+    let expected = model(temp.path().to_owned(), &|_| false);
+    for (order, threads) in schedules() {
+        let all = Mutex::new(Vec::new());
+        let options = scan(temp.path()).order(order).threads(threads);
+        let outcome = options.visit_parallel(|| {
+            let mut own = Collected(Vec::new(), &all);
+            move |entry: Result<VisitEntry<'_>, Error>| {
+                own.0.push(entry.unwrap().path());
+                Flow::Continue
+            }
+        });
+        let (outcome, all) = (outcome.unwrap(), all.into_inner().unwrap());
+        // A future is a thread of its own; only so many run at once.
+        let is_right = all.len() == outcome.threads || order == Order::Futures;
+        assert!(is_right, "{}: {} of {}", order.as_str(), all.len(), outcome.threads);
+        assert_eq!(all.into_iter().flatten().collect::<BTreeSet<_>>(), expected);
+    }
+}
+
+#[test]
+fn visit_parallel_panic_reaches_caller_in_every_order() {
     for (order, threads) in schedules() {
         let what = format!("a panic in {} on {threads}", order.as_str());
         let fell = within(&what, move || {
             let temp = TempDir::new();
             trees::basic(temp.path());
-            let plan = scan(temp.path()).order(order).threads(threads).plan().unwrap();
+            let options = scan(temp.path()).order(order).threads(threads);
             catch_unwind(AssertUnwindSafe(|| {
-                plan.for_each(FieldMask::empty(), |_, entry| {
-                    assert!(entry.depth() == 0, "this closure panics on purpose");
+                let bomb = |entry: Result<VisitEntry<'_>, Error>| {
+                    assert!(entry.unwrap().depth() == 0, "this closure panics on purpose");
                     Flow::Continue
-                })
-                .map(drop)
+                };
+                options.visit_parallel(|| bomb).map(drop)
             }))
         });
         assert!(fell.is_err(), "{what}");
@@ -123,37 +157,54 @@ fn for_each_panic_reaches_caller_in_every_order() {
 }
 
 #[test]
-fn for_each_walks_again_from_callback() {
+fn visit_parallel_walks_again_from_visitor() {
     let count = within("a walk in a walk", || {
         let temp = TempDir::new();
         trees::basic(temp.path());
-        let plan = scan(temp.path()).plan().unwrap();
+        let options = scan(temp.path());
         let expected = transect::walk(temp.path()).into_iter().count();
-        plan.for_each(FieldMask::empty(), |dir, entry| {
+        let visitor = |entry: Result<VisitEntry<'_>, Error>| {
+            let entry = entry.unwrap();
             if entry.file_type() == FileType::Directory {
-                assert!(transect::walk(dir.path_of(entry.name)).into_iter().count() <= expected);
-                let inner = plan.for_each(FieldMask::empty(), |_, _| Flow::Continue).unwrap();
+                assert!(transect::walk(entry.path()).into_iter().count() <= expected);
+                let inner = options.clone().visit_parallel(|| |_| Flow::Continue).unwrap();
                 assert!(inner.sink.is_complete());
             }
             Flow::Continue
-        })
-        .unwrap();
+        };
+        options.clone().visit_parallel(|| visitor).unwrap();
         expected
     });
     assert!(count > 3);
 }
 
 #[test]
-fn for_each_reports_errors_and_skips() {
+fn visit_parallel_errors_are_items_and_skips_are_counted() {
     let temp = TempDir::new();
     std::fs::create_dir_all(temp.join("a/b")).unwrap();
-    let roots = [temp.path().to_owned(), temp.join("missing")];
-    let plan = ScanOptions::new(roots).max_depth(1).plan().unwrap();
-    let outcome = plan.for_each(FieldMask::empty(), |_, _| Flow::Continue).unwrap();
-    let diagnostics = outcome.sink;
+    let options = || ScanOptions::new([temp.path().to_owned(), temp.join("missing")]).max_depth(1);
+    let errors = Mutex::new(Vec::new());
+    let outcome = options().visit_parallel(|| {
+        |entry| {
+            errors.lock().unwrap().extend(entry.err());
+            Flow::Continue
+        }
+    });
+    let diagnostics = outcome.unwrap().sink;
     assert_eq!((diagnostics.errors, diagnostics.failed_roots), (1, 1));
-    assert_eq!(diagnostics.kept_errors[0].path(), temp.join("missing"));
+    assert_eq!(errors.into_inner().unwrap()[0].path(), Some(&*temp.join("missing")));
     assert_eq!(diagnostics.skipped.get(&SkipReason::MaxDepth), Some(&1));
+
+    // The roots are queried first.
+    let entries = AtomicU64::new(0);
+    let until_error = |entry: Result<VisitEntry<'_>, Error>| {
+        entries.fetch_add(entry.is_ok().into(), Ordering::Relaxed);
+        if entry.is_err() { Flow::Quit } else { Flow::Continue }
+    };
+    options().visit_parallel(|| until_error).unwrap();
+    assert!(entries.into_inner() <= 1, "the error ended the walk");
+    let nothing = ScanOptions::default().visit_parallel(|| |_| Flow::Continue);
+    assert!(matches!(nothing, Err(Error::NoRoots)));
 }
 
 #[test]

@@ -429,13 +429,11 @@ fn iterator_drop_and_panic_leak_no_descriptor_or_thread() {
                     true
                 });
                 assert!(catch_unwind(AssertUnwindSafe(|| at_once(bomb).count())).is_err());
-                let plan = ScanOptions::new([temp.path()]).plan().unwrap();
-                let bomb = |_: &_, entry: transect::VisitEntry<'_>| {
-                    assert!(entry.depth() < 2, "this closure panics on purpose");
+                let bomb = |entry: Result<transect::VisitEntry<'_>, Error>| {
+                    assert!(entry.unwrap().depth() < 2, "this closure panics on purpose");
                     transect::Flow::Continue
                 };
-                let fell =
-                    catch_unwind(AssertUnwindSafe(|| plan.for_each(FieldMask::empty(), bomb)));
+                let fell = catch_unwind(AssertUnwindSafe(|| walk().visit_parallel(|| bomb)));
                 assert!(fell.is_err());
             }
             // A thread that was joined may be listed for a moment.

@@ -1,0 +1,116 @@
+//! A closure for each thread instead of a sink.
+
+use std::collections::VecDeque;
+
+use transect_sys::{EntryRef, FileType, Verdict, Want};
+
+use crate::dir::Dir;
+use crate::error::{Error, ScanError};
+use crate::options::ScanOptions;
+use crate::run::Outcome;
+use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit, VisitEntry};
+
+impl ScanOptions {
+    /// Walks on several threads. `make` is called once for each thread and returns the closure that receives the
+    /// entries and errors of this thread, as the items of a loop; [`ScanOptions::want`] names their attributes.
+    ///
+    /// [`Flow::Skip`] for a directory leaves out what is in it. [`Flow::Quit`] ends the walk; other
+    /// threads may still be in their closures for other entries.
+    ///
+    /// Returns how many errors, vanished and skipped entries there were.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use transect::{FieldMask, Flow, walk};
+    ///
+    /// let (sender, sizes) = channel();
+    /// let outcome = walk(".").want(FieldMask::SIZE).visit_parallel(|| {
+    ///     let sender = sender.clone();
+    ///     move |entry| match entry {
+    ///         Ok(entry) if entry.name == "target" => Flow::Skip,
+    ///         Ok(entry) => sender.send(entry.attributes.size()).map_or(Flow::Quit, |()| Flow::Continue),
+    ///         Err(_) => Flow::Continue,
+    ///     }
+    /// })?;
+    /// drop(sender);
+    /// let bytes: u64 = sizes.iter().flatten().sum();
+    /// println!("{bytes} bytes, {} errors", outcome.sink.errors);
+    /// # assert!(bytes > 0);
+    /// # Ok::<(), transect::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An error that prevents the walk from starting, such as a wrong option.
+    ///
+    /// # Panics
+    /// If a closure panics.
+    pub fn visit_parallel<V>(
+        self,
+        make: impl Fn() -> V + Sync,
+    ) -> Result<Outcome<Diagnostics>, Error>
+    where
+        V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send,
+    {
+        let plan = self.plan()?;
+        let outcome = plan.run(|| VisitorSink {
+            want: plan.want,
+            visitor: make(),
+            skips: VecDeque::new(),
+            diagnostics: Diagnostics::new(0),
+        })?;
+        let (sink, outcome) = outcome.split();
+        Ok(outcome.with_sink(sink.diagnostics))
+    }
+}
+
+/// Calls the closure of one thread.
+struct VisitorSink<V> {
+    want: Want,
+    visitor: V,
+    /// Whether to skip each directory of the batch that would be read.
+    skips: VecDeque<bool>,
+    diagnostics: Diagnostics,
+}
+
+impl<V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send> Sink for VisitorSink<V> {
+    type Tag = ();
+
+    fn want(&self) -> Want {
+        self.want
+    }
+
+    fn enter(&mut self, _: Entering<'_, ()>) {}
+
+    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
+        self.skips.clear();
+        let mut skips = false;
+        for entry in visit.entries() {
+            let flow = (self.visitor)(Ok(entry));
+            if flow == Flow::Quit {
+                return flow;
+            }
+            if entry.verdict == Verdict::Keep && entry.file_type() == FileType::Directory {
+                self.skips.push_back(flow == Flow::Skip);
+                skips |= flow == Flow::Skip;
+            }
+        }
+        if skips { Flow::Skip } else { Flow::Continue }
+    }
+
+    fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
+        self.skips.pop_front().unwrap_or(false)
+    }
+
+    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
+        self.diagnostics.count_error(&error);
+        (self.visitor)(Err(error.into()))
+    }
+
+    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
+        Some(&mut self.diagnostics)
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.diagnostics.merge(other.diagnostics);
+    }
+}
