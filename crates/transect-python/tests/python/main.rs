@@ -37,6 +37,8 @@ fn lay_out() -> TempDir {
     for name in ["DISTRIBUTED.md", "PYTHON.md", "python.ipynb"] {
         copy(&repository().join("docs").join(name), &folder.join(name));
     }
+    let golden = "crates/transect-snapshot/tests/golden/version-1.parquet";
+    fs::copy(repository().join(golden), folder.join("tests/version-1.parquet")).unwrap();
     // Cargo builds it for this test, beside the test itself.
     let test = std::env::current_exe().unwrap();
     let name =
