@@ -104,7 +104,7 @@ fn preview(args: &KeepArgs, series: &Series) -> Result<ExitStatus, CliError> {
 fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus, CliError> {
     check_root(series.root())?;
     // Before reading: another process that stores the same tree makes this one superfluous.
-    let writer = series.lock()?;
+    let mut writer = series.lock()?;
     let taken = series.time_for(now())?;
     let since = match args.rescan.rescan {
         Some(level) => Since::last_of(series, level)?,
@@ -132,9 +132,9 @@ fn keep(args: &KeepArgs, series: &Series, cancel: &Cancel) -> Result<ExitStatus,
     let mut metadata = snapshot::metadata(&table, &outcome, Some(taken), scope);
     snapshot::set_generation(&mut metadata, generation);
     metadata.inherited = since.as_ref().map(Since::inherited);
-    metadata.series = Some(writer.place_for(taken)?);
+    metadata.series = Some(writer.place_for(taken));
     let mut size = 0;
-    let written = writer.store(taken, |out| {
+    let written = writer.store(taken, metadata.complete, |out| {
         let mut out = Counted::new(out);
         transect_snapshot::write(&table, &metadata, cancel, &mut out)?;
         size = out.bytes();

@@ -56,7 +56,7 @@ pub(crate) struct Kept {
 }
 
 /// A file in the folder of a series that is not one of its snapshots.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Unusable {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,

@@ -24,24 +24,22 @@ fn series(temp: &TempDir, host: &str, root: &str) -> Series {
 
 /// Writes a snapshot of an empty root that is not of a series.
 fn write(root: &str, taken: i64, out: &mut dyn Write) -> io::Result<()> {
-    write_with(root, taken, |_| (), out)
+    write_with(root, &metadata_of(root, taken), out)
 }
 
-fn write_with(
-    root: &str,
-    taken: i64,
-    change: impl FnOnce(&mut Metadata),
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut table = TableImporter::new(FieldMask::empty());
-    table.enter(root.as_ref(), &Attributes::of_type(FileType::Directory));
-    let table = table.finish().unwrap();
+fn metadata_of(root: &str, taken: i64) -> Metadata {
     let mut metadata = Metadata::default();
     metadata.roots = vec![root.to_owned()];
     metadata.started = Some(taken);
     metadata.complete = true;
-    change(&mut metadata);
-    Ok(transect_snapshot::write(&table, &metadata, &Cancel::new(), out)?)
+    metadata
+}
+
+fn write_with(root: &str, metadata: &Metadata, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = TableImporter::new(FieldMask::empty());
+    table.enter(root.as_ref(), &Attributes::of_type(FileType::Directory));
+    let table = table.finish().unwrap();
+    Ok(transect_snapshot::write(&table, metadata, &Cancel::new(), out)?)
 }
 
 fn keep(series: &Series, taken: i64) -> PathBuf {
@@ -49,13 +47,11 @@ fn keep(series: &Series, taken: i64) -> PathBuf {
 }
 
 fn keep_with(series: &Series, taken: i64, change: impl FnOnce(&mut Metadata)) -> PathBuf {
-    let writer = series.lock().unwrap();
-    let place = writer.place_for(taken).unwrap();
-    let change = |metadata: &mut Metadata| {
-        metadata.series = Some(place);
-        change(metadata);
-    };
-    writer.store(taken, |out| write_with(ROOT, taken, change, out)).unwrap()
+    let mut writer = series.lock().unwrap();
+    let mut metadata = metadata_of(ROOT, taken);
+    metadata.series = Some(writer.place_for(taken));
+    change(&mut metadata);
+    writer.store(taken, metadata.complete, |out| write_with(ROOT, &metadata, out)).unwrap()
 }
 
 fn times(series: &Series) -> Vec<i64> {
@@ -146,13 +142,33 @@ fn thinning_removes_only_what_the_series_stored() {
     assert_eq!(planned.superfluous, [gone.as_path()]);
     assert_eq!(planned.unusable.len(), 2, "{:?}", planned.unusable);
     assert!(gone.exists(), "planning removes nothing");
-    let writer = series.lock().unwrap();
+    let mut writer = series.lock().unwrap();
     assert_eq!(writer.thin(NOW).unwrap().superfluous, [gone.as_path()]);
     assert!(!gone.exists());
     for path in [&damaged, &copy, &last, &notes].into_iter().chain(&recent) {
         assert!(path.exists(), "{}", path.display());
     }
     assert!(writer.thin(NOW).unwrap().superfluous.is_empty());
+}
+
+/// It opened them all again to thin, and took what was removed since the series was locked for a replacement.
+#[test]
+fn thinning_knows_what_was_stored_and_removed_under_the_lock() {
+    let temp = TempDir::new();
+    let series = series(&temp, "host", ROOT);
+    let [first, second] = [60, 59].map(|hours| keep(&series, NOW - hours * HOUR));
+    for hours in [36, 13] {
+        keep(&series, NOW - hours * HOUR);
+    }
+    let mut writer = series.lock().unwrap();
+    let mut metadata = metadata_of(ROOT, NOW);
+    metadata.series = Some(writer.place_for(NOW));
+    writer.store(NOW, true, |out| write_with(ROOT, &metadata, out)).unwrap();
+    let planned = series.thinning(NOW).unwrap().superfluous;
+    assert_eq!(planned, [first.as_path()]);
+    fs::remove_file(&second).unwrap();
+    assert!(writer.thin(NOW).unwrap().superfluous.is_empty());
+    assert!(first.exists());
 }
 
 #[test]
@@ -251,8 +267,8 @@ fn store_that_fails_leaves_no_file() {
     let temp = TempDir::new();
     let series = series(&temp, "host", ROOT);
     keep(&series, NOW - HOUR);
-    let writer = series.lock().unwrap();
-    let failed = writer.store(NOW, |out| {
+    let mut writer = series.lock().unwrap();
+    let failed = writer.store(NOW, true, |out| {
         out.write_all(b"PAR1")?;
         Err(io::Error::other("no space"))
     });
@@ -301,8 +317,8 @@ fn outermost_skips_series_that_lie_in_another_one() {
     let below = |name: &str| Path::new(ROOT).join(name).to_str().unwrap().to_owned();
     for root in [below("b"), ROOT.to_owned(), format!("{ROOT}-2"), below("a")] {
         let series = series(&temp, "one", &root);
-        let writer = series.lock().unwrap();
-        writer.store(NOW, |out| write(&root, NOW, out)).unwrap();
+        let mut writer = series.lock().unwrap();
+        writer.store(NOW, true, |out| write(&root, NOW, out)).unwrap();
     }
     let roots = || -> Vec<PathBuf> {
         let all = lookup::outermost_in(&folder, "one").unwrap();

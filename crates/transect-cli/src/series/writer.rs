@@ -9,7 +9,7 @@ use transect_sys::private_dir::{self, OtherUsers};
 use transect_transform::publish;
 
 use super::thinning::Member;
-use super::{LOCK, Series, Unusable, name, thinning};
+use super::{LOCK, Listing, Series, Unusable, name, thinning};
 use crate::output;
 use transect_program::exit::CliError;
 
@@ -18,6 +18,9 @@ use transect_program::exit::CliError;
 #[derive(Debug)]
 pub(crate) struct SeriesWriter<'s> {
     series: &'s Series,
+    /// What was there when the series was locked, and what this writer stored: every file is opened once.
+    members: Vec<Member>,
+    foreign: ForeignFiles,
     _lock: File,
 }
 
@@ -52,7 +55,10 @@ impl Series {
         std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
         let lock = options.open(&path).map_err(|error| failed(&error))?;
         match lock.try_lock() {
-            Ok(()) => Ok(SeriesWriter { series: self, _lock: lock }),
+            Ok(()) => {
+                let (members, foreign) = self.members()?;
+                Ok(SeriesWriter { series: self, members, foreign, _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => Err(CliError::File(format!(
                 "cannot keep '{root}': another transect is storing a snapshot of it"
             ))),
@@ -90,18 +96,21 @@ impl Series {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn thinning(&self, now: i64) -> Result<Thinning, CliError> {
-        let (members, unusable) = self.members()?;
-        let superfluous = thinning::superfluous(&members, name::rounded(now));
+        let (members, foreign) = self.members()?;
+        Ok(self.thinning_of(&members, &foreign, now))
+    }
+
+    fn thinning_of(&self, members: &[Member], foreign: &[(i64, Unusable)], now: i64) -> Thinning {
+        let superfluous = thinning::superfluous(members, name::rounded(now));
         let superfluous = superfluous.into_iter().map(|taken| self.path_for(taken)).collect();
-        let is_old = |taken: i64| now.saturating_sub(taken) >= thinning::DAY;
-        let unusable = unusable.into_iter().filter(|it| is_old(it.0)).map(|it| it.1).collect();
-        Ok(Thinning { superfluous, unusable })
+        let old = foreign.iter().filter(|it| now.saturating_sub(it.0) >= thinning::DAY);
+        Thinning { superfluous, unusable: old.map(|it| it.1.clone()).collect() }
     }
 
     /// Returns the snapshots in the order in which they were stored, and by their times the files with names of snapshots
     /// that are not: other programs' files are not removed, whatever they are called.
     fn members(&self) -> Result<(Vec<Member>, ForeignFiles), CliError> {
-        let (mut all, mut unusable) = (Vec::new(), Vec::new());
+        let (mut all, mut foreign) = (Vec::new(), Vec::new());
         for (taken, path) in self.list()?.dated {
             match self.open(taken, path) {
                 Ok(None) => {}
@@ -109,34 +118,33 @@ impl Series {
                     let metadata = kept.snapshot.metadata();
                     all.push((taken, metadata.series, metadata.complete));
                 }
-                Err(foreign) => unusable.push((taken, foreign)),
+                Err(unusable) => foreign.push((taken, unusable)),
             }
         }
-        Ok((thinning::in_order(all), unusable))
+        Ok((thinning::in_order(all), foreign))
     }
 }
 
 impl SeriesWriter<'_> {
     /// Returns the place of a snapshot of this time that is stored now.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub(crate) fn place_for(&self, taken: i64) -> Result<SeriesPlace, CliError> {
-        let (members, _) = self.series.members()?;
-        Ok(thinning::next_place(&members, name::rounded(taken)))
+    pub(crate) fn place_for(&self, taken: i64) -> SeriesPlace {
+        thinning::next_place(&self.members, name::rounded(taken))
     }
 
-    /// Stores a snapshot, and returns its file. Others see it complete or not at all.
+    /// Stores a snapshot that has the place for its time, and returns its file. Others see it complete or not at all.
     ///
     /// # Errors
     /// `write` fails, or the file cannot be created.
     pub(crate) fn store(
-        &self,
+        &mut self,
         taken: i64,
+        is_complete: bool,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<PathBuf, CliError> {
         let path = self.series.path_for(taken);
         output::file::write_private(&path, write)?;
+        let place = self.place_for(taken);
+        self.members.push(Member { taken: name::rounded(taken), place, is_complete });
         Ok(path)
     }
 
@@ -144,10 +152,13 @@ impl SeriesWriter<'_> {
     ///
     /// # Errors
     /// The folder cannot be read, or a file cannot be removed.
-    pub(crate) fn thin(&self, now: i64) -> Result<Thinning, CliError> {
+    pub(crate) fn thin(&mut self, now: i64) -> Result<Thinning, CliError> {
+        let Listing { dated, temporary, .. } = self.series.list()?;
         // Those that may still be written to are kept.
-        let _ = publish::remove_abandoned(&self.series.list()?.temporary);
-        let thinning = self.series.thinning(now)?;
+        let _ = publish::remove_abandoned(&temporary);
+        // What somebody removed meanwhile replaces nothing.
+        self.members.retain(|it| dated.binary_search_by_key(&it.taken, |file| file.0).is_ok());
+        let thinning = self.series.thinning_of(&self.members, &self.foreign, now);
         for path in &thinning.superfluous {
             remove(path)?;
         }

@@ -104,6 +104,25 @@ fn keep_changes_and_history_follow_a_tree() {
     assert_eq!(entries, ["3", "4"]);
 }
 
+/// It opened each once for the place of the new one, and again to thin.
+#[test]
+fn keep_opens_every_snapshot_once() {
+    let test = "keep_opens_every_snapshot_once";
+    let env = TestEnv::new();
+    if !env.has("strace") {
+        return skip(test, "there is no strace").unwrap_or_default();
+    }
+    env.mkdir("tree");
+    let earlier = [(); 3].map(|()| file(&keep(&env, "tree")));
+    let trace = "strace -f -qq -o calls -e trace=open,openat,openat2 \"$TRANSECT\" keep tree";
+    let _ = env.sh(trace).exits(0);
+    let calls = fs::read_to_string(env.path("calls")).expect("UTF-8");
+    for file in earlier {
+        let name = file.file_name().and_then(OsStr::to_str).expect("a time");
+        assert_eq!(calls.matches(name).count(), 1, "{name}:\n{calls}");
+    }
+}
+
 #[test]
 fn keep_of_one_directory_by_several_paths_is_one_series() {
     let env = TestEnv::new();
