@@ -93,6 +93,20 @@ def test_same_as_scan(client, large, same, arguments):
     same(again)
 
 
+def test_part_that_is_not_a_file_is_refused_before_the_first_task(tree, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for plant in os.mkfifo, os.mkdir, lambda path: os.symlink("nowhere", path):
+        planted = parts / f"part-{'0' * 32}.parquet"
+        plant(planted)
+        # No scheduler is asked.
+        with pytest.raises(ValueError, match="not a regular file") as refused:
+            distributed.scan(tree, parts, scheduler="tcp://127.0.0.1:1")
+        assert planted.name in str(refused.value)
+        os.rename(planted, tmp_path / "away")
+        shutil.rmtree(tmp_path / "away") if (tmp_path / "away").is_dir() else os.remove(tmp_path / "away")
+
+
 def test_large_directory_is_shared(client, large, same, arguments):
     result = distributed.scan(large, scheduler=client, **arguments | {"directory_entries": 60, "entries": 1000})
     same(result)

@@ -37,6 +37,7 @@ __all__ = [
     "Usage",
     "Walk",
     "__version__",
+    "check_folder",
     "commit",
     "diff",
     "entries",
@@ -411,6 +412,7 @@ def run_task(
     busy_threads: int | None = None,
 ) -> bool: ...
 def give_up_task(first: str, folder: _Path, place: tuple[str, int] | None = None) -> None: ...
+def check_folder(folder: _Path) -> None: ...
 def read_part(
     first: str, folder: _Path, place: tuple[str, int] | None = None
 ) -> tuple[str, int, int, int] | None: ...

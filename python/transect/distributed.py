@@ -134,7 +134,7 @@ def scan(
     progress: True shows a line on standard error. A function is called with a Progress object after each task, and at
         least twice a second.
 
-    Raises ValueError if `out` has a finished scan or a path does not exist, LostScheduler if the scheduler does not
+    Raises ValueError if `out` has a finished scan, or a part that is not a regular file, or if a path does not exist, LostScheduler if the scheduler does not
     answer any more, and the error of a task that failed `attempts`
     times for another reason than its worker. What was published until then stays. Errors below the paths
     are data; they are announced by a PartialResultWarning.
@@ -149,9 +149,8 @@ def scan(
     }
     first = _native.first_task(paths, json.dumps(options), directory_entries)
     out = os.path.abspath(os.fsdecode(out))
-    if os.path.exists(os.path.join(out, "_manifest.json")):
-        raise ValueError(f"'{out}' has a finished scan; use another folder, or `transect commit` to store its parts again")
     os.makedirs(out, exist_ok=True)
+    _native.check_folder(out)
     show = progress if callable(progress) else _Line() if progress else lambda counts: None
     if deadline is None:
         deadline = 60 + 10 * seconds

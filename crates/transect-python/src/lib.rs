@@ -71,6 +71,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::first_task, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::give_up_task, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::parse_size, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::check_folder, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_part, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::run_task, module)?)?;
     module.add_function(wrap_pyfunction!(transform::transform, module)?)?;

@@ -6,7 +6,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use transect::{Cancel, ScanOptions};
 use transect_snapshot::tasks::{
-    Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions, remove_unfinished,
+    self, Commit, CommitLimits, MANIFEST_NAME, Manifest, Task, TaskError, TaskOptions,
+    remove_unfinished,
 };
 use transect_sys::host::host_name;
 use transect_transform::publish::put_with;
@@ -77,6 +78,13 @@ pub(crate) fn give_up_task(
     let (folder, first) = (parse_path(folder)?, parse_task(py, first)?);
     let give_up = || task_at(first, &folder, place)?.give_up(&folder);
     py.detach(give_up).map_err(|error| exception(py, &error)).map(drop)
+}
+
+/// Check that a scan can add parts to a folder.
+#[pyfunction]
+pub(crate) fn check_folder(py: Python<'_>, folder: &Bound<'_, PyAny>) -> PyResult<()> {
+    let folder = parse_path(folder)?;
+    py.detach(|| tasks::check_folder(&folder)).map_err(|error| exception(py, &error))
 }
 
 /// Read what the part of a task says, if it is there: the id of the task, the number of rows, with those of directories that

@@ -123,6 +123,7 @@ const CASES: &[(&str, &str)] = &[
     ("$T query --print 'SELECT 1' planted", ""),
     ("$T commit planted -o o.parquet", ""),
     ("mv planted parts/part-planted.parquet; $T commit parts -o o.parquet", ""),
+    ("mkdir new; mv planted new/part-planted.parquet; $T task --in task.json --out new", ""),
     ("$T task --in planted --out o", ""),
     ("$T usage --import-ncdu planted", ""),
     ("$T attributes --from planted", ""),

@@ -32,6 +32,8 @@ pub use crate::stored_path::StoredPath;
 
 use crate::part::id_of;
 
+pub use run::check_folder;
+
 pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
 
 /// The name of the file that says what a finished scan consists of, in the folder of its parts.

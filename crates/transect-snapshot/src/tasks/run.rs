@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use transect::table::{Table, TableBuilder, TableImporter, UnreadReason};
 use transect::{
-    Attributes, Cancel, FaultKind, FileType, Operation, Outcome, ScanOptions, SkipReason, WorkLimit,
+    Attributes, Cancel, FaultKind, FieldMask, FileType, Operation, Outcome, ScanOptions,
+    SkipReason, WorkLimit,
 };
-use transect_sys::file::attributes_at;
+use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::host::now;
 
+use super::commit::{not_regular, part_files};
 use super::publish::publish;
 use super::ranges;
 use super::sink::{Left, Ranges, TaskSink};
@@ -31,7 +33,7 @@ impl Task {
     /// is not run again: what the part left over may be the work of other tasks by now.
     ///
     /// # Errors
-    /// A root does not exist, the folder has a finished scan or cannot be written, or `cancel` is set. Errors inside
+    /// A root does not exist, the folder cannot be used ([`check_folder`]) or written, or `cancel` is set. Errors inside
     /// the trees are counted in the part.
     pub fn run(&self, folder: &Path, cancel: &Cancel) -> Result<TaskResult, TaskError> {
         self.run_with(folder, ScanOptions::default().cancel(cancel.clone()))
@@ -46,7 +48,7 @@ impl Task {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
-        check_unfinished(folder)?;
+        check_folder(folder)?;
         self.check_roots()?;
         self.run_new(folder, options)
     }
@@ -82,7 +84,7 @@ impl Task {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
         }
-        check_unfinished(folder)?;
+        check_folder(folder)?;
         let mut importer = TableImporter::new(self.fields());
         let mut roots = Vec::new();
         for item in &self.items {
@@ -143,7 +145,12 @@ impl Task {
     /// The part cannot be read, or is of another scan.
     pub fn published(&self, folder: &Path) -> Result<Option<TaskResult>, TaskError> {
         let path = folder.join(file_name(&self.id));
-        path.exists().then(|| self.adopt(&path)).transpose()
+        match query_attributes(&path, FieldMask::empty(), false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(read_error(&path, error)),
+            Ok(there) if there.file_type() == FileType::File => self.adopt(&path).map(Some),
+            Ok(_) => Err(not_regular(&path)),
+        }
     }
 
     fn walk(&self, mut options: ScanOptions) -> Result<(Table, Left, Outcome<()>), TaskError> {
@@ -317,13 +324,17 @@ fn split(items: Vec<Item>, lists: usize) -> Vec<Vec<Item>> {
     items.chunks(length).map(<[Item]>::to_vec).collect()
 }
 
-/// Checks that no scan in this folder is finished: its parts would be mixed with those of another scan.
-fn check_unfinished(folder: &Path) -> Result<(), TaskError> {
+/// Checks before a task that its part can be committed.
+///
+/// # Errors
+/// The folder has a finished scan, with whose parts it would be mixed; or something with the name of a part is not a regular
+/// file.
+pub fn check_folder(folder: &Path) -> Result<(), TaskError> {
     match attributes_at(&folder.join(MANIFEST_NAME)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => part_files(folder).map(drop),
         Err(error) => Err(read_error(folder, error)),
         Ok(_) => Err(TaskError::Invalid(format!(
-            "'{}' has a finished scan; use another folder",
+            "'{}' has a finished scan; use another directory, or `transect commit` to store its parts again",
             folder.display()
         ))),
     }

@@ -258,6 +258,41 @@ fn task_that_ran_before_adopts_its_part() {
     assert!(!earlier.tasks.is_empty());
 }
 
+/// A part that no commit accepts is refused before the trees are read.
+#[cfg(unix)]
+#[test]
+fn task_refuses_parts_that_are_not_regular_files() {
+    type Plant = fn(&Path);
+    let plants: [Plant; 4] = [
+        |at| fs::create_dir(at).unwrap(),
+        |at| std::os::unix::fs::symlink("nowhere", at).unwrap(),
+        |at| std::os::unix::fs::symlink("/dev/zero", at).unwrap(),
+        |at| {
+            let made = std::process::Command::new("mkfifo").arg(at).status();
+            assert!(made.expect("mkfifo, which POSIX demands").success());
+        },
+    ];
+    let temp = TempDir::new();
+    let task = first(&[temp.path().to_owned()]);
+    // A walk would be interrupted.
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let other = "0".repeat(32);
+    for plant in plants {
+        for id in [&task.id, &other] {
+            let parts = TempDir::new();
+            let planted = parts.join(format!("part-{id}.parquet"));
+            plant(&planted);
+            for ran in [task.run(parts.path(), &cancel), task.give_up(parts.path())] {
+                let refused = ran.unwrap_err().to_string();
+                let path = planted.display();
+                assert_eq!(refused, format!("'{path}' is not a regular file"));
+            }
+            assert_eq!(parts.path().read_dir().unwrap().count(), 1, "nothing was published");
+        }
+    }
+}
+
 #[test]
 fn commit_names_what_is_missing() {
     let (temp, parts) = (TempDir::new(), TempDir::new());

@@ -33,6 +33,7 @@ use crate::write::{self, PageColumns, PageSource};
 
 pub use limits::CommitLimits;
 pub use parts::remove_unfinished;
+pub(super) use parts::{not_regular, part_files};
 
 use limits::Resources;
 use outline::Outline;

@@ -38,9 +38,9 @@ impl OpenPart {
 /// The folder cannot be read, or a file cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<usize, TaskError> {
     let mut removed = 0;
-    for name in names(folder)? {
+    for (name, entry) in entries(folder)? {
         if name.starts_with(".part-") && name.ends_with(".tmp") {
-            let path = folder.join(name);
+            let path = entry.path();
             fs::remove_file(&path).map_err(|error| TaskError::Write(path, error))?;
             removed += 1;
         }
@@ -48,22 +48,41 @@ pub fn remove_unfinished(folder: &Path) -> Result<usize, TaskError> {
     Ok(removed)
 }
 
-/// Returns the names in the folder of the parts; those that are not UTF-8 are of no interest.
+/// Returns the entries of the folder of the parts, with their names; those that are not UTF-8 are of no interest.
 #[expect(clippy::disallowed_methods, reason = "one folder of the program's own files")]
-fn names(folder: &Path) -> Result<Vec<String>, TaskError> {
+fn entries(folder: &Path) -> Result<Vec<(String, fs::DirEntry)>, TaskError> {
     let failed = |error: io::Error| read_error(folder, error);
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().into_string().ok());
-    let names: io::Result<Vec<Option<String>>> = entries.map(name).collect();
-    Ok(names.map_err(failed)?.into_iter().flatten().collect())
+    let named = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry));
+    let entries: io::Result<Vec<_>> = fs::read_dir(folder).map_err(failed)?.collect();
+    Ok(entries.map_err(failed)?.into_iter().filter_map(named).collect())
+}
+
+/// Returns the ids and the files of the parts in a folder.
+///
+/// # Errors
+/// The folder cannot be read, or something with the name of a part is not a regular file but, say, a link or a pipe.
+pub(in crate::tasks) fn part_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, TaskError> {
+    let mut files = Vec::new();
+    for (name, entry) in entries(folder)? {
+        let id = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
+        let Some(id) = id else { continue };
+        let path = entry.path();
+        let file_type = entry.file_type().map_err(|error| read_error(&path, error))?;
+        if !file_type.is_file() {
+            return Err(not_regular(&path));
+        }
+        files.push((id.to_owned(), path));
+    }
+    Ok(files)
+}
+
+pub(in crate::tasks) fn not_regular(path: &Path) -> TaskError {
+    TaskError::Invalid(format!("'{}' is not a regular file", path.display()))
 }
 
 pub(super) fn open_all(folder: &Path) -> Result<HashMap<String, OpenPart>, TaskError> {
     let mut found = HashMap::new();
-    for name in names(folder)? {
-        let id = name.strip_prefix("part-").and_then(|name| name.strip_suffix(".parquet"));
-        let Some(id) = id else { continue };
-        let path = folder.join(&name);
+    for (id, path) in part_files(folder)? {
         let snapshot =
             Snapshot::new(PartFile::new(path.clone())).map_err(|error| read_error(&path, error))?;
         let part = snapshot.metadata().part.as_ref();
@@ -79,7 +98,6 @@ pub(super) fn open_all(folder: &Path) -> Result<HashMap<String, OpenPart>, TaskE
             false => Ok(Vec::new()),
         };
         let left_over = left_over.map_err(|error| read_error(&path, error))?;
-        let id = id.to_owned();
         found.insert(id.clone(), OpenPart { id, path, snapshot, left_over });
     }
     Ok(found)
