@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use transect::{
-    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, ScanError,
-    Sink, Verdict, Visit, VisitEntry, Want,
+    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, Omission,
+    ScanError, Sink, Verdict, Visit, VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -283,8 +283,9 @@ impl Sink for CallbackSink<'_> {
         self.skips.pop_front().unwrap_or(false)
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.diagnostics.add(omission);
+        Flow::Continue
     }
 
     fn take_wait(&mut self) -> Duration {

@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
             };
             let depth = u32::try_from(self.table.depth(row)).unwrap_or(u32::MAX);
             let path = self.table.path(row);
-            diagnostics.add_error(ScanError::new(Operation::ReadFile, path, depth, error));
+            diagnostics.add(ScanError::new(Operation::ReadFile, path, depth, error));
         }
         diagnostics.sort();
         (diagnostics, changed)

@@ -82,7 +82,7 @@ pub use reader::{AnyHandle, AnyReader, disk_space_of};
 pub use run::Outcome;
 pub use sink::{
     Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
-    ListTotals, RankBy, Sink, SkipReason, SortKey, Totals, Visit, VisitEntry,
+    ListTotals, Omission, RankBy, Sink, SkipReason, SortKey, Totals, Visit, VisitEntry,
 };
 pub use walk::StoredRows;
 

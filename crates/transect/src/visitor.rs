@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use transect_sys::{EntryRef, FileType, Verdict, Want};
 
 use crate::dir::Dir;
-use crate::error::{Error, ScanError};
+use crate::error::Error;
 use crate::options::ScanOptions;
 use crate::run::Outcome;
-use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit, VisitEntry};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit, VisitEntry};
 
 impl ScanOptions {
     /// Walks on several threads. `make` is called once for each thread and returns the closure that receives the
@@ -101,13 +101,12 @@ impl<V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send> Sink for VisitorSin
         self.skips.pop_front().unwrap_or(false)
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.diagnostics.count_error(&error);
-        (self.visitor)(Err(error.into()))
-    }
-
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.diagnostics.count(&omission);
+        match omission {
+            Omission::Failed(error) => (self.visitor)(Err(error.into())),
+            _ => Flow::Continue,
+        }
     }
 
     fn merge(&mut self, other: Self) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use transect::{
-    Cancel, Diagnostics, Dir, Entering, EntryRef, Flow, ScanOptions, Sink, Verdict, Visit, Want,
+    Cancel, Dir, Entering, EntryRef, Flow, Omission, ScanOptions, Sink, Verdict, Visit, Want,
 };
 use transect_sys::name_from_bytes;
 
@@ -118,8 +118,8 @@ impl Sink for NameSample {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+        Flow::Continue
     }
 
     fn merge(&mut self, other: Self) {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use transect::table::{Table, TableSink};
 use transect::{
-    Diagnostics, Dir, Entering, EntryRef, Error, FileType, Flow, ScanError, Sink, SkipReason,
-    Verdict, Visit, Want,
+    Dir, Entering, EntryRef, Error, Flow, Omission, Sink, SkipReason, Verdict, Visit, Want,
 };
 
 use super::ranges::Bounds;
@@ -79,34 +78,23 @@ impl Sink for TaskSink {
 
     fn leave(&mut self, dir: &Dir<u32>) {
         if self.range(dir).is_some_and(|range| !range.has_directory()) {
-            self.table.skipped(dir, SkipReason::LeftOver);
+            let _ = self.table.omit(dir, SkipReason::LeftOver.into());
         }
         self.table.leave(dir);
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        self.table.diagnostics()
-    }
-
-    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
-        self.table.error(dir, error)
-    }
-
-    fn vanished(&mut self, dir: &Dir<u32>, file_type: FileType) {
-        self.table.vanished(dir, file_type);
-    }
-
-    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
-        let mut reason = reason;
-        if reason == SkipReason::LargeDirectory {
+    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+        let mut omission = omission;
+        if let Omission::Skipped(SkipReason::LargeDirectory) = omission {
             self.left.large.insert(dir.path());
             // For programs that read parts there is no difference: another part has it.
-            reason = SkipReason::LeftOver;
+            omission = SkipReason::LeftOver.into();
         }
-        if reason == SkipReason::LeftOver && self.range(dir).is_some() {
+        if matches!(omission, Omission::Skipped(SkipReason::LeftOver)) && self.range(dir).is_some()
+        {
             self.left.ranges.insert(dir.name().to_owned());
         }
-        self.table.skipped(dir, reason);
+        self.table.omit(dir, omission)
     }
 
     fn bytes(&self) -> u64 {

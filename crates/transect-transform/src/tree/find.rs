@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::{Diagnostics, Entering, FieldMask, FileType, Flow, ScanOptions, Sink, Visit, Want};
+use transect::{
+    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want,
+};
 
 use crate::publish::is_temporary;
 
@@ -134,8 +136,9 @@ impl Sink for InputSink {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.tally)
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.tally.add(omission);
+        Flow::Continue
     }
 
     fn merge(&mut self, other: Self) {

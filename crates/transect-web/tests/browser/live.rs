@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use serde_json::json;
 use transect::table::{PartialTable, Table, TableBuilder, TableSink};
 use transect::{
-    Cancel, Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Order, Progress, ScanError,
-    ScanOptions, Sink, SkipReason, Visit, Want,
+    Cancel, Dir, Entering, FieldMask, FileType, Flow, Omission, Order, Progress, ScanOptions, Sink,
+    Visit, Want,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, loudly_skip};
@@ -69,20 +69,8 @@ impl Sink for Gated<'_> {
         self.sink.visit(visit)
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        self.sink.diagnostics()
-    }
-
-    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
-        self.sink.error(dir, error)
-    }
-
-    fn vanished(&mut self, dir: &Dir<u32>, file_type: FileType) {
-        self.sink.vanished(dir, file_type);
-    }
-
-    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
-        self.sink.skipped(dir, reason);
+    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+        self.sink.omit(dir, omission)
     }
 
     fn merge(&mut self, other: Self) {

@@ -8,8 +8,7 @@ use transect_sys::Want;
 use super::chunk::Chunk;
 use super::queue::ChunkQueue;
 use crate::dir::Dir;
-use crate::error::ScanError;
-use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
 /// Collects entries: in the queue, or in a chunk of its own.
 pub(super) struct ChunkSink {
@@ -55,13 +54,12 @@ impl Sink for ChunkSink {
         self.send(|chunk| chunk.add(&visit))
     }
 
-    fn error(&mut self, _: &Dir<()>, error: ScanError) -> Flow {
-        self.diagnostics.count_error(&error);
-        self.send(|chunk| chunk.add_error(error.into()))
-    }
-
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.diagnostics.count(&omission);
+        match omission {
+            Omission::Failed(error) => self.send(|chunk| chunk.add_error(error.into())),
+            _ => Flow::Continue,
+        }
     }
 
     fn take_wait(&mut self) -> Duration {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use transect_sys::FaultKind;
 
 use crate::error::{Operation, ScanError};
-use crate::sink::SkipReason;
+use crate::sink::{Omission, SkipReason};
 
 /// Errors with their paths, and counts of everything that is not in a result.
 #[derive(Debug, Default)]
@@ -40,11 +40,23 @@ impl Diagnostics {
         self.errors == 0
     }
 
-    /// Counts an error, and keeps it if there is room.
-    pub fn add_error(&mut self, error: ScanError) {
-        self.count_error(&error);
-        if self.has_room() {
+    /// Counts what is missing, and keeps an error if there is room.
+    pub fn add(&mut self, omission: impl Into<Omission>) {
+        let omission = omission.into();
+        self.count(&omission);
+        if let Omission::Failed(error) = omission
+            && self.has_room()
+        {
             self.kept_errors.push(error);
+        }
+    }
+
+    /// Counts what is missing without keeping an error.
+    pub(crate) fn count(&mut self, omission: &Omission) {
+        match omission {
+            Omission::Failed(error) => self.count_error(error),
+            Omission::Vanished(_) => self.vanished += 1,
+            Omission::Skipped(reason) => *self.skipped.entry(*reason).or_default() += 1,
         }
     }
 
@@ -60,11 +72,6 @@ impl Diagnostics {
         // A root whose listing failed midway was read in part.
         let unread = error.operation() != Operation::ReadDirectory;
         self.failed_roots += u64::from(error.depth() == 0 && unread);
-    }
-
-    /// Counts an entry that was left out.
-    pub fn add_skip(&mut self, reason: SkipReason) {
-        *self.skipped.entry(reason).or_default() += 1;
     }
 
     /// Returns a copy without the kept errors.

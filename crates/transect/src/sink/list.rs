@@ -13,7 +13,7 @@ use transect_sys::{Attributes, EntryRef, FieldMask, Want};
 use crate::dir::Dir;
 use crate::sink::list_totals::ListTotals;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
-use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
 /// Buffered bytes at which a thread takes the output's lock. A pipe holds 64 KiB: a larger buffer
 /// makes its reader wait, and a smaller one needs more calls.
@@ -334,8 +334,9 @@ impl<W: Write + Send> Sink for ListSink<W> {
         self.flush_if_due()
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.diagnostics.add(omission);
+        Flow::Continue
     }
 
     fn merge(&mut self, mut other: Self) {

@@ -33,9 +33,8 @@ pub use totals::Totals;
 pub enum Flow {
     /// Continue.
     Continue,
-    /// Do not read below the directory. [`Sink::visit`] returns it for a batch: the walk then calls
-    /// [`Sink::skips`] for every directory of the batch. For anything but a directory, and for an
-    /// error, it is the same as [`Flow::Continue`].
+    /// Do not read below the directory: of [`Sink::visit`], below none in the batch. For anything but a
+    /// directory, and for an error, it is the same as [`Flow::Continue`].
     Skip,
     /// Stop the whole walk; the counts so far are kept.
     Quit,
@@ -121,19 +120,43 @@ pub struct Entering<'a, T> {
     pub listed: bool,
 }
 
+/// What is not in the result of a walk, and why.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Omission {
+    /// A directory, or an entry of it, could not be read.
+    Failed(ScanError),
+    /// An entry of this type was deleted between listing and reading.
+    Vanished(FileType),
+    /// An entry was left out, or a directory not read, on purpose.
+    Skipped(SkipReason),
+}
+
+impl From<ScanError> for Omission {
+    fn from(error: ScanError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<SkipReason> for Omission {
+    fn from(reason: SkipReason) -> Self {
+        Self::Skipped(reason)
+    }
+}
+
 /// Receives the entries of a walk, on one thread, without locks.
 ///
 /// A walk makes one sink per thread and merges them at the end. Per directory, the calls are:
 /// [`enter`](Sink::enter); [`visit`](Sink::visit) for each batch, on the same thread; and after
-/// everything below it is finished, [`leave`](Sink::leave), possibly on another thread. Errors and
-/// skips come in between.
+/// everything below it is finished, [`leave`](Sink::leave), possibly on another thread. What is
+/// missing ([`omit`](Sink::omit)) comes in between.
 ///
 /// A sink that counts files by extension:
 ///
 /// ```
 /// use std::collections::BTreeMap;
 /// use std::path::Path;
-/// use transect::{Diagnostics, Entering, FileType, Flow, ScanOptions, Sink, Visit, Want};
+/// use transect::{Diagnostics, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want};
 ///
 /// #[derive(Default)]
 /// struct Extensions {
@@ -160,8 +183,9 @@ pub struct Entering<'a, T> {
 ///         Flow::Continue
 ///     }
 ///
-///     fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-///         Some(&mut self.diagnostics)
+///     fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+///         self.diagnostics.add(omission);
+///         Flow::Continue
 ///     }
 ///
 ///     fn merge(&mut self, other: Self) {
@@ -180,70 +204,52 @@ pub trait Sink: Send + Sized {
     /// The value attached to every directory: a row number, a running total, or nothing.
     type Tag: Send + Sync + 'static;
 
-    /// Whether [`judge`](Sink::judge) is implemented.
-    const JUDGES: bool = false;
-
     /// Returns the attributes that the sink needs. Others are not queried.
     fn want(&self) -> Want;
 
     /// Called when a directory begins. Returns the value to attach to it.
     fn enter(&mut self, entering: Entering<'_, Self::Tag>) -> Self::Tag;
 
-    /// Decides about an entry by name, before its attributes are queried. Its type may be unknown.
-    fn judge(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> Verdict {
-        Verdict::Keep
-    }
-
     /// Receives entries with the wanted attributes.
     fn visit(&mut self, visit: Visit<'_, Self::Tag>) -> Flow;
-
-    /// Returns whether a directory of the batch is not read. Called after [`visit`](Sink::visit)
-    /// returned [`Flow::Skip`], for all directories of that batch that would be read, in their
-    /// order.
-    fn skips(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
-        true
-    }
 
     /// Called when everything in and below a directory is finished.
     fn leave(&mut self, _dir: &Dir<Self::Tag>) {}
 
-    /// Returns where to record errors and what is not in the result; `None` for a sink that does not
-    /// need to know whether the result is complete, or that implements the three methods below itself.
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics>;
+    /// Called when an entry of `dir`, or what is in `dir`, will be missing. [`Diagnostics::add`] counts it.
+    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow;
 
-    /// Called when a directory, or an entry of it, could not be read.
-    fn error(&mut self, _dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
-        if let Some(diagnostics) = self.diagnostics() {
-            diagnostics.add_error(error);
-        }
-        Flow::Continue
+    /// Merges the sink of another thread. The order of merges does not matter.
+    fn merge(&mut self, other: Self);
+
+    /// Whether [`judge`](Sink::judge) is implemented.
+    #[doc(hidden)]
+    const JUDGES: bool = false;
+
+    /// Decides about an entry by name, before its attributes are queried. Its type may be unknown.
+    #[doc(hidden)]
+    fn judge(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> Verdict {
+        Verdict::Keep
     }
 
-    /// Called when an entry of `dir` was deleted between listing and reading.
-    fn vanished(&mut self, _dir: &Dir<Self::Tag>, _file_type: FileType) {
-        if let Some(diagnostics) = self.diagnostics() {
-            diagnostics.vanished += 1;
-        }
-    }
-
-    /// Called when an entry of `dir` was left out, or not read, on purpose.
-    fn skipped(&mut self, _dir: &Dir<Self::Tag>, reason: SkipReason) {
-        if let Some(diagnostics) = self.diagnostics() {
-            diagnostics.add_skip(reason);
-        }
+    /// Returns whether a directory of the batch is not read. Called after [`visit`](Sink::visit)
+    /// returned [`Flow::Skip`], for all directories of that batch that would be read, in their
+    /// order.
+    #[doc(hidden)]
+    fn skips(&mut self, _dir: &Dir<Self::Tag>, _entry: EntryRef<'_>) -> bool {
+        true
     }
 
     /// Returns the number of bytes counted so far, for progress.
+    #[doc(hidden)]
     fn bytes(&self) -> u64 {
         0
     }
 
     /// Returns how long the sink waited since the last call, for a consumer that is slower than the
     /// walk. The walk starts more threads if directories are slow, and does not count this time.
+    #[doc(hidden)]
     fn take_wait(&mut self) -> Duration {
         Duration::ZERO
     }
-
-    /// Merges the sink of another thread. The order of merges does not matter.
-    fn merge(&mut self, other: Self);
 }

@@ -6,9 +6,8 @@ use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use crate::account::{HardLinks, SizeTotals};
 use crate::dir::Dir;
-use crate::error::ScanError;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
-use crate::sink::{Diagnostics, Entering, Flow, Sink, Visit};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
 /// The number of entries, their sizes, and the largest of them.
 #[derive(Debug)]
@@ -177,14 +176,12 @@ impl Sink for Totals {
         above.sizes += totals.sizes;
     }
 
-    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
-        lock(&dir.tag).errors += 1;
-        self.diagnostics.add_error(error);
+    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+        if let Omission::Failed(_) = omission {
+            lock(&dir.tag).errors += 1;
+        }
+        self.diagnostics.add(omission);
         Flow::Continue
-    }
-
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
     }
 
     fn bytes(&self) -> u64 {

@@ -16,8 +16,8 @@ use super::hard_links::LinkedName;
 use super::partial::{DirectoryStart, PartialTable, Publisher, PublisherSource, Update};
 use super::{Table, finish, hard_links};
 use crate::dir::Dir;
-use crate::error::{Error, Operation, ScanError};
-use crate::sink::{Diagnostics, Entering, Flow, Sink, SkipReason, Visit};
+use crate::error::{Error, Operation};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
 /// Makes the sinks that fill a table together.
 #[derive(Debug)]
@@ -234,31 +234,23 @@ impl Sink for TableSink {
         if self.too_large { Flow::Quit } else { Flow::Continue }
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        Some(&mut self.diagnostics)
-    }
-
-    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
-        if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory) {
-            self.mark_unread(dir.tag, UnreadReason::Failed(error.kind()));
+    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+        self.publish(|update| update.omit(dir.tag, &omission));
+        match &omission {
+            Omission::Failed(error) => {
+                if matches!(error.operation(), Operation::OpenDirectory | Operation::ReadDirectory)
+                {
+                    self.mark_unread(dir.tag, UnreadReason::Failed(error.kind()));
+                }
+                self.errors.push(dir.tag);
+            }
+            Omission::Skipped(reason) if reason.leaves_directory_unread() => {
+                self.mark_unread(dir.tag, UnreadReason::Skipped(*reason));
+            }
+            _ => {}
         }
-        self.publish(|update| update.error(dir.tag, &error));
-        self.errors.push(dir.tag);
-        self.diagnostics.add_error(error);
+        self.diagnostics.add(omission);
         Flow::Continue
-    }
-
-    fn vanished(&mut self, _: &Dir<u32>, _: FileType) {
-        self.publish(Update::vanished);
-        self.diagnostics.vanished += 1;
-    }
-
-    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
-        if reason.leaves_directory_unread() {
-            self.mark_unread(dir.tag, UnreadReason::Skipped(reason));
-        }
-        self.publish(|update| update.skip(reason));
-        self.diagnostics.add_skip(reason);
     }
 
     fn bytes(&self) -> u64 {

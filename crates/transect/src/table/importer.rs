@@ -91,12 +91,12 @@ impl TableImporter {
         open.unread = true;
         let number = open.number;
         self.sink.unread.push((number, UnreadReason::Skipped(reason)));
-        self.sink.diagnostics.add_skip(reason);
+        self.sink.diagnostics.add(reason);
     }
 
     /// Counts an entry of the current directory that was left out.
     pub fn count_skipped(&mut self, reason: SkipReason) {
-        self.sink.diagnostics.add_skip(reason);
+        self.sink.diagnostics.add(reason);
     }
 
     /// Marks the current directory as not read, or not completely, because of an error. The path is
@@ -111,7 +111,7 @@ impl TableImporter {
         self.sink.errors.push(number);
         if is_kept {
             self.error_path_bytes_left -= length;
-            self.sink.diagnostics.add_error(error);
+            self.sink.diagnostics.add(error);
         } else {
             self.sink.diagnostics.count_error(&error);
         }

@@ -21,8 +21,8 @@ use super::directories::{Directories, Directory, SubtreeTotals, UnreadReason};
 use super::hard_links::HardLinkIndex;
 use super::rank_bitmap::RankBitmap;
 use super::{Row, Table, finish};
-use crate::error::{Error, ScanError};
-use crate::sink::{Diagnostics, SkipReason};
+use crate::error::Error;
+use crate::sink::{Diagnostics, Omission};
 
 /// A view of a table that is being filled.
 ///
@@ -173,17 +173,11 @@ impl Update {
         self.unread.push((number, why));
     }
 
-    pub(super) fn error(&mut self, number: u32, error: &ScanError) {
-        self.errors.push(number);
-        self.diagnostics.count_error(error);
-    }
-
-    pub(super) fn vanished(&mut self) {
-        self.diagnostics.vanished += 1;
-    }
-
-    pub(super) fn skip(&mut self, reason: SkipReason) {
-        self.diagnostics.add_skip(reason);
+    pub(super) fn omit(&mut self, number: u32, omission: &Omission) {
+        if let Omission::Failed(_) = omission {
+            self.errors.push(number);
+        }
+        self.diagnostics.count(omission);
     }
 }
 

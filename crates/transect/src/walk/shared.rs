@@ -10,7 +10,7 @@ use transect_sys::{FieldMask, FileId, Reader, Want};
 
 use crate::options::WorkLimit;
 use crate::plan::ScanPlan;
-use crate::sink::Sink;
+use crate::sink::{Flow, Sink};
 use crate::walk::budget::HandleBudget;
 use crate::walk::mounts::MountNames;
 use crate::walk::roots::RootEntries;
@@ -103,6 +103,13 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     pub(super) fn count(&self, entries: usize) {
         if self.plan.work_limit.is_some() {
             self.entries.fetch_add(entries as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Stops the walk if a sink wants that.
+    pub(super) fn obey(&self, flow: Flow) {
+        if flow == Flow::Quit {
+            self.quit();
         }
     }
 

@@ -169,7 +169,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
             return false;
         }
         if dir.entry_depth() >= self.plan.max_depth {
-            self.sink.skipped(&dir, SkipReason::MaxDepth);
+            self.is_stopped |= self.sink.omit(&dir, SkipReason::MaxDepth.into()) == Flow::Quit;
             return false;
         }
         if verdict == Verdict::Prune || self.is_stopped {
@@ -198,7 +198,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
 
     /// Judges the batch, and returns the verdict on its last entry.
     fn judge(&mut self, dir: &Dir<S::Tag>) -> Verdict {
-        let Self { plan, rows, sink, batch, relative, .. } = self;
+        let Self { plan, rows, sink, batch, relative, is_stopped, .. } = self;
         let filter = plan.filter.as_deref();
         if filter.is_some_and(|filter| filter.needs_paths()) {
             let mut names: Vec<&OsStr> = dir.ancestors().map(Dir::name).collect();
@@ -215,7 +215,7 @@ impl<R: StoredRows, S: Sink> Delivery<'_, R, S> {
                     false => filter.judge(dir, relative, entry),
                 };
                 if let Some(reason) = reason {
-                    sink.skipped(dir, reason);
+                    *is_stopped |= sink.omit(dir, reason.into()) == Flow::Quit;
                 }
                 verdict = filter.judge_attributes(EntryRef { verdict: judged, ..entry });
                 if filter.requires_empty()

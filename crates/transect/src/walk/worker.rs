@@ -21,7 +21,7 @@ use crate::dir::Dir;
 use crate::error::{Operation, ScanError};
 use crate::filter::CompiledFilters;
 use crate::progress::ProgressCounts;
-use crate::sink::{Flow, Sink, SkipReason, Visit};
+use crate::sink::{Flow, Omission, Sink, SkipReason, Visit};
 use crate::walk::shared::{DeferredLink, WalkShared};
 use crate::walk::task::{Anchor, Task, TaskFlags, Tasks};
 
@@ -161,7 +161,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             return None;
         };
         if self.shared.is_left_over() && is_reachable(&dir) {
-            self.skip(&dir, SkipReason::LeftOver);
+            self.omit(&dir, SkipReason::LeftOver);
             self.release(dir);
             return None;
         }
@@ -173,7 +173,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             && R::shares_queries(&reading.handle)
             && !self.list_ahead(&mut reading, limit)
         {
-            self.skip(&reading.dir, SkipReason::LargeDirectory);
+            self.omit(&reading.dir, SkipReason::LargeDirectory);
             self.release(reading.dir);
             return None;
         }
@@ -366,11 +366,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 components.pop(); // the root itself
                 self.relative.extend(components.into_iter().rev());
             }
-            let Self { sink, batch, relative, .. } = self;
+            let Self { shared, sink, batch, relative, .. } = self;
             batch.judge(|entry| {
                 let (verdict, reason) = filter.judge(dir, relative, entry);
                 if let Some(reason) = reason {
-                    sink.skipped(dir, reason);
+                    shared.obey(sink.omit(dir, reason.into()));
                 }
                 verdict
             });
@@ -413,7 +413,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         let Self { shared, sink, batch, .. } = self;
         batch.judge(|entry| {
             if shared.roots.may_contain(entry.name) && shared.roots.contains_entry(id, entry.name) {
-                sink.skipped(dir, SkipReason::OverlappingRoot);
+                shared.obey(sink.omit(dir, SkipReason::OverlappingRoot.into()));
                 return Verdict::Drop;
             }
             entry.verdict
@@ -429,9 +429,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
                 counts.errors += 1;
                 let path = dir.path_of(name);
                 let error = ScanError::new(Operation::Stat, path, dir.entry_depth(), error);
-                if sink.error(dir, error) == Flow::Quit {
-                    shared.quit();
-                }
+                shared.obey(sink.omit(dir, error.into()));
             }
         });
     }
@@ -471,7 +469,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
             }
             let unread = self.unread_reason(dir, entry.attributes);
             if let Some(reason) = unread {
-                self.sink.skipped(dir, reason);
+                self.shared.obey(self.sink.omit(dir, reason.into()));
             }
             let flags = TaskFlags {
                 read: unread.is_none() && entry.verdict != Verdict::Prune,
@@ -515,13 +513,11 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         source: io::Error,
     ) {
         self.counts.errors += 1;
-        if self.sink.error(dir, ScanError::new(operation, path, depth, source)) == Flow::Quit {
-            self.shared.quit();
-        }
+        self.omit(dir, ScanError::new(operation, path, depth, source));
     }
 
-    pub(super) fn skip(&mut self, dir: &DirOf<S>, reason: SkipReason) {
-        self.sink.skipped(dir, reason);
+    pub(super) fn omit(&mut self, dir: &DirOf<S>, omission: impl Into<Omission>) {
+        self.shared.obey(self.sink.omit(dir, omission.into()));
     }
 
     /// Adds the counts since the last call to the progress; returns the number of entries.

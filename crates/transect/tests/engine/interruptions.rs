@@ -8,8 +8,8 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use transect::{
-    Cancel, Diagnostics, Dir, Entering, FileType, Flow, Order, ScanError, ScanOptions, Sink,
-    Totals, Visit, Want,
+    Cancel, Dir, Entering, FileType, Flow, Omission, Order, ScanOptions, Sink, SkipReason, Totals,
+    Visit, Want,
 };
 use transect_sys::fake::FaultPoint;
 use transect_testkit::{wait_until, within};
@@ -77,12 +77,8 @@ impl Sink for Watched {
         self.inner.leave(dir);
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        self.inner.diagnostics()
-    }
-
-    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
-        let flow = self.inner.error(dir, error);
+    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+        let flow = self.inner.omit(dir, omission);
         if matches!(self.interruption, Interruption::Quit(0)) {
             return Flow::Quit;
         }
@@ -231,11 +227,7 @@ impl Sink for Bomb {
         self.tick(Fuse::Leave);
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
-    }
-
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
         self.tick(Fuse::Error);
         Flow::Continue
     }
@@ -294,6 +286,44 @@ fn sink_panic_in_merge_ends_walk() {
     });
 }
 
+/// Ends the walk at the first directory that is not read.
+struct EndsAtSkip(u64);
+
+impl Sink for EndsAtSkip {
+    type Tag = ();
+
+    fn want(&self) -> Want {
+        Want::nothing()
+    }
+
+    fn enter(&mut self, _: Entering<'_, ()>) {}
+
+    fn visit(&mut self, _: Visit<'_, ()>) -> Flow {
+        Flow::Continue
+    }
+
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        assert!(matches!(omission, Omission::Skipped(SkipReason::MaxDepth)), "{omission:?}");
+        self.0 += 1;
+        Flow::Quit
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+#[test]
+fn sink_quit_at_omission_ends_walk() {
+    let tree = Arc::new(forest());
+    for &order in Order::ALL {
+        let options = options().order(order).threads(1).max_depth(2);
+        let skips = run_fake(&tree, options, || EndsAtSkip(0)).sink.0;
+        // Those of one batch of one of the five directories below the root.
+        assert!((1..=5).contains(&skips), "{skips} in {}", order.as_str());
+    }
+}
+
 /// A sink panics on one thread while all others are in the middle of a batch, and return after the
 /// walk has ended.
 struct Ambush {
@@ -349,8 +379,8 @@ impl Sink for Ambush {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+        Flow::Continue
     }
 
     fn merge(&mut self, _: Self) {}

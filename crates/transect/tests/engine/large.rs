@@ -12,8 +12,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use proptest::prelude::*;
 use transect::table::TableBuilder;
 use transect::{
-    Attributes, Batch, Cancel, Diagnostics, Entering, FieldMask, FileType, Filters, Flow,
-    ListOutput, ListSink, Order, Reader, ScanOptions, Sink, Totals, Visit, Want,
+    Attributes, Batch, Cancel, Dir, Entering, FieldMask, FileType, Filters, Flow, ListOutput,
+    ListSink, Omission, Order, Reader, ScanOptions, Sink, Totals, Visit, Want,
 };
 use transect_sys::fake::{FakeHandle, FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_sys::{Fault, ListStatus, Volume};
@@ -313,8 +313,8 @@ impl<F: Fn() -> Flow + Sync> Sink for EachName<'_, F> {
         if names.len() as u64 >= self.at { (self.then)() } else { Flow::Continue }
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+        Flow::Continue
     }
 
     fn merge(&mut self, _: Self) {}

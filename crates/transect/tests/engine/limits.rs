@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::{
-    Diagnostics, Dir, Entering, FaultKind, Filters, Flow, Operation, Order, ReaderKind, ScanError,
-    ScanOptions, Sink, Totals, Visit, Want,
+    Dir, Entering, FaultKind, Filters, Flow, Omission, Operation, Order, ReaderKind, ScanOptions,
+    Sink, Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, in_own_process, loudly_skip, trees, within};
 
@@ -204,12 +204,8 @@ impl Sink for QuitsAfter<'_> {
         self.inner.leave(dir);
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        self.inner.diagnostics()
-    }
-
-    fn error(&mut self, dir: &Dir<Self::Tag>, error: ScanError) -> Flow {
-        self.inner.error(dir, error)
+    fn omit(&mut self, dir: &Dir<Self::Tag>, omission: Omission) -> Flow {
+        self.inner.omit(dir, omission)
     }
 
     fn merge(&mut self, other: Self) {

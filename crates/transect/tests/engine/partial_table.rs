@@ -10,8 +10,8 @@ use transect::table::{
     PartialTable, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason,
 };
 use transect::{
-    Diagnostics, Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Order, ScanError,
-    ScanOptions, Sink, SkipReason, Visit, Want,
+    Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Omission, Order, ScanOptions, Sink,
+    SkipReason, Visit, Want,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};
 
@@ -81,20 +81,8 @@ impl Sink for Watched<'_> {
         self.watch.check_growth();
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        self.sink.diagnostics()
-    }
-
-    fn error(&mut self, dir: &Dir<u32>, error: ScanError) -> Flow {
-        self.sink.error(dir, error)
-    }
-
-    fn vanished(&mut self, dir: &Dir<u32>, file_type: FileType) {
-        self.sink.vanished(dir, file_type);
-    }
-
-    fn skipped(&mut self, dir: &Dir<u32>, reason: SkipReason) {
-        self.sink.skipped(dir, reason);
+    fn omit(&mut self, dir: &Dir<u32>, omission: Omission) -> Flow {
+        self.sink.omit(dir, omission)
     }
 
     fn merge(&mut self, other: Self) {

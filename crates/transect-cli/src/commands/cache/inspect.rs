@@ -98,11 +98,11 @@ pub(super) fn inspect_files<T>(
                     diagnostics.vanished += 1;
                 } else {
                     let depth = u32::from(!is_root);
-                    diagnostics.add_error(ScanError::new(Operation::Stat, path, depth, error));
+                    diagnostics.add(ScanError::new(Operation::Stat, path, depth, error));
                 }
             }
             Err(InspectError::Then(error)) => {
-                diagnostics.add_error(ScanError::new(Operation::Stat, path, 1, error));
+                diagnostics.add(ScanError::new(Operation::Stat, path, 1, error));
             }
         }
     }

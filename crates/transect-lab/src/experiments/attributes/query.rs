@@ -5,7 +5,9 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::{Attributes, Diagnostics, Entering, FileType, Flow, ScanOptions, Sink, Visit, Want};
+use transect::{
+    Attributes, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, Visit, Want,
+};
 use transect_cache::{AttributeCache, CacheOptions, Level, SearchDirs};
 
 use super::answers::{Run, Sums, WANT};
@@ -271,8 +273,8 @@ impl Sink for Listed {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+        Flow::Continue
     }
 
     fn merge(&mut self, other: Self) {

@@ -1,8 +1,8 @@
 //! One run of a method of the engine: a walk that does exactly the work of all methods.
 
 use transect::{
-    Diagnostics, Dir, Entering, FieldMask, FileType, Flow, Outcome, ScanError, ScanOptions,
-    ScanPlan, Sink, Visit, Want,
+    Dir, Entering, FieldMask, FileType, Flow, Omission, Outcome, ScanOptions, ScanPlan, Sink,
+    Visit, Want,
 };
 use transect_text::quote::shorten;
 
@@ -45,12 +45,8 @@ impl Sink for Census {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
-    }
-
-    fn error(&mut self, _: &Dir<()>, _: ScanError) -> Flow {
-        self.0.errors += 1;
+    fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
+        self.0.errors += u64::from(matches!(omission, Omission::Failed(_)));
         Flow::Continue
     }
 
@@ -95,12 +91,8 @@ impl Sink for KeepingCensus {
         self.census.visit(visit)
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
-    }
-
-    fn error(&mut self, dir: &Dir<()>, error: ScanError) -> Flow {
-        self.census.error(dir, error)
+    fn omit(&mut self, dir: &Dir<()>, omission: Omission) -> Flow {
+        self.census.omit(dir, omission)
     }
 
     fn merge(&mut self, other: Self) {
@@ -206,14 +198,12 @@ impl Sink for CheckedCensus {
         Flow::Continue
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
-    }
-
-    fn error(&mut self, _: &Dir<Self::Tag>, error: ScanError) -> Flow {
-        self.census.0.errors += 1;
-        // Its path may be longer than a line of the protocol.
-        self.first_error.get_or_insert_with(|| shorten(error.to_string(), 300));
+    fn omit(&mut self, _: &Dir<Self::Tag>, omission: Omission) -> Flow {
+        if let Omission::Failed(error) = omission {
+            self.census.0.errors += 1;
+            // Its path may be longer than a line of the protocol.
+            self.first_error.get_or_insert_with(|| shorten(error.to_string(), 300));
+        }
         Flow::Continue
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use transect::{Diagnostics, Entering, Flow, ScanOptions, Sink, Visit, Want};
+use transect::{Dir, Entering, Flow, Omission, ScanOptions, Sink, Visit, Want};
 
 /// Fewest entries of a sample tree: a smaller one mostly measures the start of a walk.
 pub const SMALLEST_SAMPLE_TREE: u64 = 500;
@@ -85,8 +85,8 @@ impl Sink for Counter {
         if self.entries > self.most { Flow::Quit } else { Flow::Continue }
     }
 
-    fn diagnostics(&mut self) -> Option<&mut Diagnostics> {
-        None
+    fn omit(&mut self, _: &Dir<()>, _: Omission) -> Flow {
+        Flow::Continue
     }
 
     fn merge(&mut self, other: Self) {

@@ -116,11 +116,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         if let Some(reason) = self.boundary_reason(task, volume) {
             // The mount point is an entry of its parent; the mounted root is not queried.
             let dir = self.new_dir(task, task.parent.volume, &Attributes::default());
-            self.skip(&dir, reason);
+            self.omit(&dir, reason);
             return Some(EnteredDir { dir, handle: None });
         }
         if R::may_be_mount_point(&handle) && self.is_mounted_ancestor(task, own.file_id()) {
-            self.skip(&task.parent, SkipReason::Loop);
+            self.omit(&task.parent, SkipReason::Loop);
             return None;
         }
         let revisited = self.shared.plan.follow
@@ -128,7 +128,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             && !self.shared.mark_seen(own.file_id());
         if revisited {
             let reason = SkipReason::for_revisit(&task.parent, own.file_id());
-            self.skip(&task.parent, reason);
+            self.omit(&task.parent, reason);
             return None;
         }
         let dir = self.new_dir(task, volume, &own);

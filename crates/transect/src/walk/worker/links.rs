@@ -27,7 +27,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             if new || self.shared.is_stopped() {
                 tasks.push(task);
             } else {
-                self.skip(&task.parent, SkipReason::for_revisit(&task.parent, target));
+                self.omit(&task.parent, SkipReason::for_revisit(&task.parent, target));
                 self.release(task.parent);
             }
         }

@@ -16,7 +16,7 @@ use transect_sys::{
 
 use super::{DirOf, Worker};
 use crate::error::Operation;
-use crate::sink::Sink;
+use crate::sink::{Omission, Sink};
 use crate::walk::task::{Task, TaskFlags};
 
 /// How often a directory is listed again. Another program may remove and recreate an entry; three
@@ -59,7 +59,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
                 let (path, depth) = (dir.path_of(name), dir.entry_depth());
                 self.error(dir, Operation::Stat, path, depth, Inconsistent.into());
             } else {
-                self.sink.vanished(dir, *file_type);
+                self.omit(dir, Omission::Vanished(*file_type));
             }
         }
     }

@@ -27,7 +27,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
         self.batch.clear();
         for (index, root) in plan.roots.iter().enumerate() {
             if self.shared.roots.is_repeated(index) {
-                self.skip(&top, SkipReason::OverlappingRoot);
+                self.omit(&top, SkipReason::OverlappingRoot);
                 continue;
             }
             match self.reader.stat_root(root, want, plan.follow) {
@@ -43,11 +43,11 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
             }
         }
         if let Some(filter) = &plan.filter {
-            let Self { sink, batch, .. } = self;
+            let Self { shared, sink, batch, .. } = self;
             batch.judge(|entry| {
                 let (verdict, reason) = filter.judge_root(entry);
                 if let Some(reason) = reason {
-                    sink.skipped(&top, reason);
+                    shared.obey(sink.omit(&top, reason.into()));
                 }
                 verdict
             });
