@@ -29,6 +29,7 @@ use transect_sys::{EntryRef, FieldMask, FileType, Verdict, Want};
 
 use crate::dir::Dir;
 use crate::error::Error;
+use crate::setters::options;
 use crate::sink::SkipReason;
 use gitignore::IgnoreRules;
 use globs::Globs;
@@ -41,48 +42,54 @@ pub(crate) use unsupported::gitignore;
 #[cfg(not(feature = "filters"))]
 use unsupported::{globs, regexes};
 
-/// Selects the entries to deliver. A directory that is not delivered is still read, unless an
-/// excluding glob or a rule excludes it with everything below.
-///
-/// A root must match like any entry. It is judged by the last name of its path, and by the rules of
-/// the directories above it. A root without a name (`.`, `..`, `a/..`, `/`) is always read; it is
-/// delivered unless there is an including glob, or an excluding one matches `.`.
-///
-/// Globs, regular expressions and `.gitignore` files need the feature `filters`; without it,
-/// [`ScanOptions::plan`](crate::ScanOptions::plan) refuses them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default))]
-#[non_exhaustive]
-pub struct Filters {
-    /// Globs as in `rg --glob`: with a leading `!` they exclude, otherwise they include, and the
-    /// last match decides. A glob without a slash matches names; one with a slash matches paths
-    /// below a root, and never the root itself.
-    pub globs: Vec<String>,
-    /// Deliver only entries whose names have one of these extensions, given with or without a leading
-    /// dot; empty means all. A name that begins with its only dot has none.
-    pub extensions: Vec<String>,
-    /// Deliver only entries whose names match one of these regular expressions (of the `regex` crate),
-    /// anywhere in the name; empty means all.
-    pub regexes: Vec<String>,
-    /// Ignore case in globs, regular expressions, and extensions (there of ASCII letters).
-    pub ignore_case: bool,
-    /// Exclude entries whose names begin with a dot, with everything below them; but no root.
-    pub exclude_hidden: bool,
-    /// Apply `.gitignore` files, and exclude `.git`.
-    pub gitignore: bool,
-    /// Read every root, even one that a glob or rule excludes. For callers that replace `.` by a
-    /// path.
-    pub read_roots: bool,
-    /// Deliver only entries of these types; empty means all.
-    pub types: Vec<FileType>,
-    /// Deliver only entries whose attributes meet these conditions.
-    pub conditions: Conditions,
-    /// Deliver only files of length 0 and directories in which the system lists nothing. Entries that
-    /// other filters exclude, and hidden ones, make a directory not empty, too.
-    pub empty: bool,
-    /// Deliver only symbolic links whose target does not exist, or that lead in a loop.
-    pub broken_links: bool,
+options! {
+    /// Selects the entries to deliver. A directory that is not delivered is still read, unless an
+    /// excluding glob or a rule excludes it with everything below.
+    ///
+    /// A root must match like any entry. It is judged by the last name of its path, and by the rules of
+    /// the directories above it. A root without a name (`.`, `..`, `a/..`, `/`) is always read; it is
+    /// delivered unless there is an including glob, or an excluding one matches `.`.
+    ///
+    /// Globs, regular expressions and `.gitignore` files need the feature `filters`; without it,
+    /// [`ScanOptions::plan`](crate::ScanOptions::plan) refuses them.
+    ///
+    /// ```
+    /// use transect::{FileType, Filters, ScanOptions};
+    ///
+    /// let filters = Filters::new().globs(["*.rs", "!target"]).gitignore(true).types([FileType::File]);
+    /// let plan = ScanOptions::new(["."]).filters(filters).plan()?;
+    /// # Ok::<(), transect::Error>(())
+    /// ```
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub struct Filters {
+        /// Sets whether to ignore case in globs, regular expressions, and extensions (there of ASCII letters).
+        ignore_case: bool = bool,
+        /// Sets whether to exclude entries whose names begin with a dot, with everything below them; but no root.
+        exclude_hidden: bool = bool,
+        /// Sets whether to apply `.gitignore` files, and exclude `.git`.
+        gitignore: bool = bool,
+        /// Sets whether to read every root, even one that a glob or rule excludes. For callers that replace `.` by a
+        /// path.
+        read_roots: bool = bool,
+        /// Delivers only entries whose attributes meet these conditions.
+        conditions: Conditions = Conditions,
+        /// Sets whether to deliver only files of length 0 and directories in which the system lists nothing. Entries
+        /// that other filters exclude, and hidden ones, make a directory not empty, too.
+        empty: bool = bool,
+        /// Sets whether to deliver only symbolic links whose target does not exist, or that lead in a loop.
+        broken_links: bool = bool,
+        ;
+        #[doc(hidden)]
+        pub globs: Vec<String>,
+        #[doc(hidden)]
+        pub extensions: Vec<String>,
+        #[doc(hidden)]
+        pub regexes: Vec<String>,
+        #[doc(hidden)]
+        pub types: Vec<FileType>,
+    }
 }
 
 /// Filters ready to use.
@@ -99,84 +106,37 @@ pub(crate) struct CompiledFilters {
     broken_links: bool,
 }
 
-/// Each method sets the field of the same name.
-///
-/// ```
-/// use transect::{FileType, Filters, ScanOptions};
-///
-/// let filters = Filters::new().globs(["*.rs", "!target"]).gitignore(true).types([FileType::File]);
-/// let plan = ScanOptions::new(["."]).filters(filters).plan()?;
-/// # Ok::<(), transect::Error>(())
-/// ```
 impl Filters {
     /// Returns filters that select everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the globs: those with a leading `!` exclude, others include.
+    /// Sets the globs, as in `rg --glob`: those with a leading `!` exclude, others include, and the last match
+    /// decides. A glob without a slash matches names; one with a slash matches paths below a root, and never the
+    /// root itself.
     pub fn globs(mut self, globs: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.globs = globs.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Delivers only entries with one of these extensions.
+    /// Delivers only entries whose names have one of these extensions, given with or without a leading dot; without any,
+    /// all. A name that begins with its only dot has none.
     pub fn extensions(mut self, extensions: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.extensions = extensions.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Delivers only entries whose names match one of these regular expressions.
+    /// Delivers only entries whose names match one of these regular expressions (of the `regex` crate), anywhere in
+    /// the name; without any, all.
     pub fn regexes(mut self, regexes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.regexes = regexes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets whether case is ignored in globs, extensions and regular expressions.
-    pub fn ignore_case(mut self, ignore: bool) -> Self {
-        self.ignore_case = ignore;
-        self
-    }
-
-    /// Sets whether to exclude entries whose names begin with a dot.
-    pub fn exclude_hidden(mut self, exclude: bool) -> Self {
-        self.exclude_hidden = exclude;
-        self
-    }
-
-    /// Sets whether to apply `.gitignore` files.
-    pub fn gitignore(mut self, apply: bool) -> Self {
-        self.gitignore = apply;
-        self
-    }
-
-    /// Sets whether to read roots that a glob or rule excludes.
-    pub fn read_roots(mut self, read: bool) -> Self {
-        self.read_roots = read;
-        self
-    }
-
-    /// Delivers only entries of these types.
+    /// Delivers only entries of these types; without any, all.
     pub fn types(mut self, types: impl IntoIterator<Item = FileType>) -> Self {
         self.types = types.into_iter().collect();
-        self
-    }
-
-    /// Delivers only entries whose attributes meet these conditions.
-    pub fn conditions(mut self, conditions: Conditions) -> Self {
-        self.conditions = conditions;
-        self
-    }
-
-    /// Sets whether to deliver only empty files and directories.
-    pub fn empty(mut self, empty: bool) -> Self {
-        self.empty = empty;
-        self
-    }
-
-    /// Sets whether to deliver only broken symbolic links.
-    pub fn broken_links(mut self, broken: bool) -> Self {
-        self.broken_links = broken;
         self
     }
 

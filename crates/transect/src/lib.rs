@@ -61,6 +61,7 @@ mod profile;
 mod progress;
 mod reader;
 mod run;
+mod setters;
 mod sink;
 pub mod table;
 mod visitor;

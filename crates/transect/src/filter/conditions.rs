@@ -4,26 +4,30 @@ use std::str::FromStr;
 
 use transect_sys::{Attributes, FieldMask};
 
-/// Conditions on attributes. An unknown attribute meets none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(default))]
-#[non_exhaustive]
-pub struct Conditions {
-    /// Only files of at least this length, in bytes. Other types have no meaningful length.
-    pub min_size: Option<u64>,
-    /// Only files of at most this length, in bytes.
-    pub max_size: Option<u64>,
-    /// Only entries changed after this time, in nanoseconds since 1970 UTC.
-    pub newer: Option<i64>,
-    /// Only entries last changed before this time, in nanoseconds since 1970 UTC.
-    pub older: Option<i64>,
-    /// Only entries of this user.
-    pub uid: Option<u32>,
-    /// Only entries of this group.
-    pub gid: Option<u32>,
-    /// Only entries with these permission bits.
-    pub mode: Option<ModeCondition>,
+use crate::setters::options;
+
+options! {
+    /// Conditions on attributes. An unknown attribute meets none.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub struct Conditions {
+        /// Delivers only files of at least this length, in bytes. Other types have no meaningful length.
+        min_size: Option<u64> = u64,
+        /// Delivers only files of at most this length, in bytes.
+        max_size: Option<u64> = u64,
+        /// Delivers only entries changed after this time, in nanoseconds since 1970 UTC.
+        newer: Option<i64> = i64,
+        /// Delivers only entries last changed before this time, in nanoseconds since 1970 UTC.
+        older: Option<i64> = i64,
+        /// Delivers only entries of this user.
+        uid: Option<u32> = u32,
+        /// Delivers only entries of this group.
+        gid: Option<u32> = u32,
+        /// Delivers only entries with these permission bits.
+        mode: Option<ModeCondition> = ModeCondition,
+        ;
+    }
 }
 
 /// A condition on permission bits (`07777`), as of `find -perm`.
@@ -67,57 +71,12 @@ impl FromStr for ModeCondition {
     }
 }
 
-/// Each method sets the field of the same name.
 impl Conditions {
     /// Returns conditions that every entry meets.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Delivers only files of at least this length.
-    pub fn min_size(mut self, bytes: u64) -> Self {
-        self.min_size = Some(bytes);
-        self
-    }
-
-    /// Delivers only files of at most this length.
-    pub fn max_size(mut self, bytes: u64) -> Self {
-        self.max_size = Some(bytes);
-        self
-    }
-
-    /// Delivers only entries changed after this time, since 1970 UTC.
-    pub fn newer(mut self, nanoseconds: i64) -> Self {
-        self.newer = Some(nanoseconds);
-        self
-    }
-
-    /// Delivers only entries last changed before this time, since 1970 UTC.
-    pub fn older(mut self, nanoseconds: i64) -> Self {
-        self.older = Some(nanoseconds);
-        self
-    }
-
-    /// Delivers only entries of this user.
-    pub fn uid(mut self, uid: u32) -> Self {
-        self.uid = Some(uid);
-        self
-    }
-
-    /// Delivers only entries of this group.
-    pub fn gid(mut self, gid: u32) -> Self {
-        self.gid = Some(gid);
-        self
-    }
-
-    /// Delivers only entries with these permission bits.
-    pub fn mode(mut self, condition: ModeCondition) -> Self {
-        self.mode = Some(condition);
-        self
-    }
-}
-
-impl Conditions {
     /// Returns whether there is a condition on sizes, which only files meet.
     pub(super) fn are_about_sizes(&self) -> bool {
         self.min_size.is_some() || self.max_size.is_some()
