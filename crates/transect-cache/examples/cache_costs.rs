@@ -12,7 +12,8 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use transect::{Batch, FieldMask, Reader, ReaderKind, Want};
+use transect::internal::Reader;
+use transect::{Batch, FieldMask, ReaderKind, Want};
 use transect_cache::{CacheCosts, CacheOptions, Level};
 use transect_sys::{ReaderSettings, SystemReader};
 

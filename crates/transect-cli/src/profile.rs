@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use transect::{ScanOptions, WalkProfile};
+use transect::ScanOptions;
+use transect::internal::WalkProfile;
 use transect_program::profile::{Profile, SyncRule, TransformSetting};
 use transect_transform::pass::Preference;
 use transect_transform::publish::Durability;

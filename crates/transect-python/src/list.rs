@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use transect::{Cancel, DirEntry, FieldMask, SortKey};
+use transect::internal::SortKey;
+use transect::{Cancel, DirEntry, FieldMask};
 
 use crate::errors;
 use crate::options::parse_options;

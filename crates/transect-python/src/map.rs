@@ -60,7 +60,7 @@ pub(crate) fn map_of(
         Ok(table) => (Arc::clone(table.get().tree()), None),
         Err(_) => {
             let scanned = scan::table(py, tree, &COLUMNS, progress, options)?;
-            (Arc::clone(scanned.tree()), transect::disk_space_of(&parse_paths(tree)?))
+            (Arc::clone(scanned.tree()), transect::internal::disk_space_of(&parse_paths(tree)?))
         }
     };
     let settings = Settings {

@@ -13,9 +13,8 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
-use transect::{
-    Cancel, Diagnostics, DirEntry, Error, FieldMask, FoundEntries, Operation, ScanError,
-};
+use transect::internal::FoundEntries;
+use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, Operation, ScanError};
 
 use crate::entry::Entry;
 use crate::errors::{self, ErrorInfo};

@@ -1,6 +1,6 @@
 //! The settings of walks in words.
 
-use transect::WalkSettings;
+use transect::internal::WalkSettings;
 
 use crate::size;
 
@@ -24,7 +24,8 @@ pub fn describe(settings: &WalkSettings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use transect::{Order, ReaderKind, StatOrder};
+    use transect::ReaderKind;
+    use transect::internal::{Order, StatOrder};
 
     #[test]
     fn settings_listed_unless_default() {

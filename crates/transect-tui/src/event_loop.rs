@@ -228,7 +228,7 @@ impl EventLoop<'_> {
         }
         while let Ok(message) = self.received.try_recv() {
             if matches!(message, Message::Pruned { .. }) {
-                self.app.disk = transect::disk_space_of(&self.options.roots);
+                self.app.disk = transect::internal::disk_space_of(&self.options.roots);
             }
             self.app.handle(message);
         }

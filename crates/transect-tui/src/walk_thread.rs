@@ -135,7 +135,7 @@ fn read(
             table,
             interrupted: outcome.interrupted,
             elapsed: outcome.elapsed,
-            disk: transect::disk_space_of(roots),
+            disk: transect::internal::disk_space_of(roots),
         })
     });
     drop(end);

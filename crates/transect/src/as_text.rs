@@ -44,7 +44,8 @@ impl Serialize for ScanError {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Filters, Operation, Order, SkipReason};
+    use crate::internal::Order;
+    use crate::{Filters, Operation, SkipReason};
 
     use super::*;
 

@@ -22,8 +22,6 @@ pub enum Operation {
     ReadRules,
     /// Reading a file.
     ReadFile,
-    /// Starting a thread.
-    StartThread,
 }
 
 transect_sys::words! { pub Operation:
@@ -32,7 +30,6 @@ transect_sys::words! { pub Operation:
     Stat = "stat",
     ReadRules = "read_rules",
     ReadFile = "read_file",
-    StartThread = "start_thread",
 }
 
 impl Operation {
@@ -44,7 +41,6 @@ impl Operation {
             Self::Stat => "access",
             Self::ReadRules => "read filter rules of",
             Self::ReadFile => "read",
-            Self::StartThread => "start a thread for",
         }
     }
 }
@@ -145,10 +141,13 @@ pub enum Error {
     /// The reader is not available on this system: its name, and the reason.
     ReaderUnavailable(&'static str, &'static str),
     /// A buffer size was given for a reader without a buffer: its name.
+    #[doc(hidden)]
     UnsupportedBufferSize(&'static str),
     /// A buffer size out of range, in bytes.
+    #[doc(hidden)]
     BufferSizeOutOfRange(usize),
     /// A stat order was given for a reader that does not support one: its name.
+    #[doc(hidden)]
     UnsupportedStatOrder(&'static str),
     /// An invalid filter pattern: the pattern and the reason.
     InvalidPattern(String, String),

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A [reader](transect_sys::Reader) lists one directory into a batch. The walker reads directories
-//! in an [`Order`], on one or more threads. A [`Sink`] receives the entries: one sink per thread,
+//! on one or more threads. A [`Sink`] receives the entries: one sink per thread,
 //! without locks, merged at the end. [`ScanOptions`] describe a walk; [`ScanOptions::plan`]
 //! validates them and returns a [`ScanPlan`].
 //!
@@ -51,6 +51,8 @@ mod dir;
 mod entry_filter;
 mod error;
 mod filter;
+#[doc(hidden)]
+pub mod internal;
 mod iter;
 pub mod ncdu;
 mod options;
@@ -72,22 +74,18 @@ pub use cancel::Cancel;
 pub use dir::Dir;
 pub use entry_filter::Candidate;
 pub use error::{Error, Operation, ScanError, reason};
-pub use filter::{AttributeFilter, Conditions, Filters, ModeCondition};
-pub use iter::{DirEntry, FoundEntries, Walk, walk};
-pub use options::{ScanOptions, WorkLimit};
-pub use order::Order;
+pub use filter::{Conditions, Filters, ModeCondition};
+pub use iter::{DirEntry, Walk, walk};
+pub use options::ScanOptions;
 pub use plan::ScanPlan;
-pub use profile::{WalkProfile, WalkSettings};
 pub use progress::{Progress, ProgressCounts};
-pub use reader::{AnyHandle, AnyReader, disk_space_of};
 pub use run::Outcome;
 pub use sink::{
-    Diagnostics, Entering, Flow, LargestEntry, LineFormat, ListEntry, ListOutput, ListSink,
-    ListTotals, Omission, RankBy, Sink, SkipReason, SortKey, Totals, Visit, VisitEntry,
+    Diagnostics, Entering, Flow, LargestEntry, Omission, RankBy, Sink, SkipReason, Totals, Visit,
+    VisitEntry,
 };
-pub use walk::StoredRows;
 
 pub use transect_sys::{
-    AlternateStreams, Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType, Reader,
-    ReaderKind, StatOrder, Verdict, Want,
+    AlternateStreams, Attributes, Batch, EntryRef, FaultKind, FieldMask, FileId, FileType,
+    ReaderKind, Verdict, Want,
 };

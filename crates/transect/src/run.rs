@@ -24,6 +24,7 @@ pub struct Outcome<S> {
     /// Why this reader was chosen: set with [`ScanOptions::auto_reader`](crate::ScanOptions::auto_reader).
     pub reader_reason: Option<String>,
     /// The order used.
+    #[doc(hidden)]
     pub order: Order,
     /// The number of roots, each counted once.
     pub roots: usize,
@@ -88,6 +89,7 @@ impl ScanPlan {
     }
 
     /// Returns a reader of this plan's kind, to be wrapped for [`ScanPlan::run_with`].
+    #[doc(hidden)]
     pub fn reader(&self) -> AnyReader {
         Readers::new(self).reader()
     }
@@ -96,6 +98,7 @@ impl ScanPlan {
     ///
     /// # Errors
     /// The errors of [`ScanPlan::run`].
+    #[doc(hidden)]
     pub fn run_with<S: Sink, R: Reader>(
         &self,
         make: impl Fn() -> S + Sync,

@@ -1,7 +1,7 @@
 //! Arguments of the commands that print a line for each entry.
 
 use clap::Args;
-use transect::SortKey;
+use transect::internal::SortKey;
 
 use super::one_of;
 use crate::output::columns::Column;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use clap::{Args, CommandFactory};
+use transect::internal::{AttributeFilter, Order, StatOrder};
 use transect::{
-    AttributeFilter, Conditions, FileType, Filters, ModeCondition, Order, Outcome, ReaderKind,
-    ScanOptions, StatOrder, Totals,
+    Conditions, FileType, Filters, ModeCondition, Outcome, ReaderKind, ScanOptions, Totals,
 };
 use transect_text::nearest::nearest;
 use transect_text::size;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals, WalkProfile};
+use transect::internal::WalkProfile;
+use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals};
 
 use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use transect::internal::{Order, StatOrder, WalkProfile, WalkSettings};
 use transect::{
-    AlternateStreams, Diagnostics, LargestEntry, Order, Outcome, ReaderKind, ScanError, StatOrder,
-    Totals, WalkProfile, WalkSettings,
+    AlternateStreams, Diagnostics, LargestEntry, Outcome, ReaderKind, ScanError, Totals,
 };
 use transect_program::json::PathKey;
 pub(crate) use transect_program::json::{PathEntry, hex, line, write};
@@ -253,7 +253,7 @@ impl<'a> Scan<'a> {
             directories_allocated_size: totals.sizes.directories_allocated,
             hard_links: totals.hard_links,
             alternate_streams: outcome.alternate_streams.map(Into::into),
-            disk: transect::disk_space_of(roots).map(DiskObject::from),
+            disk: transect::internal::disk_space_of(roots).map(DiskObject::from),
             not_found: not_found.map(NotFoundObject::from),
             errors: diagnostics.errors,
             errors_by: errors_by([diagnostics]),

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anstyle::Style;
-use transect::{LargestEntry, Outcome, RankBy, ReaderKind, SizeTotals, Totals, WalkProfile};
+use transect::internal::WalkProfile;
+use transect::{LargestEntry, Outcome, RankBy, ReaderKind, SizeTotals, Totals};
 use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
@@ -53,7 +54,7 @@ pub(crate) fn write(
         let text = format!("{count}, {}, in no other size", bytes(streams.apparent));
         line(out, "streams", &text)?;
     }
-    if let Some(disk) = transect::disk_space_of(roots) {
+    if let Some(disk) = transect::internal::disk_space_of(roots) {
         write_disk(out, &totals.sizes, &disk)?;
     }
     if let Some(not_found) = not_found {

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use transect::{Cancel, Order, ReaderKind};
+use transect::internal::Order;
+use transect::{Cancel, ReaderKind};
 use transect_lab::corpora;
 use transect_lab::experiments::walk::measure::{WalkExperiment, check_unchanged, dataset};
 use transect_lab::experiments::walk::method::{Method, WalkRunner, cells};

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use transect::WalkSettings;
+use transect::internal::WalkSettings;
 use transect_text::style::BOLD;
 use transect_text::{quote, settings};
 

@@ -1,6 +1,7 @@
 //! The settings to try.
 
-use transect::{Order, ReaderKind, StatOrder, WalkSettings};
+use transect::ReaderKind;
+use transect::internal::{Order, StatOrder, WalkSettings};
 use transect_text::size;
 
 use crate::harness::cache_state::State;

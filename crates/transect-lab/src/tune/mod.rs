@@ -18,7 +18,8 @@ mod sizing;
 pub(crate) mod stored;
 mod winners;
 
-use transect::{Cancel, WalkSettings};
+use transect::Cancel;
+use transect::internal::WalkSettings;
 use transect_program::profile::Evidence;
 use transect_text::settings;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use transect::WalkSettings;
+use transect::internal::WalkSettings;
 
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::harness::cache_state::State;

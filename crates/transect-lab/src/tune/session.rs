@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use transect::{Cancel, WalkSettings};
+use transect::Cancel;
+use transect::internal::WalkSettings;
 
 use super::error::TuneError;
 use super::request::{TuneProgress, TuneRequest};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use transect::WalkSettings;
+use transect::internal::WalkSettings;
 
 use super::candidates::candidates;
 use super::error::TuneError;

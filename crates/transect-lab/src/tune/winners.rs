@@ -1,6 +1,6 @@
 //! Picks the settings that win from the rankings of a session.
 
-use transect::WalkSettings;
+use transect::internal::WalkSettings;
 
 use super::candidates::Candidate;
 use super::stored;

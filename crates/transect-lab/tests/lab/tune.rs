@@ -5,7 +5,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use transect::{Cancel, StatOrder, WalkSettings};
+use transect::Cancel;
+use transect::internal::{StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::inventory::Inventory;
 use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};

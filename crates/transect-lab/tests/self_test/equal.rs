@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use transect::{Cancel, Order, ReaderKind};
+use transect::internal::Order;
+use transect::{Cancel, ReaderKind};
 
 use crate::rate::{ALIASES, DELAY, Length, MAX_FALSE, MIN_FOUND, Rate, VerdictRates};
 use crate::result::Measured;

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use transect::{Cancel, Order, ReaderKind};
+use transect::internal::Order;
+use transect::{Cancel, ReaderKind};
 
 use crate::result::{CaughtFault, Control};
 use crate::{PROGRAM, tree};

@@ -65,8 +65,8 @@ macro_rules! by_name_if_any {
 }
 
 by_name_if_any!(reader, transect::ReaderKind, "reader");
-by_name_if_any!(order, transect::Order, "order");
-by_name_if_any!(stat_order, transect::StatOrder, "stat order");
+by_name_if_any!(order, transect::internal::Order, "order");
+by_name_if_any!(stat_order, transect::internal::StatOrder, "stat order");
 by_name!(method, transect_transform::pass::IoMethod, "method");
 by_name!(load, transect_transform::pass::Load, "load");
 by_name!(size_class, transect_transform::pass::SizeClass, "size");

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use transect::{WalkProfile, WalkSettings};
+use transect::internal::{WalkProfile, WalkSettings};
 use transect_text::size;
 use transect_transform::pass::{IoMethod, Load, Preference, SizeClass};
 use transect_transform::publish::Durability;

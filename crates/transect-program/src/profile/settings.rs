@@ -1,7 +1,8 @@
 //! The settings of a walk, as a profile stores them.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use transect::{Order, ReaderKind, StatOrder, WalkSettings};
+use transect::ReaderKind;
+use transect::internal::{Order, StatOrder, WalkSettings};
 
 use super::by_name::{order, reader, stat_order};
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
-use transect::{AttributeFilter, Attributes, FieldMask};
+use transect::internal::AttributeFilter;
+use transect::{Attributes, FieldMask};
 
 /// Judges a name or a path.
 type Test = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;

@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use transect::{Attributes, FieldMask, FileType, StoredRows};
+use transect::internal::StoredRows;
+use transect::{Attributes, FieldMask, FileType};
 use transect_sys::{ReadAt, name_from_bytes};
 
 use super::Snapshot;

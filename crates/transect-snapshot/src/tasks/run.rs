@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use transect::internal::WorkLimit;
 use transect::table::{Table, TableBuilder, TableImporter, UnreadReason};
 use transect::{
-    Attributes, Cancel, FaultKind, FieldMask, FileType, Operation, Outcome, ScanOptions,
-    SkipReason, WorkLimit,
+    Attributes, Cancel, FaultKind, FieldMask, FileType, Operation, Outcome, ScanOptions, SkipReason,
 };
 use transect_sys::file::{attributes_at, query_attributes};
 use transect_sys::host::now;

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
+use transect::internal::AttributeFilter;
 use transect::table::{Row, Table};
-use transect::{AttributeFilter, Attributes, Cancel, Conditions, FieldMask, FileType};
+use transect::{Attributes, Cancel, Conditions, FieldMask, FileType};
 use transect_snapshot::{Metadata, NamePattern, ReadError, Search, Snapshot, write};
 
 use crate::model::{self, Node};

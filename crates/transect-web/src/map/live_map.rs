@@ -152,7 +152,7 @@ impl LiveMap {
         {
             let table = prepared.table_after(&map.table, report).map_err(io::Error::other)?;
             let roots: Vec<PathBuf> = map.table.roots().map(|root| map.table.path(root)).collect();
-            let disk = map.settings.disk.and_then(|_| transect::disk_space_of(&roots));
+            let disk = map.settings.disk.and_then(|_| transect::internal::disk_space_of(&roots));
             self.finish(table, &Settings { disk, ..map.settings })?;
         }
         // If something was kept, the tree is not as it was scanned.

@@ -5,10 +5,11 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use serde_json::json;
+use transect::internal::Order;
 use transect::table::{PartialTable, Table, TableBuilder, TableSink};
 use transect::{
-    Cancel, Dir, Entering, FieldMask, FileType, Flow, Omission, Order, Progress, ScanOptions, Sink,
-    Visit, Want,
+    Cancel, Dir, Entering, FieldMask, FileType, Flow, Omission, Progress, ScanOptions, Sink, Visit,
+    Want,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::{Browser, loudly_skip};

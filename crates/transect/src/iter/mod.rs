@@ -12,7 +12,6 @@
 //! remaining directories are handed over to the threads of the engine, which deliver in chunks
 //! through a bounded queue. A walk on one thread stays on the caller's.
 
-mod chunk;
 mod entry;
 mod found;
 mod queue;
@@ -34,7 +33,6 @@ use crate::reader::{AnyReader, Readers};
 use crate::sink::Diagnostics;
 use crate::walk::{Step, SteppedWalk, Stopper};
 
-use chunk::Chunk;
 use queue::{CHUNK_ENTRIES, ChunkQueue};
 use sink::ChunkSink;
 use sorted::SortedEntries;
@@ -116,7 +114,7 @@ impl ScanPlan {
 pub struct Walk<R: Reader = AnyReader> {
     state: State<R>,
     /// Entries to be returned.
-    chunk: Chunk,
+    chunk: FoundEntries,
     diagnostics: Diagnostics,
     /// How long the walk reads on this thread.
     threads_after: Duration,
@@ -153,7 +151,7 @@ struct Threads<R: Reader> {
 
 impl<R: Reader> Walk<R> {
     fn new(state: State<R>, error: Option<Error>) -> Self {
-        let mut chunk = Chunk::default();
+        let mut chunk = FoundEntries::default();
         error.into_iter().for_each(|error| chunk.add_error(error));
         Self { state, chunk, diagnostics: Diagnostics::default(), threads_after: HAND_OVER }
     }
@@ -191,11 +189,12 @@ impl<R: Reader> Walk<R> {
     /// })?;
     /// # Ok::<(), transect::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn take_found(&mut self) -> Option<FoundEntries> {
         if self.chunk.is_empty() && !self.advance() {
             return None;
         }
-        Some(FoundEntries::new(std::mem::take(&mut self.chunk)))
+        Some(std::mem::take(&mut self.chunk))
     }
 
     /// Reads a batch, or waits for a chunk of the threads; returns false after the end.
@@ -262,7 +261,7 @@ impl<R: Reader> Walk<R> {
     fn receive(&mut self, mut threads: Threads<R>) -> State<R> {
         let emptied = match self.chunk.is_new() {
             // The last one was given away. A full one has more entries: one more batch.
-            true => Chunk::with_room(CHUNK_ENTRIES + CHUNK_ENTRIES / 4),
+            true => FoundEntries::with_room(CHUNK_ENTRIES + CHUNK_ENTRIES / 4),
             false => std::mem::take(&mut self.chunk),
         };
         match threads.queue.receive(emptied) {

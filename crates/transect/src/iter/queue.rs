@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::chunk::Chunk;
+use super::found::FoundEntries;
 
 /// Full chunks that may wait in the queue.
 const CAPACITY: usize = 16;
@@ -34,10 +34,10 @@ pub(super) struct ChunkQueue {
 }
 
 struct State {
-    full: VecDeque<Chunk>,
+    full: VecDeque<FoundEntries>,
     /// The chunk to which the threads add.
-    open: Chunk,
-    spare: Vec<Chunk>,
+    open: FoundEntries,
+    spare: Vec<FoundEntries>,
     /// When the receiver got its last chunk.
     last_received: Instant,
     /// The receiver waits, and takes a chunk with a single entry.
@@ -52,7 +52,7 @@ impl ChunkQueue {
     pub(super) fn new() -> Self {
         let state = State {
             full: VecDeque::new(),
-            open: Chunk::default(),
+            open: FoundEntries::default(),
             spare: Vec::new(),
             last_received: Instant::now(),
             hungry: false,
@@ -69,7 +69,7 @@ impl ChunkQueue {
 
     /// Calls `add` for the chunk that is being filled; waits while the queue is full. Returns how long
     /// it waited. Does nothing if the receiver is gone.
-    pub(super) fn send(&self, add: impl FnOnce(&mut Chunk)) -> Duration {
+    pub(super) fn send(&self, add: impl FnOnce(&mut FoundEntries)) -> Duration {
         let mut waited = Duration::ZERO;
         let mut state = self.lock();
         if state.full.len() >= CAPACITY && !state.closed {
@@ -99,7 +99,7 @@ impl ChunkQueue {
 
     /// Returns the next chunk, and waits for one; `None` after the last one. Takes an empty chunk for
     /// the senders.
-    pub(super) fn receive(&self, mut emptied: Chunk) -> Option<Chunk> {
+    pub(super) fn receive(&self, mut emptied: FoundEntries) -> Option<FoundEntries> {
         emptied.clear();
         let mut state = self.lock();
         loop {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use transect_sys::Want;
 
-use super::chunk::Chunk;
+use super::found::FoundEntries;
 use super::queue::ChunkQueue;
 use crate::dir::Dir;
 use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
@@ -15,7 +15,7 @@ pub(super) struct ChunkSink {
     pub(super) want: Want,
     /// `None` while the walk runs on the iterator's thread, which takes the chunk itself.
     pub(super) queue: Option<Arc<ChunkQueue>>,
-    pub(super) chunk: Chunk,
+    pub(super) chunk: FoundEntries,
     pub(super) diagnostics: Diagnostics,
     waited: Duration,
 }
@@ -25,13 +25,13 @@ impl ChunkSink {
         Self {
             want,
             queue,
-            chunk: Chunk::default(),
+            chunk: FoundEntries::default(),
             diagnostics: Diagnostics::new(0),
             waited: Duration::ZERO,
         }
     }
 
-    fn send(&mut self, add: impl FnOnce(&mut Chunk)) -> Flow {
+    fn send(&mut self, add: impl FnOnce(&mut FoundEntries)) -> Flow {
         match &self.queue {
             None => add(&mut self.chunk),
             Some(queue) if queue.is_closed() => return Flow::Quit,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use transect_sys::Reader;
 
-use super::chunk::Chunk;
 use super::entry::DirEntry;
+use super::found::FoundEntries;
 use super::sink::ChunkSink;
 use crate::dir::Dir;
 use crate::walk::SteppedWalk;
@@ -22,7 +22,7 @@ struct Level {
 
 impl SortedEntries {
     /// Takes all entries of a directory. Its errors stay in the chunk.
-    pub(super) fn add(&mut self, found: &mut Chunk) {
+    pub(super) fn add(&mut self, found: &mut FoundEntries) {
         let mut entries = found.take_entries();
         let Some(dir) = entries.first().map(|entry| Arc::clone(&entry.dir)) else { return };
         entries.sort_unstable_by(|a, b| b.name.cmp(&a.name));
@@ -34,7 +34,7 @@ impl SortedEntries {
     pub(super) fn deliver<R: Reader>(
         &mut self,
         walk: &SteppedWalk<R, ChunkSink>,
-        to: &mut Chunk,
+        to: &mut FoundEntries,
     ) -> bool {
         while let Some(Level { dir, entries }) = self.0.last_mut() {
             let next = walk.next_below(dir);

@@ -31,7 +31,7 @@ pub enum SkipReason {
     VisitedElsewhere,
     /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
     LeftOver,
-    /// A directory with more entries than the [limit of work](crate::WorkLimit::entries_of_directory): not read.
+    /// A directory with more entries than the limit of work: not read.
     LargeDirectory,
 }
 

@@ -47,6 +47,7 @@ impl TableBuilder {
 
     /// Publishes the table to `partial_table` while it is filled. Drops the earlier content of
     /// `partial_table`.
+    #[doc(hidden)]
     pub fn partial_table(mut self, partial_table: &PartialTable) -> Self {
         self.publishers = partial_table.start(self.columns);
         self

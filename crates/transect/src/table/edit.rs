@@ -45,6 +45,7 @@ struct Links {
     read_again: HashMap<FileId, u32, FixedState>,
 }
 
+#[doc(hidden)]
 impl Table {
     /// Returns a table without some entries and everything below them.
     ///

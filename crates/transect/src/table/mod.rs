@@ -21,8 +21,6 @@
 //! iteration by names meets their directories (`hard_links.rs`). So the totals of sibling
 //! directories can be added. [`Table::shared`] returns what a directory shares with others.
 //!
-//! **While it is filled,** a [`PartialTable`] shows the directories known so far, as a table.
-//!
 //! ```
 //! use transect::{FieldMask, ScanOptions};
 //! use transect::table::TableBuilder;
@@ -67,14 +65,15 @@ use crate::sink::Diagnostics;
 pub use age::Age;
 pub use build::{TableBuilder, TableSink};
 pub use directories::{Children, SubtreeTotals, UnreadReason};
-pub use edit::RemovedNames;
-pub use importer::TableImporter;
-pub use partial::PartialTable;
 pub use query::Subtree;
 pub use row::Row;
-pub use row_set::RowSet;
 pub use selection::SelectionTotals;
-pub use tree_order::TreeOrder;
+// For programs that change tables, show them while they are filled, or fill them from files.
+#[doc(hidden)]
+pub use {
+    edit::RemovedNames, importer::TableImporter, partial::PartialTable, row_set::RowSet,
+    tree_order::TreeOrder,
+};
 
 use columns::Rows;
 use directories::{Directories, Directory};
@@ -252,6 +251,7 @@ impl Table {
 
     /// Returns the totals of the entries of a directory that have no rows: in a [partial
     /// table](PartialTable::table) all but directories, in a finished table none.
+    #[doc(hidden)]
     pub fn unlisted(&self, row: Row) -> SubtreeTotals {
         let index = self.directories.index(row);
         index.and_then(|index| self.unlisted.get(index as usize)).copied().unwrap_or_default()

@@ -15,6 +15,7 @@ pub struct TreeOrder<'t> {
     current: Option<Row>,
 }
 
+#[doc(hidden)]
 impl Table {
     /// Returns all entries in tree order.
     pub fn in_tree_order(&self) -> TreeOrder<'_> {

@@ -87,6 +87,7 @@ impl ScanPlan {
     ///
     /// # Errors
     /// A filter reads files ([`Error::FilterReadsFiles`]).
+    #[doc(hidden)]
     pub fn run_on<R: StoredRows, S: Sink>(
         &self,
         rows: R,

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use transect::internal::Order;
 use transect::{
-    DirEntry, Error, FieldMask, FileType, Filters, Flow, Order, ScanOptions, SkipReason, VisitEntry,
+    DirEntry, Error, FieldMask, FileType, Filters, Flow, ScanOptions, SkipReason, VisitEntry,
 };
 use transect_testkit::{TempDir, trees, within};
 

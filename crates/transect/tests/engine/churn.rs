@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use transect::{Order, ReaderKind};
+use transect::ReaderKind;
+use transect::internal::Order;
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, within};
 

@@ -2,10 +2,10 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
+use transect::internal::Order;
 use transect::table::Table;
 use transect::{
-    Conditions, Error, FaultKind, FieldMask, FileType, Filters, Operation, Order, ScanOptions,
-    SkipReason,
+    Conditions, Error, FaultKind, FieldMask, FileType, Filters, Operation, ScanOptions, SkipReason,
 };
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};

@@ -7,9 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
+use transect::internal::Order;
 use transect::{
-    Cancel, Dir, Entering, FileType, Flow, Omission, Order, ScanOptions, Sink, SkipReason, Totals,
-    Visit, Want,
+    Cancel, Dir, Entering, FileType, Flow, Omission, ScanOptions, Sink, SkipReason, Totals, Visit,
+    Want,
 };
 use transect_sys::fake::FaultPoint;
 use transect_testkit::{wait_until, within};

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use transect::internal::{FoundEntries, Order};
 use transect::{
-    DirEntry, Error, FieldMask, FileType, Filters, FoundEntries, Order, Progress, ScanOptions,
-    SkipReason, Verdict, Walk,
+    DirEntry, Error, FieldMask, FileType, Filters, Progress, ScanOptions, SkipReason, Verdict, Walk,
 };
 use transect_sys::fake::{FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_testkit::{TempDir, trees, wait_until, within};
@@ -49,7 +49,7 @@ fn types_cross_threads() {
     fn sends<T: Send>() {}
     fn shares<T: Send + Sync>() {}
     sends::<Walk>();
-    sends::<transect::FoundEntries>();
+    sends::<transect::internal::FoundEntries>();
     shares::<DirEntry>();
     shares::<transect::Dir<()>>();
     shares::<transect::ScanOptions>();
@@ -67,7 +67,7 @@ fn types_cross_threads() {
     shares::<transect::table::TableBuilder>();
     shares::<transect::table::PartialTable>();
     sends::<transect::table::TableSink>();
-    sends::<transect::AnyReader>();
+    sends::<transect::internal::AnyReader>();
 }
 
 #[test]

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use proptest::prelude::*;
+use transect::internal::{ListOutput, ListSink, Order, Reader};
 use transect::table::TableBuilder;
 use transect::{
-    Attributes, Batch, Cancel, Dir, Entering, FieldMask, FileType, Filters, Flow, ListOutput,
-    ListSink, Omission, Order, Reader, ScanOptions, Sink, Totals, Visit, Want,
+    Attributes, Batch, Cancel, Dir, Entering, FieldMask, FileType, Filters, Flow, Omission,
+    ScanOptions, Sink, Totals, Visit, Want,
 };
 use transect_sys::fake::{FakeHandle, FakeReader, FakeTree, FaultPoint, FaultState};
 use transect_sys::{Fault, ListStatus, Volume};

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use transect::internal::Order;
 use transect::{
-    Dir, Entering, FaultKind, Filters, Flow, Omission, Operation, Order, ReaderKind, ScanOptions,
-    Sink, Totals, Visit, Want,
+    Dir, Entering, FaultKind, Filters, Flow, Omission, Operation, ReaderKind, ScanOptions, Sink,
+    Totals, Visit, Want,
 };
 use transect_testkit::{Counts, TempDir, in_own_process, loudly_skip, trees, within};
 

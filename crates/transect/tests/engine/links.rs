@@ -3,7 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use transect::{Order, ReaderKind, ScanOptions, SkipReason, Totals};
+use transect::internal::Order;
+use transect::{ReaderKind, ScanOptions, SkipReason, Totals};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{Counts, TempDir, in_own_process, trees, within};
 

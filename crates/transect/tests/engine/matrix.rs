@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use transect::{DirEntry, FieldMask, ScanOptions, StatOrder};
+use transect::internal::StatOrder;
+use transect::{DirEntry, FieldMask, ScanOptions};
 use transect_testkit::oracle::oracle;
 use transect_testkit::{TempDir, trees};
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
+use transect::internal::Order;
 use transect::table::{
     PartialTable, Row, SubtreeTotals, Table, TableBuilder, TableSink, UnreadReason,
 };
 use transect::{
-    Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Omission, Order, ScanOptions, Sink,
+    Dir, Entering, FieldMask, FileId, FileType, Filters, Flow, Omission, ScanOptions, Sink,
     SkipReason, Visit, Want,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use transect::{FileType, Order, Sink, Totals};
+use transect::internal::Order;
+use transect::{FileType, Sink, Totals};
 use transect_sys::fake::FakeTree;
 use transect_testkit::Counts;
 

@@ -3,10 +3,10 @@
 use std::path::{MAIN_SEPARATOR, Path};
 use std::sync::Arc;
 
+use transect::internal::{ListOutput, ListSink, Order};
 use transect::table::TableBuilder;
 use transect::{
-    Diagnostics, Error, FieldMask, ListOutput, ListSink, Order, Outcome, ReaderKind, ScanOptions,
-    Sink, SkipReason, Totals,
+    Diagnostics, Error, FieldMask, Outcome, ReaderKind, ScanOptions, Sink, SkipReason, Totals,
 };
 use transect_sys::fake::{FakeReader, FakeTree};
 use transect_testkit::Counts;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use transect::internal::{Order, WorkLimit};
 use transect::table::{
     Age, Row, SelectionTotals, SubtreeTotals, Table, TableBuilder, UnreadReason,
 };
 use transect::{
-    Diagnostics, FieldMask, FileId, FileType, Filters, Order, ScanOptions, SkipReason, Totals,
-    WorkLimit,
+    Diagnostics, FieldMask, FileId, FileType, Filters, ScanOptions, SkipReason, Totals,
 };
 use transect_sys::fake::{FakeTree, FaultPoint};
 

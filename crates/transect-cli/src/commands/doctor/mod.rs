@@ -13,7 +13,8 @@ use std::path::Path;
 
 use leftovers::Leftover;
 use serde::Serialize;
-use transect::{Order, ReaderKind};
+use transect::ReaderKind;
+use transect::internal::Order;
 use transect_program::profile::Profile;
 use transect_text::disk;
 
@@ -131,7 +132,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         calls: platform::capabilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
-        disk: transect::disk_space_of(&[path.to_owned()]).map(DiskObject::from),
+        disk: transect::internal::disk_space_of(&[path.to_owned()]).map(DiskObject::from),
         volume: volume_row(path),
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),

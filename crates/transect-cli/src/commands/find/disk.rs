@@ -1,7 +1,8 @@
 //! Compares hits with the disk.
 
 use serde::Serialize;
-use transect::{FieldMask, ListEntry};
+use transect::FieldMask;
+use transect::internal::ListEntry;
 use transect_snapshot::{COMPARED, changed_fields};
 use transect_sys::FaultKind;
 use transect_sys::file::query_attributes;

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::Serialize;
-use transect::{Cancel, FieldMask, Flow, ListEntry, ListSink, SortKey};
+use transect::internal::{ListEntry, ListSink, SortKey};
+use transect::{Cancel, FieldMask, Flow};
 use transect_snapshot::{Hit, Search};
 use transect_sys::name_from_bytes;
 

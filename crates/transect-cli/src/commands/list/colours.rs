@@ -2,7 +2,8 @@
 
 use anstream::ColorChoice;
 use lscolors::{Indicator, LsColors, Style};
-use transect::{FileType, ListEntry};
+use transect::FileType;
+use transect::internal::ListEntry;
 
 use crate::args::ColorWhen;
 use crate::output::stream::stdout_colours;

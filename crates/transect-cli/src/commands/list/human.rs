@@ -2,7 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use transect::{FieldMask, LineFormat, ListEntry, ListTotals};
+use transect::FieldMask;
+use transect::internal::{LineFormat, ListEntry, ListTotals};
 
 use super::colours::Colours;
 use super::value;

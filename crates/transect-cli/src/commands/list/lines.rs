@@ -2,7 +2,7 @@
 
 use std::io::{Stdout, Write};
 
-use transect::{LineFormat, ListOutput};
+use transect::internal::{LineFormat, ListOutput};
 
 use super::colours::Colours;
 use super::human::{HumanFormat, Layout};

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use transect::{FieldMask, LineFormat, ListEntry};
+use transect::FieldMask;
+use transect::internal::{LineFormat, ListEntry};
 
 use super::value;
 use crate::output::columns::{Column, Columns, Value};

@@ -10,7 +10,8 @@ mod value;
 use std::io::Write;
 use std::sync::Arc;
 
-use transect::{Cancel, Diagnostics, FieldMask, ListOutput, ListSink, Progress, ScanPlan, SortKey};
+use transect::internal::{ListOutput, ListSink, SortKey};
+use transect::{Cancel, Diagnostics, FieldMask, Progress, ScanPlan};
 
 use crate::args::ListArgs;
 use crate::commands::snapshot::StoredEntries;

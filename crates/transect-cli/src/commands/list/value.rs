@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use transect::{FileType, ListEntry};
+use transect::FileType;
+use transect::internal::ListEntry;
 
 use crate::output::columns::{Column, Columns, Value};
 

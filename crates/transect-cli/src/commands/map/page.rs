@@ -24,7 +24,7 @@ pub(super) fn settings(args: &MapArgs) -> Settings {
         owner_name: owner::user_name_or_id,
         read_at: now() / 1_000_000_000,
         interrupted: false,
-        disk: transect::disk_space_of(&args.walk.roots()),
+        disk: transect::internal::disk_space_of(&args.walk.roots()),
         served: None,
         removal: args.allow_removal.then_some(user_trash as TrashSource),
     }

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ExitStatus, CliError> {
     let measure = Measure::of(args);
     let view = select(args, &table, measure);
     let elapsed = outcome.as_ref().map_or(began.elapsed(), |outcome| outcome.elapsed);
-    let disk = outcome.as_ref().and_then(|_| transect::disk_space_of(&args.walk.roots()));
+    let disk = outcome.as_ref().and_then(|_| transect::internal::disk_space_of(&args.walk.roots()));
     let usage = Usage { outcome, unverified, elapsed, interrupted, table, disk, measure, view };
     show(args, &usage)?;
     Ok(end)

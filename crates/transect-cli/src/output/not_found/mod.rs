@@ -64,7 +64,7 @@ impl NotFound {
         if outcome.interrupted || outcome.sink.directories == 0 {
             return None;
         }
-        let disk = transect::disk_space_of(&options.roots)?;
+        let disk = transect::internal::disk_space_of(&options.roots)?;
         let size = disk.used().saturating_sub(outcome.sink.sizes.disk_usage());
         if size <= TOLERATED_BYTES.max(disk.used() / TOLERATED_SHARE) {
             return None;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use transect::{Order, ReaderKind};
+use transect::ReaderKind;
+use transect::internal::Order;
 
 use crate::experiments::method::{self, Runner};
 use crate::experiments::walk::floor::Floor;

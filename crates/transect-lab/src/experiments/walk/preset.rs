@@ -8,7 +8,8 @@
 
 use std::path::Path;
 
-use transect::{Order, ReaderKind};
+use transect::ReaderKind;
+use transect::internal::Order;
 
 use crate::experiments::walk::keep::Keep;
 use crate::experiments::walk::method::{Method, WalkRunner};

@@ -236,7 +236,8 @@ fn plan(options: ScanOptions) -> Result<ScanPlan, transect::Error> {
 
 #[cfg(test)]
 mod tests {
-    use transect::{Order, ReaderKind};
+    use transect::ReaderKind;
+    use transect::internal::Order;
     use transect_testkit::{TempDir, trees};
 
     use super::*;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use transect::{Attributes, Batch, FieldMask, Reader, Want};
+use transect::internal::Reader;
+use transect::{Attributes, Batch, FieldMask, Want};
 use transect_sys::{Fault, ListStatus, Volume};
 
 use crate::harness::protocol::CallTimes;

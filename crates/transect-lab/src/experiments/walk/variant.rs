@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use transect::{Order, ReaderKind, ScanOptions, StatOrder, WalkSettings};
+use transect::internal::{Order, StatOrder, WalkSettings};
+use transect::{ReaderKind, ScanOptions};
 
 use super::keep::Keep;
 use transect_text::size;
