@@ -5,7 +5,7 @@
 >>> distributed.scan("/data", out="/shared/parts", snapshot="data.parquet")  # doctest: +SKIP
 
 The scan consists of tasks, which ``docs/DISTRIBUTED.md`` describes. A task publishes what it read as a part in the
-folder ``out``, and leaves directories over for other tasks. The parts alone say what is left to do: a scan that
+directory ``out``, and leaves directories over for other tasks. The parts alone say what is left to do: a scan that
 was killed goes on when it is started again with the same arguments. A finished one is refused. Needs ``transect[dask]``.
 """
 
@@ -75,7 +75,7 @@ class Progress:
 class Result:
     """What a scan consists of."""
 
-    #: The folder of the parts, and the file in it that names them.
+    #: The directory of the parts, and the file in it that names them.
     out: str
     manifest: str
     #: The snapshot of all parts, if one was wanted.
@@ -116,7 +116,7 @@ def scan(
     """Read one tree or several into parts, and return what they are.
 
     paths: a path or an iterable of paths, which all workers must have.
-    out: the folder of the parts, which all workers and this process can write to.
+    out: the directory of the parts, which all workers and this process can write to.
     scheduler: the address of a Dask scheduler, or a `distributed.Client`. Without it, a cluster of processes
         on this machine: `workers` of them, by default one for each processor.
     snapshot: store all parts as one snapshot in this file.
@@ -430,12 +430,12 @@ def _parse_arguments(arguments):
     parser = argparse.ArgumentParser(
         prog="python -m transect.distributed",
         description="Read trees with many processes, on this machine or on a Dask cluster.",
-        epilog="A scan that was interrupted goes on when it is started again with the same paths and folder. "
+        epilog="A scan that was interrupted goes on when it is started again with the same paths and directory. "
         "A finished one is refused.",
     )
     add = parser.add_argument
     add("paths", nargs="+", metavar="PATH", help="a tree, which all workers have at this path")
-    add("--out", required=True, metavar="FOLDER", help="publish the parts in FOLDER, which all workers can write to")
+    add("--out", required=True, metavar="DIR", help="publish the parts in DIR, which all workers can write to")
     add("-o", "--snapshot", metavar="FILE", help="store all parts as one snapshot in FILE")
     add("--scheduler", metavar="ADDRESS", help="use this Dask scheduler, such as tcp://10.0.0.1:8786")
     add("--workers", type=int, metavar="N", help="without --scheduler: N processes on this machine [one a processor]")

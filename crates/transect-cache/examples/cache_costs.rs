@@ -1,10 +1,10 @@
 //! Measures on this machine the costs that the attribute cache uses for its decisions: system calls
 //! (`CacheCosts`), the time of a lookup in memory next to one `statx`, and the memory per entry.
 //! ```text
-//! cargo run --release -p transect-cache --example cache_costs [FOLDER]
+//! cargo run --release -p transect-cache --example cache_costs [DIR]
 //! ```
 //!
-//! Creates a tree of 20,000 files in FOLDER, by default the folder for temporary files, and removes
+//! Creates a tree of 20,000 files in DIR, by default the directory for temporary files, and removes
 //! it.
 #![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
 

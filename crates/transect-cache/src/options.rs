@@ -20,7 +20,7 @@ pub enum Level {
     Checked,
     /// Like [`Level::Frozen`], but the system reports changes. Changes made before a call of
     /// [`AttributeCache::settle`](super::AttributeCache::settle) are seen after it. On Windows this
-    /// level creates a folder in [`std::env::temp_dir`] that lives as long as the cache.
+    /// level creates a directory in [`std::env::temp_dir`] that lives as long as the cache.
     Watched,
     /// Nothing is cached. For comparison.
     Verified,

@@ -46,11 +46,11 @@
 //! use transect::table::TableBuilder;
 //! use transect::{Cancel, FieldMask, ScanOptions};
 //!
-//! # let folder = std::env::temp_dir().join(format!("transect-remove-{}", std::process::id()));
-//! # std::fs::create_dir_all(folder.join("old"))?;
-//! # std::fs::write(folder.join("old/notes"), "12345")?;
+//! # let directory = std::env::temp_dir().join(format!("transect-remove-{}", std::process::id()));
+//! # std::fs::create_dir_all(directory.join("old"))?;
+//! # std::fs::write(directory.join("old/notes"), "12345")?;
 //! let builder = TableBuilder::new(Removal::COLUMNS | FieldMask::FILE_ID);
-//! let outcome = ScanOptions::new([&folder]).plan()?.run(|| builder.sink())?;
+//! let outcome = ScanOptions::new([&directory]).plan()?.run(|| builder.sink())?;
 //! let table = outcome.sink.into_table()?;
 //! let root = table.roots().next().expect("one was given");
 //! let old = table.child(root, "old".as_ref());
@@ -60,7 +60,7 @@
 //! let report = removal.delete(&Cancel::new(), &mut |_, _| {});
 //! report.kept.iter().for_each(|kept| println!("{kept}"));
 //! assert_eq!(report.counts.removed, 2);
-//! # std::fs::remove_dir(folder)?;
+//! # std::fs::remove_dir(directory)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -29,7 +29,7 @@ pub enum Error {
     NotAPipe(PathBuf),
     /// The user of this process cannot be determined (Windows).
     NoUser(io::Error),
-    /// A folder for sockets cannot be created, belongs to another user, or is open to others.
+    /// A directory for sockets cannot be created, belongs to another user, or is open to others.
     NotPrivate(io::Error),
     /// The lock of a socket belongs to another user.
     LockOfOtherUser(PathBuf),

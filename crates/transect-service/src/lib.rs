@@ -10,10 +10,10 @@
 //! use transect_cache::{CacheOptions, Level};
 //! use transect_service::{Client, ServeOptions, Server};
 //!
-//! let folder = std::env::temp_dir().join(format!("transect-doc-{}", std::process::id()));
+//! let directory = std::env::temp_dir().join(format!("transect-doc-{}", std::process::id()));
 //! let socket = match cfg!(windows) {
 //!     true => format!(r"\\.\pipe\transect-doc-{}", std::process::id()).into(),
-//!     false => folder.join("cache.sock"),
+//!     false => directory.join("cache.sock"),
 //! };
 //! transect_service::create_socket_dir(&socket)?;
 //! let server = Server::bind(&socket, CacheOptions::new(Level::Frozen))?;
@@ -21,7 +21,7 @@
 //! std::thread::scope(|scope| {
 //!     let serving = scope.spawn(|| server.run(&ServeOptions::default(), &end, |_| {}));
 //!     let mut client = Client::connect(&socket)?;
-//!     let paths = [std::env::temp_dir(), folder.join("no such file")];
+//!     let paths = [std::env::temp_dir(), directory.join("no such file")];
 //!     let answers = client.attributes(&paths, FieldMask::MTIME, false)?;
 //!     assert!(answers[0].is_ok());
 //!     assert!(answers[1].is_err_and(|error| error.is_missing()));
@@ -29,7 +29,7 @@
 //!     serving.join().expect("a server does not panic")
 //! })?;
 //! # drop(server);
-//! # let _ = std::fs::remove_dir_all(&folder);
+//! # let _ = std::fs::remove_dir_all(&directory);
 //! # Ok::<(), transect_service::Error>(())
 //! ```
 //!

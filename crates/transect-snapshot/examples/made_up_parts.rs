@@ -2,7 +2,7 @@
 //! first part leaves those at depth 1 over, and each other part has some. Every hundredth file has a second name, in the
 //! directory beside that of the first.
 //!
-//! `cargo run --release -p transect-snapshot --example made_up_parts FOLDER PARTS` writes parts of a million
+//! `cargo run --release -p transect-snapshot --example made_up_parts DIR PARTS` writes parts of a million
 //! entries each.
 
 use std::ffi::OsStr;
@@ -119,7 +119,7 @@ fn write_part(folder: &Path, table: &Table, part: Part) -> Result<(), Box<dyn st
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);
-    let folder = PathBuf::from(arguments.next().ok_or("a FOLDER is missing")?);
+    let folder = PathBuf::from(arguments.next().ok_or("a DIR is missing")?);
     let count: u64 = arguments.next().and_then(|it| it.to_str()?.parse().ok()).unwrap_or(4);
     let task = Task::first(&[PathBuf::from(ROOT)], TaskOptions::default())?;
     let items = |list: u64| -> Vec<Item> {

@@ -20,7 +20,7 @@ pub struct Part {
     /// What is left over: a list for each task that follows.
     pub leftover: Vec<Vec<Item>>,
     /// A random number in hexadecimal, on which the ids of the tasks that follow depend. The same task, run again in
-    /// another folder, reads another state of the tree: what follows from one of its parts does not continue the
+    /// another directory, reads another state of the tree: what follows from one of its parts does not continue the
     /// other one. Empty in parts of earlier versions.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub salt: String,

@@ -23,7 +23,7 @@ impl ScratchSpace {
     /// Everything stays in memory.
     pub(crate) const MEMORY: Self = Self { folder: None };
 
-    /// Returns the space in a folder.
+    /// Returns the space in a directory.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()) }
     }

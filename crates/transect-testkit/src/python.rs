@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::loudly_skip;
 
-/// The packages of [`python_with_packages`], in the versions that the registry has when the folder is made.
+/// The packages of [`python_with_packages`], in the versions that the registry has when the directory is made.
 const PACKAGES: [&str; 10] = [
     "basedpyright",
     "dask[dataframe,distributed]",
@@ -21,7 +21,7 @@ const PACKAGES: [&str; 10] = [
     "tqdm",
 ];
 
-/// Returns the folder with the programs of the Python of this machine, `python3`, that has `PACKAGES`;
+/// Returns the directory with the programs of the Python of this machine, `python3`, that has `PACKAGES`;
 /// without a network, reports a skip of `test`. It is made once below `folder`, which is
 /// `CARGO_TARGET_TMPDIR` of the test, and stays for later runs.
 pub fn python_with_packages(test: &str, folder: &Path) -> Option<PathBuf> {
@@ -44,7 +44,7 @@ pub struct Python {
 
 impl Python {
     /// Returns the oldest and the newest interpreter of this machine that is not older than `least`, without
-    /// the one that is `python3`: none, one or two. They are looked for in PATH and in the folder of pyenv.
+    /// the one that is `python3`: none, one or two. They are looked for in PATH and in the directory of pyenv.
     pub fn oldest_and_newest(least: (u32, u32)) -> Vec<Self> {
         let mut found: BTreeMap<(u32, u32), Self> = BTreeMap::new();
         for python in programs().iter().filter_map(|program| Self::found(program)) {
@@ -68,12 +68,12 @@ impl Python {
         Some(Self { program: program.to_owned(), version })
     }
 
-    /// Returns the folder with the programs of this Python that has these packages, as
+    /// Returns the directory with the programs of this Python that has these packages, as
     /// [`python_with_packages`] does.
     pub fn with_packages(&self, test: &str, folder: &Path, packages: &[&str]) -> Option<PathBuf> {
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        // Named after what it has, so that another list makes another folder.
+        // Named after what it has, so that another list makes another directory.
         let (major, minor) = self.version;
         let whole = folder.join(format!("python-{major}.{minor}-{}", packages.join("-")));
         let part = PathBuf::from(format!("{}.{}", whole.display(), std::process::id()));
@@ -118,7 +118,7 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-/// Returns the paths of what is in a folder, which may be missing.
+/// Returns the paths of what is in a directory, which may be missing.
 #[expect(clippy::disallowed_methods, reason = "small directories of programs")]
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -46,14 +46,14 @@ impl WindowsProgram {
         Some(Self { program, wine, prefix: None })
     }
 
-    /// Returns the same program in a Wine prefix of its own, in a new folder, with these drives besides `C:` and
+    /// Returns the same program in a Wine prefix of its own, in a new directory, with these drives besides `C:` and
     /// `Z:`: `x:` is a directory, `x::` what `\\.\X:` opens. For `TRANSECT_WINE`, only `tools/windows wine` will do.
     ///
     /// # Panics
-    /// If the folder cannot be made.
+    /// If the directory cannot be made.
     pub fn with_drives(&self, prefix: &Path, drives: &[(&str, &Path)]) -> Self {
         let devices = prefix.join("dosdevices");
-        std::fs::create_dir_all(&devices).expect("a new folder");
+        std::fs::create_dir_all(&devices).expect("a new directory");
         for (name, target) in drives {
             std::os::unix::fs::symlink(target, devices.join(name)).expect("a new drive");
         }

@@ -7,8 +7,8 @@ use clap::Args;
 use super::{ComparisonArgs, ProgressArgs, RescanArgs};
 
 pub(crate) const KEEP_NOTES: &str = "\
-Snapshots are kept in transect/series in the data folder of the user: $XDG_DATA_HOME, or ~/.local/share. Each PATH has a \
-folder of its own; `transect changes` and `transect history` read it.
+Snapshots are kept in transect/series in the data directory of the user: $XDG_DATA_HOME, or ~/.local/share. Each PATH has a \
+directory of its own; `transect changes` and `transect history` read it.
 
 Older snapshots are removed when a new one is complete: all of the last 24 hours are kept, the last one of each day for \
 31 days, and the last one of each month forever. Days and months are those of UTC. Files that transect did not store are \
@@ -107,7 +107,7 @@ pub(crate) struct ChangesArgs {
 pub(crate) const HISTORY_NOTES: &str = "\
 Shows the snapshots of PATH that `transect keep` stored, oldest first: disk usage and number of entries, and by how much \
 they changed. Without PATH, shows all series. A page written with --html also shows which directories grew, in the whole \
-series and between each two snapshots; it is one self-contained file without scripts that works offline. Snapshots of other machines lie beside those of this one, in transect/series in the data folder of the user; \
+series and between each two snapshots; it is one self-contained file without scripts that works offline. Snapshots of other machines lie beside those of this one, in transect/series in the data directory of the user; \
 --host shows them.
 
 Examples:
@@ -126,7 +126,7 @@ Examples:
   Show the snapshots of the same directory on another machine:
     transect history --host laptop src
 
-Exit codes: 0 complete; 1 files in the folder were skipped, or a snapshot is partial; 2 wrong usage, or the folder could \
+Exit codes: 0 complete; 1 files in the directory were skipped, or a snapshot is partial; 2 wrong usage, or the directory could \
 not be read.";
 
 #[derive(Debug, Args)]

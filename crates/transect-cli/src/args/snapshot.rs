@@ -11,7 +11,7 @@ A snapshot is a Parquet file: usage, list, tui, map and diff read it like a dire
 pyarrow. It stores size, allocated, mtime, mode, uid, gid, nlink, inode and device of every entry, totals of every \
 directory, and what could not be read. A file of that name is replaced when the new one is complete.
 
-With --memory, the tree can have more entries than fit into memory: they are first stored in parts, in a hidden folder beside \
+With --memory, the tree can have more entries than fit into memory: they are first stored in parts, in a hidden directory beside \
 FILE. Of the filters, only --exclude with names is available then.
 
 With --since, the snapshot also stores how much was taken from the earlier one, and how old that is.
@@ -68,7 +68,7 @@ pub(crate) struct SnapshotArgs {
     /// Store ctime, atime and btime as well
     #[arg(long)]
     pub(crate) all_times: bool,
-    /// Use at most SIZE of memory, 96M or more, and a hidden folder beside FILE
+    /// Use at most SIZE of memory, 96M or more, and a hidden directory beside FILE
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, conflicts_with_all = NOT_IN_PARTS)]
     pub(crate) memory: Option<usize>,
     /// List all errors, not only the first ten

@@ -10,10 +10,10 @@ use super::ProgressArgs;
 
 pub(crate) const TASK_NOTES: &str = "\
 A scan that is too large for one machine or one night consists of tasks. Each reads directories until a number of entries \
-or of seconds is reached, and publishes a part: a snapshot of what it read, in a folder that all machines can write to. \
+or of seconds is reached, and publishes a part: a snapshot of what it read, in a directory that all machines can write to. \
 What is left over is the work of other tasks. Any program can run them, in any order and on any machine that has the same \
 trees at the same paths; a task that is run again adopts the part that is there. `transect commit` makes one snapshot of all parts. \
-After that, no task adds a part to the folder.
+After that, no task adds a part to the directory.
 
 Examples:
   Print the first task of a scan:
@@ -57,8 +57,8 @@ pub(crate) struct TaskArgs {
     /// Run the task in FILE, as JSON; - is standard input
     #[arg(long = "in", value_name = "FILE", requires = "out")]
     pub(crate) input: Option<PathBuf>,
-    /// Publish the part in FOLDER, which is created if it is missing
-    #[arg(long, value_name = "FOLDER", conflicts_with = "first")]
+    /// Publish the part in DIR, which is created if it is missing
+    #[arg(long, value_name = "DIR", conflicts_with = "first")]
     pub(crate) out: Option<PathBuf>,
     /// Begin no directory after N entries, whatever the task says
     #[arg(long, value_name = "N", conflicts_with = "first")]
@@ -86,7 +86,7 @@ pub(crate) struct TaskArgs {
 
 pub(crate) const COMMIT_NOTES: &str = "\
 The parts come from `transect task`. If tasks have not run, nothing is written; the message says how many. The snapshot is \
-the same, byte for byte, however the scan was cut into tasks, except for its metadata. A file _manifest.json in FOLDER \
+the same, byte for byte, however the scan was cut into tasks, except for its metadata. A file _manifest.json in DIR \
 lists the parts; what killed tasks left there is removed.
 
 Examples:
@@ -108,8 +108,8 @@ Exit codes: 0 complete; 1 the snapshot is stored, but something could not be rea
 
 #[derive(Debug, Args)]
 pub(crate) struct CommitArgs {
-    /// Make a snapshot of the parts in FOLDER
-    #[arg(value_name = "FOLDER")]
+    /// Make a snapshot of the parts in DIR
+    #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
     /// Write the snapshot to FILE; - is standard output
     #[arg(short, long, value_name = "FILE")]

@@ -99,7 +99,7 @@ fn limits(args: &CommitArgs) -> CommitLimits {
     CommitLimits { memory, folder: scratch_folder(&args.output).unwrap_or(&args.folder).to_owned() }
 }
 
-/// Returns the folder of temporary files: that of the output, if that is a file.
+/// Returns the directory of temporary files: that of the output, if that is a file.
 pub(super) fn scratch_folder(output: &Path) -> Option<&Path> {
     let is_file = attributes_at(output).map_or(true, |there| there.file_type() == FileType::File);
     let folder = output.parent().filter(|_| is_file && output.as_os_str() != "-")?;

@@ -165,7 +165,7 @@ fn thinning(
     if args.no_thin { Ok(Thinning::default()) } else { thin() }
 }
 
-/// Fails if there is nothing to store, before folders are created for it.
+/// Fails if there is nothing to store, before directories are created for it.
 fn check_root(root: &Path) -> Result<(), CliError> {
     attributes_at(root).map(drop).map_err(|error| {
         let (root, reason) = (root.display(), transect::reason(&error));

@@ -13,14 +13,14 @@ use crate::snapshot_file;
 use transect_program::exit::CliError;
 use transect_program::user_dirs;
 
-/// Why a folder with files is not a series.
+/// Why a directory with files is not a series.
 const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is named after";
 
 /// Returns the newest snapshot of a directory that was kept on this machine, or else of the nearest directory above it,
 /// and the newer files that could not be used.
 ///
 /// # Errors
-/// No data folder is known, or a folder in it cannot be read.
+/// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
     let folder = user_dirs::data_path(FOLDER)?;
     let host = host_name().unwrap_or_default();
@@ -43,13 +43,13 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
 /// Returns the series of this machine, sorted by their roots, except those whose roots lie in the root of another one.
 ///
 /// # Errors
-/// No data folder is known, or a folder in it cannot be read.
+/// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
     let host = host_name().unwrap_or_default();
     outermost_in(&user_dirs::data_path(FOLDER)?, &host)
 }
 
-/// Like [`outermost`], in a folder of series.
+/// Like [`outermost`], in a directory of series.
 pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, CliError> {
     let (all, _) = Series::find_all_below(folder, Some(host))?;
     let mut outermost: Vec<Series> = Vec::new();
@@ -63,16 +63,16 @@ pub(super) fn outermost_in(folder: &Path, host: &str) -> Result<Vec<Series>, Cli
 }
 
 impl Series {
-    /// Returns all series, or all of one machine, by machine and root, and what else lies in their folders.
+    /// Returns all series, or all of one machine, by machine and root, and what else lies in their directories.
     /// Series without snapshots are left out.
     ///
     /// # Errors
-    /// No data folder is known, or it cannot be read.
+    /// No data directory is known, or it cannot be read.
     pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
         Self::find_all_below(&user_dirs::data_path(FOLDER)?, host)
     }
 
-    /// As [`Series::find_all`], in a folder of series.
+    /// As [`Series::find_all`], in a directory of series.
     pub(super) fn find_all_below(
         series: &Path,
         host: Option<&str>,
@@ -88,7 +88,7 @@ impl Series {
             }
             let unusable_because = |reason: String| Unusable { path: path.clone(), reason };
             if !entry.file_type().is_dir() {
-                unusable.push(unusable_because("not the folder of a series".to_owned()));
+                unusable.push(unusable_because("not the directory of a series".to_owned()));
             } else if entry.depth() == 2 {
                 match Listing::of(&path) {
                     Ok(listing) if listing.is_empty() => {}
@@ -105,7 +105,7 @@ impl Series {
         Ok((found, unusable))
     }
 
-    /// Returns the series in a folder: a snapshot in it has the root that the folder is named after.
+    /// Returns the series in a directory: a snapshot in it has the root that the directory is named after.
     fn of_folder(folder: &Path, listing: &Listing) -> Option<Self> {
         let (root, host) = listing.dated.iter().rev().find_map(|(_, file)| {
             let is_named = |root: &Path| {
@@ -113,7 +113,7 @@ impl Series {
             };
             described(file).filter(|(root, _)| is_named(root))
         })?;
-        // A machine may have been renamed, and its folder with it.
+        // A machine may have been renamed, and its directory with it.
         let in_folder = parent(folder).unwrap_or_default();
         let host = host.filter(|host| in_folder == &*name::host_folder(host));
         let host = host.unwrap_or_else(|| in_folder.to_string_lossy().into_owned());
@@ -121,7 +121,7 @@ impl Series {
     }
 }
 
-/// Returns the name of the folder that contains a path.
+/// Returns the name of the directory that contains a path.
 fn parent(path: &Path) -> Option<&OsStr> {
     path.parent().and_then(Path::file_name)
 }

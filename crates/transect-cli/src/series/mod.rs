@@ -1,10 +1,10 @@
-//! Series: the snapshots of a root that `keep` stored, below the user's data folder.
+//! Series: the snapshots of a root that `keep` stored, below the user's data directory.
 //!
 //! ```text
 //! transect/series/HOST/ROOT-0123456789abcdef/2026-01-31T10-00-00.000Z.parquet
 //! ```
 //!
-//! `docs/SERIES.md` describes the folders and what other programs may rely on. Nothing in them is
+//! `docs/SERIES.md` describes the directories and what other programs may rely on. Nothing in them is
 //! trusted: a file is a snapshot of a series only if its name, its content and its root agree.
 
 mod lookup;
@@ -31,7 +31,7 @@ use transect_program::user_dirs;
 pub(crate) use lookup::{nearest, outermost};
 pub(crate) use writer::Thinning;
 
-/// The folder of all series, below the user's data folder.
+/// The directory of all series, below the user's data directory.
 const FOLDER: &str = "series";
 /// By how many nanoseconds the clocks of two runs may differ: what is newer is from the future.
 const SKEW: i64 = 5 * 60 * 1_000_000_000;
@@ -55,7 +55,7 @@ pub(crate) struct Kept {
     pub(crate) snapshot: Snapshot,
 }
 
-/// A file in the folder of a series that is not one of its snapshots.
+/// A file in the directory of a series that is not one of its snapshots.
 #[derive(Clone, Debug)]
 pub(crate) struct Unusable {
     pub(crate) path: PathBuf,
@@ -68,7 +68,7 @@ impl fmt::Display for Unusable {
     }
 }
 
-/// The files in the folder of a series, by their names.
+/// The files in the directory of a series, by their names.
 #[derive(Debug, Default)]
 struct Listing {
     /// When each snapshot was taken, sorted, and its file.
@@ -89,7 +89,7 @@ pub(crate) struct Search {
 /// Returns the last snapshot of a root that was kept on this machine ([`Series::last`]).
 ///
 /// # Errors
-/// No data folder is known, or it cannot be read.
+/// No data directory is known, or it cannot be read.
 pub(crate) fn last_kept(root: &Path) -> Result<Search, CliError> {
     Series::of(root)?.last()
 }
@@ -98,7 +98,7 @@ impl Series {
     /// Returns the series of a root on this machine.
     ///
     /// # Errors
-    /// No data folder is known.
+    /// No data directory is known.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
         let host = host_name().unwrap_or_default();
         Ok(Self::below(&user_dirs::data_path(FOLDER)?, &host, &resolved(root)))
@@ -107,19 +107,19 @@ impl Series {
     /// Returns the series of a root on another machine. Links in the path are not resolved.
     ///
     /// # Errors
-    /// No data folder is known.
+    /// No data directory is known.
     pub(crate) fn of_host(host: &str, root: &Path) -> Result<Self, CliError> {
         let root: PathBuf = absolute(root).components().collect();
         Ok(Self::below(&user_dirs::data_path(FOLDER)?, host, &root))
     }
 
-    /// Returns the series of a root on a machine, in a folder of series.
+    /// Returns the series of a root on a machine, in a directory of series.
     fn below(series: &Path, host: &str, root: &Path) -> Self {
         let folder = series.join(name::host_folder(host)).join(name::root_folder(root.as_os_str()));
         Self { root: root.to_owned(), host: host.to_owned(), folder }
     }
 
-    /// Returns the folder of the series.
+    /// Returns the directory of the series.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -137,7 +137,7 @@ impl Series {
     /// Returns the snapshots, oldest first, and the files that are none.
     ///
     /// # Errors
-    /// The folder cannot be read. One that does not exist is empty.
+    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn all(&self) -> Result<(Vec<Kept>, Vec<Unusable>), CliError> {
         let Listing { dated, foreign, .. } = self.list()?;
         let mut unusable: Vec<Unusable> = foreign.into_iter().map(Unusable::foreign).collect();
@@ -155,7 +155,7 @@ impl Series {
     /// not be used.
     ///
     /// # Errors
-    /// The folder cannot be read. One that does not exist is empty.
+    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn newest(&self, at_most: i64) -> Result<Search, CliError> {
         let mut search = Search::default();
         let mut dated = self.list()?.dated;
@@ -179,7 +179,7 @@ impl Series {
     /// that are.
     ///
     /// # Errors
-    /// The folder cannot be read. One that does not exist is empty.
+    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn last(&self) -> Result<Search, CliError> {
         self.last_at(now())
     }
@@ -203,13 +203,13 @@ impl Series {
     /// Returns the oldest snapshot.
     ///
     /// # Errors
-    /// The folder cannot be read. One that does not exist is empty.
+    /// The directory cannot be read. One that does not exist is empty.
     pub(crate) fn oldest(&self) -> Result<Option<Kept>, CliError> {
         let dated = self.list()?.dated.into_iter();
         Ok(dated.filter_map(|(taken, path)| self.open(taken, path).ok()?).next())
     }
 
-    /// Lists the folder.
+    /// Lists the directory.
     fn list(&self) -> Result<Listing, CliError> {
         Listing::of(&self.folder)
     }
@@ -237,7 +237,7 @@ impl Series {
 }
 
 impl Listing {
-    /// Lists the folder of a series.
+    /// Lists the directory of a series.
     fn of(folder: &Path) -> Result<Self, CliError> {
         let mut listing = Self::default();
         for entry in entries(folder, 1)? {
@@ -265,7 +265,7 @@ impl Listing {
     }
 }
 
-/// Returns the entries of a folder down to a depth, without the folder itself. One that does not exist has
+/// Returns the entries of a directory down to a depth, without the directory itself. One that does not exist has
 /// none.
 fn entries(folder: &Path, depth: u32) -> Result<Vec<DirEntry>, CliError> {
     let mut entries = Vec::new();

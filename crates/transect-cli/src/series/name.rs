@@ -1,4 +1,4 @@
-//! Names of the folders and files of a series.
+//! Names of the directories and files of a series.
 
 use std::ffi::OsStr;
 
@@ -7,12 +7,12 @@ use jiff::tz::TimeZone;
 
 /// What all file names end with.
 const SUFFIX: &str = "Z.parquet";
-/// The maximum length of the readable part of a folder name.
+/// The maximum length of the readable part of a directory name.
 const READABLE: usize = 60;
 /// The unit of the times in file names, in nanoseconds.
 pub(super) const UNIT: i64 = 1_000_000;
 
-/// Returns the name of the folder of a root: its readable characters, then 16 digits of the BLAKE3
+/// Returns the name of the directory of a root: its readable characters, then 16 digits of the BLAKE3
 /// digest of its bytes, which distinguish roots that look alike.
 pub(super) fn root_folder(root: &OsStr) -> String {
     let bytes = root.as_encoded_bytes();
@@ -22,7 +22,7 @@ pub(super) fn root_folder(root: &OsStr) -> String {
     format!("{readable}-{}", &digest[..16])
 }
 
-/// Returns the name of the folder of a machine: its name if that is a plain one, otherwise with digits of
+/// Returns the name of the directory of a machine: its name if that is a plain one, otherwise with digits of
 /// its digest.
 pub(super) fn host_folder(host: &str) -> String {
     let readable = readable(host.as_bytes(), READABLE);

@@ -13,7 +13,7 @@ use super::{LOCK, Listing, Series, Unusable, name, thinning};
 use crate::output;
 use transect_program::exit::CliError;
 
-/// The only writer of a series. A file in its folder is locked; the system unlocks it however the process
+/// The only writer of a series. A file in its directory is locked; the system unlocks it however the process
 /// ends.
 #[derive(Debug)]
 pub(crate) struct SeriesWriter<'s> {
@@ -37,10 +37,10 @@ pub(crate) struct Thinning {
 type ForeignFiles = Vec<(i64, Unusable)>;
 
 impl Series {
-    /// Creates the folder of the series, and locks it.
+    /// Creates the directory of the series, and locks it.
     ///
     /// # Errors
-    /// The folder cannot be created, others can read it, or another process is storing a snapshot.
+    /// The directory cannot be created, others can read it, or another process is storing a snapshot.
     pub(crate) fn lock(&self) -> Result<SeriesWriter<'_>, CliError> {
         create_private(&self.folder)?;
         let path = self.folder.join(LOCK);
@@ -75,7 +75,7 @@ impl Series {
     /// there is one of that time already. Both are nanoseconds since 1970 UTC.
     ///
     /// # Errors
-    /// The folder cannot be read, or the clock shows a time that no snapshot can have.
+    /// The directory cannot be read, or the clock shows a time that no snapshot can have.
     pub(crate) fn time_for(&self, now: i64) -> Result<i64, CliError> {
         let dated = self.list()?.dated;
         let mut taken = now;
@@ -94,7 +94,7 @@ impl Series {
     /// Returns what thinning would remove at `now`, in nanoseconds since 1970 UTC.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// The directory cannot be read.
     pub(crate) fn thinning(&self, now: i64) -> Result<Thinning, CliError> {
         let (members, foreign) = self.members()?;
         Ok(self.thinning_of(&members, &foreign, now))
@@ -151,7 +151,7 @@ impl SeriesWriter<'_> {
     /// Removes what [`Series::thinning`] returns, and temporary files of killed writers.
     ///
     /// # Errors
-    /// The folder cannot be read, or a file cannot be removed.
+    /// The directory cannot be read, or a file cannot be removed.
     pub(crate) fn thin(&mut self, now: i64) -> Result<Thinning, CliError> {
         let Listing { dated, temporary, .. } = self.series.list()?;
         // Those that may still be written to are kept.
@@ -176,7 +176,7 @@ fn remove(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Creates the folder of a series, and those above it: names of files are nothing that others should
+/// Creates the directory of a series, and those above it: names of files are nothing that others should
 /// read.
 fn create_private(folder: &Path) -> Result<(), CliError> {
     let host = folder.parent().unwrap_or(folder);

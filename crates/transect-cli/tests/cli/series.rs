@@ -211,9 +211,10 @@ fn history_without_a_path_lists_all_series() {
     fs::create_dir(&folder).unwrap();
     fs::write(machine.with_file_name("notes.txt"), "mine").unwrap();
     let shown = env.transect(["history"]).exits(1);
-    for (name, reason) in
-        [("renamed-0123456789abcdef", "named after"), ("notes.txt", "not the folder of a series")]
-    {
+    for (name, reason) in [
+        ("renamed-0123456789abcdef", "named after"),
+        ("notes.txt", "not the directory of a series"),
+    ] {
         let line = shown.stderr_text().lines().any(|it| it.contains(name) && it.contains(reason));
         assert!(line, "{name}: {}", shown.text());
     }

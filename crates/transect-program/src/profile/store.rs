@@ -1,4 +1,4 @@
-//! The folder of profiles.
+//! The directory of profiles.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use super::{Profile, SCHEMA};
 use crate::exit::CliError;
 use crate::{output, user_dirs};
 
-/// A folder of profiles.
+/// A directory of profiles.
 #[derive(Clone, Debug)]
 pub struct ProfileStore(PathBuf);
 
 impl ProfileStore {
-    /// Returns the store in a folder, which need not exist.
+    /// Returns the store in a directory, which need not exist.
     pub fn of(folder: PathBuf) -> Self {
         Self(folder)
     }
@@ -30,7 +30,7 @@ impl ProfileStore {
     /// Loads the profile of the file system of a path; `None` if there is none.
     ///
     /// # Errors
-    /// The profile cannot be read, or other users can write to the folder.
+    /// The profile cannot be read, or other users can write to the directory.
     pub fn load(&self, path: &Path) -> io::Result<Option<Profile>> {
         // Most machines have no profiles; they pay one system call.
         if !private_dir::exists(&self.0, OtherUsers::ReadOnly)? {

@@ -20,8 +20,8 @@ use transect_sys::private_dir::{self, OtherUsers};
 use super::{Peer, RETRY_DELAY};
 use crate::error::Error;
 
-/// Returns the socket of a user's service: in the folder for sockets and the like
-/// (`XDG_RUNTIME_DIR`), or else in one with the user's id in the folder for temporary files. On
+/// Returns the socket of a user's service: in the directory for sockets and the like
+/// (`XDG_RUNTIME_DIR`), or else in one with the user's id in the directory for temporary files. On
 /// Windows, a pipe whose name contains the user's id.
 ///
 /// # Errors
@@ -34,12 +34,12 @@ pub fn default_socket(runtime: Option<PathBuf>, temporary: PathBuf) -> Result<Pa
     Ok(folder.join("cache.sock"))
 }
 
-/// Creates the folder of a socket, so that no other user can access it. If it exists, verifies that:
+/// Creates the directory of a socket, so that no other user can access it. If it exists, verifies that:
 /// where any user can write, another may have created it first. Does nothing on Windows, where a
-/// pipe is in no folder.
+/// pipe is in no directory.
 ///
 /// # Errors
-/// The folder cannot be created; or what exists is not a directory, belongs to another user, or is
+/// The directory cannot be created; or what exists is not a directory, belongs to another user, or is
 /// open to others.
 pub fn create_socket_dir(socket: &Path) -> Result<(), Error> {
     let Some(folder) = socket.parent() else { return Ok(()) };
@@ -199,7 +199,7 @@ impl Stream {
         let stream = UnixStream::connect(socket)
             .map(Self)
             .map_err(|error| Error::NotRunning(socket.to_owned(), error))?;
-        // Before anything is sent: in a folder that any user can write to, the socket may be
+        // Before anything is sent: in a directory that any user can write to, the socket may be
         // another user's.
         if let Some(user) = stream.peer()?.other_user {
             return Err(Error::OtherUser { socket: socket.to_owned(), user: user.to_string() });
@@ -303,7 +303,7 @@ mod tests {
         assert!(why("missing/own").contains("cannot create"));
         if !geteuid().is_root() {
             let test = "socket_dir_not_private_refused";
-            return transect_testkit::loudly_skip(test, "only root can give a folder away");
+            return transect_testkit::loudly_skip(test, "only root can give a directory away");
         }
         fs::create_dir(temp.join("foreign")).unwrap();
         std::os::unix::fs::chown(temp.join("foreign"), Some(65534), None).unwrap();

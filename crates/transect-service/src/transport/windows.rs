@@ -22,7 +22,7 @@ pub fn default_socket(_: Option<PathBuf>, _: PathBuf) -> Result<PathBuf, Error> 
     Ok(format!("{PREFIX}transect-{user}").into())
 }
 
-/// Does nothing: pipes are in no folder.
+/// Does nothing: pipes are in no directory.
 ///
 /// # Errors
 /// None.
@@ -61,7 +61,7 @@ impl Listener {
     }
 }
 
-/// Returns an error unless a path is the name of a pipe. A pipe in another folder would be a file,
+/// Returns an error unless a path is the name of a pipe. A pipe in another directory would be a file,
 /// or a pipe of another machine.
 fn check_name(name: &Path) -> Result<(), Error> {
     let is_pipe = name.to_str().is_some_and(|name| {

@@ -11,7 +11,7 @@ impl Task {
     /// task of the same scan, whose limits it gets.
     ///
     /// # Errors
-    /// The part of the other task is not in the folder, cannot be read, is of another scan, or has no such list.
+    /// The part of the other task is not in the directory, cannot be read, is of another scan, or has no such list.
     pub fn following(&self, folder: &Path, above: &str, list: usize) -> Result<Self, TaskError> {
         let invalid = |why: String| TaskError::Invalid(why);
         if !is_id(above) {

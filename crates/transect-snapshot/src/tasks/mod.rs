@@ -36,7 +36,7 @@ pub use run::check_folder;
 
 pub use commit::{Commit, CommitLimits, Manifest, ManifestPart, Outlined, remove_unfinished};
 
-/// The name of the file that says what a finished scan consists of, in the folder of its parts.
+/// The name of the file that says what a finished scan consists of, in the directory of its parts.
 pub const MANIFEST_NAME: &str = "_manifest.json";
 
 /// The schema of [`Task`] as JSON.
@@ -224,7 +224,7 @@ pub enum TaskError {
     Walk(Error),
     /// A part cannot be written.
     Write(PathBuf, io::Error),
-    /// A part, or the folder of the parts, cannot be read.
+    /// A part, or the directory of the parts, cannot be read.
     Read(PathBuf, ReadError),
     /// Parts are missing: this many tasks have not run. One of their ids.
     Pending(usize, String),

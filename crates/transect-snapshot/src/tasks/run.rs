@@ -29,11 +29,11 @@ use crate::write::WriteError;
 const GIVEN_UP: &str = "its task was given up";
 
 impl Task {
-    /// Reads what the task is to read, and publishes a part in `folder`. If the part exists already, its task
+    /// Reads what the task is to read, and publishes a part in `directory`. If the part exists already, its task
     /// is not run again: what the part left over may be the work of other tasks by now.
     ///
     /// # Errors
-    /// A root does not exist, the folder cannot be used ([`check_folder`]) or written, or `cancel` is set. Errors inside
+    /// A root does not exist, the directory cannot be used ([`check_folder`]) or written, or `cancel` is set. Errors inside
     /// the trees are counted in the part.
     pub fn run(&self, folder: &Path, cancel: &Cancel) -> Result<TaskResult, TaskError> {
         self.run_with(folder, ScanOptions::default().cancel(cancel.clone()))
@@ -79,7 +79,7 @@ impl Task {
     /// nothing of what is in them. If the part exists already, nothing is given up.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The directory cannot be written.
     pub fn give_up(&self, folder: &Path) -> Result<TaskResult, TaskError> {
         if let Some(result) = self.published(folder)? {
             return Ok(result);
@@ -327,7 +327,7 @@ fn split(items: Vec<Item>, lists: usize) -> Vec<Vec<Item>> {
 /// Checks before a task that its part can be committed.
 ///
 /// # Errors
-/// The folder has a finished scan, with whose parts it would be mixed; or something with the name of a part is not a regular
+/// The directory has a finished scan, with whose parts it would be mixed; or something with the name of a part is not a regular
 /// file.
 pub fn check_folder(folder: &Path) -> Result<(), TaskError> {
     match attributes_at(&folder.join(MANIFEST_NAME)) {

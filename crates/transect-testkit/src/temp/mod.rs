@@ -24,7 +24,7 @@ impl Default for TempDir {
 }
 
 impl TempDir {
-    /// Creates a directory in the folder for temporary files.
+    /// Creates a directory in the directory for temporary files.
     ///
     /// # Panics
     /// If it cannot be created.

@@ -1,4 +1,4 @@
-//! The hidden folder of the parts of a scan, beside its output. What a killed process left is removed by the next one.
+//! The hidden directory of the parts of a scan, beside its output. What a killed process left is removed by the next one.
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -9,14 +9,14 @@ use transect_sys::input::open_regular;
 
 use transect_program::exit::CliError;
 
-/// The prefix of the folder's name.
+/// The prefix of the directory's name.
 const PREFIX: &str = ".transect-parts-";
 
-/// The name of the lock file. The process that uses the folder holds the lock; the system releases it when the
+/// The name of the lock file. The process that uses the directory holds the lock; the system releases it when the
 /// process ends, even if it is killed.
 const LOCK: &str = "lock";
 
-/// The folder, removed on drop.
+/// The directory, removed on drop.
 #[derive(Debug)]
 pub(super) struct PartsFolder {
     path: PathBuf,
@@ -25,10 +25,10 @@ pub(super) struct PartsFolder {
 }
 
 impl PartsFolder {
-    /// Makes a folder, and removes those that no process uses.
+    /// Makes a directory, and removes those that no process uses.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The directory cannot be made.
     pub(super) fn new(beside: &Path) -> Result<Self, CliError> {
         remove_abandoned(beside);
         loop {
@@ -55,7 +55,7 @@ impl PartsFolder {
         &self.name
     }
 
-    /// Returns whether the folder lies in a directory.
+    /// Returns whether the directory lies below another one.
     pub(super) fn lies_in(&self, directory: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         real(&self.path).starts_with(real(directory))
@@ -71,7 +71,7 @@ impl Drop for PartsFolder {
     }
 }
 
-/// Makes a folder and locks it; `None` if another process was faster.
+/// Makes a directory and locks it; `None` if another process was faster.
 fn make(path: &Path) -> io::Result<Option<File>> {
     fs::create_dir(path)?;
     let lock = match File::create_new(path.join(LOCK)) {
@@ -82,13 +82,13 @@ fn make(path: &Path) -> io::Result<Option<File>> {
             return Err(error);
         }
     };
-    // Without locks on this file system, others cannot take the folder for abandoned either.
+    // Without locks on this file system, others cannot take the directory for abandoned either.
     let is_taken = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
     Ok((!is_taken && path.join(LOCK).exists()).then_some(lock))
 }
 
-/// Removes folders whose processes ended. Errors are ignored: a folder that stays does no harm.
-#[expect(clippy::disallowed_methods, reason = "one folder, not a tree to be measured")]
+/// Removes directories whose processes ended. Errors are ignored: a directory that stays does no harm.
+#[expect(clippy::disallowed_methods, reason = "one directory, not a tree to be measured")]
 fn remove_abandoned(beside: &Path) {
     for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
         let is_meant = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
@@ -99,7 +99,7 @@ fn remove_abandoned(beside: &Path) {
         let _ = match open_regular(&path.join(LOCK)) {
             Ok(lock) if lock.try_lock().is_ok() => fs::remove_dir_all(path),
             Ok(_) => Ok(()),
-            // A process that has not made the file yet makes another folder. The file is the first one in a folder: if others
+            // A process that has not made the file yet makes another directory. The file is the first one in a directory: if others
             // are there without it, a process was killed while it removed them.
             Err(_) => match fs::remove_dir(&path) {
                 Err(_) if !path.join(LOCK).exists() => fs::remove_dir_all(path),

@@ -69,7 +69,7 @@ impl Since {
     /// Returns the last snapshot of a series; `None`, and the user gets the reason, if none can be used.
     ///
     /// # Errors
-    /// The folder of the series cannot be read.
+    /// The directory of the series cannot be read.
     pub(crate) fn last_of(series: &Series, level: SinceLevel) -> Result<Option<Self>, CliError> {
         let Search { kept, unusable } = series.last()?;
         unusable.iter().for_each(|it| output::note(&it.to_string()));

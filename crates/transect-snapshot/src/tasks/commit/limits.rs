@@ -14,13 +14,13 @@ const THREAD_BYTES: usize = 8 << 20;
 /// The maximum number of readers that keep decoded pages.
 const MAX_OPEN_PARTS: usize = 16;
 
-/// The memory that a commit may use, and its folder for temporary files.
+/// The memory that a commit may use, and its directory for temporary files.
 #[derive(Clone, Debug)]
 pub struct CommitLimits {
     /// The memory in bytes; at least [`CommitLimits::MIN_MEMORY`] is used. It does not depend on the number of entries.
     /// Each part of a million entries takes 0.4 MB more, for what its file says about its pages.
     pub memory: u64,
-    /// The folder of temporary files, which have no names where the system allows it.
+    /// The directory of temporary files, which have no names where the system allows it.
     pub folder: PathBuf,
 }
 

@@ -81,10 +81,10 @@ pub struct ManifestPart {
 }
 
 impl Commit {
-    /// Opens the parts in a folder, and checks that none is missing.
+    /// Opens the parts in a directory, and checks that none is missing.
     ///
     /// # Errors
-    /// Tasks have not run ([`TaskError::Pending`]), the folder has parts of several scans, or one of them is damaged.
+    /// Tasks have not run ([`TaskError::Pending`]), the directory has parts of several scans, or one of them is damaged.
     pub fn open(folder: &Path) -> Result<Self, TaskError> {
         Ok(Self { parts: PartSet::open(folder)? })
     }

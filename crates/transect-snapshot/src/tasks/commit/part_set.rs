@@ -19,10 +19,10 @@ pub(super) struct PartSet {
 }
 
 impl PartSet {
-    /// Opens the parts in a folder, and checks that none is missing.
+    /// Opens the parts in a directory, and checks that none is missing.
     ///
     /// # Errors
-    /// Tasks have not run ([`TaskError::Pending`]), the folder has parts of several scans, or one of them is damaged.
+    /// Tasks have not run ([`TaskError::Pending`]), the directory has parts of several scans, or one of them is damaged.
     pub(super) fn open(folder: &Path) -> Result<Self, TaskError> {
         let mut found = open_all(folder)?;
         let first = first_of(folder, &found)?;

@@ -1,4 +1,4 @@
-//! The parts in a folder: which there are, and whether they fit together.
+//! The parts in a directory: which there are, and whether they fit together.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -35,7 +35,7 @@ impl OpenPart {
 /// Removes what killed tasks left of the parts that they were writing. To be called when no task runs any more.
 ///
 /// # Errors
-/// The folder cannot be read, or a file cannot be removed.
+/// The directory cannot be read, or a file cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<usize, TaskError> {
     let mut removed = 0;
     for (name, entry) in entries(folder)? {
@@ -48,8 +48,8 @@ pub fn remove_unfinished(folder: &Path) -> Result<usize, TaskError> {
     Ok(removed)
 }
 
-/// Returns the entries of the folder of the parts, with their names; those that are not UTF-8 are of no interest.
-#[expect(clippy::disallowed_methods, reason = "one folder of the program's own files")]
+/// Returns the entries of the directory of the parts, with their names; those that are not UTF-8 are of no interest.
+#[expect(clippy::disallowed_methods, reason = "one directory of the program's own files")]
 fn entries(folder: &Path) -> Result<Vec<(String, fs::DirEntry)>, TaskError> {
     let failed = |error: io::Error| read_error(folder, error);
     let named = |entry: fs::DirEntry| Some((entry.file_name().into_string().ok()?, entry));
@@ -57,10 +57,10 @@ fn entries(folder: &Path) -> Result<Vec<(String, fs::DirEntry)>, TaskError> {
     Ok(entries.map_err(failed)?.into_iter().filter_map(named).collect())
 }
 
-/// Returns the ids and the files of the parts in a folder.
+/// Returns the ids and the files of the parts in a directory.
 ///
 /// # Errors
-/// The folder cannot be read, or something with the name of a part is not a regular file but, say, a link or a pipe.
+/// The directory cannot be read, or something with the name of a part is not a regular file but, say, a link or a pipe.
 pub(in crate::tasks) fn part_files(folder: &Path) -> Result<Vec<(String, PathBuf)>, TaskError> {
     let mut files = Vec::new();
     for (name, entry) in entries(folder)? {
