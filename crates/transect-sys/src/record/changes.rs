@@ -45,11 +45,11 @@ impl<'a> Iterator for ChangedNames<'a> {
             return Some(Err("a change record overlaps the next or the end"));
         };
         if length == 0 || !length.is_multiple_of(2) {
-            return Some(Err("a change record has no proper name"));
+            return Some(Err("a change record has an invalid name"));
         }
         if next != 0 {
             let Some(rest) = record.get(next..) else {
-                return Some(Err("a change record says that the next is outside the buffer"));
+                return Some(Err("a change record places the next one outside the buffer"));
             };
             self.rest = Some(rest);
         }

@@ -17,7 +17,7 @@ pub const HEADER_LENGTH: usize = 19;
 /// The longest possible record: header, a name of 255 bytes, its NUL, padding.
 pub const MAX_RECORD: usize = (HEADER_LENGTH + 256).next_multiple_of(8);
 
-/// One record.
+/// One record of `getdents64(2)`, without its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Inode number in the directory. For a mount point, that of the covered directory.
@@ -67,7 +67,7 @@ impl<'a> Records<'a> {
         }
         let name = &rest[HEADER_LENGTH..length];
         let Some(end) = find_nul(name) else {
-            return Err("a directory record has no end of name");
+            return Err("the name in a directory record is not NUL-terminated");
         };
         let start = self.at + HEADER_LENGTH;
         self.last = self.at;
@@ -196,6 +196,10 @@ mod tests {
             assert!(records.next().is_none(), "{what}");
         }
         assert!(Records::new(&buffer[..good + 10]).nth(1).unwrap().is_err(), "cut off");
+        let mut endless = buffer.clone();
+        endless[good + HEADER_LENGTH..].fill(b'x');
+        let error = Records::new(&endless).nth(1).unwrap().unwrap_err();
+        assert_eq!(error, "the name in a directory record is not NUL-terminated");
     }
 
     proptest! {

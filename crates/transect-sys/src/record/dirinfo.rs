@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The fields of a record besides the common ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// `FILE_FULL_DIR_INFORMATION`: none.
+    /// `FILE_FULL_DIR_INFORMATION`: no further field.
     Full,
     /// `FILE_BOTH_DIR_INFORMATION`: the 8.3 name.
     Both,
@@ -125,14 +125,14 @@ impl<'a> Records<'a> {
             return Err("a directory record overlaps the next or the end");
         };
         if next >= bytes.len() {
-            return Err("a directory record says that the next is outside the buffer");
+            return Err("a directory record places the next one outside the buffer");
         }
         let name = &bytes[layout.header_length()..end];
         if length == 0
             || !length.is_multiple_of(2)
             || name.chunks_exact(2).any(|unit| unit == [0, 0])
         {
-            return Err("a directory record has no proper name");
+            return Err("a directory record has an invalid name");
         }
         let attributes = read_u32(bytes, 56) as u32;
         let tag = if attributes & REPARSE_POINT != 0 { read_u32(bytes, 64) as u32 } else { 0 };
@@ -140,7 +140,7 @@ impl<'a> Records<'a> {
         let short_name = if layout.has_short_name() {
             let length = usize::from(bytes[short_length]);
             if length > MAX_SHORT_NAME || !length.is_multiple_of(2) {
-                return Err("a directory record has no proper 8.3 name");
+                return Err("a directory record has an invalid 8.3 name");
             }
             at + short_at..at + short_at + length
         } else {
@@ -463,7 +463,8 @@ mod tests {
         }
         let mut nul = good.clone();
         nul[second + 80..second + 82].fill(0);
-        assert!(Records::new(&nul, layout).nth(1).unwrap().is_err(), "a NUL in a name");
+        let error = Records::new(&nul, layout).nth(1).unwrap().unwrap_err();
+        assert_eq!(error, "a directory record has an invalid name");
         for cut in 1..good.len() {
             // For any cut: whole records or an error, never a panic.
             let found = Records::new(&good[..cut], layout).filter(Result::is_ok).count();
@@ -475,7 +476,8 @@ mod tests {
     fn dirinfo_short_name_too_long_error() {
         let mut buffer = buffer(Layout::Both, &["a name that is long enough"]);
         buffer[68] = 26;
-        assert!(Records::new(&buffer, Layout::Both).next().unwrap().is_err());
+        let error = Records::new(&buffer, Layout::Both).next().unwrap().unwrap_err();
+        assert_eq!(error, "a directory record has an invalid 8.3 name");
     }
 
     #[test]

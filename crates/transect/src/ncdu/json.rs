@@ -250,7 +250,7 @@ impl<R: BufRead> JsonReader<R> {
         for _ in 0..4 {
             match char::from(self.string_byte()?).to_digit(16) {
                 Some(digit) => number = number << 4 | digit,
-                None => return self.error("four hexadecimal digits are expected here"),
+                None => return self.error("expected four hexadecimal digits"),
             }
         }
         Ok(number)
@@ -285,6 +285,8 @@ mod tests {
         {
             assert!(reader(json).string().is_err(), "{}", String::from_utf8_lossy(json));
         }
+        let error = reader(br#""\u12g4""#).string().unwrap_err().to_string();
+        assert!(error.contains("expected four hexadecimal digits"), "{error}");
     }
 
     #[test]
