@@ -199,7 +199,7 @@ pub(crate) enum Command {
     /// Browse a tree in the terminal, and delete what is not needed
     #[command(after_long_help = TUI_NOTES)]
     Tui(TuiArgs),
-    /// Draw a tree as an interactive map: area shows size, color shows file type
+    /// Draw a tree as an interactive map: area shows size, colour shows file type
     #[command(after_long_help = MAP_NOTES)]
     Map(MapArgs),
     /// List entries: their paths, or columns of attributes

@@ -25,7 +25,7 @@ temporary files of killed runs.
 Examples:
   Convert line ends to LF in all text files of a tree:
     transect transform eol=lf --in-place src
-  List the files that would change, and change nothing:
+  List the files that would change, without changing them:
     transect transform eol=lf trim --check src
   Print the BLAKE3 digests of all files, as b3sum does:
     transect transform blake3 src
@@ -54,7 +54,7 @@ pub(crate) struct TransformArgs {
     /// output.
     #[arg(short, long, value_name = "PATH", conflicts_with = "check")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the names of files that would change, change nothing
+    /// Print files that would change, without changing them
     ///
     /// Exits with 1 if there are any.
     #[arg(long)]

@@ -66,7 +66,7 @@ pub(crate) enum ReaderArg {
     Walk,
     /// The reader of the volume.
     Volume,
-    /// This one.
+    /// The reader of this kind.
     Kind(ReaderKind),
 }
 
