@@ -28,8 +28,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> &OsStr {
     unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }
 }
 
-/// Returns the name with these bytes. Windows has names of UTF-16: there, bytes are WTF-8, and what is
-/// not is replaced.
+/// Returns the name with these bytes. On Windows, where names are UTF-16, they must be WTF-8: invalid
+/// sequences are replaced.
 pub fn name_from_bytes(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
     return std::os::unix::ffi::OsStringExt::from_vec(bytes);

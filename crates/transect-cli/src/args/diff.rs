@@ -34,10 +34,10 @@ Exit codes: 0 compared; 1 something could not be read, or with --exit-code A and
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// Directory or snapshot to compare with
+    /// Compare with this directory or snapshot
     #[arg(value_name = "A")]
     pub(crate) before: PathBuf,
-    /// Directory or snapshot whose differences from A are shown
+    /// Show how this directory or snapshot differs from A
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
     #[command(flatten)]

@@ -49,10 +49,10 @@ pub(crate) struct FindArgs {
     /// Without it, that of the current directory; see below.
     #[arg(long = "in", value_name = "PATH")]
     pub(crate) within: Vec<PathBuf>,
-    /// PATTERNs are globs, which match whole names: *.rs, [a-c]?, *.{jpg,png}
+    /// Treat PATTERNs as globs, which match whole names: *.rs, [a-c]?, *.{jpg,png}
     #[arg(short = 'g', long, conflicts_with = "regex")]
     pub(crate) glob: bool,
-    /// PATTERNs are regular expressions, which match anywhere in names
+    /// Treat PATTERNs as regular expressions, which match anywhere in names
     ///
     /// Syntax: https://docs.rs/regex#syntax
     #[arg(long)]

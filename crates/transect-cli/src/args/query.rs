@@ -32,10 +32,10 @@ Exit codes: 0 complete; 2 wrong usage, a FILE is not a snapshot, or there is no 
 
 #[derive(Debug, Args)]
 pub(crate) struct QueryArgs {
-    /// Statement for DuckDB
+    /// Run this statement of DuckDB's SQL
     #[arg(value_name = "SQL")]
     pub(crate) statement: String,
-    /// Snapshots to query
+    /// Query these snapshots
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Print the rows as JSON objects

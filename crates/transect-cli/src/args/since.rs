@@ -25,7 +25,7 @@ pub(crate) struct SinceArgs {
     /// List only directories that changed since a snapshot: a file, or `last` for the last one of `transect keep`
     #[arg(long, value_name = "SNAPSHOT")]
     pub(crate) since: Option<std::path::PathBuf>,
-    /// What to query in the other directories: `attributes`, or only `names` [default: attributes]
+    /// Query this in the other directories: `attributes`, or only `names` [default: attributes]
     ///
     /// With `names`, sizes, times and owners of files in them are those of the snapshot: much faster, but it misses
     /// files that were written to. Both levels miss what a file system hides that does not change the times of

@@ -110,11 +110,11 @@ pub(crate) struct UsageArgs {
 pub(crate) enum Key {
     /// The part of the name after the last dot.
     Extension,
-    /// The user.
+    /// The owner of the file.
     Owner,
     /// The time since the last change of the content.
     Age,
-    /// The file type.
+    /// The type of the entry.
     Type,
 }
 

@@ -144,7 +144,7 @@ pub(crate) struct FilterArgs {
     pub(crate) empty: bool,
     /// Include only symbolic links whose target does not exist
     ///
-    /// Links that lead in a loop count.
+    /// A link in a loop of links has no target.
     #[arg(long, hide_short_help = true)]
     pub(crate) broken_links: bool,
 }

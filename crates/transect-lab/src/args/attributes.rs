@@ -66,7 +66,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesMethodArgs {
-    /// Query by this method
+    /// Use this query method
     #[arg(value_name = "WAY",
           value_parser = one_of(attributes::QueryMethod::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
     pub(crate) method: attributes::QueryMethod,

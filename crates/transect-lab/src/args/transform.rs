@@ -23,7 +23,7 @@ pub(crate) struct LabTransformArgs {
     /// Read and write SIZE at once, such as 16K; several with commas [default: from the preset]
     #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
     pub(crate) blocks: Vec<usize>,
-    /// Run only methods that match, and always floors and base; may be repeated
+    /// Run only matching methods; floors and base always run; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) methods: Vec<String>,
     /// Measure a program as well, such as 'cp=cp {in} {out}', without a shell; may be repeated

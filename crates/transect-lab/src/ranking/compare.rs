@@ -153,7 +153,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
             && apart_after != is_apart
         {
             let which = if is_apart { "first" } else { "second" };
-            let reason = format!("leaves nothing unwritten in the {which} session only");
+            let reason = format!("flushes its output only in the {which} session");
             incomparable.push(Incomparable { cell: cell.clone(), reason });
             continue;
         }
@@ -374,7 +374,7 @@ mod tests {
         for (before, after, which) in [(&late, &apart, "second"), (&apart, &late, "first")] {
             let group = &compare(before, after).groups[0];
             assert_eq!((group.rows.len(), group.alone.len()), (2, 0));
-            let reason = format!("leaves nothing unwritten in the {which} session only");
+            let reason = format!("flushes its output only in the {which} session");
             let cell = "other".to_owned();
             assert_eq!(group.incomparable, [Incomparable { cell, reason }]);
         }

@@ -41,7 +41,7 @@ impl PairAnswer {
             _ if ratios.is_some() => None,
             Some(name) => Some(format!("{name} is not ranked")),
             None if together(rows) || together(apart) => Some("they share no round".to_owned()),
-            None => Some("only one of them leaves nothing unwritten".to_owned()),
+            None => Some("only one of them flushes its output".to_owned()),
         };
         let (cell, against) = (cell.clone(), other.clone());
         Self { question: pair.question(), cell, against, ratios, judgement: None, reason }

@@ -228,7 +228,7 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         Ok(())
     }
 
-    /// Returns whether blocks have CRC32C checksums: the second and third version.
+    /// Returns whether blocks have CRC32C checksums (versions 2 and 3 of the feature).
     pub(super) fn has_checksums(&self) -> bool {
         self.features & (CHECKSUMS_2 | CHECKSUMS_3) != 0
     }

@@ -186,9 +186,9 @@ fn verify_digest(
     match claimed {
         _ if kind != super::Kind::Blake3 => Ok(()),
         Some(claimed) if claimed != expected => {
-            Err(format!("the digest {claimed}, not {expected}"))
+            Err(format!("expected the digest {expected}, not {claimed}"))
         }
-        None if is_ours => Err(format!("no digest, not {expected}")),
+        None if is_ours => Err(format!("expected the digest {expected}, not none")),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use super::parts::{OpenPart, check_continues, first_of, open_all, part_of};
 use super::places::{Place, Places};
 use crate::tasks::{Item, TaskError};
 
-/// The parts of one scan, all of them.
+/// All parts of one scan.
 pub(super) struct PartSet {
     /// In the order of their tasks: each before those that follow from it.
     pub(super) parts: Vec<OpenPart>,
