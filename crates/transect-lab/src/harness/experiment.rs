@@ -83,7 +83,7 @@ pub struct Launcher {
 pub enum CountPart {
     /// What is subtracted: the start of the program, without work or with the work done once.
     StartUp,
-    /// The same with more work.
+    /// From which it is subtracted: the same with more work.
     Work,
 }
 

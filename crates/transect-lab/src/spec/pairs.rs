@@ -74,7 +74,10 @@ impl SessionSpec {
     pub fn add_pairs(&mut self, text: &str) -> Result<(), String> {
         let pairs = self.parse_pairs(text).ok_or_else(|| {
             let cells: Vec<&str> = self.cells.iter().map(|cell| cell.name.as_str()).collect();
-            format!("'{text}' is not A:B,... of these cells: {}", cells.join(" "))
+            format!(
+                "invalid pairs '{text}': expected A:B,... with these cells: {}",
+                cells.join(" ")
+            )
         })?;
         for pair in pairs {
             if pair.cell == pair.against {
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(spec.pairs[0].question(), "a,block=1M against a");
         for wrong in ["", "a", "a:", "a:c", "a:b,", "a:b,c", "x:a"] {
             let error = spec.add_pairs(wrong).unwrap_err();
-            assert!(error.contains("of these cells: base"), "{wrong}: {error}");
+            assert!(error.contains("with these cells: base"), "{wrong}: {error}");
         }
         assert_eq!(spec.add_pairs("a:a").unwrap_err(), "'a' is compared with itself");
     }

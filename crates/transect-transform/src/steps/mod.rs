@@ -44,7 +44,7 @@ pub const STEPS: &[StepInfo] = &[
     StepInfo {
         name: "xxh3",
         parameter: "",
-        about: "the XXH3 checksum of 128 bits: fast, and no protection against intent",
+        about: "the XXH3 checksum of 128 bits: fast, but not safe against deliberate changes",
         shape: Shape::Reduce,
         text: false,
         make: |parameter| without_parameter(parameter, digest::xxh3),
@@ -52,7 +52,7 @@ pub const STEPS: &[StepInfo] = &[
     StepInfo {
         name: "crc32c",
         parameter: "",
-        about: "the CRC-32C checksum: fast, and no protection against intent",
+        about: "the CRC-32C checksum: fast, but not safe against deliberate changes",
         shape: Shape::Reduce,
         text: false,
         make: |parameter| without_parameter(parameter, digest::crc32c),

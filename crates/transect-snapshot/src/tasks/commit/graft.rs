@@ -303,7 +303,7 @@ impl<'c> Graft<'c> {
         std::mem::take(&mut self.continued)
     }
 
-    /// Returns the row behind the last one that was read of the current part.
+    /// Returns the number, in the current part, of the row that follows the last one read.
     pub(super) fn row_in_part_behind(&self) -> u64 {
         match self.pending {
             Pending::Nothing => self.rows().row() + 1,
