@@ -75,7 +75,7 @@ impl Request for LabAttributesArgs {
         scratch: Option<&Scratch>,
         _: &Cancel,
     ) -> Result<Option<SessionSpec>, CliError> {
-        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
         let chosen = chosen(self, methods)?;
         let cache_states = cache_states(self)?;
         let mut datasets = Vec::new();
@@ -105,7 +105,7 @@ impl Request for LabAttributesArgs {
 
     /// Recreates the datasets of a session, and checks that they have not changed.
     fn check_resumed(&self, spec: &SessionSpec, scratch: Option<&Scratch>) -> Result<(), CliError> {
-        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
         for then in &spec.datasets {
             let Asked { task, scale, source, .. } = attributes::asked(then);
             let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
@@ -124,7 +124,7 @@ impl Request for LabAttributesArgs {
         launcher: &'s Launcher,
         scratch: Option<&'s Scratch>,
     ) -> AttributesExperiment<'s> {
-        let scratch = scratch.expect("BUG: questions are asked about a folder of the session");
+        let scratch = scratch.expect("BUG: questions are asked about a directory of the session");
         AttributesExperiment::new(methods, launcher, scratch)
     }
 }

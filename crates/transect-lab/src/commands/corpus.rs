@@ -134,7 +134,7 @@ fn make(
     }
 }
 
-/// Returns the path of a corpus in a folder of corpora, and creates the corpus if it is missing.
+/// Returns the path of a corpus in a directory of corpora, and creates the corpus if it is missing.
 pub(super) fn have(
     definition: &Corpus,
     folder: &Path,

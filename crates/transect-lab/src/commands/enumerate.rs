@@ -234,7 +234,7 @@ fn datasets(args: &LabRunArgs, cancel: &Cancel) -> Result<Option<Vec<Dataset>>, 
     for name in corpora {
         let definition = corpora::find(&name).expect("BUG: the parser lets only corpora pass");
         let Some(root) = corpus::have(definition, &folder, cancel)? else { return Ok(None) };
-        // Contenders run in folders of their own.
+        // Contenders run in directories of their own.
         let root = root.canonicalize().map_err(cannot("access", &root))?;
         datasets.push(look(name, root));
     }

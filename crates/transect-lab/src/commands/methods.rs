@@ -1,4 +1,4 @@
-//! The methods that walk, and the folder of the contenders.
+//! The methods that walk, and the directory of the contenders.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(super) fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), CliE
     Ok((methods, wrong.is_empty()))
 }
 
-/// Returns the folder of the contenders.
+/// Returns the directory of the contenders.
 pub(super) fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, CliError> {
     if let Some(folder) = &args.contenders {
         return Ok(folder.clone());

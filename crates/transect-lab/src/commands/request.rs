@@ -42,7 +42,7 @@ pub(super) trait Request {
     fn methods(&self, resumed: Option<&SessionSpec>)
     -> Result<Vec<Method<Self::Runner>>, CliError>;
 
-    /// Creates the folder that the session works in, if it needs one.
+    /// Creates the directory that the session works in, if it needs one.
     fn scratch(&self) -> Result<Option<Scratch>, CliError> {
         Ok(None)
     }
@@ -114,14 +114,14 @@ impl Common<'_> {
     }
 }
 
-/// Creates the folder of a session in `dir`, or in the user's cache.
+/// Creates the directory of a session in `dir`, or in the user's cache.
 pub(super) fn scratch(dir: Option<&Path>) -> Result<Scratch, CliError> {
     let parent = match dir {
         Some(dir) => dir.to_owned(),
         None => user_dirs::cache("scratch")?,
     };
     let parent = parent.canonicalize().map_err(cannot("access", &parent))?;
-    Scratch::new(&parent).map_err(cannot("make a folder in", &parent))
+    Scratch::new(&parent).map_err(cannot("make a directory in", &parent))
 }
 
 /// Resumes a session of one experiment.

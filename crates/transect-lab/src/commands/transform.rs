@@ -66,7 +66,7 @@ impl Request for LabTransformArgs {
             Some(dir) => dir.clone(),
             None => user_dirs::cache_path("scratch")?,
         };
-        // A missing folder will be on the file system of its closest existing ancestor.
+        // A missing directory will be on the file system of its closest existing ancestor.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let there = there.unwrap_or_else(|| folder.clone());
         let spec = self.common().apply_to(plan(self, methods, &there)?)?;
@@ -95,18 +95,18 @@ impl Request for LabTransformArgs {
         launcher: &'s Launcher,
         scratch: Option<&'s Scratch>,
     ) -> TransformExperiment<'s> {
-        let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+        let scratch = scratch.expect("BUG: files are transformed in a directory of the session");
         TransformExperiment::new(methods, launcher, scratch)
     }
 }
 
-/// Returns the parent of the session's folder.
+/// Returns the parent of the session's directory.
 fn folder_of(scratch: Option<&Scratch>) -> &Path {
-    let scratch = scratch.expect("BUG: files are transformed in a folder of the session");
+    let scratch = scratch.expect("BUG: files are transformed in a directory of the session");
     scratch.folder().parent().unwrap_or(scratch.folder())
 }
 
-/// Checks that the folder has enough space and supports the states, and prints the space needed.
+/// Checks that the directory has enough space and supports the states, and prints the space needed.
 fn check(spec: &SessionSpec, folder: &Path) -> Result<(), CliError> {
     if spec.cache_states.contains(&State::Cold) {
         let in_memory = |folder: File| transect_sys::residency::is_memory_only(&folder);

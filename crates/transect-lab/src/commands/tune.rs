@@ -105,7 +105,7 @@ fn measure(request: &TuneRequest<'_>) -> Result<Option<TuneResult>, CliError> {
 /// The session files, and whether they are kept.
 struct Files {
     paths: [PathBuf; 2],
-    /// A temporary folder, removed with the session files in it unless the user named one.
+    /// A temporary directory, removed with the session files in it unless the user named one.
     _temporary: Option<PrivateTempDir>,
 }
 
@@ -115,7 +115,7 @@ fn files(args: &LabTuneArgs) -> Result<Files, CliError> {
         None => {
             let folder = PrivateTempDir::new("tune").map_err(|error| {
                 let reason = transect::reason(&error);
-                CliError::Failed(format!("cannot create a temporary folder: {reason}"))
+                CliError::Failed(format!("cannot create a temporary directory: {reason}"))
             })?;
             (folder.path().join("samples.jsonl"), Some(folder))
         }

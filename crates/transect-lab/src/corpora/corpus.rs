@@ -122,7 +122,7 @@ pub const CORPORA: &[Corpus] = &[
         seed: 5,
         content: Content::Sparse,
         bytes: 5_343_943_131,
-        about: "as many files and directories as a folder of projects; sparse files",
+        about: "as many files and directories as a directory of projects has; sparse files",
     },
     Corpus {
         name: "drive",

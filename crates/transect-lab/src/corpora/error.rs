@@ -67,10 +67,10 @@ pub enum TargetProblem {
 impl fmt::Display for TargetProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoName => "the path does not end in the name of a folder to create",
+            Self::NoName => "the path does not end in the name of a directory to create",
             Self::NotDirectory => "it exists and is not a directory",
-            Self::NotEmpty => "the folder is not empty",
-            Self::MountPoint => "a file system is mounted there; name a folder in it",
+            Self::NotEmpty => "the directory is not empty",
+            Self::MountPoint => "a file system is mounted there; name a directory in it",
             Self::PartialExists => {
                 "it is left over from a run that was killed, or another run is at work; \
                  remove it if there is none"

@@ -68,7 +68,7 @@ fn free_space_in(parent: &Path) -> Result<FreeSpace, CorpusError> {
     free_space(parent).map_err(CorpusError::failed(Operation::QueryFreeSpace, parent))
 }
 
-/// Returns the free space of the file system of a folder.
+/// Returns the free space of the file system of a directory.
 ///
 /// # Errors
 /// The error of the system call.

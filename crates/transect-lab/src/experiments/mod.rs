@@ -1,7 +1,7 @@
 //! The experiments of the lab: walks of trees, transforms of files, attribute queries.
 //!
-//! Each experiment is a folder: `method.rs` has its methods, `preset.rs` its presets, and `measure.rs` implements
-//! [`Experiment`](crate::harness::experiment::Experiment). Beyond its folder it needs a variant of
+//! Each experiment is a directory: `method.rs` has its methods, `preset.rs` its presets, and `measure.rs` implements
+//! [`Experiment`](crate::harness::experiment::Experiment). Beyond its directory it needs a variant of
 //! [`Spec`](crate::spec::Spec) and of [`Payload`](crate::spec::Payload), and a subcommand of `lab run`.
 
 pub mod attributes;

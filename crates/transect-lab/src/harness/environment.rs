@@ -178,7 +178,7 @@ pub fn version_of(program: &str) -> Option<String> {
     lines.next().map(str::to_owned)
 }
 
-/// Returns the last runtime of a list of .NET, which contenders run on, without its folder:
+/// Returns the last runtime of a list of .NET, which contenders run on, without its directory:
 /// `Microsoft.NETCore.App 8.0.1 [/usr/share/dotnet/shared/Microsoft.NETCore.App]`.
 fn newest_runtime<'l>(lines: impl Iterator<Item = &'l str>) -> Option<String> {
     let line = lines.filter(|line| line.starts_with("Microsoft.NETCore.App ")).last()?;

@@ -72,7 +72,7 @@ impl Output {
 pub struct Launcher {
     /// The program `transect-lab`, which runs the engine's methods by hidden subcommands.
     pub program: PathBuf,
-    /// The folder of each built contender, by its name.
+    /// The directory of each built contender, by its name.
     pub built: BTreeMap<String, PathBuf>,
     /// Whether other processes can disturb a run. False where times do not come from a clock.
     pub disturbable: bool,
@@ -177,7 +177,7 @@ pub trait Experiment {
         0
     }
 
-    /// Prepares for counting calls, and returns a folder for the output of `strace`.
+    /// Prepares for counting calls, and returns a directory for the output of `strace`.
     ///
     /// # Errors
     /// The system's.

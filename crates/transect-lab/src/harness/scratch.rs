@@ -1,17 +1,17 @@
-//! The scratch folder of a session. A session writes nowhere else.
+//! The scratch directory of a session. A session writes nowhere else.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The prefix of the folder's name.
+/// The prefix of the directory's name.
 const PREFIX: &str = "transect-lab-scratch-";
 
-/// The name of the lock file. The process that uses the folder holds the lock; the system releases it when
+/// The name of the lock file. The process that uses the directory holds the lock; the system releases it when
 /// the process ends, even if it is killed.
 const LOCK: &str = "lock";
 
-/// The scratch folder of a session, removed on drop.
+/// The scratch directory of a session, removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
@@ -19,10 +19,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a scratch folder in `parent`, and removes those that killed sessions have left there.
+    /// Creates a scratch directory in `parent`, and removes those that killed sessions have left there.
     ///
     /// # Errors
-    /// The folder cannot be created.
+    /// The directory cannot be created.
     pub fn new(parent: &Path) -> io::Result<Self> {
         let parent = parent.canonicalize()?;
         remove_abandoned(&parent);
@@ -38,7 +38,7 @@ impl Scratch {
         }
     }
 
-    /// Returns the folder itself.
+    /// Returns the directory itself.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -48,7 +48,7 @@ impl Scratch {
         self.folder.join(format!("input-{size}"))
     }
 
-    /// Returns the folder of outputs, which contains nothing else.
+    /// Returns the directory of outputs, which contains nothing else.
     pub fn outputs(&self) -> PathBuf {
         self.folder.join("out")
     }
@@ -61,7 +61,7 @@ impl Scratch {
     /// Removes all outputs.
     ///
     /// # Errors
-    /// The folder of outputs cannot be removed or created again.
+    /// The directory of outputs cannot be removed or created again.
     pub fn clear(&self) -> io::Result<()> {
         let out = self.outputs();
         std::fs::remove_dir_all(&out)?;
@@ -78,8 +78,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Locks a folder and writes to the lock file. While the lock file is empty, other processes do not treat
-/// the folder as abandoned.
+/// Locks a directory and writes to the lock file. While the lock file is empty, other processes do not treat
+/// the directory as abandoned.
 fn begin(folder: &Path) -> io::Result<File> {
     let mut lock = File::create_new(folder.join(LOCK))?;
     lock.try_lock()?;
@@ -88,7 +88,7 @@ fn begin(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Returns whether a folder was locked once and is not locked now.
+/// Returns whether a directory was locked once and is not locked now.
 fn is_abandoned(folder: &Path) -> bool {
     let mut held = String::new();
     let lock = File::open(folder.join(LOCK)).and_then(|mut lock| {
@@ -98,8 +98,11 @@ fn is_abandoned(folder: &Path) -> bool {
     lock.is_ok_and(|lock| !held.is_empty() && lock.try_lock().is_ok())
 }
 
-/// Removes abandoned folders, and ignores errors: a leftover folder does no harm.
-#[expect(clippy::disallowed_methods, reason = "one folder of our own, not a tree to be measured")]
+/// Removes abandoned directories, and ignores errors: a leftover directory does no harm.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one directory of our own, not a tree to be measured"
+)]
 fn remove_abandoned(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let folder = entry.path();

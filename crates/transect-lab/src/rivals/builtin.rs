@@ -57,8 +57,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "test-double/walk.py",
 ];
 
-/// Unpacks the sources below `cache`, unless the same version is there, and returns their folder. `cache`
-/// has to be a private folder, as the sources are built and run; it is created if missing.
+/// Unpacks the sources below `cache`, unless the same version is there, and returns their directory. `cache`
+/// has to be a private directory, as the sources are built and run; it is created if missing.
 ///
 /// # Errors
 /// `cache` is not private, or a system call fails.
@@ -95,7 +95,10 @@ mod tests {
     use transect_testkit::TempDir;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a directory of sources, not a tree to be measured"
+    )]
     fn unpack_writes_every_source_unchanged() {
         let contenders = Path::new(env!("CARGO_MANIFEST_DIR")).join("contenders");
         let mut expected = Vec::new();
@@ -116,7 +119,7 @@ mod tests {
 
         let temp = TempDir::new();
         let cache = temp.join("cache");
-        let folder = unpack(&cache).expect("a folder that can be written");
+        let folder = unpack(&cache).expect("a directory that can be written");
         assert_eq!(unpack(&cache).expect("it is there"), folder);
         for path in paths {
             let written = std::fs::read(folder.join(path)).expect("a source");
@@ -130,9 +133,9 @@ mod tests {
     fn unpack_refuses_folder_writable_by_others() {
         use std::os::unix::fs::PermissionsExt;
         let temp = TempDir::new();
-        let planted = unpack(&temp.join("planted")).expect("a folder that can be written");
+        let planted = unpack(&temp.join("planted")).expect("a directory that can be written");
         let open = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(temp.join("planted"), open).expect("a folder of our own");
+        std::fs::set_permissions(temp.join("planted"), open).expect("a directory of our own");
         assert!(planted.is_dir());
         let refused = unpack(&temp.join("planted")).expect_err("others can write to it");
         assert!(refused.to_string().starts_with("other users can write to '"), "{refused}");

@@ -22,7 +22,7 @@ const BUILD_SCRIPT: &str = "build.sh";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
-    /// Its name, which is that of its folder.
+    /// Its name, which is that of its directory.
     pub name: String,
     /// Its programming language.
     pub language: String,
@@ -49,10 +49,10 @@ pub struct Contender {
     /// What to install on Windows.
     #[serde(default)]
     install_windows: Option<String>,
-    /// Build commands; `{out}` is the output folder.
+    /// Build commands; `{out}` is the output directory.
     #[serde(default)]
     build: Vec<Vec<String>>,
-    /// Source files outside of its folder, relative to it.
+    /// Source files outside of its directory, relative to it.
     #[serde(default)]
     sources: Vec<PathBuf>,
     /// Run command; `{out}`, `{method}` and the placeholders of its [`Task`] are replaced.
@@ -67,7 +67,7 @@ pub struct Contender {
     /// Whether it misbehaves on purpose, for the tests of the lab.
     #[serde(default)]
     pub test_double: bool,
-    /// Folder of its sources.
+    /// Directory of its sources.
     #[serde(skip)]
     folder: PathBuf,
     /// What could be installed instead of what it needs: the programs of other toolchains.
@@ -86,7 +86,7 @@ enum SystemFamily {
     Windows,
 }
 
-/// A way to build and to run a contender on Windows. `{windir}` in a word is the folder of Windows. What is
+/// A way to build and to run a contender on Windows. `{windir}` in a word is the directory of Windows. What is
 /// missing is as on other systems.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,7 +154,7 @@ fn default_kinds() -> Vec<String> {
 }
 
 impl Contender {
-    /// Loads the contenders of a folder, sorted by name, and the errors of those that cannot be read.
+    /// Loads the contenders of a directory, sorted by name, and the errors of those that cannot be read.
     pub fn load_all(folder: &Path) -> (Vec<Self>, Vec<String>) {
         let (mut contenders, mut wrong) = (Vec::new(), Vec::new());
         for entry in entries(folder) {
@@ -244,7 +244,7 @@ impl Contender {
     }
 
     /// Builds it below `cache`, unless the same sources were built there before, and returns the output
-    /// folder. `cache` has to be a private folder, as the program runs from there; it is created if
+    /// directory. `cache` has to be a private directory, as the program runs from there; it is created if
     /// missing.
     ///
     /// # Errors
@@ -324,7 +324,7 @@ impl Contender {
         length
     }
 
-    /// Returns the paths of its sources outside of its folder.
+    /// Returns the paths of its sources outside of its directory.
     fn other_sources(&self) -> impl Iterator<Item = PathBuf> {
         self.sources.iter().map(|path| self.folder.join(path))
     }
@@ -368,8 +368,8 @@ fn without_verbatim_prefix(path: &Path) -> &Path {
     plain.filter(is_on_drive).map_or(path, Path::new)
 }
 
-/// Returns the paths in a folder, sorted.
-#[expect(clippy::disallowed_methods, reason = "a folder of sources, not a tree to be measured")]
+/// Returns the paths in a directory, sorted.
+#[expect(clippy::disallowed_methods, reason = "a directory of sources, not a tree to be measured")]
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -143,12 +143,12 @@ pub struct Scale {
     pub headers: usize,
 }
 
-/// A file or folder that names the user's own files.
+/// A file or directory that names the user's own files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// A compile database.
     CompileDatabase(PathBuf),
-    /// A folder of `.d` files.
+    /// A directory of `.d` files.
     DepInfo(PathBuf),
 }

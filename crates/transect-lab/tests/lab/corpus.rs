@@ -242,7 +242,7 @@ fn occupied_target_refused_and_unchanged() {
     let message = create("tiny", &temp.join("full")).unwrap_err().to_string();
     let full = temp.join("full");
     let expected =
-        format!("cannot create a corpus in '{}': the folder is not empty", full.display());
+        format!("cannot create a corpus in '{}': the directory is not empty", full.display());
     assert_eq!(message, expected);
 }
 

@@ -125,7 +125,7 @@ fn planted_cache_dir_rejected() {
         assert_eq!(fs::read_dir(env.path(format!("elsewhere-{kind}"))).unwrap().count(), 0);
     }
     if !env.is_root() {
-        return skip("planted_cache_dir_rejected", "only root can give a folder away")
+        return skip("planted_cache_dir_rejected", "only root can give a directory away")
             .unwrap_or_default();
     }
     for (kind, below) in [("own", ""), ("part", "/contenders")] {

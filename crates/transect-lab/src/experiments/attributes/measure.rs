@@ -34,7 +34,7 @@ pub struct AttributesExperiment<'m> {
     primed: HashSet<usize>,
 }
 
-/// Creates the files and questions of a dataset in the folder of a session, and returns the dataset.
+/// Creates the files and questions of a dataset in the directory of a session, and returns the dataset.
 ///
 /// # Errors
 /// A system call fails, or the source is invalid; the reason in one line.

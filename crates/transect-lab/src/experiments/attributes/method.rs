@@ -150,7 +150,7 @@ impl QueryMethod {
 }
 
 impl Method {
-    /// Returns all methods, including the contenders in a folder, and the errors of contenders that cannot
+    /// Returns all methods, including the contenders in a directory, and the errors of contenders that cannot
     /// be read.
     pub fn all(contenders: Option<&Path>) -> (Vec<Self>, Vec<String>) {
         let (contenders, wrong) = contenders.map(Contender::load_all).unwrap_or_default();

@@ -28,7 +28,7 @@ impl Server {
     /// # Errors
     /// The server does not answer; the reason in one line.
     pub(super) fn start(program: &Path) -> Result<Self, String> {
-        // Not in the session's folder: the path of a socket has to be short.
+        // Not in the session's directory: the path of a socket has to be short.
         let folder = PrivateTempDir::new("service").map_err(|error| transect::reason(&error))?;
         let mut command = Command::new(program);
         // The server exits by itself if the lab is killed.
@@ -90,7 +90,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A killed server leaves its socket behind, in a folder that is removed with this value.
+        // A killed server leaves its socket behind, in a directory that is removed with this value.
         if !self.stop() {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -54,7 +54,7 @@ fn compile_database(text: &str) -> Result<Vec<PathBuf>, String> {
     Ok(files.collect())
 }
 
-/// Returns the paths in all `.d` files in and below a folder. Relative paths are relative to the current
+/// Returns the paths in all `.d` files in and below a directory. Relative paths are relative to the current
 /// directory, in which the compilers were started.
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let here = std::env::current_dir().map_err(|error| transect::reason(&error))?;
@@ -70,7 +70,7 @@ fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a folder of a build, not a tree to be measured")]
+#[expect(clippy::disallowed_methods, reason = "a directory of a build, not a tree to be measured")]
 fn find(folder: &Path, files: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -31,7 +31,7 @@ const FEW: usize = 2000;
 /// The last write time of the first file, in seconds since 1970; each further file is a second later.
 const FIRST: u64 = 1_600_000_000;
 
-/// Creates the tree of a task in a new folder; returns the questions, and the number of files created.
+/// Creates the tree of a task in a new directory; returns the questions, and the number of files created.
 pub(super) fn make(task: Task, scale: &Scale, folder: &Path) -> io::Result<(Questions, u64)> {
     std::fs::create_dir_all(folder)?;
     let files = match task {

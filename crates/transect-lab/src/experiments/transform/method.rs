@@ -96,7 +96,7 @@ const NOT_QUICK: &[IoMethod] =
     &[IoMethod::Streams, IoMethod::MappedRead, IoMethod::Direct, IoMethod::DirectUring];
 
 impl Method {
-    /// Returns all methods for a kind of transform, including the contenders in a folder, and the errors of
+    /// Returns all methods for a kind of transform, including the contenders in a directory, and the errors of
     /// contenders that cannot be read. Test doubles are excluded unless `test_doubles` is set.
     pub fn all(
         kind: Kind,

@@ -62,7 +62,7 @@ impl Needs {
         }
     }
 
-    /// Checks that a folder has enough free space; returns the free bytes, if the system reports them.
+    /// Checks that a directory has enough free space; returns the free bytes, if the system reports them.
     ///
     /// # Errors
     /// There is not enough space, or the query fails.

@@ -96,10 +96,10 @@ const ABSENT: &[(&str, &str, &str, &str)] = &[
 ];
 
 impl Method {
-    /// Returns all methods, including the contenders in a folder, and the errors of contenders that cannot
+    /// Returns all methods, including the contenders in a directory, and the errors of contenders that cannot
     /// be read. Test doubles are excluded unless `test_doubles` is set.
     ///
-    /// The caller must trust the folder: commands in a contender's description are executed.
+    /// The caller must trust the directory: commands in a contender's description are executed.
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
         let mut methods: Vec<Self> = ReaderKind::ALL
             .iter()
