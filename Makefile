@@ -78,7 +78,7 @@ test: need-cargo ## Run all tests and doc tests; the last line sums them up
 	@CARGO='$(CARGO)' tools/with-tmpdir tools/test
 
 # Tests of whole programs and trees that `make quick` runs: parts of their names.
-QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: help:: scan:: usage::
+QUICK ?= matrix::basic matrix::links matrix::hard_links matrix::weird filters:: goldens::man help:: scan:: usage::
 # The same features as for `make test`, so that neither rebuilds the other's crates.
 quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in about a minute
 	@$(WITH_TMPDIR) quick-in-tmpdir
