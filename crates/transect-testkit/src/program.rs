@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::temp::remove_tree;
 use crate::{WATCHDOG, wait_until, within};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
@@ -49,7 +50,7 @@ impl TestEnv {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir = temp.join(format!("transect-test-{}-{number}", std::process::id()));
         // A killed process with the same id may have left it behind.
-        remove(&dir);
+        let _ = remove_tree(&dir);
         fs::create_dir(&dir).expect("the name is not in use");
         let env = Self { dir, program: program.into(), cache: cache.into(), variables };
         env.chmod(&env.dir, 0o755);
@@ -244,27 +245,8 @@ impl TestEnv {
 
 impl Drop for TestEnv {
     fn drop(&mut self) {
-        remove(&self.dir);
-    }
-}
-
-/// Removes a tree, even with locked directories or with paths longer than the system accepts.
-fn remove(dir: &Path) {
-    let mut pending = vec![dir.to_owned()];
-    while let Some(dir) = pending.pop() {
-        let _ = fs::set_permissions(&dir, fs::Permissions::from_mode(0o700));
-        let Ok(entries) = fs::read_dir(&dir) else {
-            continue;
-        };
-        pending.extend(
-            entries
-                .flatten()
-                .filter(|entry| entry.file_type().is_ok_and(|file_type| file_type.is_dir()))
-                .map(|entry| entry.path()),
-        );
-    }
-    if fs::remove_dir_all(dir).is_err() && dir.exists() {
-        let _ = Command::new("rm").arg("-rf").arg(dir).status();
+        // What a test started may still write there.
+        let _ = remove_tree(&self.dir);
     }
 }
 
@@ -375,8 +357,7 @@ impl Running {
 
     /// Returns whether the process is in an interruptible sleep.
     pub fn is_asleep(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        status.is_ok_and(|status| status.lines().any(|line| line.starts_with("State:\tS")))
+        self.state() == Some('S')
     }
 
     /// Reads the first line of the output, without its end. The rest is lost.

@@ -10,6 +10,9 @@ mod system;
 #[path = "windows.rs"]
 mod system;
 
+#[cfg(target_os = "linux")]
+pub(crate) use system::remove as remove_tree;
+
 /// A new directory, removed with its content when dropped, including unreadable files and files
 /// deeper than any path reaches.
 #[derive(Debug)]

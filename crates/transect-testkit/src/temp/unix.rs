@@ -14,7 +14,7 @@ const DIRECTORY: OFlags =
 /// Removes a directory and its content.
 ///
 /// Two descriptors are open at a time and every path is one name, so depth is not limited.
-pub(super) fn remove(path: &Path) -> std::io::Result<()> {
+pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Errno::INVAL.into());
     };
