@@ -21,7 +21,7 @@ pub(crate) struct LabReportArgs {
     /// Print one JSON object
     #[arg(long, group = "form")]
     pub(crate) json: bool,
-    /// Print comma-separated values, a line per method, tree and state of the caches
+    /// Print CSV, one line per method, tree and cache state
     #[arg(long, group = "form")]
     pub(crate) csv: bool,
     /// Print Markdown tables
@@ -54,7 +54,7 @@ pub(crate) struct LabCompareArgs {
     /// Compare this session
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
-    /// With this later one
+    /// Compare it with this later session
     #[arg(value_name = "AFTER")]
     pub(crate) after: PathBuf,
     /// Exit with 1 if anything is significantly slower
@@ -122,7 +122,7 @@ pub(crate) struct LabImportArgs {
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print comma-separated values, a line per run
+    /// Print CSV, one line per run
     #[arg(long)]
     pub(crate) csv: bool,
 }
