@@ -80,7 +80,7 @@ pub(crate) fn give_up_task(
     py.detach(give_up).map_err(|error| exception(py, &error)).map(drop)
 }
 
-/// Check that a scan can add parts to a folder.
+/// Check that a scan can add parts to a directory.
 #[pyfunction]
 pub(crate) fn check_folder(py: Python<'_>, folder: &Bound<'_, PyAny>) -> PyResult<()> {
     let folder = parse_path(folder)?;

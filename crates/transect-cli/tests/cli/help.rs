@@ -45,14 +45,13 @@ pub(crate) const OF_GROUPS: [[&str; 2]; 6] = [
 ];
 
 /// The commands of the lab.
-pub(crate) const OF_THE_LAB: [&str; 12] = [
+pub(crate) const OF_THE_LAB: [&str; 11] = [
     "list",
     "run",
     "run enumerate",
     "run transform",
     "run attributes",
     "compare",
-    "merge",
     "explain",
     "import",
     "tune",
