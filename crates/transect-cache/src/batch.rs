@@ -7,11 +7,11 @@ use transect_sys::FileType;
 
 use super::LookupResult;
 use super::cached_dir::CachedDir;
+use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
-use super::name_table::HashedName;
 use super::options::Level;
 use super::order::by_directory;
-use super::revalidation::{LookupKind, Revalidation};
+use super::revalidation::Revalidation;
 use super::split_path::{is_entry_name, split};
 use super::system::QueryInDir;
 
@@ -93,8 +93,7 @@ impl Revalidation<'_> {
             while at < paths.len()
                 && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
             {
-                let lookup =
-                    self.look_up(&seen, HashedName::new(name, &self.cache.store.hasher), kind);
+                let lookup = self.look_up(&seen, self.hashed(name), kind);
                 if lookup.answers(kind) {
                     answers[index(at)] = lookup.into_result();
                 } else {
@@ -157,7 +156,7 @@ impl Revalidation<'_> {
             // A listing, or an error of the directory, may answer them: then it need not be opened.
             let directory = cached_dir.read();
             group.retain(|question| {
-                let name = HashedName::new(question.name, &self.cache.store.hasher);
+                let name = self.hashed(question.name);
                 let lookup = self.look_up(&directory, name, LookupKind::Attributes { follow });
                 let answered = lookup.answers(LookupKind::Attributes { follow });
                 if answered {
@@ -179,7 +178,7 @@ impl Revalidation<'_> {
     }
 
     fn answer_one(&self, path: &Path, follow: bool, question: &Uncached<'_>) -> LookupResult {
-        let name = HashedName::new(question.name, &self.cache.store.hasher);
+        let name = self.hashed(question.name);
         let path = self.cache.scope.absolute(path)?;
         self.answer(&question.cached_dir, name, &path, LookupKind::Attributes { follow })
             .into_result()
@@ -202,7 +201,7 @@ impl Revalidation<'_> {
             then: &mut |ask| {
                 for question in group {
                     let path = paths[question.index].as_ref();
-                    let name = HashedName::new(question.name, &self.cache.store.hasher);
+                    let name = self.hashed(question.name);
                     let lookup = self.look_up(&cached_dir.read(), name, kind);
                     if lookup.answers(kind) {
                         self.cache.store.counters.hits.add(1);
@@ -236,7 +235,7 @@ impl Revalidation<'_> {
             return;
         }
         for (question, changes) in left {
-            let name = HashedName::new(question.name, &self.cache.store.hasher);
+            let name = self.hashed(question.name);
             let path = self.cache.scope.absolute(paths[question.index].as_ref());
             answers[question.index] =
                 path.and_then(|path| self.query_target(cached_dir, changes, name, &path));

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use transect_sys::{Attributes, FileType};
 
 use super::cached_dir::CachedDir;
+use super::lookup::{Lookup, LookupKind};
 use super::lookup_error::LookupError;
 use super::name_table::HashedName;
 use super::options::Level;
-use super::revalidation::{Lookup, LookupKind, Revalidation};
+use super::revalidation::Revalidation;
 use super::split_path::split;
 use super::{AttributeCache, LookupResult};
 
@@ -87,7 +88,7 @@ impl Revalidation<'_> {
             return Err(LookupError::NUL);
         }
         let single = split(path).is_none() && self.level != Level::Verified;
-        let name = HashedName::new(bytes, &self.cache.store.hasher);
+        let name = self.hashed(bytes);
         for (index, (dir, cached_dir)) in search.dirs.iter().enumerate() {
             let found = if single && cached_dir.inside_roots {
                 self.find_in_dir(cached_dir, dir, path, name)?

@@ -1,0 +1,234 @@
+//! Listings: when a directory is listed or checked, and what is stored of it.
+
+use std::ffi::OsStr;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use transect_sys::{Attributes, FieldMask, FileType};
+
+use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
+use super::lookup::{Lookup, LookupKind};
+use super::lookup_error::LookupError;
+use super::options::Level;
+use super::revalidation::Revalidation;
+use super::split_path::{is_entry_name, split};
+use super::system::{self, DirIdentity, ListDir, ListOutcome};
+
+impl Revalidation<'_> {
+    /// Watches, checks or lists a directory, as needed before `wanted` names in it are queried one
+    /// by one. Returns whether another lookup in memory is worthwhile.
+    pub(super) fn prepare(&self, cached_dir: &Arc<CachedDir>, wanted: usize) -> bool {
+        cached_dir.write().renew(self.epoch);
+        let watched = self.cache.watch(cached_dir, wanted);
+        if self.copy_error_of_parent(cached_dir) {
+            return true;
+        }
+        let (freshness, listing, affords) = {
+            let directory = cached_dir.read();
+            let freshness = directory.freshness(self.level, self.epoch, self.number);
+            let affords = directory.account.allows_listing(&self.cache.options.costs, wanted);
+            (freshness, directory.listing, affords)
+        };
+        let prepared = match (freshness, listing) {
+            (Freshness::NamesOnly, _) | (Freshness::Complete | Freshness::Watched, Some(_)) => {
+                false
+            }
+            (Freshness::Stale, Some(_)) => {
+                self.check_listing(cached_dir);
+                true
+            }
+            (_, None) if affords => {
+                self.list(cached_dir, wanted);
+                true
+            }
+            (_, None) => false,
+        };
+        watched || prepared
+    }
+
+    /// Stores that a directory does not exist if that follows from its cached parent. Returns
+    /// whether it did.
+    fn copy_error_of_parent(&self, cached_dir: &CachedDir) -> bool {
+        // At the other levels the path was just resolved, or nothing is stored.
+        if !matches!(self.level, Level::Frozen | Level::Checked) {
+            return false;
+        }
+        let above = split(cached_dir.path()).filter(|(_, name)| is_entry_name(name));
+        let Some((above, name)) = above else { return false };
+        let Some(above) = self.cache.store.dirs.get(above) else { return false };
+        let name = self.hashed(name);
+        let lookup = self.look_up(&above.peek(), name, LookupKind::Type);
+        match lookup {
+            Lookup::Failed(error) if error.applies_below() => {
+                store_error(&mut cached_dir.write(), error, self.number + 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Checks whether a listing is still valid.
+    fn check_listing(&self, cached_dir: &Arc<CachedDir>) {
+        let _lister = cached_dir.lock_listing();
+        let Some(listing) = cached_dir.read().listing else { return };
+        if listing.checked > self.number {
+            return;
+        }
+        let begun = self.cache.revalidations_begun();
+        let now = (!listing.racy).then(|| {
+            self.cache.store.counters.checks.add(1);
+            system::identity(cached_dir.path())
+        });
+        let mut directory = cached_dir.write();
+        match now {
+            Some(Ok(now)) if now == listing.identity && now.is_known() => {
+                if let Some(listing) = &mut directory.listing {
+                    listing.checked = begun;
+                }
+            }
+            now => {
+                self.cache.store.counters.outdated.add(1);
+                directory.forget();
+                if let Some(Err(error)) = now {
+                    store_error(&mut directory, error.into(), begun);
+                }
+                self.cache.store.dirs.add_memory(directory.growth());
+            }
+        }
+    }
+
+    /// Lists a directory if that is worth its cost.
+    fn list(&self, cached_dir: &Arc<CachedDir>, wanted: usize) {
+        let _lister = cached_dir.lock_listing();
+        let (changes, mut account) = {
+            let directory = cached_dir.read();
+            if directory.listing.is_some() {
+                return;
+            }
+            (directory.changes, directory.account)
+        };
+        let (begun, clock) = (self.cache.revalidations_begun(), SystemTime::now());
+        let costs = &self.cache.options.costs;
+        let mut names = ListedNames::default();
+        let extent = ListDir {
+            path: cached_dir.path(),
+            want: self.cache.options.want,
+            max: &mut |size| account.max_names(costs, size, wanted),
+            each: &mut |name, attributes| names.push(name, attributes, self.cache.options.want),
+        }
+        .run(self.cache.reader);
+        // Nothing has changed the directory meanwhile, and names in it can be looked up.
+        let extent = extent.and_then(|extent| match extent {
+            ListOutcome::Complete { identity, exact_names } => {
+                let unchanged = system::identity(cached_dir.path())? == identity;
+                Ok(unchanged.then_some((identity, exact_names)))
+            }
+            ListOutcome::TooMany => Ok(None),
+        });
+        let mut directory = cached_dir.write();
+        if directory.evicted || !directory.is_of_epoch(self.epoch) || directory.changes != changes {
+            return;
+        }
+        match extent {
+            Ok(Some((identity, exact_names))) => {
+                self.cache.store.counters.listings.add(1);
+                account.listed(costs, names.len());
+                let racy = is_racy(identity, clock);
+                self.store_listing(&mut directory, &names);
+                let checked = begun;
+                directory.listing = Some(CompleteListing { identity, exact_names, racy, checked });
+            }
+            Ok(None) => {
+                self.cache.store.counters.listings_given_up.add(1);
+                if names.len() > 0 {
+                    account.record_given_up(costs, names.len());
+                }
+            }
+            Err(error) => {
+                self.cache.store.counters.listings_given_up.add(1);
+                account.record_unlistable();
+                store_error(&mut directory, error.into(), begun);
+            }
+        }
+        directory.account = account;
+        self.cache.store.dirs.add_memory(directory.growth());
+        drop(directory);
+        self.cache.enforce_memory_limit();
+    }
+
+    fn store_listing(&self, directory: &mut DirState, names: &ListedNames) {
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        directory.table.reserve(names.entries.len(), names.bytes.len(), &self.cache.store.hasher);
+        for (name, file_type, attributes) in names.iter() {
+            let name = self.hashed(name);
+            match attributes {
+                Some(attributes) if freshness != Freshness::Stale => {
+                    directory.table.insert_if_absent(name, self.cache.store.layout, attributes);
+                }
+                _ => directory.table.insert_listed(name, file_type),
+            }
+        }
+    }
+}
+
+/// Stores the error of a directory if it is also the error of everything in it.
+fn store_error(directory: &mut DirState, error: LookupError, begun: u64) {
+    if error.applies_below() {
+        directory.error = Some((error, begun));
+    }
+}
+
+/// The names of a listing, until the directory can be locked for writing.
+#[derive(Default)]
+struct ListedNames {
+    bytes: Vec<u8>,
+    /// The end of each name, and its type.
+    entries: Vec<(u32, FileType)>,
+    /// Attributes that came with the listing, with the index of their entry.
+    complete: Vec<(u32, Attributes)>,
+}
+
+impl ListedNames {
+    fn push(&mut self, name: &OsStr, attributes: &Attributes, want: FieldMask) {
+        if attributes.known().contains(want) {
+            self.complete.push((self.entries.len() as u32, *attributes));
+        }
+        self.bytes.extend_from_slice(name.as_encoded_bytes());
+        self.entries.push((self.bytes.len() as u32, attributes.file_type()));
+    }
+
+    fn len(&self) -> u64 {
+        self.entries.len() as u64
+    }
+
+    /// Iterates over names, types, and attributes where there are any.
+    fn iter(&self) -> impl Iterator<Item = (&[u8], FileType, Option<&Attributes>)> {
+        let mut complete = self.complete.iter().peekable();
+        let mut start = 0;
+        (0..).zip(&self.entries).map(move |(index, &(end, file_type))| {
+            let name = &self.bytes[start..end as usize];
+            start = end as usize;
+            let attributes = complete.next_if(|(own, _)| *own == index);
+            (name, file_type, attributes.map(|(_, attributes)| attributes))
+        })
+    }
+}
+
+/// Two changes within this many nanoseconds may get the same time: a tick of the slowest kernel's
+/// clock is 10 ms.
+const TICK: i64 = 20_000_000;
+
+/// The same where times are whole seconds or, on FAT, every second one.
+const COARSE_TICK: i64 = 2_000_000_000;
+
+/// Returns whether a change after a listing made at `clock` might not show in the directory's
+/// times, because its last change was so recent that the next would get the same time. git calls
+/// such files racily clean.
+fn is_racy(identity: DirIdentity, clock: SystemTime) -> bool {
+    let Some(changed) = identity.mtime.max(identity.ctime) else { return true };
+    let coarse =
+        [identity.mtime, identity.ctime].iter().flatten().all(|time| time % 1_000_000_000 == 0);
+    let tick = if coarse { COARSE_TICK } else { TICK };
+    let clock = clock.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+    changed.saturating_add(tick) >= clock
+}

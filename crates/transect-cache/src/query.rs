@@ -1,0 +1,96 @@
+//! Queries of single names, and which of their results are stored.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use transect_sys::FileType;
+
+use super::LookupResult;
+use super::cached_dir::{CachedDir, DirState, Freshness};
+use super::name_table::HashedName;
+use super::options::Level;
+use super::revalidation::Revalidation;
+use super::split_path::is_entry_name;
+
+impl Revalidation<'_> {
+    /// Queries a name in a directory, and stores the result if the level permits.
+    pub(super) fn query_and_store(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        name: HashedName<'_>,
+        path: &Path,
+        follow: bool,
+    ) -> LookupResult {
+        let changes = cached_dir.read().changes;
+        let own = self.query(path, false);
+        self.store(cached_dir, changes, name, &own);
+        if follow && own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink) {
+            return self.query_target(cached_dir, changes, name, path);
+        }
+        own
+    }
+
+    /// Queries the target of a link.
+    pub(super) fn query_target(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        changes: u64,
+        name: HashedName<'_>,
+        path: &Path,
+    ) -> LookupResult {
+        let target = self.query(path, true);
+        // Targets are not watched, so only a frozen cache stores them.
+        if self.level == Level::Frozen {
+            let mut directory = cached_dir.write();
+            if self.may_store(&directory, changes) {
+                directory.table.insert_target(name, self.cache.store.layout, &target);
+                self.cache.store.dirs.add_memory(directory.growth());
+            }
+        }
+        target
+    }
+
+    /// Stores the result of a query that began when the directory had changed `changes` times,
+    /// unless it may be outdated.
+    pub(super) fn store(
+        &self,
+        cached_dir: &Arc<CachedDir>,
+        changes: u64,
+        name: HashedName<'_>,
+        own: &LookupResult,
+    ) {
+        let missing = own.as_ref().is_err_and(|error| error.is_missing());
+        let mut directory = cached_dir.write();
+        if missing && is_entry_name(name.bytes) {
+            directory.account.spend(&self.cache.options.costs, 1);
+        }
+        let freshness = directory.freshness(self.level, self.epoch, self.number);
+        let lasting = match freshness {
+            Freshness::Complete => true,
+            // `.` and `..` stand for a directory whose changes are events of another one.
+            Freshness::Watched => is_entry_name(name.bytes),
+            Freshness::NamesOnly | Freshness::Stale => false,
+        };
+        if lasting && self.may_store(&directory, changes) {
+            directory.table.insert(name, self.cache.store.layout, own);
+            let growth = directory.growth();
+            drop(directory);
+            self.cache.store.dirs.add_memory(growth);
+            self.cache.enforce_memory_limit();
+        }
+    }
+
+    fn may_store(&self, directory: &DirState, changes: u64) -> bool {
+        !directory.evicted && directory.is_of_epoch(self.epoch) && directory.changes == changes
+    }
+
+    /// Queries the system, and counts it.
+    pub(super) fn query(&self, path: &Path, follow: bool) -> LookupResult {
+        self.cache.store.counters.queries.add(1);
+        let mut attributes =
+            transect_sys::file::query_attributes(path, self.cache.options.want, follow)?;
+        // Return the same fields as from memory.
+        attributes.retain(self.cache.options.want);
+        Ok(attributes)
+    }
+}
