@@ -4,6 +4,7 @@ import inspect
 import json
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def test_stubs_equal_the_module(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_none_is_the_default_of_every_filter(tree):
+    everything = len(transect.scan(tree))
+    for name, hint in typing.get_type_hints(transect.Filters).items():
+        assert type(None) in typing.get_args(hint), name
+        assert len(transect.scan(tree, **{name: None})) == everything, name
+
+
 PROGRAM = """
 import os
 import pathlib
@@ -65,7 +73,7 @@ page: str = transect.treemap(snapshot, measure="apparent_size").html
 table: transect.Table = transect.scan([pathlib.Path("a"), "b", b"c"], exclude=["*.tmp"], threads=4)
 size: int = table.disk_usage
 names: list[str] = [error.path for error in table.errors]
-filters: transect.Filters = {"types": "file", "max_depth": 3}
+filters: transect.Filters = {"types": "file", "max_depth": 3, "min_depth": None, "hidden": None, "follow": None}
 for entry in transect.walk("a", attributes=True, threads=2, **filters):
     second: int | None = entry.st_mtime_ns
     with open(entry) as file:

@@ -1,4 +1,4 @@
-"""The keyword arguments with which functions select entries: `scan` explains them."""
+"""The keyword arguments with which functions select entries: `scan` explains them. None is the default of each."""
 
 import datetime
 import os
@@ -18,10 +18,10 @@ class FiltersOfGlob(TypedDict, total=False):
     extensions: _Texts
     regex: _Texts
     types: _FileType | Iterable[_FileType] | None
-    ignore_case: bool
-    hidden: bool
-    gitignore: bool
-    min_depth: int
+    ignore_case: bool | None
+    hidden: bool | None
+    gitignore: bool | None
+    min_depth: int | None
     max_depth: int | None
     min_size: int | None
     max_size: int | None
@@ -29,11 +29,11 @@ class FiltersOfGlob(TypedDict, total=False):
     older: _Time
     owner: int | str | None
     perm: int | str | None
-    empty: bool
-    broken_links: bool
-    follow: bool
-    one_file_system: bool
-    pseudo_file_systems: bool
+    empty: bool | None
+    broken_links: bool | None
+    follow: bool | None
+    one_file_system: bool | None
+    pseudo_file_systems: bool | None
 
 
 class Filters(FiltersOfGlob, total=False):
