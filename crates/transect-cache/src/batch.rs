@@ -6,14 +6,14 @@ use std::sync::Arc;
 use transect_sys::FileType;
 
 use super::LookupResult;
-use super::cached_dir::CachedDir;
+use super::cached_dir::{CachedDir, DirState};
 use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
 use super::options::Level;
 use super::order::by_directory;
 use super::revalidation::Revalidation;
 use super::split_path::{is_entry_name, split};
-use super::system::QueryInDir;
+use super::system;
 
 /// After this many lookups in one directory, few more are expected, and reserved memory is
 /// released.
@@ -27,6 +27,14 @@ struct Uncached<'p> {
     cached_dir: Arc<CachedDir>,
     name: &'p [u8],
     index: usize,
+}
+
+/// The lookups of many paths, and their answers.
+struct ManyPaths<'m, P> {
+    of: &'m Revalidation<'m>,
+    paths: &'m [P],
+    kind: LookupKind,
+    answers: Vec<LookupResult>,
 }
 
 impl Revalidation<'_> {
@@ -48,23 +56,30 @@ impl Revalidation<'_> {
             let each = |path: &P| if follow { self.get(path) } else { self.get_link(path) };
             return paths.iter().map(each).collect();
         }
-        let mut answers = vec![PENDING; paths.len()];
-        let uncached = self.answer_cached(paths, follow, &mut answers);
+        let (kind, answers) = (LookupKind::Attributes { follow }, vec![PENDING; paths.len()]);
+        let mut many = ManyPaths { of: self, paths, kind, answers };
+        let mut uncached = many.answer_cached();
         self.cache.store.counters.hits.add((paths.len() - uncached.len()) as u64);
-        self.answer_uncached(paths, follow, uncached, &mut answers);
-        answers
+        uncached.sort_by_key(|question| question.cached_dir.number);
+        for group in
+            uncached.chunk_by(|one, other| one.cached_dir.number == other.cached_dir.number)
+        {
+            many.answer_group(group);
+            if group.len() >= SHRINK_AFTER {
+                let mut directory = group[0].cached_dir.write();
+                directory.table.shrink();
+                self.cache.store.dirs.add_memory(directory.growth());
+            }
+        }
+        many.answers
     }
+}
 
-    /// Answers from memory, and returns the remaining lookups. Consecutive paths of one directory
-    /// share one
+impl<'m, P: AsRef<Path>> ManyPaths<'m, P> {
+    /// Answers from memory, and returns the remaining lookups. Consecutive paths of one directory share one
     /// search for the directory, and one lock.
-    fn answer_cached<'p, P: AsRef<Path>>(
-        &self,
-        paths: &'p [P],
-        follow: bool,
-        answers: &mut [LookupResult],
-    ) -> Vec<Uncached<'p>> {
-        let kind = LookupKind::Attributes { follow };
+    fn answer_cached(&mut self) -> Vec<Uncached<'m>> {
+        let (cache, paths) = (self.of.cache, self.paths);
         let order = by_directory(paths);
         let index = |at: usize| order.as_ref().map_or(at, |order| order[at] as usize);
         // A name such as `..` may lead out of the roots.
@@ -73,18 +88,19 @@ impl Revalidation<'_> {
         let mut at = 0;
         while at < paths.len() {
             let known = plain(at).and_then(|(directory, _)| {
-                Some((
-                    directory,
-                    self.cache
-                        .store
-                        .dirs
-                        .get(directory)
-                        .filter(|cached_dir| cached_dir.inside_roots)?,
-                ))
+                let cached_dir = cache.store.dirs.get(directory)?;
+                cached_dir.inside_roots.then_some((directory, cached_dir))
             });
             let Some((directory, cached_dir)) = known else {
-                let path = paths[index(at)].as_ref();
-                answers[index(at)] = self.find_dir(path, index(at), &mut uncached);
+                // It is not in the form of the keys, or its directory is new.
+                let index = index(at);
+                match cache.scope.split(paths[index].as_ref()) {
+                    Ok(split) => {
+                        let cached_dir = cache.cached_dir(&split);
+                        uncached.push(Uncached { cached_dir, name: split.name, index });
+                    }
+                    Err(error) => self.answers[index] = Err(error),
+                }
                 at += 1;
                 continue;
             };
@@ -93,15 +109,10 @@ impl Revalidation<'_> {
             while at < paths.len()
                 && let Some((_, name)) = plain(at).filter(|(own, _)| *own == directory)
             {
-                let lookup = self.look_up(&seen, self.hashed(name), kind);
-                if lookup.answers(kind) {
-                    answers[index(at)] = lookup.into_result();
-                } else {
-                    uncached.push(Uncached {
-                        cached_dir: Arc::clone(&cached_dir),
-                        name,
-                        index: index(at),
-                    });
+                let question =
+                    Uncached { cached_dir: Arc::clone(&cached_dir), name, index: index(at) };
+                if !self.answer_from(&seen, &question) {
+                    uncached.push(question);
                 }
                 at += 1;
             }
@@ -109,136 +120,80 @@ impl Revalidation<'_> {
         uncached
     }
 
-    /// Adds a path that is not in the form of the keys, or whose directory is new.
-    fn find_dir<'p>(
-        &self,
-        path: &'p Path,
-        index: usize,
-        uncached: &mut Vec<Uncached<'p>>,
-    ) -> LookupResult {
-        let split = self.cache.scope.split(path)?;
-        let cached_dir = self.cache.cached_dir(&split);
-        uncached.push(Uncached { cached_dir, name: split.name, index });
-        PENDING
-    }
-
-    fn answer_uncached<P: AsRef<Path>>(
-        &self,
-        paths: &[P],
-        follow: bool,
-        mut uncached: Vec<Uncached<'_>>,
-        answers: &mut [LookupResult],
-    ) {
-        uncached.sort_by_key(|question| question.cached_dir.number);
-        for group in
-            uncached.chunk_by(|one, other| one.cached_dir.number == other.cached_dir.number)
-        {
-            self.answer_group(paths, follow, group, answers);
-            if group.len() >= SHRINK_AFTER {
-                let mut directory = group[0].cached_dir.write();
-                directory.table.shrink();
-                self.cache.store.dirs.add_memory(directory.growth());
-            }
+    /// Answers a lookup from what is known of its directory. Returns whether that was possible.
+    fn answer_from(&mut self, seen: &DirState, question: &Uncached<'_>) -> bool {
+        let lookup = self.of.look_up(seen, self.of.hashed(question.name), self.kind);
+        let answers = lookup.answers(self.kind);
+        if answers {
+            self.answers[question.index] = lookup.into_result();
         }
+        answers
     }
 
     /// Answers lookups of names in one directory.
-    fn answer_group<P: AsRef<Path>>(
-        &self,
-        paths: &[P],
-        follow: bool,
-        group: &[Uncached<'_>],
-        answers: &mut [LookupResult],
-    ) {
-        let cached_dir = &group[0].cached_dir;
+    fn answer_group(&mut self, group: &[Uncached<'_>]) {
+        let (of, cached_dir) = (self.of, &group[0].cached_dir);
         let mut group: Vec<_> = group.iter().collect();
-        if self.prepare(cached_dir, group.len()) {
+        if of.prepare(cached_dir, group.len()) {
             // A listing, or an error of the directory, may answer them: then it need not be opened.
-            let directory = cached_dir.read();
-            group.retain(|question| {
-                let name = self.hashed(question.name);
-                let lookup = self.look_up(&directory, name, LookupKind::Attributes { follow });
-                let answered = lookup.answers(LookupKind::Attributes { follow });
-                if answered {
-                    self.cache.store.counters.hits.add(1);
-                    answers[question.index] = lookup.into_result();
-                }
-                !answered
-            });
+            let (directory, before) = (cached_dir.read(), group.len());
+            group.retain(|question| !self.answer_from(&directory, question));
+            of.cache.store.counters.hits.add((before - group.len()) as u64);
         }
         let plain = group.iter().all(|question| is_entry_name(question.name));
-        if plain && self.cache.options.costs.should_open_dir(group.len()) {
-            self.answer_in_open_dir(cached_dir, paths, follow, &group, answers);
-            return;
-        }
-        for question in group {
-            answers[question.index] =
-                self.answer_one(paths[question.index].as_ref(), follow, question);
+        if plain && of.cache.options.costs.should_open_dir(group.len()) {
+            self.answer_in_open_dir(&group);
+        } else {
+            group.into_iter().for_each(|question| self.answer_one(question));
         }
     }
 
-    fn answer_one(&self, path: &Path, follow: bool, question: &Uncached<'_>) -> LookupResult {
-        let name = self.hashed(question.name);
-        let path = self.cache.scope.absolute(path)?;
-        self.answer(&question.cached_dir, name, &path, LookupKind::Attributes { follow })
-            .into_result()
+    fn answer_one(&mut self, question: &Uncached<'_>) {
+        let path = self.of.cache.scope.absolute(self.paths[question.index].as_ref());
+        self.answers[question.index] = path.and_then(|path| {
+            let name = self.of.hashed(question.name);
+            self.of.answer(&question.cached_dir, name, &path, self.kind).into_result()
+        });
     }
 
     /// Answers in the open directory: one system call more, but no path to resolve for each name.
-    fn answer_in_open_dir<P: AsRef<Path>>(
-        &self,
-        cached_dir: &Arc<CachedDir>,
-        paths: &[P],
-        follow: bool,
-        group: &[&Uncached<'_>],
-        answers: &mut [LookupResult],
-    ) {
-        let kind = LookupKind::Attributes { follow };
+    fn answer_in_open_dir(&mut self, group: &[&Uncached<'_>]) {
+        let (of, cache, paths) = (self.of, self.of.cache, self.paths);
+        let Some(cached_dir) = group.first().map(|question| &question.cached_dir) else { return };
         let mut left = Vec::new();
-        let asked = QueryInDir {
-            path: cached_dir.path(),
-            want: self.cache.options.want,
-            then: &mut |ask| {
-                for question in group {
-                    let path = paths[question.index].as_ref();
-                    let name = self.hashed(question.name);
-                    let lookup = self.look_up(&cached_dir.read(), name, kind);
-                    if lookup.answers(kind) {
-                        self.cache.store.counters.hits.add(1);
-                        answers[question.index] = lookup.into_result();
-                        continue;
-                    }
-                    self.cache.store.counters.misses.add(1);
-                    self.cache.store.counters.queries.add(1);
-                    let changes = cached_dir.read().changes;
-                    let own = path.file_name().map_or(PENDING, |name| {
-                        let mut own = ask(name)?;
-                        own.retain(self.cache.options.want);
-                        Ok(own)
-                    });
-                    self.store(cached_dir, changes, name, &own);
-                    let link = own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink);
-                    if follow && link {
-                        left.push((question, changes));
-                    }
-                    answers[question.index] = own;
+        let asked = system::query_in(cache.reader, cached_dir.path(), cache.options.want, |ask| {
+            for &question in group {
+                if self.answer_from(&cached_dir.read(), question) {
+                    cache.store.counters.hits.add(1);
+                    continue;
                 }
-            },
-        }
-        .run(self.cache.reader);
+                cache.store.counters.misses.add(1);
+                cache.store.counters.queries.add(1);
+                let changes = cached_dir.read().changes;
+                let name = paths[question.index].as_ref().file_name();
+                let own = name.map_or(PENDING, |name| {
+                    let mut own = ask(name)?;
+                    own.retain(cache.options.want);
+                    Ok(own)
+                });
+                of.store(cached_dir, changes, of.hashed(question.name), &own);
+                let link = own.as_ref().is_ok_and(|own| own.file_type() == FileType::Symlink);
+                if self.kind.follows() && link {
+                    left.push((question, changes));
+                }
+                self.answers[question.index] = own;
+            }
+        });
         if asked.is_err() {
             // The reason is found for each name by its path.
-            for question in group {
-                let path = paths[question.index].as_ref();
-                answers[question.index] = self.answer_one(path, follow, question);
-            }
+            group.iter().for_each(|question| self.answer_one(question));
             return;
         }
         for (question, changes) in left {
-            let name = self.hashed(question.name);
-            let path = self.cache.scope.absolute(paths[question.index].as_ref());
-            answers[question.index] =
-                path.and_then(|path| self.query_target(cached_dir, changes, name, &path));
+            let path = cache.scope.absolute(paths[question.index].as_ref());
+            self.answers[question.index] = path.and_then(|path| {
+                of.query_target(cached_dir, changes, of.hashed(question.name), &path)
+            });
         }
     }
 }

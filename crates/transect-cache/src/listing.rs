@@ -7,12 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use super::cached_dir::{CachedDir, CompleteListing, DirState, Freshness};
-use super::lookup::{Lookup, LookupKind};
+use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
+use super::name_table::Lookup;
 use super::options::Level;
 use super::revalidation::Revalidation;
 use super::split_path::{is_entry_name, split};
-use super::system::{self, DirIdentity, ListDir, ListOutcome};
+use super::system::{self, DirIdentity};
 
 impl Revalidation<'_> {
     /// Watches, checks or lists a directory, as needed before `wanted` names in it are queried one
@@ -110,21 +111,15 @@ impl Revalidation<'_> {
         let (begun, clock) = (self.cache.revalidations_begun(), SystemTime::now());
         let costs = &self.cache.options.costs;
         let mut names = ListedNames::default();
-        let extent = ListDir {
-            path: cached_dir.path(),
-            want: self.cache.options.want,
-            max: &mut |size| account.max_names(costs, size, wanted),
-            each: &mut |name, attributes| names.push(name, attributes, self.cache.options.want),
-        }
-        .run(self.cache.reader);
-        // Nothing has changed the directory meanwhile, and names in it can be looked up.
-        let extent = extent.and_then(|extent| match extent {
-            ListOutcome::Complete { identity, exact_names } => {
-                let unchanged = system::identity(cached_dir.path())? == identity;
-                Ok(unchanged.then_some((identity, exact_names)))
-            }
-            ListOutcome::TooMany => Ok(None),
-        });
+        let (reader, want, path) = (self.cache.reader, self.cache.options.want, cached_dir.path());
+        let max = |size| account.max_names(costs, size, wanted);
+        let each = |name: &OsStr, attributes: &Attributes| names.push(name, attributes, want);
+        let extent =
+            system::list(reader, path, want, max, each).and_then(|complete| match complete {
+                // Something has changed the directory meanwhile; it fails if names in it cannot be looked up.
+                Some((identity, _)) if system::identity(path)? != identity => Ok(None),
+                complete => Ok(complete),
+            });
         let mut directory = cached_dir.write();
         if directory.evicted || !directory.is_of_epoch(self.epoch) || directory.changes != changes {
             return;

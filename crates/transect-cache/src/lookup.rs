@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use transect_sys::{Attributes, FileType};
+use transect_sys::FileType;
 
 use super::cached_dir::{CachedDir, DirState, Freshness};
 use super::lookup_error::LookupError;
-use super::name_table::{HashedName, TableLookup};
+use super::name_table::{HashedName, Lookup};
 use super::options::Level;
 use super::revalidation::Revalidation;
 use super::split_path::{SplitPath, is_entry_name, split};
@@ -28,22 +28,13 @@ impl LookupKind {
     }
 }
 
-/// The result of a lookup in memory.
-#[derive(Clone, Debug)]
-pub(super) enum Lookup {
-    Attributes(Attributes),
-    Exists(FileType),
-    Failed(LookupError),
-    Unknown,
-}
-
 impl Lookup {
     /// Returns whether this answers a lookup.
     pub(super) fn answers(&self, kind: LookupKind) -> bool {
         match self {
             Self::Attributes(_) | Self::Failed(_) => true,
             Self::Exists(_) => kind == LookupKind::Type,
-            Self::Unknown => false,
+            Self::Unknown | Self::Absent => false,
         }
     }
 
@@ -52,7 +43,7 @@ impl Lookup {
         match self {
             Self::Attributes(attributes) => Ok(attributes),
             Self::Failed(error) => Err(error),
-            Self::Exists(_) | Self::Unknown => unreachable!("BUG: this answers nothing"),
+            _ => unreachable!("BUG: this answers nothing"),
         }
     }
 }
@@ -237,17 +228,14 @@ impl Revalidation<'_> {
                 Lookup::Unknown
             }
             Freshness::Complete | Freshness::Watched => match table.find(name, layout, follow) {
-                TableLookup::Attributes(attributes)
+                Lookup::Attributes(attributes)
                     if freshness == Freshness::Watched
                         && attributes.file_type() == FileType::Directory =>
                 {
                     Lookup::Exists(FileType::Directory)
                 }
-                TableLookup::Attributes(attributes) => Lookup::Attributes(attributes),
-                TableLookup::Exists(file_type) => Lookup::Exists(file_type),
-                TableLookup::Failed(error) => Lookup::Failed(error),
-                TableLookup::Unknown => Lookup::Unknown,
-                TableLookup::Absent => absent(directory, name),
+                Lookup::Absent => absent(directory, name),
+                found => found,
             },
         }
     }

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use hashbrown::{HashMap, HashTable};
 use transect_sys::{Attributes, FileType};
 
-use super::lookup_error::LookupError;
+use super::lookup_error::{LookupError, LookupResult};
 use super::record::{RecordLayout, file_type};
 
 /// The known facts about a name.
@@ -37,16 +37,9 @@ impl Entry {
     }
 }
 
-/// The known facts about the target of a link.
-#[derive(Clone, Copy, Debug)]
-enum LinkTarget {
-    Recorded(u32),
-    Failed(LookupError),
-}
-
-/// The result of a search in the table.
+/// What memory knows about a name.
 #[derive(Clone, Debug)]
-pub(super) enum TableLookup {
+pub(super) enum Lookup {
     /// The name is cached with these attributes.
     Attributes(Attributes),
     /// The name exists and has this type.
@@ -68,7 +61,7 @@ pub(super) struct NameTable {
     index: HashTable<u32>,
     records: Vec<u64>,
     /// The targets of links by entry number. Few entries have one.
-    targets: HashMap<u32, LinkTarget, Hasher>,
+    targets: HashMap<u32, EntryState, Hasher>,
 }
 
 impl NameTable {
@@ -87,37 +80,35 @@ impl NameTable {
 
     /// Returns the state of a name, or of its target if it is a link and `follow` is set.
     #[inline]
-    pub(super) fn find(
-        &self,
-        name: HashedName<'_>,
-        layout: RecordLayout,
-        follow: bool,
-    ) -> TableLookup {
-        let Some(number) = self.entry(name.hash, name.bytes) else { return TableLookup::Absent };
-        match self.entries[number as usize].known {
-            EntryState::Failed(error) => TableLookup::Failed(error),
-            EntryState::Changed => TableLookup::Unknown,
+    pub(super) fn find(&self, name: HashedName<'_>, layout: RecordLayout, follow: bool) -> Lookup {
+        let Some(number) = self.entry(name.hash, name.bytes) else { return Lookup::Absent };
+        let known = self.entries[number as usize].known;
+        match known {
             EntryState::Listed(FileType::Symlink | FileType::Unknown) if follow => {
-                TableLookup::Unknown
+                return Lookup::Unknown;
             }
-            EntryState::Listed(file_type) => TableLookup::Exists(file_type),
-            EntryState::Recorded(record) => {
-                let record = self.record(layout, record);
-                if follow && file_type(record) == FileType::Symlink {
-                    return self.find_target(number, layout);
-                }
-                TableLookup::Attributes(layout.unpack(record))
+            EntryState::Recorded(record)
+                if follow && file_type(self.record(layout, record)) == FileType::Symlink =>
+            {
+                return match self.targets.get(&number) {
+                    None => Lookup::Unknown,
+                    Some(target) => self.lookup(*target, layout),
+                };
             }
+            _ => {}
         }
+        self.lookup(known, layout)
     }
 
-    fn find_target(&self, number: u32, layout: RecordLayout) -> TableLookup {
-        match self.targets.get(&number) {
-            None => TableLookup::Unknown,
-            Some(LinkTarget::Failed(error)) => TableLookup::Failed(*error),
-            Some(LinkTarget::Recorded(record)) => {
-                TableLookup::Attributes(layout.unpack(self.record(layout, *record)))
+    #[inline]
+    fn lookup(&self, known: EntryState, layout: RecordLayout) -> Lookup {
+        match known {
+            EntryState::Listed(file_type) => Lookup::Exists(file_type),
+            EntryState::Recorded(record) => {
+                Lookup::Attributes(layout.unpack(self.record(layout, record)))
             }
+            EntryState::Failed(error) => Lookup::Failed(error),
+            EntryState::Changed => Lookup::Unknown,
         }
     }
 
@@ -156,16 +147,18 @@ impl NameTable {
         &mut self,
         name: HashedName<'_>,
         layout: RecordLayout,
-        answer: &Result<Attributes, LookupError>,
+        answer: &LookupResult,
     ) {
         // No system accepts such a name. It is not stored, and queried again.
         if name.bytes.len() > usize::from(u16::MAX) {
             return;
         }
-        let known = match answer {
-            Ok(attributes) => EntryState::Recorded(self.push_record(layout, attributes)),
-            Err(error) => EntryState::Failed(*error),
-        };
+        let known = self.keep(layout, answer);
+        self.replace(name, known);
+    }
+
+    /// Sets the state of a name, new or not.
+    fn replace(&mut self, name: HashedName<'_>, known: EntryState) {
         match self.entry(name.hash, name.bytes) {
             None => self.add(name, known),
             Some(number) => {
@@ -180,25 +173,16 @@ impl NameTable {
         &mut self,
         name: HashedName<'_>,
         layout: RecordLayout,
-        answer: &Result<Attributes, LookupError>,
+        answer: &LookupResult,
     ) {
         let Some(number) = self.entry(name.hash, name.bytes) else { return };
-        let targets = match answer {
-            Ok(attributes) => LinkTarget::Recorded(self.push_record(layout, attributes)),
-            Err(error) => LinkTarget::Failed(*error),
-        };
-        self.targets.insert(number, targets);
+        let target = self.keep(layout, answer);
+        self.targets.insert(number, target);
     }
 
     /// Drops the state of a name, including that it does not exist.
     pub(super) fn mark_changed(&mut self, name: HashedName<'_>) {
-        match self.entry(name.hash, name.bytes) {
-            None => self.add(name, EntryState::Changed),
-            Some(number) => {
-                self.targets.remove(&number);
-                self.entries[number as usize].known = EntryState::Changed;
-            }
-        }
+        self.replace(name, EntryState::Changed);
     }
 
     /// Drops facts that no notification reports: the targets of links, and the attributes of
@@ -221,10 +205,19 @@ impl NameTable {
         self.records.len() / layout.words() > 2 * self.entries.len() + 64
     }
 
-    fn push_record(&mut self, layout: RecordLayout, attributes: &Attributes) -> u32 {
-        let number = self.records.len() / layout.words();
-        layout.pack(attributes, &mut self.records);
-        u32::try_from(number).expect("BUG: four thousand million names in a directory")
+    /// Stores the result of a query, and returns it as a state.
+    fn keep(&mut self, layout: RecordLayout, answer: &LookupResult) -> EntryState {
+        match answer {
+            Ok(attributes) => {
+                let number = self.records.len() / layout.words();
+                layout.pack(attributes, &mut self.records);
+                let number = u32::try_from(number);
+                EntryState::Recorded(
+                    number.expect("BUG: four thousand million names in a directory"),
+                )
+            }
+            Err(error) => EntryState::Failed(*error),
+        }
     }
 
     fn add(&mut self, name: HashedName<'_>, known: EntryState) {
@@ -328,14 +321,14 @@ mod tests {
         for (size, name) in (0..).zip(&names) {
             let name = HashedName::new(name.as_bytes(), &hasher);
             match table.find(name, layout, true) {
-                TableLookup::Attributes(attributes) => assert_eq!(attributes.size(), Some(size)),
-                TableLookup::Failed(error) => assert_eq!((size, error), (7, LookupError::MISSING)),
+                Lookup::Attributes(attributes) => assert_eq!(attributes.size(), Some(size)),
+                Lookup::Failed(error) => assert_eq!((size, error), (7, LookupError::MISSING)),
                 found => panic!("{found:?}"),
             }
         }
         assert_eq!(table.len(), 1000);
         let missing = HashedName::new(b"name 1000", &hasher);
-        assert!(matches!(table.find(missing, layout, false), TableLookup::Absent));
+        assert!(matches!(table.find(missing, layout, false), Lookup::Absent));
     }
 
     #[test]
@@ -357,7 +350,7 @@ mod tests {
                 table.insert(name, layout, &Ok(sized(1)));
             }
             table.mark_changed(name);
-            assert!(matches!(table.find(name, layout, false), TableLookup::Unknown));
+            assert!(matches!(table.find(name, layout, false), Lookup::Unknown));
             assert_eq!(table.find_type(name, layout), Some(FileType::Unknown));
         }
         // Repeated queries make most of the table obsolete.

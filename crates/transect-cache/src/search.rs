@@ -7,9 +7,9 @@ use std::sync::Arc;
 use transect_sys::{Attributes, FileType};
 
 use super::cached_dir::CachedDir;
-use super::lookup::{Lookup, LookupKind};
+use super::lookup::LookupKind;
 use super::lookup_error::LookupError;
-use super::name_table::HashedName;
+use super::name_table::{HashedName, Lookup};
 use super::options::Level;
 use super::revalidation::Revalidation;
 use super::split_path::split;
@@ -113,11 +113,8 @@ impl Revalidation<'_> {
     ) -> Result<Option<Attributes>, LookupError> {
         let known = cached_dir.read();
         match self.look_up(&known, name, LookupKind::Type) {
-            Lookup::Failed(error) if error.is_missing() => {
-                self.cache.store.counters.hits.add(1);
-                return Ok(None);
-            }
-            Lookup::Exists(FileType::Directory) => {
+            Lookup::Failed(error) if !error.is_missing() => {}
+            Lookup::Failed(_) | Lookup::Exists(FileType::Directory) => {
                 self.cache.store.counters.hits.add(1);
                 return Ok(None);
             }

@@ -41,73 +41,50 @@ pub(super) fn identity(path: &Path) -> io::Result<DirIdentity> {
     Ok(DirIdentity::of(&transect_sys::file::query_attributes(&inside_roots, IDENTITY, true)?))
 }
 
-/// How a listing ended.
-pub(super) enum ListOutcome {
-    /// All names were listed.
-    Complete {
-        /// From before the listing.
-        identity: DirIdentity,
-        /// Names are bytes: a name that is not listed does not exist.
-        exact_names: bool,
-    },
-    /// There were more names than allowed.
-    TooMany,
-}
-
-/// A listing of a directory with any reader.
-pub(super) struct ListDir<'a> {
-    pub(super) path: &'a Path,
-    /// The attributes to take if the listing provides them.
-    pub(super) want: FieldMask,
-    /// Maps the directory's size to the largest number of names to list.
-    pub(super) max: &'a mut dyn FnMut(Option<u64>) -> u64,
-    /// Called with every name.
-    pub(super) each: &'a mut dyn FnMut(&OsStr, &Attributes),
-}
-
-impl ListDir<'_> {
-    pub(super) fn run(self, reader: ReaderKind) -> io::Result<ListOutcome> {
-        let mut reader = SystemReader::new(reader, ReaderSettings::default());
-        let mut handle = reader.open_root(self.path, true)?;
-        let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
-        let max = (self.max)(opened.size());
-        let want = Want::default().entries(self.want).directories(self.want);
-        let (mut batch, mut names) = (Batch::new(), 0);
-        while names < max {
-            let listing = reader.list(&handle, &mut batch, &want)?;
-            names += batch.len() as u64;
-            batch.iter().for_each(|entry| (self.each)(entry.name, entry.attributes));
-            if listing == ListStatus::End {
-                let Reliability { exact_names, .. } = SystemReader::reliability(&handle, self.path);
-                let identity = DirIdentity::of(&opened);
-                return Ok(ListOutcome::Complete { identity, exact_names });
-            }
+/// Lists a directory. Calls `each` with every name, and the attributes in `want` that come with it; `max` maps the
+/// directory's size to the largest number of names to list.
+///
+/// Returns the identity before the listing, and whether names are bytes, so that a name that is not listed does
+/// not exist; `None` if there are more names.
+pub(super) fn list(
+    reader: ReaderKind,
+    path: &Path,
+    want: FieldMask,
+    max: impl FnOnce(Option<u64>) -> u64,
+    mut each: impl FnMut(&OsStr, &Attributes),
+) -> io::Result<Option<(DirIdentity, bool)>> {
+    let mut reader = SystemReader::new(reader, ReaderSettings::default());
+    let mut handle = reader.open_root(path, true)?;
+    let opened = reader.stat_open(&mut handle, IDENTITY | FieldMask::SIZE)?;
+    let max = max(opened.size());
+    let want = Want::default().entries(want).directories(want);
+    let (mut batch, mut names) = (Batch::new(), 0);
+    while names < max {
+        let listing = reader.list(&handle, &mut batch, &want)?;
+        names += batch.len() as u64;
+        batch.iter().for_each(|entry| each(entry.name, entry.attributes));
+        if listing == ListStatus::End {
+            let Reliability { exact_names, .. } = SystemReader::reliability(&handle, path);
+            return Ok(Some((DirIdentity::of(&opened), exact_names)));
         }
-        Ok(ListOutcome::TooMany)
     }
+    Ok(None)
 }
 
-/// A callback that receives a function to query names in one open directory.
-pub(super) type WithOpenDir<'a> =
-    &'a mut dyn FnMut(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>);
-
-/// Opens a directory with any reader, to query names in it. Links are not followed.
-pub(super) struct QueryInDir<'a> {
-    pub(super) path: &'a Path,
-    pub(super) want: FieldMask,
-    pub(super) then: WithOpenDir<'a>,
-}
-
-impl QueryInDir<'_> {
-    pub(super) fn run(self, reader: ReaderKind) -> io::Result<()> {
-        let mut reader = SystemReader::new(reader, ReaderSettings::default());
-        let handle = reader.open_root(self.path, true)?;
-        (self.then)(&mut |name| {
-            reader.stat(&handle, &[name], self.want, false).map_err(|fault| match fault {
-                Fault::Vanished => super::LookupError::MISSING.into(),
-                Fault::Failed(error) => error,
-            })
-        });
-        Ok(())
-    }
+/// Opens a directory, and calls `then` with a function that queries names in it. Links are not followed.
+pub(super) fn query_in(
+    reader: ReaderKind,
+    path: &Path,
+    want: FieldMask,
+    then: impl FnOnce(&mut dyn FnMut(&OsStr) -> io::Result<Attributes>),
+) -> io::Result<()> {
+    let mut reader = SystemReader::new(reader, ReaderSettings::default());
+    let handle = reader.open_root(path, true)?;
+    then(&mut |name| {
+        reader.stat(&handle, &[name], want, false).map_err(|fault| match fault {
+            Fault::Vanished => super::LookupError::MISSING.into(),
+            Fault::Failed(error) => error,
+        })
+    });
+    Ok(())
 }
