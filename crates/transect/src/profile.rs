@@ -25,19 +25,25 @@ pub struct WalkProfile {
 #[cfg_attr(feature = "serde", serde(default))]
 pub struct WalkSettings {
     /// The reader; by default the best one available on this system.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub reader: Option<ReaderKind>,
     /// The order in which directories are read, and how threads share them.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub order: Option<Order>,
     /// The maximum number of threads while directories come from memory; by default one per core.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub busy_threads: Option<usize>,
     /// The maximum number of threads while directories wait for a device or the network; by default
     /// 32.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub waiting_threads: Option<usize>,
     /// Bytes per listing call, 4 KiB to 4 MiB; by default 64 KiB. Only for readers with a buffer
     /// ([`ReaderKind::takes_buffer_size`]).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub buffer_size: Option<usize>,
     /// The order of the attribute calls within a directory; by default the order of the listing.
     /// Only for readers that make such calls ([`ReaderKind::takes_stat_order`]).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub stat_order: Option<StatOrder>,
 }
 

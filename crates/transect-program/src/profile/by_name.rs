@@ -1,4 +1,4 @@
-//! Values of the engine that a profile stores by name.
+//! Values of the transforms that a profile stores by name.
 
 /// Declares a module that serializes values of a type by name.
 macro_rules! by_name {
@@ -35,38 +35,6 @@ macro_rules! by_name {
     };
 }
 
-/// The same for `Option` values.
-macro_rules! by_name_if_any {
-    ($module:ident, $type:ty, $what:literal) => {
-        pub(super) mod $module {
-            use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-            type Named = $type;
-
-            pub(crate) fn serialize<S: Serializer>(
-                value: &Option<Named>,
-                serializer: S,
-            ) -> Result<S::Ok, S::Error> {
-                value.map(Named::as_str).serialize(serializer)
-            }
-
-            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Option<Named>, D::Error> {
-                let Some(name) = Option::<String>::deserialize(deserializer)? else {
-                    return Ok(None);
-                };
-                let known = Named::ALL.iter().find(|value| value.as_str() == name);
-                let unknown = || D::Error::custom(format!("no {} is called '{name}'", $what));
-                known.map(|&value| Some(value)).ok_or_else(unknown)
-            }
-        }
-    };
-}
-
-by_name_if_any!(reader, transect::ReaderKind, "reader");
-by_name_if_any!(order, transect::internal::Order, "order");
-by_name_if_any!(stat_order, transect::internal::StatOrder, "stat order");
 by_name!(method, transect_transform::pass::IoMethod, "method");
 by_name!(load, transect_transform::pass::Load, "load");
 by_name!(size_class, transect_transform::pass::SizeClass, "size");

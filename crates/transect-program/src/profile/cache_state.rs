@@ -15,16 +15,13 @@ pub enum CacheState {
     AsIs,
 }
 
-impl CacheState {
-    /// Returns the name of the state in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::AsIs => "as_is",
-        }
-    }
+transect_sys::words! { pub CacheState:
+    Warm = "warm",
+    Cold = "cold",
+    AsIs = "as_is",
+}
 
+impl CacheState {
     /// Returns the name of the state in reports.
     pub fn label(self) -> &'static str {
         match self {

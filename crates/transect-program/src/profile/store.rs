@@ -88,7 +88,7 @@ impl ProfileStore {
     /// # Errors
     /// No configuration directory is known.
     pub fn of_user() -> Result<Self, CliError> {
-        Ok(Self::of(user_dirs::config("profiles")?))
+        Ok(Self::of(user_dirs::CONFIG.path("profiles")?))
     }
 }
 
