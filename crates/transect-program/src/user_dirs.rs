@@ -8,7 +8,8 @@ use transect_sys::private_dir::{self, OtherUsers};
 use crate::exit::CliError;
 
 /// A directory of the user, and the variable that overrides it.
-struct UserDir {
+#[derive(Debug)]
+pub struct UserDir {
     /// Its name in messages.
     what: &'static str,
     variable: &'static str,
@@ -17,21 +18,21 @@ struct UserDir {
 }
 
 /// Files that can be created again: built contenders, corpora.
-const CACHE: UserDir = UserDir {
+pub const CACHE: UserDir = UserDir {
     what: "cache",
     variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_CACHE_HOME" },
     default: ".cache",
 };
 
 /// Files that users created: series of snapshots.
-const DATA: UserDir = UserDir {
+pub const DATA: UserDir = UserDir {
     what: "data",
     variable: if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" },
     default: ".local/share",
 };
 
 /// Files to keep: profiles.
-const CONFIG: UserDir = UserDir {
+pub const CONFIG: UserDir = UserDir {
     what: "configuration",
     variable: if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" },
     default: ".config",
@@ -42,37 +43,13 @@ const CONFIG: UserDir = UserDir {
 /// # Errors
 /// No cache directory is known, or other users may write to it.
 pub fn cache(part: &str) -> Result<PathBuf, CliError> {
-    let path = cache_path(part)?;
+    let path = CACHE.path(part)?;
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
         let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
         CliError::File(format!("{why}; set {variable} to a directory that only you can write to"))
     })?;
     Ok(path)
-}
-
-/// Returns the path of a subdirectory of the cache, without creating it.
-///
-/// # Errors
-/// No cache directory is known.
-pub fn cache_path(part: &str) -> Result<PathBuf, CliError> {
-    Ok(CACHE.path()?.join(part))
-}
-
-/// Returns the path of a subdirectory of the configuration, without creating it.
-///
-/// # Errors
-/// No configuration directory is known.
-pub fn config(part: &str) -> Result<PathBuf, CliError> {
-    Ok(CONFIG.path()?.join(part))
-}
-
-/// Returns the path of a subdirectory of the data, without creating it.
-///
-/// # Errors
-/// No data directory is known.
-pub fn data_path(part: &str) -> Result<PathBuf, CliError> {
-    Ok(DATA.path()?.join(part))
 }
 
 /// Returns the default socket of the service. On a system without a runtime directory, it is below
@@ -86,8 +63,12 @@ pub fn service_socket() -> Result<PathBuf, CliError> {
 }
 
 impl UserDir {
-    /// Returns our directory in the one that the variable names, or in the default one.
-    fn path(&self) -> Result<PathBuf, CliError> {
+    /// Returns the path of a subdirectory of ours, in the directory that the variable names or in the default one,
+    /// without creating it.
+    ///
+    /// # Errors
+    /// Neither directory is known.
+    pub fn path(&self, part: &str) -> Result<PathBuf, CliError> {
         let home = || std::env::home_dir().filter(|home| home.is_absolute());
         let named = absolute(self.variable).or_else(|| Some(home()?.join(self.default)));
         let Some(folder) = named else {
@@ -98,7 +79,7 @@ impl UserDir {
                  set one of them"
             )));
         };
-        Ok(folder.join("transect"))
+        Ok(folder.join("transect").join(part))
     }
 }
 

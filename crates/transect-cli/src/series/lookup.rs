@@ -22,7 +22,7 @@ const NO_SNAPSHOT: &str = "no snapshot in it is of the directory that it is name
 /// # Errors
 /// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
-    let folder = user_dirs::data_path(FOLDER)?;
+    let folder = user_dirs::DATA.path(FOLDER)?;
     let host = host_name().unwrap_or_default();
     let mut nearest = Search::default();
     for root in resolved(directory).ancestors() {
@@ -46,7 +46,7 @@ pub(crate) fn nearest(directory: &Path) -> Result<Search, CliError> {
 /// No data directory is known, or a directory in it cannot be read.
 pub(crate) fn outermost() -> Result<Vec<Series>, CliError> {
     let host = host_name().unwrap_or_default();
-    outermost_in(&user_dirs::data_path(FOLDER)?, &host)
+    outermost_in(&user_dirs::DATA.path(FOLDER)?, &host)
 }
 
 /// Like [`outermost`], in a directory of series.
@@ -69,7 +69,7 @@ impl Series {
     /// # Errors
     /// No data directory is known, or it cannot be read.
     pub(crate) fn find_all(host: Option<&str>) -> Result<(Vec<Self>, Vec<Unusable>), CliError> {
-        Self::find_all_below(&user_dirs::data_path(FOLDER)?, host)
+        Self::find_all_below(&user_dirs::DATA.path(FOLDER)?, host)
     }
 
     /// As [`Series::find_all`], in a directory of series.

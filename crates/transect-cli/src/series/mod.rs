@@ -101,7 +101,7 @@ impl Series {
     /// No data directory is known.
     pub(crate) fn of(root: &Path) -> Result<Self, CliError> {
         let host = host_name().unwrap_or_default();
-        Ok(Self::below(&user_dirs::data_path(FOLDER)?, &host, &resolved(root)))
+        Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, &host, &resolved(root)))
     }
 
     /// Returns the series of a root on another machine. Links in the path are not resolved.
@@ -110,7 +110,7 @@ impl Series {
     /// No data directory is known.
     pub(crate) fn of_host(host: &str, root: &Path) -> Result<Self, CliError> {
         let root: PathBuf = absolute(root).components().collect();
-        Ok(Self::below(&user_dirs::data_path(FOLDER)?, host, &root))
+        Ok(Self::below(&user_dirs::DATA.path(FOLDER)?, host, &root))
     }
 
     /// Returns the series of a root on a machine, in a directory of series.

@@ -64,7 +64,7 @@ impl Request for LabTransformArgs {
     fn write_plan(&self, out: &mut dyn Write, methods: &[Method]) -> Result<(), CliError> {
         let folder = match &self.dir {
             Some(dir) => dir.clone(),
-            None => user_dirs::cache_path("scratch")?,
+            None => user_dirs::CACHE.path("scratch")?,
         };
         // A missing directory will be on the file system of its closest existing ancestor.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
