@@ -123,7 +123,7 @@ fn small_set(dirs: &[&[PathBuf]]) {
         let cache = options.open().expect("these options hold");
         files.iter().all(|file| cache.get(file).is_ok())
     };
-    let at_once = CacheCosts::new().watch(0).watcher(0);
+    let at_once = watching_at_once();
     let query = |file: &&PathBuf| transect_sys::file::query_attributes(file, want, true).is_ok();
     let ways: [(&str, &dyn Fn() -> bool); 3] = [
         ("plain queries", &|| files.iter().all(query)),
@@ -183,21 +183,22 @@ fn costs(reader: &mut SystemReader, root: &Path, dirs: &[&[PathBuf]]) -> CacheCo
     let kept_nothing = of_each(&empty, |dir| list(dir));
     let kept = of_each(dirs, |files| list(parent(files)));
     let (watch, watcher) = watching(dirs);
-    CacheCosts::new()
-        .watch((watch - query).max(0.0) as u64)
-        .watcher(watcher as u64)
-        .query(query as u64)
-        .open(opening as u64)
-        .query_open(((in_open - opening) / FILES as f64) as u64)
-        // Includes the check that nothing changed meanwhile.
-        .listing((nothing - opening).max(kept_nothing - opening) as u64)
-        .name(((kept - kept_nothing) / FILES as f64) as u64)
+    let mut costs = CacheCosts::new();
+    costs.watch = (watch - query).max(0.0) as u64;
+    costs.watcher = watcher as u64;
+    costs.query = query as u64;
+    costs.open = opening as u64;
+    costs.query_open = ((in_open - opening) / FILES as f64) as u64;
+    // Includes the check that nothing changed meanwhile.
+    costs.listing = (nothing - opening).max(kept_nothing - opening) as u64;
+    costs.name = ((kept - kept_nothing) / FILES as f64) as u64;
+    costs
 }
 
 /// Returns the time of the first lookup in a directory that is watched then, and the time that
 /// dropping the cache takes.
 fn watching(dirs: &[&[PathBuf]]) -> (f64, f64) {
-    let at_once = CacheCosts::new().watch(0).watcher(0);
+    let at_once = watching_at_once();
     let open = || CacheOptions::new(Level::Watched).costs(at_once).open();
     let Ok(cache) = open() else { return (f64::NAN, f64::NAN) };
     // The directories above are watched once.
@@ -221,8 +222,19 @@ fn parent(files: &[PathBuf]) -> &Path {
 }
 
 /// Costs at which one missing name causes a listing.
-const ONE_NAME_LISTS: CacheCosts =
-    CacheCosts::new().query(1_000_000).open(1).query_open(1_000_000).listing(1).name(1);
+const ONE_NAME_LISTS: CacheCosts = {
+    let mut costs = CacheCosts::new();
+    (costs.query, costs.query_open) = (1_000_000, 1_000_000);
+    (costs.open, costs.listing, costs.name) = (1, 1, 1);
+    costs
+};
+
+/// Returns costs at which a directory is watched when it is first looked up in.
+fn watching_at_once() -> CacheCosts {
+    let mut costs = CacheCosts::new();
+    (costs.watch, costs.watcher) = (0, 0);
+    costs
+}
 
 /// Runs some work, and returns nanoseconds per unit.
 fn timed<T>(units: usize, work: impl FnOnce() -> T) -> f64 {

@@ -21,7 +21,8 @@ pub struct CacheCosts {
     pub listing: u64,
     /// A listed name, from the system to the table.
     pub name: u64,
-    /// Watching a directory, and those above it that are not watched yet.
+    /// Watching a directory, and those above it that are not watched yet. With 0, and 0 for a watcher, every
+    /// directory is watched when it is first looked up in: for caches that live long.
     pub watch: u64,
     /// Dropping a cache that watches anything. Linux waits until no notification is under way; so
     /// does the end of a process with such a cache.
@@ -34,9 +35,8 @@ impl Default for CacheCosts {
     }
 }
 
-/// Each method sets the field of the same name.
 impl CacheCosts {
-    /// Returns the default costs.
+    /// Returns the default costs, whose fields a caller may change.
     pub const fn new() -> Self {
         Self {
             query: 1_770,
@@ -47,49 +47,6 @@ impl CacheCosts {
             watch: 45_000,
             watcher: 8_000_000,
         }
-    }
-
-    /// Sets the costs of a name by its path.
-    pub const fn query(mut self, nanoseconds: u64) -> Self {
-        self.query = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of opening, querying and closing a directory.
-    pub const fn open(mut self, nanoseconds: u64) -> Self {
-        self.open = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of a name in an open directory.
-    pub const fn query_open(mut self, nanoseconds: u64) -> Self {
-        self.query_open = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of listing an open directory.
-    pub const fn listing(mut self, nanoseconds: u64) -> Self {
-        self.listing = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of a listed name.
-    pub const fn name(mut self, nanoseconds: u64) -> Self {
-        self.name = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of watching a directory. With 0, and 0 for a watcher, every directory is watched
-    /// when it is first looked up in: for caches that live long.
-    pub const fn watch(mut self, nanoseconds: u64) -> Self {
-        self.watch = nanoseconds;
-        self
-    }
-
-    /// Sets the costs of dropping a cache that watches anything.
-    pub const fn watcher(mut self, nanoseconds: u64) -> Self {
-        self.watcher = nanoseconds;
-        self
     }
 }
 
@@ -235,10 +192,11 @@ mod tests {
 
     #[test]
     fn costs_directory_watched_when_lookups_cost_as_much() {
-        let costs = COSTS.watch(100).watcher(1000);
+        let mut costs = CacheCosts { watch: 100, watcher: 1000, ..COSTS };
         assert!(!costs.should_watch(9, 200) && !costs.should_watch(10, 99));
         assert!(costs.should_watch(10, 100));
-        assert!(COSTS.watch(0).watcher(0).should_watch(0, 0));
+        (costs.watch, costs.watcher) = (0, 0);
+        assert!(costs.should_watch(0, 0));
     }
 
     #[test]

@@ -37,6 +37,15 @@ pub struct CacheCounts {
     pub watches: u64,
 }
 
+impl CacheCounts {
+    /// Returns all counters with their names.
+    pub fn named(&self) -> Vec<(&'static str, u64)> {
+        let Self { directories, names, watches, .. } = *self;
+        let now = [("directories", directories), ("names", names), ("watches", watches)];
+        self.growing().into_iter().chain(now).collect()
+    }
+}
+
 macro_rules! counters {
     ($($name:ident),*) => {
         /// The counters that all threads share.
@@ -48,6 +57,13 @@ macro_rules! counters {
         impl Counters {
             pub(super) fn read(&self) -> CacheCounts {
                 CacheCounts { $($name: self.$name.get(),)* ..CacheCounts::default() }
+            }
+        }
+
+        impl CacheCounts {
+            /// Returns the counters that only grow.
+            fn growing(&self) -> impl IntoIterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name)),*]
             }
         }
     };

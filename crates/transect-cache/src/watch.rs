@@ -512,7 +512,7 @@ mod tests {
     use crate::{AttributeCache, CacheCosts, CacheOptions, Level};
 
     fn cache() -> AttributeCache {
-        let at_once = CacheCosts::new().watch(0).watcher(0);
+        let at_once = CacheCosts { watch: 0, watcher: 0, ..CacheCosts::new() };
         CacheOptions::new(Level::Watched).costs(at_once).open().unwrap()
     }
 

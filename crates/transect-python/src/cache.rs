@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 use transect_cache::{AttributeCache as EngineCache, CacheOptions, Level, LookupError};
 
 use crate::attributes::Attributes;
@@ -156,27 +156,12 @@ impl AttributeCache {
     }
 
     /// Counters by name, since the cache was made: hits (lookups answered from memory), misses, queries of
-    /// one name, listings of directories, checks of listings, invalidations because of changes, evictions
-    /// because of the memory limit, lost reports of changes; and directories, names and watches now.
+    /// one name, listings of directories, listings_given_up because of their cost, checks of listings and
+    /// outdated ones, invalidations because of changes, evictions because of the memory limit, unwatched
+    /// directories, lost reports of changes; and directories, names and watches now.
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.cache()?.counts();
-        let numbers = [
-            ("hits", counts.hits),
-            ("misses", counts.misses),
-            ("queries", counts.queries),
-            ("listings", counts.listings),
-            ("checks", counts.checks),
-            ("invalidations", counts.invalidations),
-            ("evictions", counts.evictions),
-            ("lost", counts.lost),
-            ("directories", counts.directories),
-            ("names", counts.names),
-            ("watches", counts.watches),
-        ];
-        let dict = PyDict::new(py);
-        numbers.iter().try_for_each(|(name, number)| dict.set_item(name, number))?;
-        Ok(dict)
+        self.cache()?.counts().named().into_py_dict(py)
     }
 
     fn __repr__(&self) -> String {

@@ -6,35 +6,23 @@ use std::path::Path;
 
 use transect_cache::{AttributeCache, LookupError};
 
+use crate::open_connections::OpenConnection;
 use crate::protocol::{
     ErrorCode, ErrorReply, FrameReader, Kind, MAX_REQUEST_BYTES, PathList, ProtocolError, Request,
-    ResolvedName, ServerInfo, VERSION, WireLayout, append_attributes, append_exists, append_frame,
+    ResolvedName, VERSION, WireLayout, append_attributes, append_exists, append_frame,
     append_resolved, append_stats, path_from_bytes,
 };
+use crate::service::Service;
 use crate::transport::Stream;
-
-/// What a connection requires of the service.
-pub(crate) trait ConnectionContext: Sync {
-    /// Returns the cache.
-    fn cache(&self) -> &AttributeCache;
-    /// Returns the reply to hello.
-    fn server_info(&self) -> ServerInfo;
-    /// Returns the counters.
-    fn stats(&self) -> Vec<(&'static str, u64)>;
-    /// Counts a request with this number of paths or names.
-    fn count_paths(&self, questions: usize);
-    /// The service begins to wait for the client: for the rest of a frame, or for room for an
-    /// answer.
-    fn begin_wait(&self);
-    /// The client has sent a whole frame, or received a whole answer.
-    fn end_wait(&self);
-}
 
 /// How a connection ended.
 #[derive(Debug)]
 pub(crate) enum Disconnect {
     /// The client closed it between two requests.
-    Orderly,
+    Orderly {
+        /// The number of paths and names in its requests.
+        questions: u64,
+    },
     /// The service closed it after an error reply.
     Error(ErrorReply),
     /// It broke off within a request or an answer.
@@ -42,56 +30,55 @@ pub(crate) enum Disconnect {
 }
 
 /// A connection, with buffers that are reused.
-pub(crate) struct Connection<'a, S> {
-    service: &'a S,
+pub(crate) struct Connection<'a> {
+    service: &'a Service,
+    open: &'a OpenConnection,
     reader: FrameReader,
     out: Vec<u8>,
     paths: PathList,
+    questions: u64,
 }
 
-impl<'a, S: ConnectionContext> Connection<'a, S> {
-    pub(crate) fn new(service: &'a S) -> Self {
-        Self {
-            service,
-            reader: FrameReader::new(MAX_REQUEST_BYTES),
-            out: Vec::new(),
-            paths: PathList::default(),
-        }
+impl<'a> Connection<'a> {
+    pub(crate) fn new(service: &'a Service, open: &'a OpenConnection) -> Self {
+        let (reader, paths) = (FrameReader::new(MAX_REQUEST_BYTES), PathList::default());
+        Self { service, open, reader, out: Vec::new(), paths, questions: 0 }
     }
 
     /// Answers until the connection ends.
-    pub(crate) fn run(mut self, stream: &Stream) -> Disconnect {
+    pub(crate) fn run(mut self) -> Disconnect {
+        let mut stream = &self.open.stream;
         match self.answer_all(stream) {
-            Ok(None) => Disconnect::Orderly,
+            Ok(None) => Disconnect::Orderly { questions: self.questions },
             Ok(Some(reply)) => {
                 self.out.clear();
                 reply.append(&mut self.out);
                 // The client notices the end of the connection in any case.
-                let _ = (&*stream).write_all(&self.out);
+                let _ = stream.write_all(&self.out);
                 Disconnect::Error(reply)
             }
             Err(_) => Disconnect::Broken,
         }
     }
 
-    fn answer_all(&mut self, stream: &Stream) -> io::Result<Option<ErrorReply>> {
+    fn answer_all(&mut self, mut stream: &Stream) -> io::Result<Option<ErrorReply>> {
         loop {
             match self.reader.is_ready() {
                 Ok(true) => {
-                    self.service.end_wait();
+                    self.open.end_wait();
                     self.out.clear();
                     if let Err(reply) = self.answer() {
                         return Ok(Some(reply));
                     }
-                    self.service.begin_wait();
-                    (&*stream).write_all(&self.out)?;
-                    self.service.end_wait();
+                    self.open.begin_wait();
+                    stream.write_all(&self.out)?;
+                    self.open.end_wait();
                 }
                 Ok(false) => {
                     if !self.reader.is_empty() {
-                        self.service.begin_wait();
+                        self.open.begin_wait();
                     }
-                    match self.reader.fill(&mut &*stream) {
+                    match self.reader.fill(&mut stream) {
                         Ok(0) if self.reader.is_empty() => return Ok(None),
                         Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                         Err(error) if error.kind() != io::ErrorKind::Interrupted => {
@@ -107,7 +94,7 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
 
     /// Answers the request that has arrived.
     fn answer(&mut self) -> Result<(), ErrorReply> {
-        let Self { service, reader, out, paths } = self;
+        let Self { service, reader, out, paths, questions, .. } = self;
         let request = Request::parse(reader.take(), paths)?;
         let cache = service.cache();
         let kind = request.kind().answer();
@@ -117,16 +104,20 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
             }
             _ => Vec::new(),
         };
+        let mut count = |asked: usize| {
+            *questions += asked as u64;
+            service.count_request(asked as u64);
+        };
         match request {
             Request::Hello { version: VERSION } => {
-                append_frame(out, kind, |out| service.server_info().append(out));
+                append_frame(out, kind, |out| service.info().append(out));
             }
             Request::Hello { version } => {
                 let text = format!("it speaks version {VERSION}, not {version}");
                 return Err(ErrorReply::new(ErrorCode::Version, text));
             }
             Request::Attributes(question) => {
-                service.count_paths(paths.len());
+                count(paths.len());
                 let answers = if question.follow {
                     cache.get_many(&paths)
                 } else {
@@ -138,41 +129,32 @@ impl<'a, S: ConnectionContext> Connection<'a, S> {
                 });
             }
             Request::Exists => {
-                service.count_paths(paths.len());
+                count(paths.len());
                 let revalidation = cache.revalidation();
                 append_frame(out, kind, |out| {
                     paths.iter().for_each(|path| append_exists(out, revalidation.exists(path)));
                 });
             }
             Request::Resolve { want, names } => {
-                service.count_paths(names.len());
+                count(names.len());
                 let layout = WireLayout::new(want);
                 let found = resolve(cache, &paths, &names);
                 append_frame(out, kind, |out| {
                     found.for_each(|holder| append_resolved(out, layout, holder));
                 });
             }
-            Request::Invalidate(b"") => {
-                cache.clear();
-                append_frame(out, kind, |_| {});
-            }
-            Request::Invalidate(path) => {
-                cache.invalidate(path_from_bytes(path)).map_err(failed)?;
-                append_frame(out, kind, |_| {});
-            }
-            Request::Freeze => {
-                cache.freeze();
-                append_frame(out, kind, |_| {});
-            }
-            Request::Thaw => {
-                cache.thaw();
-                append_frame(out, kind, |_| {});
-            }
             Request::Settle => {
                 let all_known = cache.settle();
                 append_frame(out, kind, |out| out.push(all_known.into()));
             }
             Request::Stats => append_frame(out, kind, |out| append_stats(out, &service.stats())),
+            Request::Freeze => append_frame(out, kind, |_| cache.freeze()),
+            Request::Thaw => append_frame(out, kind, |_| cache.thaw()),
+            Request::Invalidate(b"") => append_frame(out, kind, |_| cache.clear()),
+            Request::Invalidate(path) => {
+                cache.invalidate(path_from_bytes(path)).map_err(failed)?;
+                append_frame(out, kind, |_| {});
+            }
         }
         Ok(())
     }

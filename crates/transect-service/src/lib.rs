@@ -42,6 +42,7 @@ mod error;
 mod open_connections;
 pub mod protocol;
 mod server;
+mod service;
 mod serving;
 mod transport;
 

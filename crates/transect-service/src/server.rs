@@ -2,18 +2,18 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::Scope;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use transect::Cancel;
-use transect_cache::{AttributeCache, CacheCounts, CacheOptions};
+use transect_cache::{AttributeCache, CacheOptions};
 
 use crate::CACHED_FIELDS;
-use crate::connection::{Connection, ConnectionContext, Disconnect};
+use crate::connection::{Connection, Disconnect};
 use crate::error::Error;
-use crate::open_connections::{OpenConnection, OpenConnections};
-use crate::protocol::{ErrorCode, ErrorReply, ServerInfo, VERSION};
+use crate::open_connections::OpenConnections;
+use crate::protocol::{ErrorCode, ErrorReply};
+use crate::service::Service;
 use crate::serving::{Event, ServeOptions, StopReason};
 use crate::transport::{Listener, Peer, RETRY_DELAY, Stream};
 
@@ -25,21 +25,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
-    cache: AttributeCache,
-    roots: Vec<Vec<u8>>,
-    began: Instant,
-    /// Milliseconds after `began`, of the last request.
-    last_request: AtomicU64,
-    counts: Counts,
+    service: Service,
     open: OpenConnections,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    connections: AtomicU64,
-    requests: AtomicU64,
-    questions: AtomicU64,
-    refused: AtomicU64,
 }
 
 impl Server {
@@ -52,24 +39,16 @@ impl Server {
     pub fn bind(socket: &Path, mut options: CacheOptions) -> Result<Self, Error> {
         (options.want, options.base) = (CACHED_FIELDS, None);
         // A service lives so long that watching pays from the first question.
-        options.costs = options.costs.watch(0).watcher(0);
+        (options.costs.watch, options.costs.watcher) = (0, 0);
         let roots = options.roots.iter();
         let roots = roots.map(|root| root.as_os_str().as_encoded_bytes().to_vec()).collect();
-        let cache = options.open().map_err(Error::Cache)?;
-        Ok(Self {
-            listener: Listener::bind(socket)?,
-            cache,
-            roots,
-            began: Instant::now(),
-            last_request: AtomicU64::new(0),
-            counts: Counts::default(),
-            open: OpenConnections::default(),
-        })
+        let service = Service::new(options.open().map_err(Error::Cache)?, roots);
+        Ok(Self { listener: Listener::bind(socket)?, service, open: OpenConnections::default() })
     }
 
     /// Returns the cache.
     pub fn cache(&self) -> &AttributeCache {
-        &self.cache
+        self.service.cache()
     }
 
     /// Serves until `end` is cancelled or the service is idle. Then closes all connections.
@@ -82,7 +61,7 @@ impl Server {
         end: &Cancel,
         on_event: impl Fn(Event) + Sync,
     ) -> Result<StopReason, Error> {
-        self.update_last_request();
+        self.service.update_last_request();
         std::thread::scope(|scope| {
             let ended = self.accept_all(scope, options, end, &on_event);
             self.open.close_all();
@@ -104,7 +83,7 @@ impl Server {
             if end.is_cancelled() {
                 return Ok(StopReason::Cancelled);
             }
-            let left = options.idle.map(|idle| idle.saturating_sub(self.idle()));
+            let left = options.idle.map(|idle| idle.saturating_sub(self.service.idle()));
             if left == Some(Duration::ZERO) {
                 return Ok(StopReason::Idle);
             }
@@ -141,7 +120,7 @@ impl Server {
             Err(error) => return on_event(Event::Failed { why: transect::reason(&error) }),
         };
         if let Some(user) = other_user {
-            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            self.service.refused.add(1);
             reject(&stream, ErrorCode::Denied, "it answers its own user only");
             return on_event(Event::Refused { user });
         }
@@ -151,16 +130,12 @@ impl Server {
         }
         let open = self.open.add(number, stream);
         let answer = move || {
-            self.counts.connections.fetch_add(1, Ordering::Relaxed);
+            self.service.connections.add(1);
             on_event(Event::Connected { process });
-            let connection =
-                ServedConnection { server: self, open: &open, questions: AtomicU64::new(0) };
-            let disconnect = Connection::new(&connection).run(&open.stream);
+            let disconnect = Connection::new(&self.service, &open).run();
             self.open.remove(number);
             on_event(match disconnect {
-                Disconnect::Orderly => {
-                    Event::Disconnected { process, questions: connection.questions.into_inner() }
-                }
+                Disconnect::Orderly { questions } => Event::Disconnected { process, questions },
                 Disconnect::Error(reply) => Event::Broken { process, why: reply.text },
                 Disconnect::Broken => {
                     Event::Broken { process, why: "it was gone before it was answered".to_owned() }
@@ -173,99 +148,6 @@ impl Server {
             on_event(Event::Failed { why: transect::reason(&error) });
             std::thread::sleep(RETRY_DELAY);
         }
-    }
-
-    fn update_last_request(&self) {
-        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last_request.store(now, Ordering::Relaxed);
-    }
-
-    /// Returns the time since the last request.
-    fn idle(&self) -> Duration {
-        let last_request = Duration::from_millis(self.last_request.load(Ordering::Relaxed));
-        self.began.elapsed().saturating_sub(last_request)
-    }
-}
-
-/// One connection's view of the service; counts its requests.
-struct ServedConnection<'a> {
-    server: &'a Server,
-    open: &'a OpenConnection,
-    questions: AtomicU64,
-}
-
-impl ConnectionContext for ServedConnection<'_> {
-    fn cache(&self) -> &AttributeCache {
-        &self.server.cache
-    }
-
-    fn server_info(&self) -> ServerInfo {
-        ServerInfo {
-            version: VERSION,
-            process: std::process::id(),
-            level: self.server.cache.level().as_str().to_owned(),
-            fields: CACHED_FIELDS,
-            roots: self.server.roots.clone(),
-        }
-    }
-
-    fn stats(&self) -> Vec<(&'static str, u64)> {
-        let CacheCounts {
-            hits,
-            misses,
-            listings,
-            listings_given_up,
-            queries,
-            checks,
-            outdated,
-            invalidations,
-            evictions,
-            unwatched,
-            lost,
-            directories,
-            names,
-            watches,
-            ..
-        } = self.server.cache.counts();
-        let Counts { connections, requests, questions, refused } = &self.server.counts;
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        vec![
-            ("hits", hits),
-            ("misses", misses),
-            ("listings", listings),
-            ("listings_given_up", listings_given_up),
-            ("queries", queries),
-            ("checks", checks),
-            ("outdated", outdated),
-            ("invalidations", invalidations),
-            ("evictions", evictions),
-            ("unwatched", unwatched),
-            ("lost", lost),
-            ("directories", directories),
-            ("names", names),
-            ("watches", watches),
-            ("memory", self.server.cache.memory() as u64),
-            ("connections", read(connections)),
-            ("requests", read(requests)),
-            ("questions", read(questions)),
-            ("refused", read(refused)),
-        ]
-    }
-
-    fn count_paths(&self, questions: usize) {
-        let questions = questions as u64;
-        self.questions.fetch_add(questions, Ordering::Relaxed);
-        self.server.counts.requests.fetch_add(1, Ordering::Relaxed);
-        self.server.counts.questions.fetch_add(questions, Ordering::Relaxed);
-        self.server.update_last_request();
-    }
-
-    fn begin_wait(&self) {
-        self.open.begin_wait();
-    }
-
-    fn end_wait(&self) {
-        self.open.end_wait();
     }
 }
 

@@ -12,21 +12,6 @@ pub struct ServeOptions {
     pub connections: usize,
 }
 
-/// Each method sets the field of the same name.
-impl ServeOptions {
-    /// Sets the time without a request after which the service stops; `None` is never.
-    pub fn idle(mut self, idle: impl Into<Option<Duration>>) -> Self {
-        self.idle = idle.into();
-        self
-    }
-
-    /// Sets the largest number of clients at a time.
-    pub fn connections(mut self, connections: usize) -> Self {
-        self.connections = connections;
-        self
-    }
-}
-
 impl Default for ServeOptions {
     fn default() -> Self {
         Self { idle: None, connections: 256 }

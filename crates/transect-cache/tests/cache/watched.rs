@@ -8,7 +8,8 @@ use transect_cache::{AttributeCache, CacheCosts, CacheOptions, Level};
 use transect_testkit::{Mount, TempDir, loudly_skip};
 
 use crate::support::{
-    EAGER, NEVER, cache, eager, make_dir, oracle, oracle_exists, seen, seen_exists, write,
+    EAGER, NEVER, cache, costs, eager, make_dir, oracle, oracle_exists, seen, seen_exists,
+    watching, write,
 };
 
 /// The first of [`caches`] watch at the first lookup.
@@ -17,7 +18,7 @@ const WATCHING_AT_ONCE: usize = 3;
 /// Caches that list always, never, and when it pays; and that watch after some lookups, or not yet.
 fn caches() -> [AttributeCache; 6] {
     let with = |costs| CacheOptions::new(Level::Watched).costs(costs).open().unwrap();
-    let (soon, listing) = (CacheCosts::new().watch(5_000).watcher(5_000), EAGER.watch(u64::MAX));
+    let (soon, listing) = (watching(5_000), costs(1_000_000, 1, u64::MAX));
     let (never, default) = (with(NEVER), with(CacheCosts::new()));
     [eager(Level::Watched), never, cache(Level::Watched), with(soon), with(listing), default]
 }
@@ -451,8 +452,7 @@ fn watched_unwatched_directory_forgotten_by_thaw() {
     let file = write(temp.join("file"), "1");
     let [missing, other] = ["missing", "other"].map(|name| temp.join(name));
     // The second name that is missing causes a listing.
-    let costs = CacheCosts::new().query(20).open(1).query_open(20).listing(13).name(1);
-    let options = CacheOptions::new(Level::Watched).costs(costs.watch(u64::MAX));
+    let options = CacheOptions::new(Level::Watched).costs(costs(20, 13, u64::MAX));
     let cache = options.open().unwrap();
     cache.freeze();
     assert!(cache.get(&file).is_ok());

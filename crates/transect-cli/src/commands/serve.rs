@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let server = Server::bind(&socket, options)?;
     let place = socket.display();
     output::note(&format!("listening at '{place}', {}", args.level.as_str()));
-    let serve = ServeOptions::default().idle(args.idle);
+    let mut serve = ServeOptions::default();
+    serve.idle = args.idle;
     let ended = server.run(&serve, &end, |event| {
         if args.verbose {
             output::note(&describe(&event));

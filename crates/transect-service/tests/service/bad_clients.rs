@@ -194,7 +194,8 @@ fn half_a_request() -> Vec<u8> {
 
 #[test]
 fn half_open_connections_make_room() {
-    let options = ServeOptions::default().connections(4);
+    let mut options = ServeOptions::default();
+    options.connections = 4;
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let mut bystander = served.client();
     let half = |bytes: &[u8]| {
@@ -255,7 +256,8 @@ fn endless_frame_disconnected() {
 
 #[test]
 fn too_many_clients_busy_until_one_disconnects() {
-    let options = ServeOptions::default().connections(2);
+    let mut options = ServeOptions::default();
+    options.connections = 2;
     let served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     let (one, _two) = (served.client(), served.client());
     match Client::connect(&served.socket()) {

@@ -46,7 +46,8 @@ fn bind_second_service_error_names_first() {
 
 #[test]
 fn idle_service_stops() {
-    let options = ServeOptions::default().idle(Some(Duration::ZERO));
+    let mut options = ServeOptions::default();
+    options.idle = Some(Duration::ZERO);
     let mut served = Served::with(CacheOptions::new(Level::Frozen), options, TempDir::new());
     assert_eq!(served.ended(), StopReason::Idle);
 }

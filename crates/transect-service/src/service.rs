@@ -1,0 +1,90 @@
+//! What all connections share: the cache, and the counters of the service.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use transect_cache::AttributeCache;
+
+use crate::CACHED_FIELDS;
+use crate::protocol::{ServerInfo, VERSION};
+
+/// A number that only grows.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, number: u64) {
+        self.0.fetch_add(number, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Service {
+    cache: AttributeCache,
+    roots: Vec<Vec<u8>>,
+    began: Instant,
+    /// Milliseconds after `began`, of the last request.
+    last_request: AtomicU64,
+    pub(crate) connections: Counter,
+    requests: Counter,
+    questions: Counter,
+    pub(crate) refused: Counter,
+}
+
+impl Service {
+    pub(crate) fn new(cache: AttributeCache, roots: Vec<Vec<u8>>) -> Self {
+        let (began, last_request) = (Instant::now(), AtomicU64::new(0));
+        let [connections, requests, questions, refused] = Default::default();
+        Self { cache, roots, began, last_request, connections, requests, questions, refused }
+    }
+
+    pub(crate) fn cache(&self) -> &AttributeCache {
+        &self.cache
+    }
+
+    /// Returns the reply to hello.
+    pub(crate) fn info(&self) -> ServerInfo {
+        ServerInfo {
+            version: VERSION,
+            process: std::process::id(),
+            level: self.cache.level().as_str().to_owned(),
+            fields: CACHED_FIELDS,
+            roots: self.roots.clone(),
+        }
+    }
+
+    /// Returns the counters with their names.
+    pub(crate) fn stats(&self) -> Vec<(&'static str, u64)> {
+        let mut stats = self.cache.counts().named();
+        stats.extend([
+            ("memory", self.cache.memory() as u64),
+            ("connections", self.connections.get()),
+            ("requests", self.requests.get()),
+            ("questions", self.questions.get()),
+            ("refused", self.refused.get()),
+        ]);
+        stats
+    }
+
+    /// Counts a request with this number of paths or names.
+    pub(crate) fn count_request(&self, questions: u64) {
+        self.requests.add(1);
+        self.questions.add(questions);
+        self.update_last_request();
+    }
+
+    pub(crate) fn update_last_request(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_request.store(now, Ordering::Relaxed);
+    }
+
+    /// Returns the time since the last request.
+    pub(crate) fn idle(&self) -> Duration {
+        let last_request = Duration::from_millis(self.last_request.load(Ordering::Relaxed));
+        self.began.elapsed().saturating_sub(last_request)
+    }
+}
