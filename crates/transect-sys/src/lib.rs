@@ -59,6 +59,7 @@ pub mod private_dir;
 pub mod processor;
 mod read_at;
 mod reader;
+mod reader_of_kinds;
 mod registry;
 pub mod residency;
 mod settings;
@@ -89,6 +90,8 @@ pub use output_path::check_output_path;
 pub use portable::PortableReader;
 pub use read_at::ReadAt;
 pub use reader::{ListStatus, Reader, Want};
+#[doc(hidden)]
+pub use reader_of_kinds::foreign_handle;
 pub use registry::ReaderKind;
 pub use settings::{ReaderSettings, StatOrder};
 pub use system_reader::{SystemHandle, SystemReader};

@@ -21,7 +21,7 @@ pub struct PathHandle {
     path: PathBuf,
     volume: Volume,
     /// The remaining entries, from opening the directory to its end.
-    listing: Mutex<Option<ReadDir>>,
+    listing: Mutex<Option<Box<ReadDir>>>,
 }
 
 /// Reads with the standard library only.
@@ -43,7 +43,7 @@ fn open(path: PathBuf, volume: Volume) -> std::io::Result<PathHandle> {
             opened => break opened?,
         }
     };
-    Ok(PathHandle { path, volume, listing: Mutex::new(Some(listing)) })
+    Ok(PathHandle { path, volume, listing: Mutex::new(Some(Box::new(listing))) })
 }
 
 fn fault_of_entry(error: std::io::Error) -> Fault {
