@@ -47,6 +47,8 @@ mod fault;
 pub mod file;
 pub mod host;
 pub mod input;
+#[cfg(any(target_os = "linux", windows))]
+mod mapping;
 pub mod memory;
 mod name;
 mod name_buffer;
@@ -83,6 +85,8 @@ pub use attributes::{Attributes, FieldMask, FileId, FileType};
 pub use batch::{Batch, EntryRef, Verdict};
 pub use disk_space::DiskSpace;
 pub use fault::{Fault, FaultKind, Inconsistent};
+#[cfg(any(target_os = "linux", windows))]
+pub use mapping::Mapping;
 pub use name::name_from_bytes;
 pub use name_buffer::NameBuffer;
 pub use opener::open_command;

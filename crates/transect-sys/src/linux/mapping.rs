@@ -1,23 +1,18 @@
-//! Parts of files in memory, safe if a file shrinks while it is mapped.
+//! Views of files, safe if a file shrinks while it is mapped.
 //!
 //! Access to a page that the file no longer has raises `SIGBUS`, which ends the process: another
 //! program that truncates a file at the wrong moment could end this one. So the first mapping
 //! installs a handler for the whole process. If the page belongs to a mapping of this module, the
 //! handler replaces it by zeros and marks the mapping as failed, and the copy returns an error
-//! ([`Mapping::read`]). The handler passes any other fault to the handler before it, or ends the
+//! ([`View::copy`]). The handler passes any other fault to the handler before it, or ends the
 //! process as the default action would.
 //!
 //! Requirements for a program that links this: a handler for `SIGBUS` that it installs later must
 //! pass on foreign signals, and a thread that blocks `SIGBUS` must not copy from mappings.
-//!
-//! No reference into a mapping is ever handed out. Other processes may write to the file at any
-//! time, and neither `&[u8]` nor the steps of a pass, which may read a byte again after they
-//! checked it, allow bytes that change. All bytes are copied, once.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -29,57 +24,40 @@ const MAX_MAPPINGS: usize = 256;
 /// All mappings of the process.
 static WATCHED: [Watched; MAX_MAPPINGS] = [const { Watched::new() }; MAX_MAPPINGS];
 
-/// A part of a file in memory. Unmapped on drop.
+/// Pages of a file in memory. Unmapped on drop.
 #[derive(Debug)]
-pub struct Mapping {
+pub(crate) struct View {
     pages: NonNull<u8>,
-    /// Length of the pages in bytes, up to the end of the part.
-    mapped: usize,
-    /// Offset of the part within the first page.
-    lead: usize,
-    writable: bool,
+    /// Length in bytes, up to the end of the part that was asked for.
+    length: usize,
     watched: &'static Watched,
 }
 
 // SAFETY: the pages belong to this value alone, on any thread.
-unsafe impl Send for Mapping {}
+unsafe impl Send for View {}
 
-impl Mapping {
-    /// Maps a part of a file for reading. `None` if files of this kind cannot be mapped.
-    ///
-    /// # Errors
-    /// Any other error that the system reports, or too many mappings.
-    ///
-    /// # Panics
-    /// If the part is empty.
-    pub fn map_read(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
-        Self::new(file, part, libc::PROT_READ)
+impl View {
+    /// Returns the unit of offsets.
+    pub(crate) fn granularity() -> u64 {
+        page_size() as u64
     }
 
-    /// Maps a part of a file for writing. The file must already have its length and its disk space.
-    /// `None` if files of this kind cannot be mapped.
-    ///
-    /// # Errors
-    /// Any other error that the system reports, or too many mappings.
-    ///
-    /// # Panics
-    /// If the part is empty.
-    pub fn map_write(file: &File, part: Range<u64>) -> io::Result<Option<Self>> {
-        Self::new(file, part, libc::PROT_READ | libc::PROT_WRITE)
-    }
-
-    fn new(file: &File, part: Range<u64>, protection: c_int) -> io::Result<Option<Self>> {
-        assert!(!part.is_empty(), "an empty part cannot be mapped");
+    /// Maps a part of a file. `None` if files of this kind cannot be mapped.
+    pub(crate) fn new(
+        file: &File,
+        offset: u64,
+        length: usize,
+        writable: bool,
+    ) -> io::Result<Option<Self>> {
         install_once()?;
-        let lead = part.start % page_size() as u64;
-        let too_large = |_| io::Error::from(io::ErrorKind::FileTooLarge);
-        let mapped = usize::try_from(part.end - part.start + lead).map_err(too_large)?;
-        let offset = libc::off_t::try_from(part.start - lead).map_err(too_large)?;
+        let offset = libc::off_t::try_from(offset)
+            .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let (fd, shared) = (file.as_raw_fd(), libc::MAP_SHARED);
         // SAFETY: the kernel chooses an unused address range; the descriptor is open during the
         // call.
         let pages =
-            unsafe { libc::mmap(std::ptr::null_mut(), mapped, protection, shared, fd, offset) };
+            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, shared, fd, offset) };
         if pages == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
             return match error.raw_os_error() {
@@ -88,62 +66,38 @@ impl Mapping {
             };
         }
         let pages = NonNull::new(pages.cast()).expect("BUG: no mapping begins at zero");
-        let Some(watched) = Watched::take(pages.as_ptr() as usize, mapped) else {
-            unmap(pages, mapped);
+        let Some(watched) = Watched::take(pages.as_ptr() as usize, length) else {
+            unmap(pages, length);
             return Err(io::Error::other(format!("more than {MAX_MAPPINGS} mappings at once")));
         };
-        let writable = protection & libc::PROT_WRITE != 0;
-        Ok(Some(Self { pages, mapped, lead: lead as usize, writable, watched }))
+        Ok(Some(Self { pages, length, watched }))
     }
 
-    /// Returns the length of the part in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "a mapping is never empty")]
-    pub fn len(&self) -> usize {
-        self.mapped - self.lead
+    pub(crate) fn length(&self) -> usize {
+        self.length
     }
 
-    /// Copies the bytes from offset `at` into `to`.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.pages.as_ptr()
+    }
+
+    /// Copies bytes between this view and other memory.
     ///
     /// # Errors
-    /// The file no longer has these bytes, or its device could not read them.
+    /// A page is gone: the copied bytes may be zeros instead of data.
     ///
-    /// # Panics
-    /// If the range exceeds the mapping.
-    pub fn read(&self, at: usize, to: &mut [u8]) -> io::Result<()> {
-        let from = self.place(at, to.len());
-        // SAFETY: the range is mapped readable for as long as `self` exists, and `to` does not
-        // overlap it. A concurrent write by another process is not a race within this program: each
-        // byte is an old or a new one of the file, and none is examined in between.
-        unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
-        self.verify_whole()
-    }
-
-    /// Copies `bytes` to offset `at`.
-    ///
-    /// # Errors
-    /// The file no longer has this range, or its device could not read it.
-    ///
-    /// # Panics
-    /// If the range exceeds the mapping, or the mapping is read-only.
-    pub fn write(&mut self, at: usize, bytes: &[u8]) -> io::Result<()> {
-        assert!(self.writable, "the mapping is read-only");
-        let to = self.place(at, bytes.len());
-        // SAFETY: the range is mapped writable for as long as `self` exists, no reference to it
-        // exists, and `bytes` does not overlap it.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
-        self.verify_whole()
-    }
-
-    /// Returns the address of offset `at`.
-    fn place(&self, at: usize, length: usize) -> *mut u8 {
-        let end = at.checked_add(length);
-        assert!(end.is_some_and(|end| end <= self.len()), "past the end of a mapping");
-        // SAFETY: the range is within the mapping.
-        unsafe { self.pages.as_ptr().add(self.lead + at) }
-    }
-
-    /// Returns an error if there was a fault: the copied bytes may be zeros instead of data.
-    fn verify_whole(&self) -> io::Result<()> {
+    /// # Safety
+    /// One of the ranges is within the view, the other one outside all views. `from` is readable, and
+    /// `to` writable.
+    pub(crate) unsafe fn copy(
+        &self,
+        from: *const u8,
+        to: *mut u8,
+        length: usize,
+    ) -> io::Result<()> {
+        // SAFETY: required above. A concurrent write by another process is not a race within this
+        // program: each byte is an old or a new one of the file, and none is examined in between.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, length) };
         // The handler ran on this thread, so only the compiler could move the load before the copy.
         compiler_fence(Ordering::SeqCst);
         if self.watched.failed.load(Ordering::Relaxed) {
@@ -154,12 +108,12 @@ impl Mapping {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for View {
     fn drop(&mut self) {
         // First, so that a later mapping of another thread at this address is not mistaken for this
         // one.
         self.watched.release();
-        unmap(self.pages, self.mapped);
+        unmap(self.pages, self.length);
     }
 }
 
@@ -331,6 +285,7 @@ fn pass_on(signal: c_int, is_fault: bool, info: *mut libc::siginfo_t, context: *
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapping::Mapping;
     use std::os::unix::process::ExitStatusExt;
     use std::path::{Path, PathBuf};
     use std::process::Command;

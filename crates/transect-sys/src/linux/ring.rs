@@ -98,6 +98,15 @@ impl DerefMut for Buffer {
     }
 }
 
+/// The direction of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// From the file into the buffer.
+    Read,
+    /// From the buffer into the file.
+    Write,
+}
+
 /// A queue of concurrent reads and writes.
 pub struct Ring {
     uring: IoUring,
@@ -153,58 +162,24 @@ impl Ring {
         self.in_kernel.iter().filter(|buffer| buffer.is_some()).count()
     }
 
-    /// Submits a read from `offset` of a file into a part of a buffer.
+    /// Submits a transfer between a part of a buffer and a file, from `offset` on.
     ///
     /// # Errors
     /// The system accepts no more operations, now or for good.
     ///
     /// # Panics
     /// If the buffer belongs to another ring or has no such part.
-    pub fn read(
+    pub fn submit(
         &mut self,
+        transfer: Transfer,
         file: &File,
         buffer: Buffer,
         part: Range<usize>,
         offset: u64,
     ) -> io::Result<()> {
-        let (start, length) = place(&buffer, &part);
-        let (fd, index) = (types::Fd(file.as_raw_fd()), buffer.index as u16);
-        let entry = if self.is_registered {
-            opcode::ReadFixed::new(fd, start, length, index).offset(offset).build()
-        } else {
-            opcode::Read::new(fd, start, length).offset(offset).build()
-        };
-        self.begin(buffer, entry)
-    }
-
-    /// Submits a write of a part of a buffer to `offset` of a file.
-    ///
-    /// # Errors
-    /// The system accepts no more operations, now or for good.
-    ///
-    /// # Panics
-    /// If the buffer belongs to another ring or has no such part.
-    pub fn write(
-        &mut self,
-        file: &File,
-        buffer: Buffer,
-        part: Range<usize>,
-        offset: u64,
-    ) -> io::Result<()> {
-        let (start, length) = place(&buffer, &part);
-        let (fd, index) = (types::Fd(file.as_raw_fd()), buffer.index as u16);
-        let entry = if self.is_registered {
-            opcode::WriteFixed::new(fd, start, length, index).offset(offset).build()
-        } else {
-            opcode::Write::new(fd, start, length).offset(offset).build()
-        };
-        self.begin(buffer, entry)
-    }
-
-    fn begin(&mut self, buffer: Buffer, entry: squeue::Entry) -> io::Result<()> {
         assert!(Arc::ptr_eq(&buffer.memory, &self.memory), "a buffer of another ring");
         self.verify_whole()?;
-        let entry = entry.user_data(buffer.index as u64);
+        let entry = self.entry(transfer, types::Fd(file.as_raw_fd()), &buffer, part, offset);
         let index = buffer.index;
         self.in_kernel[index] = Some(buffer);
         // SAFETY: the entry's memory is that of the buffer, which stays in `in_kernel` until the kernel
@@ -223,6 +198,33 @@ impl Ring {
                 }
             }
         }
+    }
+
+    /// Returns the entry of a transfer in the kernel's queue.
+    fn entry(
+        &self,
+        transfer: Transfer,
+        fd: types::Fd,
+        buffer: &Buffer,
+        part: Range<usize>,
+        offset: u64,
+    ) -> squeue::Entry {
+        use opcode::{Read, ReadFixed, Write, WriteFixed};
+        assert!(part.start <= part.end && part.end <= buffer.length, "not a part of the buffer");
+        // SAFETY: the part lies within the buffer.
+        let start = unsafe { buffer.start().add(part.start) };
+        let (length, index) = (part.len() as u32, buffer.index as u16);
+        let entry = match (transfer, self.is_registered) {
+            (Transfer::Read, true) => {
+                ReadFixed::new(fd, start, length, index).offset(offset).build()
+            }
+            (Transfer::Read, false) => Read::new(fd, start, length).offset(offset).build(),
+            (Transfer::Write, true) => {
+                WriteFixed::new(fd, start, length, index).offset(offset).build()
+            }
+            (Transfer::Write, false) => Write::new(fd, start, length).offset(offset).build(),
+        };
+        entry.user_data(buffer.index as u64)
     }
 
     /// Waits until one operation completes. Returns its buffer and the number of bytes read or
@@ -262,14 +264,6 @@ impl Ring {
     }
 }
 
-/// Returns address and length of a part of a buffer.
-fn place(buffer: &Buffer, part: &Range<usize>) -> (*mut u8, u32) {
-    assert!(part.start <= part.end && part.end <= buffer.length, "not a part of the buffer");
-    // SAFETY: the part lies within the buffer.
-    let start = unsafe { buffer.start().add(part.start) };
-    (start, part.len() as u32)
-}
-
 impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight() > 0 {
@@ -307,7 +301,7 @@ mod tests {
             let index = buffer.index();
             assert_eq!(buffer.as_ptr().addr() % ALIGNMENT, 0);
             buffer.fill(index as u8);
-            ring.write(&file, buffer, 0..8192, 8192 * index as u64).unwrap();
+            ring.submit(Transfer::Write, &file, buffer, 0..8192, 8192 * index as u64).unwrap();
         }
         assert_eq!(ring.in_flight(), 8);
         while ring.in_flight() > 0 {
@@ -320,7 +314,7 @@ mod tests {
         let file = File::open(temp.join("file")).unwrap();
         let mut buffer = buffers.pop().unwrap();
         buffer.fill(99);
-        ring.read(&file, buffer, 1..3, 8191).unwrap();
+        ring.submit(Transfer::Read, &file, buffer, 1..3, 8191).unwrap();
         drop(file);
         let (buffer, read) = ring.wait().unwrap();
         assert_eq!((read.unwrap(), &buffer[..4]), (2, &[99, 0, 1, 99][..]));
@@ -334,10 +328,10 @@ mod tests {
         let temp = TempDir::new();
         std::fs::write(temp.join("file"), "text").unwrap();
         let file = File::open(temp.join("file")).unwrap();
-        ring.write(&file, buffers.pop().unwrap(), 0..1, 0).unwrap();
+        ring.submit(Transfer::Write, &file, buffers.pop().unwrap(), 0..1, 0).unwrap();
         let (buffer, refused) = ring.wait().unwrap();
         assert_eq!(refused.unwrap_err().raw_os_error(), Some(libc::EBADF));
-        ring.read(&file, buffer, 0..4096, 2).unwrap();
+        ring.submit(Transfer::Read, &file, buffer, 0..4096, 2).unwrap();
         let (buffer, read) = ring.wait().unwrap();
         assert_eq!(&buffer[..read.unwrap()], b"xt");
     }
@@ -351,7 +345,7 @@ mod tests {
         // A pipe that is written to later: until then the kernel has the buffer.
         let (from, mut to) = io::pipe().unwrap();
         let from = File::from(std::os::fd::OwnedFd::from(from));
-        ring.read(&from, buffers.pop().unwrap(), 0..1, u64::MAX).unwrap();
+        ring.submit(Transfer::Read, &from, buffers.pop().unwrap(), 0..1, u64::MAX).unwrap();
         let dropped = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             let dropped = &dropped;
@@ -385,6 +379,6 @@ mod tests {
             panic!("a buffer of another ring, if there were rings");
         };
         let file = File::open("/dev/zero").unwrap();
-        let _ = one.read(&file, others.pop().unwrap(), 0..1, 0);
+        let _ = one.submit(Transfer::Read, &file, others.pop().unwrap(), 0..1, 0);
     }
 }

@@ -34,7 +34,6 @@ pub use caching::{open_sequential, open_unbuffered, reopen_write_unbuffered, sec
 pub use find::{FindCall, FindHandle, FindReader};
 pub use handle_reader::{HandleReader, ListingHandle};
 pub use list::DirectoryCall;
-pub use mapping::Mapping;
 pub use path::ends_with_separator;
 pub use pipe::{Pipe, PipeListener};
 pub use sparse::{make_sparse, next_allocated_range, zero_range};
@@ -42,5 +41,6 @@ pub use user::UserId;
 pub use watch::Watcher;
 
 pub(crate) use find::{listed_type, stored_name};
+pub(crate) use mapping::View;
 pub(crate) use path::verbatim;
 pub(crate) use query_attributes::{attributes_of, fill_missing};

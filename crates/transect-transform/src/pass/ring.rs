@@ -25,7 +25,7 @@ use super::step_runner::BlockReader;
 use crate::error::{Error, Operation};
 use crate::publish::Replacement;
 use crate::source::Source;
-use crate::system::{self, Buffer, Ring};
+use crate::system::{self, Buffer, Ring, Transfer};
 
 /// Blocks to read ahead, and to write behind. Through the cache, more blocks only cost time.
 const DEPTH: usize = 4;
@@ -135,7 +135,7 @@ impl RingState {
         let at = begin + filled as u64;
         let file = self.input.as_ref().expect("BUG: who reads has set it").at(at);
         self.requests[buffer.index()] = Some(Request::Read { begin, filled });
-        self.ring.read(file, buffer, filled..self.size, at)
+        self.ring.submit(Transfer::Read, file, buffer, filled..self.size, at)
     }
 
     /// Submits a write of the first of some parts of a buffer.
@@ -146,7 +146,7 @@ impl RingState {
         };
         let file = self.output.as_ref().expect("BUG: who writes has set it");
         self.requests[buffer.index()] = Some(Request::Write(parts));
-        self.ring.write(file, buffer, part, at)
+        self.ring.submit(Transfer::Write, file, buffer, part, at)
     }
 
     /// Waits for one request, and submits what follows from it.

@@ -12,8 +12,9 @@ use rustix::fs::{
     Uid, XattrFlags,
 };
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
+pub(crate) use transect_sys::Mapping;
 use transect_sys::file::{attributes_at, query_attributes};
-pub(crate) use transect_sys::linux::{Buffer, Mapping, Ring, has_io_uring};
+pub(crate) use transect_sys::linux::{Buffer, Ring, Transfer, has_io_uring};
 use transect_sys::{Attributes, FieldMask, FileType};
 
 use crate::publish::LostMetadata;

@@ -13,7 +13,7 @@
 //!   offsets, lengths and memory; `None` where a file system does not support it.
 //! * `DirectSwitch`: switches a file between direct and cached writes; reports whether it can, and
 //!   returns the handle to write with.
-//! * `Ring`, `Buffer`, `has_io_uring`: several reads and writes in flight.
+//! * `Ring`, `Buffer`, `Transfer`, `has_io_uring`: several reads and writes in flight.
 //! * `is_pseudo_file`: whether the kernel generates the content, so that the size means nothing.
 //! * `reserve`: allocates a non-empty part of a file, so that a full device is reported early;
 //!   returns whether the system supports that.

@@ -35,6 +35,12 @@ pub(crate) fn has_io_uring() -> bool {
     false
 }
 
+/// The direction of a transfer.
+pub(crate) enum Transfer {
+    Read,
+    Write,
+}
+
 /// Several reads and writes in flight: not supported.
 #[derive(Debug)]
 pub(crate) enum Ring {}
@@ -48,11 +54,14 @@ impl Ring {
         match *self {}
     }
 
-    pub(crate) fn read(&mut self, _: &File, _: Buffer, _: Range<usize>, _: u64) -> io::Result<()> {
-        match *self {}
-    }
-
-    pub(crate) fn write(&mut self, _: &File, _: Buffer, _: Range<usize>, _: u64) -> io::Result<()> {
+    pub(crate) fn submit(
+        &mut self,
+        _: Transfer,
+        _: &File,
+        _: Buffer,
+        _: Range<usize>,
+        _: u64,
+    ) -> io::Result<()> {
         match *self {}
     }
 

@@ -5,8 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+pub(crate) use transect_sys::Mapping;
 use transect_sys::file::attributes_of;
-pub(crate) use transect_sys::windows::Mapping;
 use transect_sys::windows::{
     make_sparse, next_allocated_range, open_sequential, open_unbuffered, reopen_write_unbuffered,
     sector_size, zero_range,
