@@ -7,7 +7,6 @@
 //! have changed it. On Windows, directories below the user's profile inherit its access list and
 //! are not checked.
 
-use std::fmt;
 use std::fs::DirBuilder;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -22,37 +21,15 @@ pub enum OtherUsers {
     ReadOnly,
 }
 
-/// Why a directory is not private.
-#[derive(Debug)]
-pub struct NotPrivate {
-    path: PathBuf,
-    reason: Reason,
-}
-
-#[derive(Debug)]
-enum Reason {
-    Create(io::Error),
-    #[cfg(unix)]
-    Access(io::Error),
-    #[cfg(unix)]
-    NotADirectory,
-    #[cfg(unix)]
-    ForeignOwner,
-    #[cfg(unix)]
-    Open,
-    #[cfg(unix)]
-    Writable,
-}
-
 /// Creates a directory for its owner only, unless it exists, and checks that it is private. Its
 /// parent must exist.
 ///
 /// # Errors
-/// The directory cannot be created, or is not private: see [`exists`].
-pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
+/// The directory cannot be created, or is not private: see [`exists`]. The message names the path.
+pub fn create(path: &Path, others: OtherUsers) -> io::Result<()> {
     match builder(false).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(NotPrivate { path: path.to_owned(), reason: Reason::Create(error) })
+            Err(failed("create", path, &error))
         }
         _ => exists(path, others).map(drop),
     }
@@ -62,97 +39,63 @@ pub fn create(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
 ///
 /// # Errors
 /// The errors of [`create`], or a parent cannot be created.
-pub fn create_all(path: &Path, others: OtherUsers) -> Result<(), NotPrivate> {
+pub fn create_all(path: &Path, others: OtherUsers) -> io::Result<()> {
     let above = path.parent().unwrap_or(Path::new("/"));
-    builder(true)
-        .create(above)
-        .map_err(|error| NotPrivate { path: above.to_owned(), reason: Reason::Create(error) })?;
+    builder(true).create(above).map_err(|error| failed("create", above, &error))?;
     create(path, others)
 }
 
-/// Returns whether something exists at a path, and checks that it is a private directory.
+fn failed(operation: &str, path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {operation} '{}': {error}", path.display()))
+}
+
+/// Returns whether something exists at a path, and checks that it is a private directory. Returns true on
+/// systems where access is not checked.
 ///
 /// # Errors
 /// The path exists but is not a directory (a link to one is not), belongs to another user, or gives
-/// other users more access than `others` allows.
-pub fn exists(path: &Path, others: OtherUsers) -> Result<bool, NotPrivate> {
-    match check(path, others) {
-        Ok(()) => Ok(true),
-        #[cfg(unix)]
-        Err(Reason::Access(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(reason) => Err(NotPrivate { path: path.to_owned(), reason }),
-    }
-}
-
+/// other users more access than `others` allows ([`io::ErrorKind::PermissionDenied`]).
 #[cfg(unix)]
-fn builder(recursive: bool) -> DirBuilder {
-    use std::os::unix::fs::DirBuilderExt;
-    let mut builder = DirBuilder::new();
-    builder.recursive(recursive).mode(0o700);
-    builder
-}
-
-#[cfg(not(unix))]
-fn builder(recursive: bool) -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.recursive(recursive);
-    builder
-}
-
-#[cfg(unix)]
-fn check(path: &Path, others: OtherUsers) -> Result<(), Reason> {
+pub fn exists(path: &Path, others: OtherUsers) -> io::Result<bool> {
     use crate::{FieldMask, FileType};
 
     let want = FieldMask::MODE | FieldMask::UID;
-    let found = crate::file::query_attributes(path, want, false).map_err(Reason::Access)?;
+    let found = match crate::file::query_attributes(path, want, false) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed("access", path, &error)),
+    };
     // Unknown permissions count as granted.
     let has = |bits: u16| found.mode().is_none_or(|mode| mode & bits != 0);
-    match others {
-        _ if found.file_type() != FileType::Directory => Err(Reason::NotADirectory),
-        _ if found.uid() != Some(rustix::process::geteuid().as_raw()) => Err(Reason::ForeignOwner),
-        OtherUsers::NoAccess if has(0o077) => Err(Reason::Open),
-        OtherUsers::ReadOnly if has(0o022) => Err(Reason::Writable),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn check(_: &Path, _: OtherUsers) -> Result<(), Reason> {
-    Ok(())
-}
-
-impl fmt::Display for NotPrivate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match &self.reason {
-            Reason::Create(error) => write!(f, "cannot create '{path}': {error}"),
-            #[cfg(unix)]
-            Reason::Access(error) => write!(f, "cannot access '{path}': {error}"),
-            #[cfg(unix)]
-            Reason::NotADirectory => write!(f, "'{path}' is not a directory"),
-            #[cfg(unix)]
-            Reason::ForeignOwner => write!(f, "'{path}' belongs to another user"),
-            #[cfg(unix)]
-            Reason::Open => write!(f, "'{path}' is open to other users"),
-            #[cfg(unix)]
-            Reason::Writable => write!(f, "other users can write to '{path}'"),
+    let path = path.display();
+    let reason = match others {
+        _ if found.file_type() != FileType::Directory => format!("'{path}' is not a directory"),
+        _ if found.uid() != Some(rustix::process::geteuid().as_raw()) => {
+            format!("'{path}' belongs to another user")
         }
-    }
+        OtherUsers::NoAccess if has(0o077) => format!("'{path}' is open to other users"),
+        OtherUsers::ReadOnly if has(0o022) => format!("other users can write to '{path}'"),
+        _ => return Ok(true),
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
 }
 
-impl std::error::Error for NotPrivate {}
+/// Returns true: access is not checked here.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn exists(_: &Path, _: OtherUsers) -> io::Result<bool> {
+    Ok(true)
+}
 
-impl From<NotPrivate> for io::Error {
-    fn from(refused: NotPrivate) -> Self {
-        let kind = match &refused.reason {
-            Reason::Create(error) => error.kind(),
-            #[cfg(unix)]
-            Reason::Access(error) => error.kind(),
-            #[cfg(unix)]
-            _ => io::ErrorKind::PermissionDenied,
-        };
-        Self::new(kind, refused)
-    }
+/// Returns a builder of directories that only their owner can access.
+fn builder(recursive: bool) -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(recursive);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
 }
 
 /// A new private directory for temporary files with an unpredictable name. Removed with its content

@@ -43,8 +43,7 @@ pub fn default_socket(runtime: Option<PathBuf>, temporary: PathBuf) -> Result<Pa
 /// open to others.
 pub fn create_socket_dir(socket: &Path) -> Result<(), Error> {
     let Some(folder) = socket.parent() else { return Ok(()) };
-    private_dir::create(folder, OtherUsers::NoAccess)
-        .map_err(|refused| Error::NotPrivate(refused.into()))
+    private_dir::create(folder, OtherUsers::NoAccess).map_err(Error::NotPrivate)
 }
 
 /// A socket of this process, removed when dropped.
