@@ -236,36 +236,45 @@ macro_rules! fields {
     };
 }
 
-fields! {
-    /// Returns the apparent size: the length in bytes.
-    SIZE size set_size: u64;
-    /// Returns the allocated size: the bytes occupied (blocks × 512).
-    ALLOCATED allocated set_allocated: u64;
-    /// Returns the time of the last change of the content in nanoseconds since 1970 UTC.
-    MTIME mtime set_mtime: i64;
-    /// Returns the time of the last change of the attributes in nanoseconds since 1970 UTC.
-    CTIME ctime set_ctime: i64;
-    /// Returns the time of the last access in nanoseconds since 1970 UTC.
-    ATIME atime set_atime: i64;
-    /// Returns the time of creation in nanoseconds since 1970 UTC.
-    BTIME btime set_btime: i64;
-    /// Returns permission and type bits.
-    MODE mode set_mode: u16;
-    /// Returns the user id of the owner.
-    UID uid set_uid: u32;
-    /// Returns the group id.
-    GID gid set_gid: u32;
-    /// Returns the link count: the number of names of the file.
-    NLINK nlink set_nlink: u32;
-    /// Returns the inode number.
-    INODE inode set_inode: u64;
-    /// Returns the device number; on Windows the volume serial number.
-    DEVICE device set_device: u64;
-    /// Returns the `FILE_ATTRIBUTE_*` bits (Windows).
-    ATTRIBUTES attribute_bits set_attribute_bits: u32;
-    /// Returns the `IO_REPARSE_TAG_*` of a reparse point, 0 for anything else (Windows).
-    REPARSE_TAG reparse_tag set_reparse_tag: u32;
+/// Calls a macro with the fields: the flag, getter, setter and type of each.
+macro_rules! with_fields {
+    ($then:ident) => {
+        $then! {
+            /// Returns the apparent size: the length in bytes.
+            SIZE size set_size: u64;
+            /// Returns the allocated size: the bytes occupied (blocks × 512).
+            ALLOCATED allocated set_allocated: u64;
+            /// Returns the time of the last change of the content in nanoseconds since 1970 UTC.
+            MTIME mtime set_mtime: i64;
+            /// Returns the time of the last change of the attributes in nanoseconds since 1970 UTC.
+            CTIME ctime set_ctime: i64;
+            /// Returns the time of the last access in nanoseconds since 1970 UTC.
+            ATIME atime set_atime: i64;
+            /// Returns the time of creation in nanoseconds since 1970 UTC.
+            BTIME btime set_btime: i64;
+            /// Returns permission and type bits.
+            MODE mode set_mode: u16;
+            /// Returns the user id of the owner.
+            UID uid set_uid: u32;
+            /// Returns the group id.
+            GID gid set_gid: u32;
+            /// Returns the link count: the number of names of the file.
+            NLINK nlink set_nlink: u32;
+            /// Returns the inode number.
+            INODE inode set_inode: u64;
+            /// Returns the device number; on Windows the volume serial number.
+            DEVICE device set_device: u64;
+            /// Returns the `FILE_ATTRIBUTE_*` bits (Windows).
+            ATTRIBUTES attribute_bits set_attribute_bits: u32;
+            /// Returns the `IO_REPARSE_TAG_*` of a reparse point, 0 for anything else (Windows).
+            REPARSE_TAG reparse_tag set_reparse_tag: u32;
+        }
+    };
 }
+
+with_fields!(fields);
+#[cfg(feature = "serde")]
+pub(crate) use with_fields;
 
 /// Converts nanoseconds since 1970 UTC; `None` if the system's clock cannot represent them.
 fn system_time(nanoseconds: i64) -> Option<SystemTime> {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::attributes::{Attributes, FileType};
+use crate::attributes::{Attributes, FileType, with_fields};
 
 macro_rules! stored {
-    ($($name:ident $set:ident: $type:ty;)*) => {
+    ($($(#[$doc:meta])* $flag:ident $name:ident $set:ident: $type:ty;)*) => {
         /// The fields under their names in JSON; an unknown one is left out.
         #[derive(Serialize, Deserialize)]
         struct Stored {
@@ -37,22 +37,7 @@ macro_rules! stored {
     };
 }
 
-stored! {
-    size set_size: u64;
-    allocated set_allocated: u64;
-    mtime set_mtime: i64;
-    ctime set_ctime: i64;
-    atime set_atime: i64;
-    btime set_btime: i64;
-    mode set_mode: u16;
-    uid set_uid: u32;
-    gid set_gid: u32;
-    nlink set_nlink: u32;
-    inode set_inode: u64;
-    device set_device: u64;
-    attribute_bits set_attribute_bits: u32;
-    reparse_tag set_reparse_tag: u32;
-}
+with_fields!(stored);
 
 impl Serialize for Attributes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
