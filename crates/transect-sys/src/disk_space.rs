@@ -22,9 +22,6 @@ impl DiskSpace {
     ///
     /// Source: `statvfs(3)`; on Windows `GetDiskFreeSpaceExW`, which reports the quota of this user as
     /// the size, if there is one.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn of(path: &Path) -> io::Result<Self> {
         query(path)
     }

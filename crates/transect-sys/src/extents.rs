@@ -11,9 +11,6 @@ use std::ops::Range;
 ///
 /// Data that is not on the device yet has no part there. Compressed parts have the length of their
 /// content.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn shared_extents(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
     #[cfg(target_os = "linux")]
     return crate::linux::shared_extents(file);

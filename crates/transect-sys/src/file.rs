@@ -15,9 +15,6 @@ use crate::reader::Reader;
 use crate::settings::ReaderSettings;
 
 /// Returns all attributes of an open file.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn attributes_of(file: &File) -> io::Result<Attributes> {
     #[cfg(windows)]
     {
@@ -70,9 +67,6 @@ pub fn query_attributes(path: &Path, want: FieldMask, follow: bool) -> io::Resul
 }
 
 /// Reads at an offset until the block is full or the file ends. Returns the number of bytes read.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn read_at(file: &File, block: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
     use std::os::unix::fs::FileExt;

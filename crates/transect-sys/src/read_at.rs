@@ -6,9 +6,6 @@ use std::io;
 /// Bytes that can be read at any offset, from any thread.
 pub trait ReadAt: Sync {
     /// Returns the number of bytes.
-    ///
-    /// # Errors
-    /// The system's error.
     fn size(&self) -> io::Result<u64>;
 
     /// Fills a block with the bytes at an offset.
@@ -19,9 +16,6 @@ pub trait ReadAt: Sync {
 
     /// Returns where the next byte outside a hole is, from an offset on; the number of all bytes if there is none. What has
     /// no holes returns the offset.
-    ///
-    /// # Errors
-    /// The system's error.
     fn next_data(&self, offset: u64) -> io::Result<u64> {
         Ok(offset)
     }

@@ -129,9 +129,6 @@ pub trait Reader: Send + 'static {
     ) -> Result<Self::Handle, Fault>;
 
     /// Returns the attributes of an open directory and records the volume it is on.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     fn stat_open(
         &mut self,
         handle: &mut Self::Handle,

@@ -99,9 +99,6 @@ impl Source {
     }
 
     /// Fills a block with the next bytes. A partly filled block means the end.
-    ///
-    /// # Errors
-    /// The system reports an error.
     pub fn fill(&self, block: &mut [u8]) -> Result<usize, Error> {
         let mut filled = 0;
         while filled < block.len() {

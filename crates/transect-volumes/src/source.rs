@@ -7,9 +7,6 @@ use std::path::Path;
 use transect_sys::ReadAt;
 
 /// Opens an image or a device.
-///
-/// # Errors
-/// The system's error.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let file = transect_sys::input::open_disk(path)?;
     // Tables are read in large pieces, in which all is wanted: what the kernel would read ahead is not.

@@ -56,9 +56,6 @@ impl DirHandle {
     }
 
     /// Returns all attributes of the directory itself.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn attributes(&self) -> io::Result<Attributes> {
         file::query_attributes(&self.path, FieldMask::all(), false)
     }
@@ -97,9 +94,6 @@ impl DirHandle {
     }
 
     /// Removes an entry that is not a directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         let path = self.path.join(single_component(name)?);
         let refused = match std::fs::remove_file(&path) {
@@ -115,9 +109,6 @@ impl DirHandle {
     }
 
     /// Removes an empty directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_dir(self.path.join(single_component(name)?))
     }
@@ -154,9 +145,6 @@ impl DirHandle {
     }
 
     /// Renames an entry within the directory. Replaces a file of the new name.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn rename(&self, name: &OsStr, to_name: &OsStr) -> io::Result<()> {
         let (name, to_name) = (single_component(name)?, single_component(to_name)?);
         std::fs::rename(self.path.join(name), self.path.join(to_name))

@@ -99,9 +99,6 @@ impl DirHandle {
     }
 
     /// Returns all attributes of the directory itself.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn attributes(&self) -> io::Result<Attributes> {
         attributes_of(self.fd.as_fd())
     }
@@ -155,17 +152,11 @@ impl DirHandle {
     }
 
     /// Removes an entry that is not a directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::empty())?)
     }
 
     /// Removes an empty directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.fd, single_component(name)?, AtFlags::REMOVEDIR)?)
     }
@@ -205,9 +196,6 @@ impl DirHandle {
     }
 
     /// Renames an entry within the directory. Replaces a file of the new name.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn rename(&self, name: &OsStr, to_name: &OsStr) -> io::Result<()> {
         let (name, to_name) = (single_component(name)?, single_component(to_name)?);
         Ok(rustix::fs::renameat(&self.fd, name, &self.fd, to_name)?)

@@ -31,18 +31,12 @@ pub struct BareEntry<'b> {
 
 impl BareDirectory {
     /// Opens a directory by its path. A link at its end is followed.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn open(root: &Path) -> io::Result<Self> {
         open_path(&path::units(root)?, Purpose::List, true).map(Self)
     }
 
     /// Opens a directory by its name in this one, as [`BareEntry::name`] has it. A link is not
     /// followed.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn open_in(&self, name: &[u8]) -> io::Result<Self> {
         let mut units = [0; 256];
         let name = name.as_chunks::<2>().0;

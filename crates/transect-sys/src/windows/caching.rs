@@ -16,18 +16,12 @@ use super::open::SHARE_ALL;
 
 /// Opens a file for reading from beginning to end: the system may read further ahead and cache
 /// less.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn open_sequential(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_SEQUENTIAL_SCAN)
 }
 
 /// Opens a file for reading without buffering. Offsets, lengths and memory addresses must be
 /// multiples of the sector size ([`sector_size`]).
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn open_unbuffered(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_NO_BUFFERING)
 }
@@ -38,9 +32,6 @@ fn open(path: &Path, flags: u32) -> io::Result<File> {
 
 /// Reopens an open file for writing without buffering. Offsets, lengths and memory addresses must
 /// be multiples of the sector size ([`sector_size`]).
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn reopen_write_unbuffered(file: &File) -> io::Result<File> {
     reopen_unbuffered(file, GENERIC_READ | GENERIC_WRITE)
 }

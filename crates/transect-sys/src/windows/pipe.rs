@@ -71,18 +71,12 @@ impl PipeListener {
     }
 
     /// Waits for a client, at most for `longest`. Returns whether there is one.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn wait(&self, longest: Duration) -> io::Result<bool> {
         Ok(wait_any([self.lock().connecting.event()], Some(longest))?.is_some())
     }
 
     /// Returns the pipe to the client that has connected, if there is one. After an error the client
     /// still waits, unless the error is its own.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn accept(&self) -> io::Result<Option<Pipe>> {
         let mut waiting = self.lock();
         if wait_any([waiting.connecting.event()], Some(Duration::ZERO))?.is_none() {
@@ -252,9 +246,6 @@ impl Pipe {
     }
 
     /// Returns the user to whom the pipe belongs.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn owner(&self) -> io::Result<UserId> {
         UserId::owner(&*self.handle)
     }
@@ -275,9 +266,6 @@ impl Pipe {
 
     /// Waits for bytes, and reads them. Returns their number; 0 if the other end is closed, or this
     /// one is by [`Pipe::close`].
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn read(&self, block: &mut [u8]) -> io::Result<usize> {
         let mut reading = self.reading();
         loop {
@@ -339,9 +327,6 @@ impl Pipe {
 
     /// Waits until a [`Pipe::try_read`] that returned [`io::ErrorKind::WouldBlock`] can return
     /// something else, or `or_write` a [`Pipe::try_write`].
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn wait(&self, or_write: bool) -> io::Result<()> {
         let (reading, writing) = (self.reading(), self.writing());
         let read = reading.operation.event();

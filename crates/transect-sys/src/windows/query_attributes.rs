@@ -133,9 +133,6 @@ pub(super) fn known_device(volume: Volume, want: FieldMask) -> Option<Attributes
 }
 
 /// Returns the wanted attributes of an open file. `device` is its volume, if that is known.
-///
-/// # Errors
-/// Any error that the system reports.
 pub(crate) fn attributes_of(
     handle: BorrowedHandle<'_>,
     want: FieldMask,
@@ -195,9 +192,6 @@ pub(super) fn set_times(attributes: &mut Attributes, times: [i64; 4]) {
 }
 
 /// Returns the wanted attributes and the type of the file at a path.
-///
-/// # Errors
-/// Any error that the system reports.
 pub(super) fn attributes_at(
     path: &[u16],
     want: FieldMask,
@@ -211,9 +205,6 @@ pub(super) fn attributes_at(
 
 /// Adds wanted fields that are not known yet, as far as Windows supports them, for the portable
 /// reader.
-///
-/// # Errors
-/// Any error that the system reports.
 pub(crate) fn fill_missing(
     path: &Path,
     want: FieldMask,

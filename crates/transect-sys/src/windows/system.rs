@@ -173,9 +173,6 @@ fn mount_point(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Splits a canonical path: into the mount point of its volume, and the path below it.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn place_on_volume(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let mount_point = mount_point(path)?;
     let below = plain(path.as_os_str()).strip_prefix(&mount_point).map(Path::to_owned);
@@ -184,9 +181,6 @@ pub fn place_on_volume(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
 }
 
 /// Returns the name of the volume with this mount point, which ends with a separator: `\\?\Volume{…}`.
-///
-/// # Errors
-/// Any error that the system reports.
 pub fn volume_name(mount_point: &Path) -> io::Result<PathBuf> {
     let mount_point = wide(mount_point.as_os_str())?;
     // The longest name has 49 characters and a NUL.

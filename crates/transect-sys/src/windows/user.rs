@@ -25,9 +25,6 @@ pub struct UserId(Vec<u8>);
 
 impl UserId {
     /// Returns the user of this process.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn current() -> io::Result<Self> {
         let mut token = null_mut();
         // SAFETY: the handle of the process itself is always valid; `token` is ours to write.

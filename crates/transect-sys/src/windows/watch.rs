@@ -89,9 +89,6 @@ struct Completed {
 impl Watcher {
     /// Returns a watcher without directories. Creates an empty directory below that for temporary
     /// files: see [`Watcher::settle`].
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn new() -> io::Result<Self> {
         // SAFETY: without a handle the call creates a port; all pointers are null.
         let port = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0) };
@@ -113,9 +110,6 @@ impl Watcher {
     }
 
     /// Watches a directory.
-    ///
-    /// # Errors
-    /// Any error that the system reports.
     pub fn watch(&self, directory: &Path) -> io::Result<WatchId> {
         let handle = open_path(&units(directory)?, Purpose::Watch, true)?;
         let mut state = self.lock();

@@ -204,9 +204,6 @@ impl Replacement {
 
     /// Appends a hole of `length` bytes: zeros that occupy no space where the file system supports
     /// holes.
-    ///
-    /// # Errors
-    /// The system reports an error.
     pub fn hole(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 && !self.may_have_holes {
             self.start()?;
@@ -217,9 +214,6 @@ impl Replacement {
     }
 
     /// Skips `length` bytes that were written without [`Replacement::append`].
-    ///
-    /// # Errors
-    /// The system reports an error.
     pub fn skip(&mut self, length: u64) -> Result<(), Error> {
         if length > 0 {
             self.start()?;
@@ -232,9 +226,6 @@ impl Replacement {
     }
 
     /// Appends bytes.
-    ///
-    /// # Errors
-    /// The system reports an error.
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.start()?;
         let written = self.put(bytes);

@@ -124,9 +124,6 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
 }
 
 /// Reads a stream `$J` that was copied from a volume, with the holes at its beginning or without. `None` if it is not one.
-///
-/// # Errors
-/// The system's error.
 pub(in super::super) fn read_stream<S: ReadAt + ?Sized>(
     source: &S,
     show: impl FnMut(JournalChange) -> ControlFlow<()>,

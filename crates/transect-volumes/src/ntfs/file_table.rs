@@ -46,9 +46,6 @@ impl FileTable {
     }
 
     /// Fills a block with records, as they are on the volume.
-    ///
-    /// # Errors
-    /// The system's error.
     pub(super) fn read<S: ReadAt + ?Sized>(
         &self,
         source: &S,
