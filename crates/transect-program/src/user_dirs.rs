@@ -46,7 +46,7 @@ pub fn cache(part: &str) -> Result<PathBuf, CliError> {
     let path = CACHE.path(part)?;
     let create = |path: &Path| private_dir::create_all(path, OtherUsers::ReadOnly);
     path.parent().map_or(Ok(()), create).and_then(|()| create(&path)).map_err(|refused| {
-        let (why, variable) = (transect::reason(&refused.into()), CACHE.variable);
+        let (why, variable) = (transect::reason(&refused), CACHE.variable);
         CliError::File(format!("{why}; set {variable} to a directory that only you can write to"))
     })?;
     Ok(path)

@@ -186,5 +186,5 @@ fn create_private(folder: &Path) -> Result<(), CliError> {
         .and_then(|()| private_dir::create(series, OtherUsers::NoAccess))
         .and_then(|()| private_dir::create(host, OtherUsers::NoAccess))
         .and_then(|()| private_dir::create(folder, OtherUsers::NoAccess))
-        .map_err(|refused| CliError::File(transect::reason(&refused.into())))
+        .map_err(|refused| CliError::File(transect::reason(&refused)))
 }

@@ -251,8 +251,7 @@ impl Contender {
     /// `cache` is not private, a build command fails, or a system call fails.
     pub fn build(&self, cache: &Path) -> Result<PathBuf, String> {
         let system = |error: std::io::Error| transect::reason(&error);
-        private_dir::create_all(cache, OtherUsers::ReadOnly)
-            .map_err(|refused| system(refused.into()))?;
+        private_dir::create_all(cache, OtherUsers::ReadOnly).map_err(system)?;
         let out = cache.join(format!("{}-{:016x}", self.name, self.fingerprint()));
         if out.is_dir() {
             return Ok(out);
