@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::input::read_regular_text;
 use transect_sys::private_dir::{self, OtherUsers};
-use transect_transform::publish::put;
+use transect_transform::publish::put_with;
 use transect_transform::{Error, Operation};
 
 use super::{Profile, SCHEMA};
@@ -57,16 +57,13 @@ impl ProfileStore {
     /// A system call fails; an earlier profile is then unchanged.
     pub fn store(&self, profile: &Profile) -> Result<PathBuf, Error> {
         private_dir::create_all(&self.0, OtherUsers::ReadOnly).map_err(|refused| {
-            Error::System {
-                operation: Operation::Create,
-                path: self.0.clone(),
-                source: refused.into(),
-            }
+            Error::System { operation: Operation::Create, path: self.0.clone(), source: refused }
         })?;
         let file = self.file(&profile.identity);
-        let mut text = serde_json::to_vec_pretty(profile).expect("BUG: a profile can be written");
-        text.push(b'\n');
-        put(&file, &text)?;
+        put_with(&file, |out| {
+            serde_json::to_writer_pretty(&mut *out, profile)?;
+            out.write_all(b"\n")
+        })?;
         Ok(file)
     }
 

@@ -30,8 +30,6 @@ enum BatchEntry {
 /// files.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Whether to publish without a sync.
-    skips_sync: bool,
     entries: Vec<BatchEntry>,
     file_systems: HashMap<u64, Option<FileSystem>>,
 }
@@ -40,12 +38,6 @@ impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Returns an empty batch that does not sync ([`Durability::None`]): it only ensures that all
-    /// results are complete before the first is renamed.
-    pub fn without_sync() -> Self {
-        Self { skips_sync: true, ..Self::default() }
     }
 
     /// Returns the number of results.
@@ -68,7 +60,7 @@ impl Batch {
             self.entries.push(BatchEntry::Unwritten(result.unwritten_report()));
             return Ok(());
         }
-        let device = if self.skips_sync { 0 } else { self.device_of(result.path())? };
+        let device = self.device_of(result.path())?;
         self.entries.push(match result.finish()? {
             Some(complete) => BatchEntry::Pending(device, complete),
             None => BatchEntry::Unwritten(result.unwritten_report()),
@@ -102,7 +94,6 @@ impl Batch {
         for entry in self.entries {
             let outcome = match entry {
                 BatchEntry::Unwritten(published) => Ok(published),
-                BatchEntry::Pending(_, complete) if self.skips_sync => complete.put_in_place(),
                 BatchEntry::Pending(device, complete) => {
                     sync(&complete, synced.get(&device).and_then(Option::as_ref))
                         .and_then(|()| complete.put_in_place())
@@ -110,7 +101,6 @@ impl Batch {
             };
             if let Ok(published) = &outcome
                 && published.written
-                && !self.skips_sync
             {
                 let directory = parent_dir(&published.path).to_owned();
                 directories.entry(directory).or_default().push(outcomes.len());

@@ -22,7 +22,6 @@ mod temporary;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 pub use batch::Batch;
 pub use clone::replace_with_clone;
@@ -351,19 +350,12 @@ impl Replacement {
     }
 }
 
-/// Writes bytes to a target, replacing it if it exists, and syncs them before the rename. For
-/// programs' own files. Other names of the same file (hard links) keep the old content.
+/// Writes the output of `write` to a target, replacing it if it exists, and syncs it before the
+/// rename. For programs' own files. Other names of the same file (hard links) keep the old content.
 ///
 /// # Errors
-/// The errors of [`Replacement::begin`] and [`Replacement::publish`]. The target is then unchanged.
-pub fn put(target: &Path, bytes: &[u8]) -> Result<PublishReport, Error> {
-    put_with(target, |out| out.write_all(bytes))
-}
-
-/// Writes the output of `write` to a target, as [`put`] does, without holding all of it in memory.
-///
-/// # Errors
-/// The errors of [`put`] and of `write`. The target is then unchanged.
+/// The errors of [`Replacement::begin`], [`Replacement::publish`] and `write`. The target is then
+/// unchanged.
 pub fn put_with(
     target: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -445,20 +437,11 @@ fn sync_parent_dir(path: &Path) -> Result<(), Error> {
 
 fn set_times(file: &File, input: &Attributes) -> io::Result<()> {
     let mut times = std::fs::FileTimes::new();
-    if let Some(accessed) = input.atime().and_then(system_time) {
+    if let Some(accessed) = input.accessed() {
         times = times.set_accessed(accessed);
     }
-    if let Some(modified) = input.mtime().and_then(system_time) {
+    if let Some(modified) = input.modified() {
         times = times.set_modified(modified);
     }
     file.set_times(times)
-}
-
-fn system_time(nanoseconds: i64) -> Option<SystemTime> {
-    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
-    if nanoseconds < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
-    }
 }

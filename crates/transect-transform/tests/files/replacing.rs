@@ -1,11 +1,12 @@
 //! Existing files at the target, on every system.
 
 use std::io::Write;
+use std::path::Path;
 
 use transect_testkit::TempDir;
 use transect_transform::Source;
 use transect_transform::publish::{
-    Batch, Durability, Existing, ReplaceOptions, Replacement, put, put_with,
+    Batch, Durability, Existing, ReplaceOptions, Replacement, put_with,
 };
 use transect_transform::transform_into;
 
@@ -32,6 +33,7 @@ fn target_existing_replaced_only_on_request() {
 fn put_replaces_or_leaves_target_unchanged() {
     let temp = TempDir::new();
     let file = temp.join("file");
+    let put = |target: &Path, bytes: &[u8]| put_with(target, |out| out.write_all(bytes));
     put(&file, b"first").unwrap();
     std::fs::hard_link(&file, temp.join("other")).unwrap();
     put(&file, b"second").unwrap();
