@@ -6,10 +6,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use transect_transform::manifest::{self, Line};
+use transect_transform::manifest::{Line, Reader};
 
 fuzz_target!(|manifest: &[u8]| {
-    for line in manifest::lines(manifest).flatten() {
+    for line in Reader::new(manifest).flatten().flatten() {
         assert_eq!(Line::parse(&line.to_bytes()), Ok(Some(line)));
     }
 });

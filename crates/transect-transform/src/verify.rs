@@ -75,7 +75,10 @@ mod tests {
             text += &format!("{sha256}  {path}\nSHA256 ({path}) = {sha256}\n");
             text += &format!("BLAKE3 ({path}) = {sha256}\nCRC32C ({path}) = e3069283\n");
         }
-        let lines = manifest::parse(text.as_bytes()).unwrap();
+        let lines = manifest::Reader::new(text.as_bytes())
+            .flatten()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         for threads in [1, 3] {
             let mut verdicts: Vec<(String, Option<bool>)> = Vec::new();
             verify(&lines, &PassOptions::default(), threads, &mut |line, verdict| {
