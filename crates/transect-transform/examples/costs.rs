@@ -30,7 +30,6 @@ fn main() {
         "crc32c",
         "case=upper",
         "map=a-z/A-Z",
-        "swap=32",
         "decode=utf-8",
         "decode=latin1",
         "encode=utf-16le",

@@ -76,19 +76,18 @@ impl<'a> OutputBuffer<'a> {
     }
 
     /// Appends `bytes` after `change` has modified them. `change` sees all of them in order, in
-    /// pieces of whole words; `bytes` is a whole number of words.
+    /// pieces.
     ///
     /// # Errors
     /// The consumer accepts no more.
     pub fn put_changed(
         &mut self,
         mut bytes: &[u8],
-        word: usize,
         mut change: impl FnMut(&mut [u8]),
     ) -> Result<(), StepError> {
         while !bytes.is_empty() {
             let begin = self.gathered.len();
-            let room = BLOCK.saturating_sub(begin) / word * word;
+            let room = BLOCK.saturating_sub(begin);
             if room == 0 {
                 self.flush()?;
                 continue;
@@ -200,11 +199,7 @@ mod tests {
             Ok(())
         };
         let mut out = OutputBuffer::new(&mut gathered, &mut next);
-        let change = |piece: &mut [u8]| {
-            assert_eq!(piece.len() % 8, 0);
-            piece.fill(8);
-        };
-        out.put_changed(&vec![7; 2 * BLOCK], 8, change).unwrap();
+        out.put_changed(&vec![7; 2 * BLOCK], |piece| piece.fill(8)).unwrap();
         out.flush().unwrap();
         assert_eq!(all, [&[1, 2, 3][..], &vec![8; 2 * BLOCK]].concat());
     }

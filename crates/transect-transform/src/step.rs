@@ -12,15 +12,9 @@ use crate::output::OutputBuffer;
 /// How a step affects the length of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// The result is as long as the input, every word stays at its offset, and no word depends on
+    /// The result is as long as the input, every byte stays at its offset, and none depends on
     /// another. Blocks can be changed in place ([`Step::change`]).
-    SameSize {
-        /// Word size in bytes, a power of two. Blocks to change begin and end at word boundaries. A
-        /// file whose length is not a multiple of it is refused.
-        word: usize,
-        /// Whether blocks must be passed from beginning to end, as digests require.
-        in_order: bool,
-    },
+    SameSize,
     /// The length may change, or the result depends on earlier bytes. Blocks are passed in order,
     /// from beginning to end.
     Resizing,
@@ -30,26 +24,13 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Single bytes change, each independently of the others.
-    pub const BYTES: Self = Self::SameSize { word: 1, in_order: false };
-
     /// Returns the shape of two steps run one after the other.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::Resizing, _) | (_, Self::Resizing) => Self::Resizing,
             (Self::Reduce, Self::Reduce) => Self::Reduce,
-            (Self::SameSize { word, .. }, Self::Reduce)
-            | (Self::Reduce, Self::SameSize { word, .. }) => {
-                Self::SameSize { word, in_order: true }
-            }
-            (
-                Self::SameSize { word: one, in_order: one_in_order },
-                Self::SameSize { word: other, in_order: other_in_order },
-            ) => {
-                // Both are powers of two, so the larger is a multiple of the smaller.
-                Self::SameSize { word: one.max(other), in_order: one_in_order || other_in_order }
-            }
+            _ => Self::SameSize,
         }
     }
 }
@@ -57,8 +38,8 @@ impl Shape {
 /// What a step costs in addition to reading and writing.
 ///
 /// In nanoseconds per byte of input, the minimum of several runs of `examples/costs.rs` (November
-/// 2026, EPYC with SHA and AVX-512 instructions, two shared cores): crc32c and xxh3 0.1; case, map
-/// and swap 0.1; blake3 0.2; sha256 0.6; trim, tabs, eol, encode and decode up to 0.6; replace 0.02
+/// 2026, EPYC with SHA and AVX-512 instructions, two shared cores): crc32c and xxh3 0.1; case and
+/// map 0.1; blake3 0.2; sha256 0.6; trim, tabs, eol, encode and decode up to 0.6; replace 0.02
 /// to 4, depending on how often the first byte occurs; but gunzip 8, unzstd 4, zstd=1 5, zstd 6,
 /// gzip=1 30, gzip 40.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,9 +110,9 @@ pub trait Step: Send {
         Cost::Light
     }
 
-    /// Processes the next bytes and writes to `out` every byte of the result that is already
     /// Processes the next bytes, and writes to `out` every byte of the result that is already
     /// certain. The step keeps undecided bytes: a few, and never more than a fixed limit.
+    ///
     /// # Errors
     /// The step cannot process the input, or `out` accepts no more. After an error, only another
     /// file may be fed, after [`Step::reset`].
@@ -146,10 +127,10 @@ pub trait Step: Send {
     /// Changes a block in place. Called only for [`Shape::SameSize`].
     ///
     /// # Errors
-    /// The block is not a whole number of words, or a digest in the chain rejects it.
+    /// A step of the chain that only inspects the block rejects it.
     fn change(&mut self, block: &mut [u8]) -> Result<(), InvalidData> {
         let _ = block;
-        unreachable!("BUG: only steps that keep every word at its place are called so");
+        unreachable!("BUG: only steps that keep every byte at its place are called so");
     }
 
     /// Returns whether feeding `input` next would write exactly `input` and nothing before it. If
@@ -192,15 +173,11 @@ mod tests {
 
     #[test]
     fn shape_then_is_more_demanding_shape() {
-        let words = |word, in_order| Shape::SameSize { word, in_order };
         for (one, other, both) in [
             (Shape::Reduce, Shape::Reduce, Shape::Reduce),
-            (Shape::BYTES, Shape::BYTES, Shape::BYTES),
-            (Shape::BYTES, Shape::Reduce, words(1, true)),
-            (words(1, true), Shape::BYTES, words(1, true)),
-            (words(2, false), words(8, false), words(8, false)),
-            (words(4, false), Shape::Reduce, words(4, true)),
-            (Shape::Resizing, Shape::BYTES, Shape::Resizing),
+            (Shape::SameSize, Shape::SameSize, Shape::SameSize),
+            (Shape::SameSize, Shape::Reduce, Shape::SameSize),
+            (Shape::Resizing, Shape::SameSize, Shape::Resizing),
             (Shape::Resizing, Shape::Reduce, Shape::Resizing),
             (Shape::Resizing, Shape::Resizing, Shape::Resizing),
         ] {

@@ -112,7 +112,7 @@ mod tests {
             if method.unavailable_reason().is_some() {
                 continue;
             }
-            for shape in [None, Some(Shape::BYTES), Some(Shape::Resizing), Some(Shape::Reduce)] {
+            for shape in [None, Some(Shape::SameSize), Some(Shape::Resizing), Some(Shape::Reduce)] {
                 for to in [OutputMode::Discard, OutputMode::NewFile, OutputMode::InPlace] {
                     let impossible = match method {
                         IoMethod::KernelCopy => shape.is_some() || to != OutputMode::NewFile,

@@ -167,7 +167,7 @@ mod tests {
             (Cost::Heavy, MIN_PIPELINE_SIZE, threads),
             (Cost::Heavy, u64::MAX, threads),
         ] {
-            for shape in [Shape::Reduce, Shape::BYTES, Shape::Resizing] {
+            for shape in [Shape::Reduce, Shape::SameSize, Shape::Resizing] {
                 let task = Task { cost, size, shape: Some(shape), ..SMALL };
                 assert_eq!(method(None, None, task), expected, "{task:?}");
             }

@@ -77,7 +77,7 @@ mod tests {
     use crate::step::{Cost, Shape};
 
     const TASK: Task = Task {
-        shape: Some(Shape::BYTES),
+        shape: Some(Shape::SameSize),
         cost: Cost::Light,
         size: LARGE,
         output: OutputMode::NewFile,

@@ -110,18 +110,17 @@ impl StepRunner<'_, '_> {
         let invalid = Error::invalid(self.source.path());
         let result = &mut self.scratch.result;
         match step.shape() {
-            Shape::SameSize { word: 1, .. } if output.is_comparing() => {
+            Shape::SameSize if output.is_comparing() => {
                 let original = self.scratch.original.first(block.len());
                 original.copy_from_slice(block);
                 step.change(block).map_err(invalid)?;
                 output.put(block, original, at)
             }
-            Shape::SameSize { word: 1, .. } => {
+            Shape::SameSize => {
                 step.change(block).map_err(invalid)?;
                 output.put_unchanged(block)
             }
-            // A block may end within a word: the step keeps its first part.
-            Shape::SameSize { .. } | Shape::Resizing => {
+            Shape::Resizing => {
                 let block = &*block;
                 if output.is_in_step_with_input(at) && step.leaves_unchanged(block) {
                     step.accept_unchanged(block).map_err(invalid)?;

@@ -159,11 +159,11 @@ fn add<const RANGES: usize>(block: &mut [u8], ranges: &[Range; RANGES]) {
 
 impl Step for Map {
     fn shape(&self) -> Shape {
-        Shape::BYTES
+        Shape::SameSize
     }
 
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
-        out.put_changed(input, 1, |piece| self.apply(piece))
+        out.put_changed(input, |piece| self.apply(piece))
     }
 
     fn finish(&mut self, _out: &mut OutputBuffer<'_>) -> Result<(), StepError> {

@@ -4,7 +4,6 @@ mod clean;
 mod compression;
 mod digest;
 mod encoding;
-mod entab;
 mod eol;
 mod eol_report;
 mod escape;
@@ -14,7 +13,6 @@ mod line_ends;
 mod map;
 mod pending;
 mod replace;
-mod swap;
 mod tabs;
 mod trim;
 
@@ -61,7 +59,7 @@ pub const STEPS: &[StepInfo] = &[
         name: "case",
         parameter: "=upper|lower",
         about: "ASCII letters large or small",
-        shape: Shape::BYTES,
+        shape: Shape::SameSize,
         text: true,
         make: map::case,
     },
@@ -69,18 +67,9 @@ pub const STEPS: &[StepInfo] = &[
         name: "map",
         parameter: "=FROM/TO",
         about: "each byte of FROM becomes that of TO, as by tr: a-z is a range, \\xNN a byte",
-        shape: Shape::BYTES,
+        shape: Shape::SameSize,
         text: false,
         make: map::map,
-    },
-    StepInfo {
-        name: "swap",
-        parameter: "=16|32|64",
-        about: "the bytes of every word of so many bits in the opposite order",
-        // The shape of the largest words.
-        shape: Shape::SameSize { word: 8, in_order: false },
-        text: false,
-        make: swap::swap,
     },
     StepInfo {
         name: "decode",
@@ -129,14 +118,6 @@ pub const STEPS: &[StepInfo] = &[
         shape: Shape::Resizing,
         text: true,
         make: tabs::tabs,
-    },
-    StepInfo {
-        name: "entab",
-        parameter: "=N",
-        about: "tabs for the blanks that lines begin with, as far as they reach such stops",
-        shape: Shape::Resizing,
-        text: true,
-        make: entab::entab,
     },
     StepInfo {
         name: "final-newline",

@@ -8,9 +8,9 @@ use crate::steps::info::StepResult;
 use crate::steps::line_ends::LF;
 
 /// Maximum number of columns between tab stops.
-pub(super) const MAX_TAB_WIDTH: usize = 256;
+const MAX_TAB_WIDTH: usize = 256;
 
-pub(super) const TAB: u8 = b'\t';
+const TAB: u8 = b'\t';
 
 /// Replaces a tab by the spaces up to the next tab stop. Every character counts as one column;
 /// continuation bytes of UTF-8 count as none.
@@ -28,7 +28,7 @@ pub(super) fn tabs(parameter: Option<&str>) -> StepResult {
 }
 
 /// Parses the number of columns between tab stops.
-pub(super) fn stops(parameter: Option<&str>) -> Result<usize, String> {
+fn stops(parameter: Option<&str>) -> Result<usize, String> {
     let every = parameter.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     match every.and_then(|text| text.parse().ok()) {
         Some(every) if (1..=MAX_TAB_WIDTH).contains(&every) => Ok(every),

@@ -188,7 +188,7 @@ impl Job {
     /// Counts only results that keep their size: a copy may share the blocks of its input, and
     /// other lengths are known only afterwards.
     fn check_room(shape: Shape, directory: &Path, inputs: &[Input]) -> Result<(), Error> {
-        let keeps_size = matches!(shape, Shape::SameSize { .. });
+        let keeps_size = shape == Shape::SameSize;
         let there = directory.ancestors().find(|directory| directory.is_dir());
         let free = there.and_then(|there| DiskSpace::of(there).ok()).map(|space| space.available);
         let (true, Some(free)) = (keeps_size, free) else {

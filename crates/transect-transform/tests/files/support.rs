@@ -14,7 +14,7 @@ pub(crate) struct Upper;
 
 impl Step for Upper {
     fn shape(&self) -> Shape {
-        Shape::BYTES
+        Shape::SameSize
     }
 
     fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
@@ -127,7 +127,7 @@ pub(crate) struct Meanwhile<F>(pub(crate) F);
 
 impl<F: FnMut() + Send> Step for Meanwhile<F> {
     fn shape(&self) -> Shape {
-        Shape::BYTES
+        Shape::SameSize
     }
 
     fn feed(&mut self, _: &[u8], _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
