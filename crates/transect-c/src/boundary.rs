@@ -30,6 +30,26 @@ pub(crate) fn guard<'a>(
     failure.status()
 }
 
+/// Defines functions of an object, which return a status: their other arguments, and their bodies.
+macro_rules! functions {
+    ($object:ident: $type:ty; $($name:ident($($value:ident: $of:ty),*) $body:block)*) => {$(
+        /// `include/transect.h` documents it.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(
+            $object: Option<$type>,
+            $($value: $of,)*
+            error: $crate::boundary::Out<'_, $crate::failure::CallError>,
+        ) -> i32 {
+            $crate::boundary::guard(error, || {
+                let $object = $crate::boundary::required($object, stringify!($object))?;
+                $body;
+                Ok(())
+            })
+        }
+    )*};
+}
+pub(crate) use functions;
+
 /// Runs the body of a function that returns a value: `otherwise` if it panics.
 pub(crate) fn guard_or<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)

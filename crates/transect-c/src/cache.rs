@@ -7,9 +7,9 @@ use std::sync::Arc;
 use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Array, Out, OutArray, Text, guard, guard_or, required};
+use crate::boundary::{Array, Out, OutArray, Text, functions, guard, guard_or, required};
 use crate::failure::{CallError, Failure, of_lookup, os_error_of};
-use crate::options::{fields, setters};
+use crate::options::fields;
 
 /// Levels, by the names that they have in the header without `TRANSECT_LEVEL_`.
 #[expect(missing_docs, reason = "the header documents them")]
@@ -79,15 +79,15 @@ pub extern "C" fn transect_cache_options_free(options: Option<Box<CacheOptions>>
     guard_or((), || drop(options));
 }
 
-setters! {
-    CacheOptions:
-    transect_cache_options_set_fields(options, value: u32) { options.want = fields(value)? }
-    transect_cache_options_set_memory(options, value: usize) { options.memory = Some(value) }
-    transect_cache_options_set_watches(options, value: usize) { options.watches = Some(value) }
-    transect_cache_options_set_base(options, path: Text<'_>) {
+functions! {
+    options: &mut CacheOptions;
+    transect_cache_options_set_fields(value: u32) { options.want = fields(value)? }
+    transect_cache_options_set_memory(value: usize) { options.memory = Some(value) }
+    transect_cache_options_set_watches(value: usize) { options.watches = Some(value) }
+    transect_cache_options_set_base(path: Text<'_>) {
         options.base = Some(path.path("path")?.into_owned())
     }
-    transect_cache_options_add_root(options, path: Text<'_>) {
+    transect_cache_options_add_root(path: Text<'_>) {
         options.roots.push(path.path("path")?.into_owned())
     }
 }
@@ -121,176 +121,77 @@ pub extern "C" fn transect_cache_free(cache: Option<Box<Cache>>) {
     guard_or((), || drop(cache));
 }
 
-/// Runs the body of a function of one cache.
-fn with_cache<'a>(
-    cache: Option<&Cache>,
-    error: Out<'_, CallError>,
-    body: impl FnOnce(&AttributeCache) -> Result<(), Failure<'a>>,
-) -> i32 {
-    guard(error, || body(&required(cache, "cache")?.0))
-}
-
-/// Looks up one path.
-fn look_up(
-    cache: Option<&Cache>,
-    path: Text<'_>,
+/// Writes the attributes of a path.
+fn look_up<'a>(
+    path: Text<'a>,
     attributes: Out<'_, CAttributes>,
-    error: Out<'_, CallError>,
-    get: impl FnOnce(&AttributeCache, &Path) -> LookupResult,
-) -> i32 {
-    with_cache(cache, error, |cache| {
-        let (path, out) = (path.path("path")?, required(attributes, "attributes")?);
-        match get(cache, &path) {
-            Ok(attributes) => out.write((&attributes).into()),
-            Err(error) => return Err(Failure::Lookup(error, path)),
-        };
-        Ok(())
-    })
+    get: impl FnOnce(&Path) -> LookupResult,
+) -> Result<(), Failure<'a>> {
+    let (path, out) = (path.path("path")?, required(attributes, "attributes")?);
+    match get(&path) {
+        Ok(attributes) => out.write((&attributes).into()),
+        Err(error) => return Err(Failure::Lookup(error, path)),
+    };
+    Ok(())
 }
 
-/// Returns the attributes of a path, links followed.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_get(
-    cache: Option<&Cache>,
-    path: Text<'_>,
-    attributes: Out<'_, CAttributes>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    look_up(cache, path, attributes, error, |cache, path| cache.get(path))
-}
-
-/// Returns the attributes of a path, the last link not followed.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_get_link(
-    cache: Option<&Cache>,
-    path: Text<'_>,
-    attributes: Out<'_, CAttributes>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    look_up(cache, path, attributes, error, |cache, path| cache.get_link(path))
-}
-
-/// Returns whether a path exists.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_exists(
-    cache: Option<&Cache>,
-    path: Text<'_>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    with_cache(cache, error, |cache| {
-        let path = path.path("path")?;
-        match cache.exists(&path) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(Failure::Missing(path)),
-            Err(error) => Err(Failure::Lookup(error, path)),
-        }
-    })
-}
-
-/// Looks up many paths.
+/// Writes the answers about many paths.
 fn look_up_many(
-    cache: Option<&Cache>,
     paths: Array<'_, Text<'_>>,
     count: usize,
     answers: OutArray<'_, Lookup>,
-    error: Out<'_, CallError>,
-    get: impl FnOnce(&AttributeCache, &[&Path]) -> Vec<LookupResult>,
-) -> i32 {
-    with_cache(cache, error, |cache| {
-        let out: &mut [MaybeUninit<Lookup>] = answers.elements(count, "answers")?;
-        let paths = paths.elements(count, "paths")?;
-        let paths: Vec<_> =
-            paths.iter().map(|path| path.path("a path")).collect::<Result<_, _>>()?;
-        let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-        for (out, answer) in out.iter_mut().zip(get(cache, &paths)) {
-            out.write(answer.into());
-        }
-        Ok(())
-    })
+    get: impl FnOnce(&[&Path]) -> Vec<LookupResult>,
+) -> Result<(), Failure<'static>> {
+    let out: &mut [MaybeUninit<Lookup>] = answers.elements(count, "answers")?;
+    let paths = paths.elements(count, "paths")?;
+    let paths: Vec<_> = paths.iter().map(|path| path.path("a path")).collect::<Result<_, _>>()?;
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    for (out, answer) in out.iter_mut().zip(get(&paths)) {
+        out.write(answer.into());
+    }
+    Ok(())
 }
 
-/// Returns the attributes of many paths, links followed.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_get_many(
-    cache: Option<&Cache>,
-    paths: Array<'_, Text<'_>>,
-    count: usize,
-    answers: OutArray<'_, Lookup>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    look_up_many(cache, paths, count, answers, error, |cache, paths| cache.get_many(paths))
-}
-
-/// Returns the attributes of many paths, the last link not followed.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_get_many_links(
-    cache: Option<&Cache>,
-    paths: Array<'_, Text<'_>>,
-    count: usize,
-    answers: OutArray<'_, Lookup>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    look_up_many(cache, paths, count, answers, error, |cache, paths| cache.get_many_links(paths))
-}
-
-/// Freezes a cache.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_freeze(cache: Option<&Cache>, error: Out<'_, CallError>) -> i32 {
-    with_cache(cache, error, |cache| {
-        cache.freeze();
-        Ok(())
-    })
-}
-
-/// Thaws a cache.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_thaw(cache: Option<&Cache>, error: Out<'_, CallError>) -> i32 {
-    with_cache(cache, error, |cache| {
-        cache.thaw();
-        Ok(())
-    })
-}
-
-/// Applies the changes made so far.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_settle(cache: Option<&Cache>, error: Out<'_, CallError>) -> i32 {
-    with_cache(cache, error, |cache| match cache.settle() {
-        true => Ok(()),
-        false => Err(Failure::ChangesLost),
-    })
-}
-
-/// Drops a path and everything below it.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_invalidate(
-    cache: Option<&Cache>,
-    path: Text<'_>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    with_cache(cache, error, |cache| {
+functions! {
+    cache: &Cache;
+    transect_cache_get(path: Text<'_>, attributes: Out<'_, CAttributes>) {
+        look_up(path, attributes, |path| cache.0.get(path))?
+    }
+    transect_cache_get_link(path: Text<'_>, attributes: Out<'_, CAttributes>) {
+        look_up(path, attributes, |path| cache.0.get_link(path))?
+    }
+    transect_cache_exists(path: Text<'_>) {
         let path = path.path("path")?;
-        cache.invalidate(&path).map_err(|error| Failure::Lookup(error, path))
-    })
-}
-
-/// Drops everything.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_clear(cache: Option<&Cache>, error: Out<'_, CallError>) -> i32 {
-    with_cache(cache, error, |cache| {
-        cache.clear();
-        Ok(())
-    })
-}
-
-/// Returns the counters.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_read_counts(
-    cache: Option<&Cache>,
-    counts: Out<'_, Counts>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    with_cache(cache, error, |cache| {
-        let found = cache.counts();
+        match cache.0.exists(&path) {
+            Ok(true) => {}
+            Ok(false) => return Err(Failure::Missing(path)),
+            Err(error) => return Err(Failure::Lookup(error, path)),
+        }
+    }
+    transect_cache_get_many(
+        paths: Array<'_, Text<'_>>, count: usize, answers: OutArray<'_, Lookup>
+    ) {
+        look_up_many(paths, count, answers, |paths| cache.0.get_many(paths))?
+    }
+    transect_cache_get_many_links(
+        paths: Array<'_, Text<'_>>, count: usize, answers: OutArray<'_, Lookup>
+    ) {
+        look_up_many(paths, count, answers, |paths| cache.0.get_many_links(paths))?
+    }
+    transect_cache_freeze() { cache.0.freeze() }
+    transect_cache_thaw() { cache.0.thaw() }
+    transect_cache_settle() {
+        if !cache.0.settle() {
+            return Err(Failure::ChangesLost);
+        }
+    }
+    transect_cache_invalidate(path: Text<'_>) {
+        let path = path.path("path")?;
+        cache.0.invalidate(&path).map_err(|error| Failure::Lookup(error, path))?
+    }
+    transect_cache_clear() { cache.0.clear() }
+    transect_cache_read_counts(counts: Out<'_, Counts>) {
+        let found = cache.0.counts();
         required(counts, "counts")?.write(Counts {
             hits: found.hits,
             misses: found.misses,
@@ -303,9 +204,8 @@ pub extern "C" fn transect_cache_read_counts(
             directories: found.directories,
             names: found.names,
             watches: found.watches,
-            memory: cache.memory() as u64,
+            memory: cache.0.memory() as u64,
             reserved: [0; 4],
         });
-        Ok(())
-    })
+    }
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use transect::{Cancel, Progress};
 
-use crate::boundary::{Out, guard, guard_or, required};
-use crate::failure::CallError;
+use crate::boundary::{Out, functions, guard_or, required};
 
 /// `transect_control`. Options keep both parts alive.
 #[derive(Debug, Default)]
@@ -44,15 +43,10 @@ pub extern "C" fn transect_control_cancel(control: Option<&Control>) {
     guard_or((), || control.into_iter().for_each(|control| control.cancel.cancel()));
 }
 
-/// Returns the counters of the walks of a control.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_control_progress(
-    control: Option<&Control>,
-    progress: Out<'_, ProgressCounts>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let counts = required(control, "control")?.progress.counts();
+functions! {
+    control: &Control;
+    transect_control_progress(progress: Out<'_, ProgressCounts>) {
+        let counts = control.progress.counts();
         required(progress, "progress")?.write(ProgressCounts {
             entries: counts.entries,
             directories: counts.directories,
@@ -60,6 +54,5 @@ pub extern "C" fn transect_control_progress(
             errors: counts.errors,
             reserved: [0; 4],
         });
-        Ok(())
-    })
+    }
 }

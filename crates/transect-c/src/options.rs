@@ -7,9 +7,9 @@ use std::sync::Arc;
 use transect::{FieldMask, ScanOptions};
 
 use crate::attributes::FIELDS;
-use crate::boundary::{Out, Text, guard, guard_or, required};
+use crate::boundary::{Text, functions, guard_or, required};
 use crate::control::Control;
-use crate::failure::{CallError, Failure};
+use crate::failure::Failure;
 use crate::filter::{Filter, FilterCall};
 
 /// `transect_options`.
@@ -64,65 +64,45 @@ pub extern "C" fn transect_options_free(options: Option<Box<WalkOptions>>) {
     guard_or((), || drop(options));
 }
 
-/// Defines the functions that change one option of a type.
-macro_rules! setters {
-    ($type:ty: $($name:ident($options:ident, $($value:ident: $of:ty),+) $change:block)*) => {$(
-        /// Changes an option.
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name(
-            options: Option<&mut $type>,
-            $($value: $of,)+
-            error: Out<'_, CallError>,
-        ) -> i32 {
-            guard(error, || {
-                let $options = required(options, "options")?;
-                $change;
-                Ok(())
-            })
-        }
-    )*};
-}
-pub(crate) use setters;
-
-setters! {
-    WalkOptions:
-    transect_options_set_fields(options, value: u32) { options.fields = Some(fields(value)?) }
-    transect_options_set_threads(options, value: u32) {
+functions! {
+    options: &mut WalkOptions;
+    transect_options_set_fields(value: u32) { options.fields = Some(fields(value)?) }
+    transect_options_set_threads(value: u32) {
         options.scan.threads = Some(value as usize).filter(|&threads| threads > 0)
     }
-    transect_options_set_concurrent(options, value: bool) { options.concurrent = value }
-    transect_options_set_max_depth(options, value: u32) { options.scan.max_depth = Some(value) }
-    transect_options_set_follow(options, value: bool) { options.scan.follow_links = value }
-    transect_options_set_one_file_system(options, value: bool) {
+    transect_options_set_concurrent(value: bool) { options.concurrent = value }
+    transect_options_set_max_depth(value: u32) { options.scan.max_depth = Some(value) }
+    transect_options_set_follow(value: bool) { options.scan.follow_links = value }
+    transect_options_set_one_file_system(value: bool) {
         options.scan.same_file_system = value
     }
-    transect_options_set_pseudo_file_systems(options, value: bool) {
+    transect_options_set_pseudo_file_systems(value: bool) {
         options.scan.pseudo_file_systems = value
     }
-    transect_options_set_exclude_hidden(options, value: bool) {
+    transect_options_set_exclude_hidden(value: bool) {
         options.scan.filters.exclude_hidden = value
     }
-    transect_options_set_gitignore(options, value: bool) { options.scan.filters.gitignore = value }
-    transect_options_set_ignore_case(options, value: bool) {
+    transect_options_set_gitignore(value: bool) { options.scan.filters.gitignore = value }
+    transect_options_set_ignore_case(value: bool) {
         options.scan.filters.ignore_case = value
     }
-    transect_options_set_control(options, control: Option<&Control>) {
+    transect_options_set_control(control: Option<&Control>) {
         let control = required(control, "control")?;
         options.scan.progress = Some(Arc::clone(&control.progress));
         options.scan.cancel = control.cancel.clone();
     }
-    transect_options_set_filter(options, filter: Option<Filter>, context: *mut c_void) {
+    transect_options_set_filter(filter: Option<Filter>, context: *mut c_void) {
         let call = FilterCall { filter: required(filter, "filter")?, context };
         let scan = std::mem::take(&mut options.scan);
         options.scan = scan.filter_entry(move |entry| call.keeps(entry));
     }
-    transect_options_add_glob(options, text: Text<'_>) {
+    transect_options_add_glob(text: Text<'_>) {
         options.scan.filters.globs.push(text.utf8("text")?.to_owned())
     }
-    transect_options_add_regex(options, text: Text<'_>) {
+    transect_options_add_regex(text: Text<'_>) {
         options.scan.filters.regexes.push(text.utf8("text")?.to_owned())
     }
-    transect_options_add_extension(options, text: Text<'_>) {
+    transect_options_add_extension(text: Text<'_>) {
         options.scan.filters.extensions.push(text.utf8("text")?.to_owned())
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
 
-use crate::boundary::{Out, Text, guard, guard_or, required};
+use crate::boundary::{Out, Text, functions, guard, guard_or, required};
 use crate::failure::{CallError, Failure};
 use crate::options::WalkOptions;
 use crate::walk::{Entry, OnError, WalkCounts, report_errors};
@@ -95,34 +95,15 @@ pub extern "C" fn transect_walk_next<'a>(
     })
 }
 
-/// Returns how many entries and errors there were so far.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_walk_counts(
-    walker: Option<&Walker>,
-    counts: Out<'_, WalkCounts>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let (walker, out) = (required(walker, "walker")?, required(counts, "counts")?);
-        let counts = WalkCounts::new(walker.entries, walker.walk.diagnostics());
-        out.write(WalkCounts { errors: walker.errors, ..counts });
-        Ok(())
-    })
-}
-
-/// Calls `on_error` for the kept errors.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_walk_errors(
-    walker: Option<&Walker>,
-    on_error: Option<OnError>,
-    context: *mut c_void,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let on_error = required(on_error, "on_error")?;
-        report_errors(&required(walker, "walker")?.kept_errors, on_error, context);
-        Ok(())
-    })
+functions! {
+    walker: &Walker;
+    transect_walk_counts(counts: Out<'_, WalkCounts>) {
+        let found = WalkCounts::new(walker.entries, walker.walk.diagnostics());
+        required(counts, "counts")?.write(WalkCounts { errors: walker.errors, ..found });
+    }
+    transect_walk_errors(on_error: Option<OnError>, context: *mut c_void) {
+        report_errors(&walker.kept_errors, required(on_error, "on_error")?, context);
+    }
 }
 
 /// Ends a walk.

@@ -7,7 +7,7 @@ use transect::FieldMask;
 use transect::table::{Row, Table};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Out, OutArray, Text, guard, guard_or, required};
+use crate::boundary::{Out, OutArray, Text, functions, guard, guard_or, required};
 use crate::failure::{CallError, Failure};
 use crate::options::WalkOptions;
 use crate::path;
@@ -57,35 +57,6 @@ pub extern "C" fn transect_table_read(
 #[unsafe(no_mangle)]
 pub extern "C" fn transect_table_free(table: Option<Box<Table>>) {
     guard_or((), || drop(table));
-}
-
-/// Returns how many entries and errors there are.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_counts(
-    table: Option<&Table>,
-    counts: Out<'_, WalkCounts>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let (table, counts) = (required(table, "table")?, required(counts, "counts")?);
-        counts.write(WalkCounts::new(table.len(), table.diagnostics()));
-        Ok(())
-    })
-}
-
-/// Calls `on_error` for the kept errors.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_errors(
-    table: Option<&Table>,
-    on_error: Option<OnError>,
-    context: *mut c_void,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let on_error = required(on_error, "on_error")?;
-        report_errors(&required(table, "table")?.diagnostics().kept_errors, on_error, context);
-        Ok(())
-    })
 }
 
 /// Returns the number of the row that `find` returns in a table, or [`NO_ROW`].
@@ -194,39 +165,26 @@ pub extern "C" fn transect_table_path(
     write_path(table, row, buffer, capacity, Table::path)
 }
 
-/// Returns a table, and the row with a number.
-fn find_row(table: Option<&Table>, row: u32) -> Result<(&Table, Row), Failure<'static>> {
-    let table = required(table, "table")?;
-    let found = table.row(row);
-    let found = found.ok_or_else(|| Failure::Invalid(format!("there is no row {row}").into()))?;
-    Ok((table, found))
+/// Returns the row with a number.
+fn find_row(table: &Table, row: u32) -> Result<Row, Failure<'static>> {
+    table.row(row).ok_or_else(|| Failure::Invalid(format!("there is no row {row}").into()))
 }
 
-/// Returns the attributes of an entry.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_attributes(
-    table: Option<&Table>,
-    row: u32,
-    attributes: Out<'_, CAttributes>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let (table, row) = find_row(table, row)?;
+functions! {
+    table: &Table;
+    transect_table_counts(counts: Out<'_, WalkCounts>) {
+        required(counts, "counts")?.write(WalkCounts::new(table.len(), table.diagnostics()));
+    }
+    transect_table_errors(on_error: Option<OnError>, context: *mut c_void) {
+        let on_error = required(on_error, "on_error")?;
+        report_errors(&table.diagnostics().kept_errors, on_error, context);
+    }
+    transect_table_attributes(row: u32, attributes: Out<'_, CAttributes>) {
+        let row = find_row(table, row)?;
         required(attributes, "attributes")?.write((&table.attributes(row)).into());
-        Ok(())
-    })
-}
-
-/// Returns the totals of an entry and everything below it.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_totals(
-    table: Option<&Table>,
-    row: u32,
-    totals: Out<'_, Totals>,
-    error: Out<'_, CallError>,
-) -> i32 {
-    guard(error, || {
-        let (table, row) = find_row(table, row)?;
+    }
+    transect_table_totals(row: u32, totals: Out<'_, Totals>) {
+        let row = find_row(table, row)?;
         let found = table.totals(row);
         required(totals, "totals")?.write(Totals {
             files: found.files.into(),
@@ -240,6 +198,5 @@ pub extern "C" fn transect_table_totals(
             unread: table.unread_reason(row).is_some().into(),
             reserved: [0; 4],
         });
-        Ok(())
-    })
+    }
 }

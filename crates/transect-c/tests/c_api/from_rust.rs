@@ -101,7 +101,8 @@ fn panic_in_walk_becomes_status_on_any_number_of_threads() {
     }
 }
 
-/// Every exported function runs in `guard` or `guard_or`, itself or in one of these helpers.
+/// Every exported function runs in `guard` or `guard_or`, itself or in one of these helpers. The macro `functions` counts
+/// once.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the sources of this crate")]
 fn every_function_catches_panics() {
@@ -111,17 +112,18 @@ fn every_function_catches_panics() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();
         for function in text.split("#[unsafe(no_mangle)]\n").skip(1) {
             let function = function.split("\n}\n").next().unwrap();
-            let helpers = ["with_cache", "look_up", "look_up_many", "row_number", "write_path"];
+            let helpers = ["row_number", "write_path"];
             let mut names = ["guard", "guard_or"].into_iter().chain(helpers);
             let name = function.split(['(', ' ']).nth(4).unwrap();
             // These two return constants.
             let constant = ["transect_version", "transect_status_name"].contains(&name);
-            let guarded = names.any(|name| function.contains(&format!(" {name}(")));
+            let calls = |name| [" ", "::"].map(|before| format!("{before}{name}("));
+            let guarded = names.any(|name| calls(name).iter().any(|call| function.contains(call)));
             assert!(guarded != constant, "{name} lets panics out");
             functions += 1;
         }
     }
-    assert!(functions > 30);
+    assert!(functions > 25, "{functions}");
 }
 
 /// Handles are used by several threads at once, as the header allows.
