@@ -20,10 +20,6 @@ pub mod verdict;
 pub use paired::Ratios;
 pub use random::SplitMix64;
 pub use rank_sum::rank_sum_p;
-pub use samples::SampleError;
 pub use significance::{holm, sign_flip_p};
 pub use summary::Summary;
 pub use verdict::{Judgement, Verdict, aa_check, judge, judge_all};
-
-#[cfg(test)]
-mod synthetic;

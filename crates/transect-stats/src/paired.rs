@@ -9,15 +9,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::random::SplitMix64;
-use super::samples::{SampleError, check_positive, median_deviation, median_of_sorted, sorted};
+use super::samples::{are_positive, median_deviation, median_of_sorted, sorted};
 use super::significance::sign_flip_p;
 
 /// Bootstrap resamples per interval: enough that another seed moves its ends by less than the distance
 /// between neighbouring ratios.
-pub const RESAMPLES: usize = 10_000;
+const RESAMPLES: usize = 10_000;
 
 /// Resamples cut off at each end: 2.5 % of [`RESAMPLES`].
-pub(crate) const TAIL: usize = RESAMPLES / 40;
+const TAIL: usize = RESAMPLES / 40;
 
 /// The ratios `other / base` of the rounds that have both. Below 1, the other took less time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,23 +49,24 @@ impl Ratios {
     /// rounds it is meaningless, and [`judge`](super::judge) ignores it. The order of the rounds does
     /// not matter.
     ///
-    /// # Errors
-    ///
-    /// There are no rounds; a sample is NaN, infinite, negative or zero; or a ratio overflows or
+    /// `None` if there are no rounds; a sample is NaN, infinite, negative or zero; or a ratio overflows or
     /// underflows.
-    pub fn paired(rounds: &[(f64, f64)], seed: u64) -> Result<Self, SampleError> {
-        let ratios = rounds
-            .iter()
-            .enumerate()
-            .map(|(at, &(base, other))| ratio(at, base, other))
-            .collect::<Result<Vec<f64>, SampleError>>()?;
-        let sorted = sorted(&ratios);
-        let median = median_of_sorted(&sorted).ok_or(SampleError::Empty)?;
-        let mad = median_deviation(&sorted, median).ok_or(SampleError::Empty)?;
-        let (low, high) = interval(&sorted, median, seed);
+    #[must_use]
+    pub fn paired(rounds: &[(f64, f64)], seed: u64) -> Option<Self> {
+        let ratio = |&(base, other): &(f64, f64)| {
+            // A subnormal ratio is refused: its logarithm is not precise.
+            let ratio = other / base;
+            (are_positive(&[base, other]) && ratio.is_normal()).then_some(ratio)
+        };
+        let sorted = sorted(&rounds.iter().map(ratio).collect::<Option<Vec<f64>>>()?);
+        let median = median_of_sorted(&sorted)?;
+        let mad = median_deviation(&sorted, median)?;
+        let (mut random, mut counts) = (SplitMix64::new(seed), vec![0; sorted.len()]);
+        let (low, high) =
+            interval(median, || resampled_median(&sorted, &mut counts, &mut random));
         let logs: Vec<f64> = sorted.iter().copied().map(libm::log).collect();
         let p = sign_flip_p(&logs, seed);
-        Ok(Self { n: sorted.len(), median, low, high, mad, p, seed })
+        Some(Self { n: sorted.len(), median, low, high, mad, p, seed })
     }
 }
 
@@ -77,21 +78,11 @@ impl fmt::Display for Ratios {
     }
 }
 
-fn ratio(at: usize, base: f64, other: f64) -> Result<f64, SampleError> {
-    check_positive(at, base)?;
-    check_positive(at, other)?;
-    let ratio = other / base;
-    // A subnormal ratio is refused: its logarithm is not precise.
-    if ratio.is_normal() { Ok(ratio) } else { Err(SampleError::NoRatio { at }) }
-}
-
-fn interval(sorted: &[f64], median: f64, seed: u64) -> (f64, f64) {
-    let mut random = SplitMix64::new(seed);
-    let mut counts = vec![0; sorted.len()];
-    let mut medians: Vec<f64> =
-        (0..RESAMPLES).map(|_| resampled_median(sorted, &mut counts, &mut random)).collect();
+/// Returns the middle 95 % of what `resample` returns when it is called [`RESAMPLES`] times, extended to
+/// contain the median of the samples themselves.
+pub(crate) fn interval(median: f64, resample: impl FnMut() -> f64) -> (f64, f64) {
+    let mut medians: Vec<f64> = std::iter::repeat_with(resample).take(RESAMPLES).collect();
     medians.sort_by(f64::total_cmp);
-    // The interval has to contain its own median.
     (medians[TAIL].min(median), medians[RESAMPLES - 1 - TAIL].max(median))
 }
 
@@ -162,16 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn invalid_round_refused_with_index() {
-        let of = |rounds: &[(f64, f64)]| Ratios::paired(rounds, 1).unwrap_err();
-        assert_eq!(of(&[]), SampleError::Empty);
-        assert_eq!(of(&[(1.0, 1.0), (0.0, 1.0)]), SampleError::Zero { at: 1 });
-        assert_eq!(of(&[(1.0, 0.0)]), SampleError::Zero { at: 0 });
-        assert_eq!(of(&[(-1.0, 1.0)]), SampleError::Negative { at: 0, value: -1.0 });
-        assert_eq!(of(&[(1.0, f64::NAN)]), SampleError::NotFinite { at: 0 });
-        assert_eq!(of(&[(f64::INFINITY, 1.0)]), SampleError::NotFinite { at: 0 });
-        assert_eq!(of(&[(1e-300, 1e300)]), SampleError::NoRatio { at: 0 });
-        assert_eq!(of(&[(1e300, 1e-300)]), SampleError::NoRatio { at: 0 });
+    fn invalid_round_refused() {
+        for invalid in [
+            &[][..],
+            &[(1.0, 1.0), (0.0, 1.0)],
+            &[(1.0, 0.0)],
+            &[(-1.0, 1.0)],
+            &[(1.0, f64::NAN)],
+            &[(f64::INFINITY, 1.0)],
+            &[(1e-300, 1e300)],
+            &[(1e300, 1e-300)],
+        ] {
+            assert_eq!(Ratios::paired(invalid, 1), None, "{invalid:?}");
+        }
     }
 
     #[test]

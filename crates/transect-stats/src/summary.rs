@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::samples::{SampleError, check, median_deviation, median_of_sorted, sorted};
+use super::samples::{are_valid, median_deviation, median_of_sorted, sorted};
 
 /// Scales a median absolute deviation to a standard deviation, assuming normal noise: the usual
 /// factor of a "scaled MAD".
@@ -33,27 +33,20 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes samples; `None` where [`Summary::try_of`] returns an error.
+    /// Summarizes samples; `None` if there are none, or one is NaN, infinite or negative. Zero is valid.
     #[must_use]
     pub fn of(samples: &[f64]) -> Option<Self> {
-        Self::try_of(samples).ok()
-    }
-
-    /// Summarizes samples.
-    ///
-    /// # Errors
-    ///
-    /// There are no samples, or one is NaN, infinite or negative. Zero is valid.
-    pub fn try_of(samples: &[f64]) -> Result<Self, SampleError> {
-        check(samples)?;
+        if !are_valid(samples) {
+            return None;
+        }
         let sorted = sorted(samples);
-        let middle = median_of_sorted(&sorted).ok_or(SampleError::Empty)?;
-        let mad = median_deviation(&sorted, middle).ok_or(SampleError::Empty)?;
+        let median = median_of_sorted(&sorted)?;
+        let mad = median_deviation(&sorted, median)?;
         let n = sorted.len();
         // Divide first: a sum of large numbers may overflow. Clamp, as rounding may leave the range.
         let mean: f64 = sorted.iter().map(|sample| sample / n as f64).sum();
         let (min, max) = (sorted[0], sorted[n - 1]);
-        Ok(Self { n, min, median: middle, max, mean: mean.clamp(min, max), mad })
+        Some(Self { n, min, median, max, mean: mean.clamp(min, max), mad })
     }
 
     /// Returns the indexes of the samples more than five scaled deviations (1.4826 ×
@@ -69,14 +62,12 @@ impl Summary {
     }
 }
 
-/// Returns the mean without the first sample: for protocols whose first run only fills the cache.
-///
-/// # Errors
-///
-/// There are fewer than two samples, or one is invalid ([`check`]).
-pub fn mean_without_the_first(samples: &[f64]) -> Result<f64, SampleError> {
-    check(samples)?;
-    Ok(Summary::try_of(&samples[1..])?.mean)
+/// Returns the mean without the first sample: for protocols whose first run only fills the cache. `None` if
+/// there are fewer than two samples, or one is invalid.
+#[must_use]
+pub fn mean_without_the_first(samples: &[f64]) -> Option<f64> {
+    let (_, counted) = samples.split_first().filter(|_| are_valid(samples))?;
+    Some(Summary::of(counted)?.mean)
 }
 
 #[cfg(test)]
@@ -85,15 +76,12 @@ mod tests {
 
     #[test]
     fn p1_first_run_dropped() {
-        assert_eq!(mean_without_the_first(&[900.0, 10.0, 20.0, 30.0]), Ok(20.0));
-        assert_eq!(mean_without_the_first(&[1.0, 10.0, 20.0]), Ok(15.0));
-        assert_eq!(mean_without_the_first(&[900.0]), Err(SampleError::Empty));
-        assert_eq!(mean_without_the_first(&[]), Err(SampleError::Empty));
-        assert_eq!(
-            mean_without_the_first(&[f64::NAN, 1.0]),
-            Err(SampleError::NotFinite { at: 0 }),
-            "the dropped sample has to be valid, too"
-        );
+        assert_eq!(mean_without_the_first(&[900.0, 10.0, 20.0, 30.0]), Some(20.0));
+        assert_eq!(mean_without_the_first(&[1.0, 10.0, 20.0]), Some(15.0));
+        assert_eq!(mean_without_the_first(&[900.0]), None);
+        assert_eq!(mean_without_the_first(&[]), None);
+        let dropped = mean_without_the_first(&[f64::NAN, 1.0]);
+        assert_eq!(dropped, None, "the dropped sample has to be valid, too");
     }
 
     #[test]
@@ -113,8 +101,7 @@ mod tests {
     fn summary_invalid_samples_refused() {
         assert_eq!(Summary::of(&[]), None);
         assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
-        assert_eq!(Summary::try_of(&[1.0, f64::NAN]), Err(SampleError::NotFinite { at: 1 }));
-        assert_eq!(Summary::try_of(&[-1.0]), Err(SampleError::Negative { at: 0, value: -1.0 }));
+        assert_eq!(Summary::of(&[-1.0]), None);
         assert_eq!(Summary::of(&[0.0, 0.0]).unwrap().max, 0.0, "no CPU time at all");
     }
 

@@ -87,7 +87,7 @@ impl<'s> RunTimes<'s> {
         let (base, other) = (self.cells.get(base)?, self.cells.get(other)?);
         let pairs = base.iter().filter(|(round, _)| wanted(**round));
         let pairs = pairs.filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
     }
 
     /// Returns a share of a cell's time, computed from its run and those of other cells in the same round.
@@ -101,7 +101,7 @@ impl<'s> RunTimes<'s> {
             // Clamped to 1 ns: a ratio of 0 is invalid.
             Some((run.time, part(run, &beside)?.clamp(1.0, run.time)))
         });
-        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed).ok()
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.spec.seed)
     }
 
     /// Returns whether the base differs from itself or did not run twice: then no verdict counts.

@@ -187,7 +187,7 @@ impl ComparedRow {
             cell: before.cell.name.clone(),
             before: before.time,
             after: after.time,
-            ratios: Ratios::unpaired(&before.samples, &after.samples, seed).ok()?,
+            ratios: Ratios::unpaired(&before.samples, &after.samples, seed)?,
             judgement: None,
             to_floor_before: before.to_floor,
             to_floor_after: after.to_floor,

@@ -184,7 +184,7 @@ impl Rounds<'_> {
     fn ratios(&self, base: &str, other: &str) -> Option<Ratios> {
         let (base, other) = (self.runs.get(base)?, self.runs.get(other)?);
         let pairs = base.iter().filter_map(|(round, run)| Some((run.time, other.get(round)?.time)));
-        Ratios::paired(&pairs.collect::<Vec<_>>(), self.seed).ok()
+        Ratios::paired(&pairs.collect::<Vec<_>>(), self.seed)
     }
 
     fn leaves_nothing(&self, cell: &str) -> Option<bool> {

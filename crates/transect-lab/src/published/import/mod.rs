@@ -175,7 +175,7 @@ fn differences(pairs: &[Comparison<'_>]) -> Vec<Difference> {
         .iter()
         .filter_map(|pair| {
             let (base, other) = (&pair.1.real_ns, &pair.2.real_ns);
-            let ratios = Ratios::unpaired(base, other, SEED).ok()?;
+            let ratios = Ratios::unpaired(base, other, SEED)?;
             Some((pair, Ratios { p: rank_sum_p(base, other), ..ratios }))
         })
         .collect();

@@ -1,8 +1,10 @@
 //! Tests of the statistics on synthetic samples with a known answer. Every number comes from a seed, so
 //! every rate is the same on every machine.
 
-use super::verdict::DEFAULT_THRESHOLD;
-use super::*;
+#![allow(clippy::unwrap_used, reason = "test helpers")]
+
+use transect_stats::verdict::DEFAULT_THRESHOLD;
+use transect_stats::{Ratios, SplitMix64, Verdict, aa_check, judge, judge_all};
 
 /// Sessions per rate, each with its own seed.
 const SESSIONS: u64 = 200;
