@@ -126,7 +126,8 @@ impl TypeTotals {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use transect_testkit::{TempDir, oracle, trees};
 

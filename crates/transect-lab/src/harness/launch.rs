@@ -381,7 +381,8 @@ pub(crate) fn succeeds(mut command: Command) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{status}: {said}")) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use transect_testkit::{TempDir, within};
 

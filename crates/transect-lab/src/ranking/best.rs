@@ -32,7 +32,8 @@ pub(super) fn best_group(
 }
 
 // Arithmetic, the same on every system: testing it on one is enough, and slow under Wine.
-#[cfg(all(test, not(windows)))]
+#[cfg(test)]
+#[cfg(not(windows))]
 mod tests {
     use crate::fixtures::with;
     use crate::harness::log::{Outcome, SessionData};

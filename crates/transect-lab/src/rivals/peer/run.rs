@@ -46,7 +46,8 @@ impl Peer {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use transect_testkit::TempDir;
 
