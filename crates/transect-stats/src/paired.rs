@@ -62,8 +62,7 @@ impl Ratios {
         let median = median_of_sorted(&sorted)?;
         let mad = median_deviation(&sorted, median)?;
         let (mut random, mut counts) = (SplitMix64::new(seed), vec![0; sorted.len()]);
-        let (low, high) =
-            interval(median, || resampled_median(&sorted, &mut counts, &mut random));
+        let (low, high) = interval(median, || resampled_median(&sorted, &mut counts, &mut random));
         let logs: Vec<f64> = sorted.iter().copied().map(libm::log).collect();
         let p = sign_flip_p(&logs, seed);
         Some(Self { n: sorted.len(), median, low, high, mad, p, seed })

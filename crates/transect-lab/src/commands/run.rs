@@ -182,9 +182,8 @@ fn measure(
     experiment: &mut impl Experiment,
     cancel: &Cancel,
 ) -> Result<(), CliError> {
-    let unobservable = interference::unobservable();
-    if !unobservable.is_empty() {
-        output::hint(&format!("not available here: {}", unobservable.join(", ")));
+    if let Some(what) = interference::unobservable() {
+        output::hint(&format!("not available here: {what}"));
     }
     let began = Instant::now();
     let (mut done, mut has_printed_time) = (0_u32, false);

@@ -14,8 +14,8 @@ use crate::harness::machine::{Machine, read, value};
 /// Set by `make build`. A build script that runs Git would rebuild everything after each commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 
-/// The time limit for a program to print its version; generous, for slow and busy machines.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
+/// The time limit for a program to print what it is asked; generous, for slow and busy machines.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,11 +86,31 @@ pub struct FileSystem {
 
 impl FileSystem {
     /// Returns the file system of `root`.
+    #[cfg(target_os = "linux")]
     pub fn of(root: &Path) -> Self {
-        mount(root)
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let mut file_system = Self::default();
+        if let Some(mount) = transect_sys::linux::mount_of(&root) {
+            file_system.name = Some(mount.file_system);
+            file_system.options = Some(mount.options);
+            file_system.source = Some(mount.source);
+        }
+        let number = transect_sys::file::attributes_at(&root).ok().and_then(|it| it.device());
+        let Some(number) = number else { return file_system };
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let queue = Queue::of(Path::new("/sys/dev/block").join(format!("{major}:{minor}")));
+        file_system.read_ahead = queue.number("read_ahead_kb").map(|kib| kib * 1024);
+        file_system.device = queue.device();
+        file_system
     }
 
-    /// Returns its kind, for the headings of reports.
+    /// Returns a file system of which nothing is known.
+    #[cfg(not(target_os = "linux"))]
+    pub fn of(_: &Path) -> Self {
+        Self::default()
+    }
+
+    /// Returns its kind for the headings of reports.
     pub fn kind(&self) -> &str {
         self.name.as_deref().unwrap_or("unknown file system")
     }
@@ -140,17 +160,14 @@ impl Environment {
             command,
         }
     }
-}
 
-impl Environment {
     /// Returns details as pairs of label and value: Wine, the commit, settings of the machine, versions of tools.
     pub fn details(&self) -> Vec<(String, String)> {
         let wine = self.wine.clone().map(|wine| ("under Wine".to_owned(), wine));
         let commit = self.commit.clone().map(|commit| ("commit".to_owned(), commit));
         let machine = self.machine.details().into_iter().map(|(what, is)| (what.to_owned(), is));
         let tools = self.tools.iter().map(|(name, version)| (name.clone(), version.clone()));
-        let known = wine.into_iter().chain(commit).chain(machine);
-        known.chain(tools).collect()
+        wine.into_iter().chain(commit).chain(machine).chain(tools).collect()
     }
 }
 
@@ -164,13 +181,7 @@ pub fn version_of(program: &str) -> Option<String> {
         // All others have the option.
         _ => "--version",
     });
-    let (said, _) = launch::listen(command, VERSION_TIMEOUT, |mut output| {
-        let mut said = Vec::new();
-        output.read_to_end(&mut said).map(|_| said)
-    })
-    .ok()?;
-    let said = said.ok()?;
-    let said = String::from_utf8_lossy(&said);
+    let said = output_of(command)?;
     let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
     if program == "dotnet" {
         return newest_runtime(lines);
@@ -178,30 +189,21 @@ pub fn version_of(program: &str) -> Option<String> {
     lines.next().map(str::to_owned)
 }
 
+/// Returns the output of a program; `None` if it fails.
+pub(super) fn output_of(command: Command) -> Option<String> {
+    let (said, _) = launch::listen(command, OUTPUT_TIMEOUT, |mut output| {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    })
+    .ok()?;
+    Some(String::from_utf8_lossy(&said.ok()?).into_owned())
+}
+
 /// Returns the last runtime of a list of .NET, which contenders run on, without its directory:
 /// `Microsoft.NETCore.App 8.0.1 [/usr/share/dotnet/shared/Microsoft.NETCore.App]`.
 fn newest_runtime<'l>(lines: impl Iterator<Item = &'l str>) -> Option<String> {
     let line = lines.filter(|line| line.starts_with("Microsoft.NETCore.App ")).last()?;
     Some(line.split(" [").next().unwrap_or(line).to_owned())
-}
-
-#[cfg(target_os = "linux")]
-fn mount(root: &Path) -> FileSystem {
-    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let mount = transect_sys::linux::mount_of(&root);
-    let mut file_system = FileSystem::default();
-    if let Some(mount) = mount {
-        file_system.name = Some(mount.file_system);
-        file_system.options = Some(mount.options);
-        file_system.source = Some(mount.source);
-    }
-    let number = transect_sys::file::attributes_at(&root).ok().and_then(|it| it.device());
-    let Some(number) = number else { return file_system };
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let queue = Queue::of(Path::new("/sys/dev/block").join(format!("{major}:{minor}")));
-    file_system.read_ahead = queue.number("read_ahead_kb").map(|kib| kib * 1024);
-    file_system.device = queue.device();
-    file_system
 }
 
 /// The queue of a block device in `/sys`. A partition has the queue of its device.
@@ -233,11 +235,6 @@ impl Queue {
             discards: self.number("discard_max_bytes").is_some_and(|bytes| bytes > 0),
         })
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn mount(_: &Path) -> FileSystem {
-    FileSystem::default()
 }
 
 #[cfg(test)]

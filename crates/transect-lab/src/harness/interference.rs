@@ -3,8 +3,8 @@
 //!
 //! A sample is disturbed if the interference exceeds a limit. Effects of the run itself are not
 //! disturbances: a cold run causes pressure on devices and memory, and the threads of one method wait
-//! for each other's processors. Pressure (`PSI`) is therefore only recorded. The limits apply to
-//! processor time used by neither the run nor the lab, to stolen time, and to throttling.
+//! for each other's processors. The limits apply to processor time used by neither the run nor the lab,
+//! to stolen time, and to throttling.
 //!
 //! The kernel counts processor time in ticks of ten milliseconds. The limits allow for some ticks of
 //! rounding, otherwise every short run would count as disturbed. For runs that are too short for ticks,
@@ -44,18 +44,6 @@ pub struct Beside {
     pub lab_ns: u64,
     /// Runnable threads just before the run, except the lab's own.
     pub running: u64,
-    /// Nanoseconds in which some task waited for a processor (`/proc/pressure`), if the kernel counts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processor_pressure_ns: Option<u64>,
-    /// Nanoseconds in which some task waited for a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device_pressure_ns: Option<u64>,
-    /// Nanoseconds in which some task waited for memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_pressure_ns: Option<u64>,
-    /// The mean frequency of the processors at the end, in kHz, if the system reports it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frequency_khz: Option<u64>,
     /// How often a processor was throttled because of heat, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<u64>,
@@ -131,11 +119,6 @@ impl Watch {
         let lab = usage_of_self()?.cpu_time.saturating_sub(self.lab?.cpu_time);
         let (before, after) = (self.before?, Counters::read()?);
         let ticks = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(TICK);
-        let since =
-            |of: fn(&Counters) -> Option<u64>| Some(of(&after)?.saturating_sub(of(&before)?));
-        let pressure = |at: usize| {
-            Some(after.pressure[at]?.saturating_sub(before.pressure[at]?).saturating_mul(1000))
-        };
         let lab_ns = nanoseconds(lab);
         let ours = usage.user_ns.saturating_add(usage.system_ns).saturating_add(lab_ns);
         let mut beside = Beside {
@@ -146,11 +129,7 @@ impl Watch {
             lab_ns,
             // The thread that reads the counter is running, too.
             running: before.running.saturating_sub(1),
-            processor_pressure_ns: pressure(0),
-            device_pressure_ns: pressure(1),
-            memory_pressure_ns: pressure(2),
-            frequency_khz: after.frequency_khz,
-            throttled: since(|it| it.throttled),
+            throttled: after.throttled.zip(before.throttled).map(|(now, then)| now - then.min(now)),
             disturbed: Vec::new(),
         };
         beside.disturbed = beside.judge();
@@ -158,19 +137,12 @@ impl Watch {
     }
 }
 
-/// Describes the kinds of interference that cannot be observed on this system.
-pub fn unobservable() -> Vec<&'static str> {
-    let Some(counters) = Counters::read() else {
-        return vec!["the activity of other processes"];
-    };
-    [
-        (counters.pressure[0].is_none(), "pressure"),
-        (counters.frequency_khz.is_none(), "the processors' frequency"),
-        (counters.throttled.is_none(), "heat"),
-    ]
-    .into_iter()
-    .filter_map(|(is_so, what)| is_so.then_some(what))
-    .collect()
+/// Describes the interference that cannot be observed on this system, if there is any.
+pub fn unobservable() -> Option<&'static str> {
+    match Counters::read() {
+        None => Some("the activity of other processes"),
+        Some(counters) => counters.throttled.is_none().then_some("heat"),
+    }
 }
 
 /// The kernel's counters at one moment.
@@ -182,30 +154,17 @@ struct Counters {
     /// Ticks stolen by a hypervisor.
     stolen: u64,
     running: u64,
-    /// Microseconds in which some task waited for a processor, a device, memory.
-    pressure: [Option<u64>; 3],
-    frequency_khz: Option<u64>,
     throttled: Option<u64>,
 }
 
 impl Counters {
     fn read() -> Option<Self> {
         let mut counters = Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)?;
-        let pressure = |of: &str| {
-            parse_pressure(&std::fs::read_to_string(format!("/proc/pressure/{of}")).ok()?)
+        let throttled = |at: u64| -> Option<u64> {
+            let folder = format!("/sys/devices/system/cpu/cpu{at}/thermal_throttle");
+            std::fs::read_to_string(folder + "/core_throttle_count").ok()?.trim().parse().ok()
         };
-        counters.pressure = ["cpu", "io", "memory"].map(pressure);
-        let each = |file: &str| -> Option<Vec<u64>> {
-            (0..counters.processors)
-                .map(|at| {
-                    let path = format!("/sys/devices/system/cpu/cpu{at}/{file}");
-                    std::fs::read_to_string(path).ok()?.trim().parse().ok()
-                })
-                .collect()
-        };
-        let frequencies = each("cpufreq/scaling_cur_freq");
-        counters.frequency_khz = frequencies.map(|it| it.iter().sum::<u64>() / it.len() as u64);
-        counters.throttled = each("thermal_throttle/core_throttle_count").map(|it| it.iter().sum());
+        counters.throttled = (0..counters.processors).map(throttled).sum();
         Some(counters)
     }
 
@@ -226,17 +185,9 @@ impl Counters {
             busy: ticks.get(..3)?.iter().sum(),
             stolen: ticks.get(7).copied().unwrap_or(0),
             running: line("procs_running ").and_then(|it| it.trim().parse().ok()).unwrap_or(0),
-            pressure: [None; 3],
-            frequency_khz: None,
             throttled: None,
         })
     }
-}
-
-/// Parses the time in which some task waited: `some avg10=… avg60=… avg300=… total=MICROSECONDS`.
-fn parse_pressure(text: &str) -> Option<u64> {
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    some.split_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
 #[cfg(test)]
@@ -251,9 +202,6 @@ mod tests {
         let Counters { processors, busy, stolen, running, .. } = counters;
         assert_eq!((processors, busy, stolen, running), (2, 60, 80, 3));
         assert_eq!(Counters::parse("intr 7\n"), None);
-        let pressure = "some avg10=1.42 avg60=2.17 avg300=1.93 total=358083046\nfull total=7\n";
-        assert_eq!(parse_pressure(pressure), Some(358_083_046));
-        assert_eq!(parse_pressure("full total=7\n"), None);
     }
 
     #[test]
@@ -272,9 +220,7 @@ mod tests {
             (Beside { running: 2, ..calm.clone() }, vec![]),
             (Beside { throttled: Some(1), ..calm.clone() }, vec![Disturbance::Throttled]),
             // Three ticks may be rounding errors in a short run.
-            (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm.clone() }, vec![]),
-            // Pressure alone is not a disturbance: other tasks may be waiting for the run.
-            (Beside { device_pressure_ns: Some(second), ..calm }, vec![]),
+            (Beside { wall_ns: 1_000_000, foreign_ns: 30_000_000, ..calm }, vec![]),
         ] {
             assert_eq!(beside.judge(), expected, "{beside:?}");
         }

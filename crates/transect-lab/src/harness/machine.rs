@@ -1,127 +1,124 @@
 //! Settings of the machine and its system that affect measurements. They are shown next to the results
 //! and used for nothing else.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// A setting: its name in sessions and in reports, and how it is read: a text, a number of bytes, or several by
+/// name. `None` if the system does not report it.
+type Setting = (&'static str, &'static str, fn() -> Option<Value>);
+
+/// The settings, in the order of reports.
+const SETTINGS: [Setting; 8] = [
+    // Of the host's hypervisor, or of the machine.
+    ("maker", "maker", || {
+        let files = ["/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
+        let known: Vec<String> = files.iter().filter_map(|file| line(file)).collect();
+        (!known.is_empty()).then(|| known.join(" ").into())
+    }),
+    ("governor", "governor", || {
+        line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").map(Value::from)
+    }),
+    ("mitigations", "mitigations", mitigations),
+    ("clock", "clock", || {
+        line("/sys/devices/system/clocksource/clocksource0/current_clocksource").map(Value::from)
+    }),
+    ("huge_pages", "huge pages", || {
+        Some(chosen(&line("/sys/kernel/mm/transparent_hugepage/enabled")?).into())
+    }),
+    ("dirty", "unwritten at most", dirty),
+    ("swap", "swap", || {
+        let kib: u64 =
+            value(&read("/proc/meminfo"), "SwapTotal")?.split(' ').next()?.parse().ok()?;
+        Some((kib * 1024).into())
+    }),
+    // Cached files count.
+    ("memory_limit", "memory limit", || {
+        Some(smallest_limit(&read("/proc/self/cgroup"), number)?.into())
+    }),
+];
+
+/// The kernel's mitigations of the processor's vulnerabilities: they make every system call slower.
+#[expect(clippy::disallowed_methods, reason = "files of the kernel, not a tree to be measured")]
+fn mitigations() -> Option<Value> {
+    let files = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities").ok()?.flatten();
+    let known = files.filter_map(|file| {
+        let mitigation = line(file.path().to_str()?).filter(|it| it != "Not affected")?;
+        Some((file.file_name().into_string().ok()?, mitigation.into()))
+    });
+    known_by_name(known.collect())
+}
 
 /// The kernel's limits on the amount and age of unwritten data (`proc_sys_vm(5)`).
-const DIRTY: &[&str] = &[
-    "dirty_ratio",
-    "dirty_bytes",
-    "dirty_background_ratio",
-    "dirty_background_bytes",
-    "dirty_expire_centisecs",
-    "dirty_writeback_centisecs",
-];
-
-/// Processor vulnerabilities whose mitigations in the kernel make every system call slower.
-const FLAWS: &[&str] = &[
-    "gather_data_sampling",
-    "indirect_target_selection",
-    "itlb_multihit",
-    "l1tf",
-    "mds",
-    "meltdown",
-    "mmio_stale_data",
-    "reg_file_data_sampling",
-    "retbleed",
-    "spec_rstack_overflow",
-    "spec_store_bypass",
-    "spectre_v1",
-    "spectre_v2",
-    "srbds",
-    "tsa",
-    "tsx_async_abort",
-    "vmscape",
-];
-
-/// The settings of a machine. A setting that the system does not report is `None` or missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Machine {
-    /// The product name: of the host's hypervisor, or of the machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub maker: Option<String>,
-    /// The governor of the processors' frequency.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub governor: Option<String>,
-    /// The kernel's mitigation for each vulnerability of the processor.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub mitigations: BTreeMap<String, String>,
-    /// The kernel's clock source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clock: Option<String>,
-    /// When the kernel uses transparent huge pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub huge_pages: Option<String>,
-    /// The limits on unwritten data, by the names of `proc_sys_vm(5)`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub dirty: BTreeMap<String, u64>,
-    /// The size of the swap space, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub swap: Option<u64>,
-    /// The smallest memory limit of this process's control groups, in bytes, if there is one. Cached files count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_limit: Option<u64>,
+fn dirty() -> Option<Value> {
+    let names = [
+        "dirty_ratio",
+        "dirty_bytes",
+        "dirty_background_ratio",
+        "dirty_background_bytes",
+        "dirty_expire_centisecs",
+        "dirty_writeback_centisecs",
+    ];
+    let known = names.iter().filter_map(|name| {
+        Some(((*name).to_owned(), number(&format!("/proc/sys/vm/{name}"))?.into()))
+    });
+    known_by_name(known.collect())
 }
+
+fn known_by_name(known: Map<String, Value>) -> Option<Value> {
+    (!known.is_empty()).then_some(Value::Object(known))
+}
+
+/// The known settings of a machine, by their names in sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Machine(Map<String, Value>);
 
 impl Machine {
     /// Reads the settings of this machine.
     pub fn look() -> Self {
-        let line = |path: &str| Some(read(path).trim().to_owned()).filter(|text| !text.is_empty());
-        let number = |path: &str| read(path).trim().parse::<u64>().ok();
-        let maker = ["/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
-        let maker: Vec<String> = maker.iter().filter_map(|path| line(path)).collect();
-        let mitigation = |flaw: &&str| {
-            let told = line(&format!("/sys/devices/system/cpu/vulnerabilities/{flaw}"))?;
-            (told != "Not affected").then(|| ((*flaw).to_owned(), told))
-        };
-        let dirty =
-            |name: &&str| Some(((*name).to_owned(), number(&format!("/proc/sys/vm/{name}"))?));
-        let swap = value(&read("/proc/meminfo"), "SwapTotal");
-        Self {
-            maker: Some(maker.join(" ")).filter(|text| !text.is_empty()),
-            governor: line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-            mitigations: FLAWS.iter().filter_map(mitigation).collect(),
-            clock: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            huge_pages: line("/sys/kernel/mm/transparent_hugepage/enabled").map(|it| chosen(&it)),
-            dirty: DIRTY.iter().filter_map(dirty).collect(),
-            swap: swap
-                .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
-                .map(|kib| kib * 1024),
-            memory_limit: smallest_limit(&read("/proc/self/cgroup"), number),
-        }
+        let known =
+            SETTINGS.iter().filter_map(|(name, _, read)| Some(((*name).to_owned(), read()?)));
+        Self(known.collect())
     }
 
     /// Returns whether no setting is known, as in a session of an older version or on another system.
     pub fn is_unknown(&self) -> bool {
-        *self == Self::default()
+        self.0.is_empty()
+    }
+
+    /// Returns the smallest memory limit of this process's control groups, in bytes, if there is one.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.0.get("memory_limit")?.as_u64()
+    }
+
+    fn known(&self) -> impl Iterator<Item = (&'static Setting, &Value)> {
+        SETTINGS.iter().filter_map(|setting| Some((setting, self.0.get(setting.0)?)))
     }
 
     /// Returns the known settings as pairs of label and value.
     pub fn details(&self) -> Vec<(&'static str, String)> {
-        let pairs = |map: &mut dyn Iterator<Item = (&String, String)>| {
-            let pairs: Vec<String> = map.map(|(name, value)| format!("{name}: {value}")).collect();
-            Some(pairs.join("; ")).filter(|text| !text.is_empty())
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let shown = |value: &Value| match value {
+            Value::Object(named) => {
+                let named = named.iter().map(|(name, value)| format!("{name}: {}", text(value)));
+                named.collect::<Vec<_>>().join("; ")
+            }
+            Value::Number(bytes) => {
+                transect_text::size::shortest(bytes.as_u64().unwrap_or(0) as usize)
+            }
+            value => text(value),
         };
-        let numbers = &mut self.dirty.iter().map(|(name, value)| (name, value.to_string()));
-        let mitigations = &mut self.mitigations.iter().map(|(name, told)| (name, told.clone()));
-        let size = |bytes: u64| transect_text::size::shortest(bytes as usize);
-        [
-            ("maker", self.maker.clone()),
-            ("governor", self.governor.clone()),
-            ("mitigations", pairs(mitigations)),
-            ("clock", self.clock.clone()),
-            ("huge pages", self.huge_pages.clone()),
-            ("unwritten at most", pairs(numbers)),
-            ("swap", self.swap.map(size)),
-            ("memory limit", self.memory_limit.map(size)),
-        ]
-        .into_iter()
-        .filter_map(|(what, told)| Some((what, told?)))
-        .collect()
+        self.known().map(|((_, label, _), value)| (*label, shown(value))).collect()
+    }
+}
+
+impl Serialize for Machine {
+    /// Writes the settings in the order of reports.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.known().map(|((name, ..), value)| (name, value)))
     }
 }
 
@@ -148,6 +145,14 @@ pub(crate) fn chosen(words: &str) -> String {
 /// Returns the content of a file of the kernel; empty if it cannot be read.
 pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn line(path: &str) -> Option<String> {
+    Some(read(path).trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn number(path: &str) -> Option<u64> {
+    line(path)?.parse().ok()
 }
 
 /// Returns the value after `key:` in a list of the kernel.
@@ -179,14 +184,28 @@ mod tests {
         assert_eq!(limit(&[]), None);
     }
 
+    #[test]
+    fn stored_settings_shown_with_labels_in_their_order() {
+        let stored = r#"{"maker":"QEMU","mitigations":{"meltdown":"PTI"},"dirty":{"a":1,"b":0},"swap":1048576}"#;
+        let machine: Machine = serde_json::from_str(stored).unwrap();
+        let details = machine.details();
+        let expected = [
+            ("maker", "QEMU"),
+            ("mitigations", "meltdown: PTI"),
+            ("unwritten at most", "a: 1; b: 0"),
+            ("swap", "1M"),
+        ];
+        assert_eq!(details, expected.map(|(what, is)| (what, is.to_owned())));
+        assert_eq!(serde_json::to_string(&machine).unwrap(), stored);
+        assert!(Machine::default().details().is_empty());
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn machine_on_linux_has_settings() {
         let machine = Machine::look();
-        assert!(!machine.is_unknown() && machine.dirty.contains_key("dirty_ratio"), "{machine:?}");
         let details = machine.details();
         let unwritten = details.iter().find(|(what, _)| *what == "unwritten at most").unwrap();
         assert!(unwritten.1.contains("dirty_ratio: "), "{unwritten:?}");
-        assert!(Machine::default().details().is_empty());
     }
 }

@@ -176,7 +176,7 @@ impl Screen<'_> {
         if environment.wine.is_some() {
             self.write_wrapped(ERROR, "under Wine: not a measurement of Windows")?;
         }
-        if let Some(limit) = environment.machine.memory_limit {
+        if let Some(limit) = environment.machine.memory_limit() {
             self.write_wrapped(DIM, &format!("limit of cached memory: {}", bytes(limit)))?;
         }
         self.write_wrapped(
