@@ -27,7 +27,6 @@ pub struct MethodChoice {
     /// The planner's default.
     #[serde(with = "method")]
     pub by_default: IoMethod,
-    /// The choice.
     #[serde(flatten)]
     pub chosen: Chosen,
 }
@@ -42,19 +41,15 @@ fn by_word<S: Serializer>(size: &Option<SizeClass>, serializer: S) -> Result<S::
 pub enum Chosen {
     /// Another method, or another block.
     Preferred {
-        /// The method.
         #[serde(with = "method")]
         method: IoMethod,
         /// Block size in bytes; `None` for the default of the method.
         block: Option<usize>,
-        /// The evidence.
         evidence: ChoiceEvidence,
     },
     /// The default: nothing is faster.
     Default,
-    /// The rounds do not decide it.
     Undecided {
-        /// The reason.
         reason: String,
     },
 }

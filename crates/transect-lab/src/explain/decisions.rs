@@ -14,11 +14,8 @@ use crate::tune::stored;
 /// A decision about files of one load, size class and cache state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The load of the transform.
     pub load: Load,
-    /// Size class of the files.
     pub size: SizeClass,
-    /// Cache state of the input.
     pub state: State,
     /// Whether the output is synced before the end.
     pub sync: SyncRule,

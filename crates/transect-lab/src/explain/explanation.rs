@@ -14,12 +14,9 @@ use transect_stats::Summary;
 /// The explanation of one dataset in one cache state.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// Its name.
     pub name: String,
-    /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
     /// The cache state before every run.
@@ -28,14 +25,12 @@ pub struct Explanation {
     pub conditions: String,
     /// The fastest method; `None` if no method has a time.
     pub fastest: Option<FastestMethod>,
-    /// The method for the planner.
     pub choice: MethodChoice,
 }
 
 /// The fastest method, the parts of its time, and its counters.
 #[derive(Debug, Serialize)]
 pub struct FastestMethod {
-    /// Its name.
     pub cell: String,
     /// Its times, in nanoseconds.
     pub time: Summary,

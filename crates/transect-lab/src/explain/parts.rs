@@ -19,35 +19,25 @@ use transect_stats::verdict::MIN_ROUNDS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
-    /// Waiting for a device.
     Device,
-    /// Waiting for something else: other processes.
     Others,
-    /// Copying between the process and the page cache.
     Copy,
-    /// Creating new pages in the page cache.
     Pages,
-    /// The transform step.
     Step,
-    /// System calls, one for every block.
     Calls,
-    /// The kernel: it copies by itself, or bypasses its cache.
     Kernel,
-    /// The method itself: page faults, threads, its own copies.
     Method,
 }
 
 /// A part of the time of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimePart {
-    /// The work that takes this time.
     pub what: Bottleneck,
     /// Its share of the time, as ratios within rounds.
     pub share: Ratios,
 }
 
 impl Bottleneck {
-    /// Returns a description.
     pub fn about(self) -> &'static str {
         match self {
             Self::Device => "waiting for the device",

@@ -62,17 +62,14 @@ impl<'s> RunTimes<'s> {
         Self { spec: &data.spec, dataset: &data.spec.datasets[dataset], cells }
     }
 
-    /// Returns the times of a cell.
     pub(super) fn times(&self, cell: &str) -> Vec<f64> {
         self.cells.get(cell).into_iter().flat_map(BTreeMap::values).map(|run| run.time).collect()
     }
 
-    /// Returns the median of a cell's times.
     pub(super) fn median(&self, cell: &str) -> Option<f64> {
         Summary::of(&self.times(cell)).map(|times| times.median)
     }
 
-    /// Returns the number of rounds of a cell.
     pub(super) fn rounds(&self, cell: &str) -> usize {
         self.cells.get(cell).map_or(0, BTreeMap::len)
     }

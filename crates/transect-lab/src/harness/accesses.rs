@@ -22,11 +22,8 @@ pub struct Accesses {
     pub entries: u64,
     /// All calls that take a path or a descriptor.
     pub calls: u64,
-    /// Calls that open a file or directory.
     pub opens: u64,
-    /// Calls that list an open directory.
     pub listings: u64,
-    /// Calls that query attributes.
     pub attributes: u64,
 }
 

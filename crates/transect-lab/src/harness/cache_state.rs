@@ -89,7 +89,6 @@ pub fn is_proved_by_residency(state: State, resident: u64, bytes: u64) -> Option
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 impl Probe {
-    /// Reads the counter before a run.
     pub fn begin() -> Self {
         Self(read_so_far())
     }

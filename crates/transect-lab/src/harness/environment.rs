@@ -22,7 +22,6 @@ const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Environment {
     /// When the session began, in seconds since 1970 UTC.
     pub began: u64,
-    /// The processor, as the system names it.
     pub processor: Option<String>,
     /// Processors that this process may use.
     pub cores: usize,
@@ -38,7 +37,6 @@ pub struct Environment {
     pub hypervisor: bool,
     /// The load average of the last minute when the session began.
     pub load: Option<String>,
-    /// The version of transect.
     pub version: String,
     /// The commit that it was built from, if the build recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,20 +47,16 @@ pub struct Environment {
     /// The versions that programs report: peers, commands, and what builds and runs contenders.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
-    /// The command line.
     pub command: Vec<String>,
 }
 
 /// The block device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
-    /// Its I/O scheduler.
     pub scheduler: String,
-    /// Whether it is a rotating disk.
     pub rotates: bool,
     /// Its write cache: `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Whether it supports discarding unused blocks.
     pub discards: bool,
 }
 
@@ -71,7 +65,6 @@ pub struct Device {
 pub struct FileSystem {
     /// Its kind, such as `ext4`, if the system reports it.
     pub name: Option<String>,
-    /// Its mount options.
     pub options: Option<String>,
     /// The source of the mount: a device or a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

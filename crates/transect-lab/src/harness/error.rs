@@ -15,9 +15,7 @@ pub enum Error {
     Log(log::Error),
     /// A file or directory of the session cannot be created.
     Scratch(PathBuf, io::Error),
-    /// A dataset cannot be removed.
     Remove(PathBuf, io::Error),
-    /// A tree cannot be walked.
     Walk(transect::Error),
     /// A state of the caches cannot be made.
     State(State, io::Error),

@@ -17,7 +17,6 @@ use crate::spec::{Cell, Dataset, SessionSpec};
 /// A session of one round, from which the duration of the real session is estimated.
 #[derive(Debug)]
 pub struct Estimate {
-    /// The spec of the estimate.
     pub spec: SessionSpec,
     /// Samples of the real session for one of the estimate: more rounds, and larger inputs.
     scale: f64,

@@ -22,15 +22,11 @@ use crate::spec::{Cell, Dataset, SessionSpec};
 /// The unit of measurement: a cell on a dataset in a state of the caches.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'s> {
-    /// The session.
     pub spec: &'s SessionSpec,
-    /// The cell.
     pub cell: &'s Cell,
-    /// The dataset.
     pub dataset: &'s Dataset,
     /// The index of the dataset in the spec.
     pub index: usize,
-    /// The state of the caches.
     pub state: State,
 }
 
@@ -52,7 +48,6 @@ impl<'s> Job<'s> {
 pub struct Output {
     /// Its runs, in order.
     pub runs: Vec<RunLine>,
-    /// The resources that the process used.
     pub usage: Usage,
     /// Whether the output of a program without the lab's protocol, read during the run, is correct; if
     /// not, the reason.
@@ -245,7 +240,6 @@ impl<E: Experiment> Measure for E {
     }
 }
 
-/// Runs a job once.
 fn attempt(experiment: &mut impl Experiment, job: &Job<'_>) -> Result<Outcome, Error> {
     let mut files = match experiment.make_state(job)? {
         Ok(files) => files,

@@ -34,7 +34,6 @@ const ROUNDING: u64 = 3 * TICK;
 pub struct Beside {
     /// From the start of the run to its end, in nanoseconds.
     pub wall_ns: u64,
-    /// Processors of the machine.
     pub processors: u64,
     /// Processor time of neither the run nor the lab, in nanoseconds.
     pub foreign_ns: u64,
@@ -62,12 +61,10 @@ pub enum Disturbance {
     Stolen,
     /// Other threads were waiting for all processors just before a run that is too short for a share.
     Crowded,
-    /// A processor was throttled because of heat.
     Throttled,
 }
 
 impl Disturbance {
-    /// Describes it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Foreign => "other processes used more than 5 % of the processors",
@@ -79,7 +76,6 @@ impl Disturbance {
 }
 
 impl Beside {
-    /// Returns the limits that were exceeded.
     fn judge(&self) -> Vec<Disturbance> {
         let all = self.wall_ns.saturating_mul(self.processors) as f64;
         let foreign = self.foreign_ns as f64 > MOST_FOREIGN * all + ROUNDING as f64;
@@ -107,7 +103,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads the counters before a run.
     pub fn begin() -> Self {
         let before = Counters::read();
         Self { lab: usage_of_self(), began: std::time::Instant::now(), before }

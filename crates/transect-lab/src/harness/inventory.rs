@@ -13,7 +13,6 @@ use crate::harness::work::Work;
 /// Entries of a tree by type, the root included. Links are not followed, mount points are crossed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
-    /// Regular files.
     pub files: TypeTotals,
     /// Directories; their lengths are those of the directories themselves.
     pub directories: TypeTotals,

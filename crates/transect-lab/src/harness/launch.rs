@@ -63,9 +63,7 @@ impl Usage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]
 pub enum Failure {
-    /// It could not be started.
     NotStarted {
-        /// The error message of the system.
         reason: String,
     },
     /// It exceeded the time limit, and was killed together with the processes that it had started.
@@ -74,17 +72,13 @@ pub enum Failure {
         /// The limit, in seconds.
         seconds: u64,
     },
-    /// It ended with an error.
     Died {
-        /// The exit status.
         how: String,
         /// The end of its standard error.
         said: String,
     },
-    /// It violated the protocol.
     #[serde(rename = "garbage")]
     ProtocolError {
-        /// The line.
         line: String,
     },
     /// Its clock is wrong: a run took no time, or the runs took longer than the process.
@@ -97,14 +91,11 @@ pub enum Failure {
     /// Processes that it had started were still running when it ended, and were killed: their work could
     /// not be counted.
     LeftRunning {
-        /// Number of processes.
         processes: u64,
     },
     /// It printed another number of lines than the number of runs.
     WrongNumber {
-        /// Runs requested.
         asked: usize,
-        /// Lines printed.
         printed: usize,
     },
 }

@@ -27,7 +27,6 @@ pub(super) struct Marked {
 pub(super) struct Leftovers {
     /// The number of processes that had to be killed.
     pub(super) killed: u64,
-    /// CPU time of all leftover processes.
     pub(super) cpu: Duration,
     /// Bytes that devices read for them, as far as they are known.
     pub(super) read_bytes: u64,

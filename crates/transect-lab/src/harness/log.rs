@@ -31,7 +31,6 @@ pub struct Sample {
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The cell.
     pub cell: String,
     /// The time from its preparation to the end of its checks, in nanoseconds; `None` in sessions of
     /// older versions.
@@ -55,9 +54,7 @@ fn is_zero(number: &usize) -> bool {
 pub enum Outcome {
     /// It did the expected work.
     Right {
-        /// Its runs, in order.
         runs: Vec<RunLine>,
-        /// The resources that the process used.
         usage: Usage,
         /// KiB that devices read meanwhile for the whole machine, if the system reports it.
         read_kib: Option<u64>,
@@ -79,7 +76,6 @@ pub enum Outcome {
         #[serde(flatten)]
         instead: Instead,
     },
-    /// It failed.
     Failed(Failure),
 }
 
@@ -180,12 +176,9 @@ impl Outcome {
 /// The number of system calls of a method: a record of the file, one for each cell and dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// The cell.
     pub cell: String,
-    /// The calls of its run.
     pub accesses: Accesses,
 }
 
@@ -193,13 +186,11 @@ pub struct Counted {
 /// dataset and cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timed {
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
     /// Index into the cache states of the spec. The state was made, but not proved.
     #[serde(rename = "pass")]
     pub cache_state: usize,
-    /// The cell.
     pub cell: String,
     /// The time inside the calls of its walk.
     pub calls: CallTimes,
@@ -209,7 +200,6 @@ pub struct Timed {
 /// program, in each cache state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
-    /// The cell.
     pub cell: String,
     /// Index into the cache states of the spec: the first with this state. Older versions measured one
     /// state only.
@@ -228,9 +218,7 @@ pub struct Started {
 /// The end of a session with a time limit: a record of the file, the last that measuring writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// Number of rounds.
     pub rounds: usize,
-    /// The reason for the end.
     pub by: End,
 }
 
@@ -245,7 +233,6 @@ pub enum End {
 }
 
 impl End {
-    /// Describes it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Precision => "every ratio is precise enough",
@@ -270,15 +257,10 @@ pub(crate) enum Record {
 /// The content of a session's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionData {
-    /// The first line.
     pub spec: SessionSpec,
-    /// The samples so far.
     pub samples: Vec<Sample>,
-    /// The counted calls so far.
     pub counted: Vec<Counted>,
-    /// The timed calls so far.
     pub timed: Vec<Timed>,
-    /// The timed starts so far.
     pub started: Vec<Started>,
     /// The end of a session with a time limit.
     pub ended: Option<Ended>,
@@ -356,7 +338,6 @@ impl std::error::Error for Error {}
 /// A session's file, open for appending, and its content.
 #[derive(Debug)]
 pub struct SessionLog {
-    /// The content of the file.
     pub data: SessionData,
     file: File,
     path: PathBuf,
@@ -405,7 +386,6 @@ impl SessionLog {
         parse(path).map(|(data, _)| data)
     }
 
-    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.path
     }

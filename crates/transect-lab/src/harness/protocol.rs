@@ -8,7 +8,6 @@ use crate::harness::work::Work;
 /// The report of one run, as `contenders/README.md` defines it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLine {
-    /// The work that it did.
     #[serde(flatten)]
     pub work: Work,
     /// Its duration by the method's own clock, in nanoseconds.
@@ -62,7 +61,6 @@ impl RunLine {
 pub struct Held {
     /// Its memory, in bytes.
     pub memory: u64,
-    /// The number of cached names.
     pub names: u64,
 }
 

@@ -39,7 +39,6 @@ pub(crate) enum Event<'w> {
     Entry {
         /// The prefix of its directory.
         parent: PathPrefix,
-        /// Its name.
         name: &'w [u8],
         file_type: EntryType,
         /// Its attributes, or why they could not be queried.

@@ -63,7 +63,6 @@ impl Session {
         &self.log.data
     }
 
-    /// Returns its file.
     pub fn file(&self) -> &Path {
         self.log.file()
     }

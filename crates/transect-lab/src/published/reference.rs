@@ -16,11 +16,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeKind {
-    /// Wall time.
     Real,
-    /// User time.
     User,
-    /// Kernel time.
     Sys,
     /// Time inside `FindFirstFileEx`, summed over all threads.
     InFindFirstFile,
@@ -68,35 +65,22 @@ impl StatedCacheState {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum PublishedValue {
     /// A single run.
-    Once {
-        /// Its time.
-        value_ns: f64,
-    },
+    Once { value_ns: f64 },
     /// A mean, without the spread.
-    Mean {
-        /// Number of runs.
-        n: u32,
-        /// Their mean.
-        value_ns: f64,
-    },
+    Mean { n: u32, value_ns: f64 },
     /// A median.
     Median {
-        /// Number of runs.
         n: u32,
         /// Their median.
         value_ns: f64,
     },
     /// Our statistics of all runs, which were published.
     Statistics {
-        /// Number of runs.
         n: u32,
-        /// The smallest.
         min_ns: f64,
         /// The median.
         median_ns: f64,
-        /// Their mean.
         mean_ns: f64,
-        /// The largest.
         max_ns: f64,
     },
 }
@@ -127,9 +111,7 @@ pub struct ReferenceRow {
     pub corpus: String,
     /// The stated cache state.
     pub state: StatedCacheState,
-    /// The time that was measured.
     pub quantity: TimeKind,
-    /// The published value.
     pub published: PublishedValue,
     /// The article's speed-up over the slowest method of the same run, where it prints one.
     pub speedup: Option<f64>,

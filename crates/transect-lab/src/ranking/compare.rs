@@ -23,11 +23,8 @@ pub struct Comparison {
 /// A condition that differs between the sessions.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Its name.
     pub what: String,
-    /// Its value in the first session.
     pub before: String,
-    /// Its value in the second session.
     pub after: String,
     /// Whether it makes the numbers of the two sessions incomparable.
     pub forbids: bool,
@@ -57,16 +54,13 @@ pub struct Group {
 /// A cell of both sessions that cannot be compared.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Incomparable {
-    /// Its name.
     pub cell: String,
-    /// The reason.
     pub reason: String,
 }
 
 /// One cell in both sessions.
 #[derive(Debug, Serialize)]
 pub struct ComparedRow {
-    /// Its name.
     pub cell: String,
     /// Its times in the first session, in nanoseconds, by the metric of the group.
     pub before: Summary,

@@ -36,7 +36,6 @@ const START_SHARE: f64 = 0.5;
 pub(super) struct Cost {
     /// The median of its samples.
     pub(super) process: f64,
-    /// Its start.
     pub(super) start: Summary,
     /// The number of runs in the process that have this cost: all have CPU time, but only the first reads
     /// from devices. A third-party program runs once where a contender runs eleven times.

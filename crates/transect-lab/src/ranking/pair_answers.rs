@@ -11,7 +11,6 @@ use transect_stats::{Judgement, Ratios, judge_all};
 /// The answer to one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairAnswer {
-    /// The question in words.
     pub question: String,
     /// The cell whose time is divided.
     pub cell: String,

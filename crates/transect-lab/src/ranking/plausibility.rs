@@ -53,7 +53,6 @@ pub(super) struct Claim {
     pub(super) number: usize,
     /// Sum of their reported CPU times, if all were reported.
     pub(super) runs_cpu: Option<f64>,
-    /// Whether other programs disturbed it.
     pub(super) is_disturbed: bool,
 }
 

@@ -39,7 +39,6 @@ pub struct Ranking {
     /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// Its name.
     pub name: String,
     /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
@@ -69,7 +68,6 @@ pub struct Ranking {
     /// The cells whose own clock is implausible. Their reported times are listed, sorted by them, and
     /// compared with nothing.
     pub implausible: Vec<Row>,
-    /// The cells that are not ranked.
     pub unranked: Vec<Unranked>,
     /// The answers to the pairs of the session.
     pub pairs: Vec<PairAnswer>,
@@ -93,9 +91,7 @@ impl Ranking {
 /// A cell that is not ranked, and why.
 #[derive(Debug, Serialize)]
 pub struct Unranked {
-    /// Its name.
     pub cell: String,
-    /// The reason.
     pub reason: String,
 }
 
@@ -169,7 +165,6 @@ struct Pass<'d> {
     cache_state: usize,
     state: State,
     by: Metric,
-    /// All samples of the dataset.
     samples: Vec<&'d Sample>,
 }
 
@@ -350,7 +345,6 @@ fn sort_by_time(rows: &mut [Row]) {
     rows.sort_by(|a, b| a.time.median.total_cmp(&b.time.median));
 }
 
-/// Returns the samples of a dataset.
 fn samples_of(data: &SessionData, dataset: usize) -> Vec<&Sample> {
     data.samples.iter().filter(|sample| sample.dataset == dataset).collect()
 }

@@ -13,7 +13,6 @@ use transect_stats::{Judgement, Ratios, Summary};
 /// One cell of a ranking.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// The cell.
     pub cell: Cell,
     /// Its times in nanoseconds, by the metric of the ranking.
     pub time: Summary,
@@ -141,7 +140,6 @@ impl Row {
     }
 }
 
-/// Returns the bytes per name in a cache.
 fn cache_bytes_per_name(held: Held) -> f64 {
     held.memory as f64 / held.names.max(1) as f64
 }

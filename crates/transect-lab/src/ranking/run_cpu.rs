@@ -19,7 +19,6 @@ use transect_stats::summary::mean_without_the_first;
 /// The usage of a process without work, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartUp {
-    /// Wall time.
     pub(super) wall: Summary,
     /// CPU time; `None` in sessions of older versions.
     pub(super) cpu: Option<Summary>,

@@ -41,7 +41,6 @@ pub(super) type Runs = BTreeMap<usize, Run>;
 pub struct TimedSample {
     /// Its time, in nanoseconds.
     pub time: f64,
-    /// The time inside its calls.
     pub calls: CallTimes,
     /// The share of its time that it waited; `None` if its CPU time is unknown.
     pub waited: Option<f64>,

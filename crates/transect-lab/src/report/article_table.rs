@@ -17,7 +17,6 @@ use transect_text::table::Table;
 pub enum Unit {
     /// A time, in nanoseconds.
     Nanoseconds,
-    /// A factor.
     Times,
     /// A share, from 0 to 1.
     Share,
@@ -26,16 +25,13 @@ pub enum Unit {
 /// A column of an article's table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArticleColumn {
-    /// Its heading.
     pub name: String,
-    /// Its unit.
     pub unit: Unit,
 }
 
 /// The numbers of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleRow {
-    /// Name of the cell.
     pub cell: String,
     /// One number for each column; fewer if the cell has fewer samples.
     pub values: Vec<f64>,
@@ -44,17 +40,13 @@ pub struct ArticleRow {
 /// A ranking as an article would print it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArticleTable {
-    /// Index into the datasets of the spec.
     #[serde(rename = "place")]
     pub dataset: usize,
-    /// Index into the cache states of the spec.
     #[serde(rename = "pass")]
     pub cache_state: usize,
     /// The protocol, by its row in the seed contract: `P1` to `P5`.
     pub protocol: &'static str,
-    /// A short description of the protocol.
     pub about: &'static str,
-    /// The columns.
     pub columns: Vec<ArticleColumn>,
     /// The rows, in the order of the ranking.
     pub rows: Vec<ArticleRow>,

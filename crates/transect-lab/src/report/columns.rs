@@ -32,7 +32,6 @@ pub(super) struct Column {
     value: fn(&SessionSpec, &Row) -> Value,
 }
 
-/// Returns a column of words.
 const fn words(
     title: &'static str,
     drop_order: u8,
@@ -49,7 +48,6 @@ const fn words(
     }
 }
 
-/// Returns a column of numbers.
 const fn number(
     title: &'static str,
     drop_order: u8,
@@ -172,7 +170,6 @@ fn off_cpu(row: &Row) -> Value {
     }
 }
 
-/// Returns the columns that a form shows for rows of a session.
 pub(super) fn shown(form: Form, spec: &SessionSpec, rows: &[&Row]) -> Vec<&'static Column> {
     let is_kept = |column: &&Column| match form {
         Form::Terminal => column.drop_order == 0,
@@ -184,7 +181,6 @@ pub(super) fn shown(form: Form, spec: &SessionSpec, rows: &[&Row]) -> Vec<&'stat
     shown.filter(|column| is_kept(column) || has_text(column)).collect()
 }
 
-/// Returns the table of some columns and rows.
 pub(super) fn table(form: Form, spec: &SessionSpec, columns: &[&Column], rows: &[&Row]) -> Table {
     let cells = |row: &Row| columns.iter().map(|column| column.text(form, spec, row)).collect();
     Table {

@@ -15,9 +15,7 @@ use transect_text::table::Table;
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
 pub struct ComparisonReport<'c> {
-    /// `transect.lab.comparison/1`.
     pub schema: &'static str,
-    /// The comparison.
     #[serde(flatten)]
     pub comparison: &'c Comparison,
 }
@@ -47,9 +45,6 @@ pub fn refusal(comparison: &Comparison) -> Option<String> {
 
 /// Writes a comparison as text on a terminal; a table wider than `width` characters becomes text. Other lines are
 /// not wrapped.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write(
     out: &mut impl Write,
     comparison: &Comparison,

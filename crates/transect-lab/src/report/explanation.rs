@@ -14,7 +14,6 @@ use crate::explain::{Chosen, Explanation, FastestMethod, MethodChoice, TimePart}
 /// The object that `--json` prints.
 #[derive(Debug, Serialize)]
 pub struct ExplanationReport<'e> {
-    /// `transect.lab.explanation/1`.
     pub schema: &'static str,
     /// One for each dataset and cache state.
     pub explained: &'e [Explanation],
@@ -30,9 +29,6 @@ impl<'e> ExplanationReport<'e> {
 }
 
 /// Writes an explanation as text on a terminal.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<()> {
     let name = quote::for_terminal(explained.name.as_ref());
     writeln!(out, "{BOLD}{name}{BOLD:#}, {}", explained.conditions)?;
@@ -105,9 +101,6 @@ fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<
 }
 
 /// Writes where the profile was stored.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write_stored(out: &mut impl Write, stored: Option<&Path>) -> std::io::Result<()> {
     match stored {
         Some(file) => writeln!(

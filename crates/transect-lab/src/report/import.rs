@@ -15,9 +15,6 @@ use transect_text::table::Table;
 
 /// Writes imported listings as text on a terminal: each with its file, then what the sequential flag
 /// changes across them.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write<'a>(
     out: &mut impl Write,
     sessions: impl Iterator<Item = (&'a Path, &'a ImportedListing)>,

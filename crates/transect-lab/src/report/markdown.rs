@@ -12,9 +12,6 @@ use crate::spec::SessionSpec;
 use transect_text::table::Table;
 
 /// Writes a report.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write(mut out: impl Write, report: &Report<'_>) -> Result<()> {
     let out = &mut out;
     let spec = report.session;

@@ -37,13 +37,11 @@ pub const SCHEMA: &str = "transect.lab.report/1";
 /// The report of a session.
 #[derive(Debug, Serialize)]
 pub struct Report<'s> {
-    /// `transect.lab.report/1`.
     pub schema: &'static str,
     /// What was measured, and how.
     pub session: &'s SessionSpec,
     /// Number of rounds and why they ended, if the number was not fixed.
     pub ended: Option<Ended>,
-    /// Number of samples.
     pub samples: usize,
     /// One ranking for each dataset and cache state.
     pub rankings: Vec<Ranking>,

@@ -38,7 +38,6 @@ pub struct Overview {
 /// A method of an overview.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bar {
-    /// The name of its cell.
     pub cell: String,
     /// Its usual name: a program, or a language.
     pub label: String,
@@ -46,12 +45,10 @@ pub struct Bar {
     pub median_ns: f64,
     /// Its ratio to the base; `None` for the base.
     pub to_base: Option<f64>,
-    /// Whether it is the base.
     pub is_base: bool,
 }
 
 impl Overview {
-    /// Returns the overview of a ranking.
     pub(super) fn of(spec: &SessionSpec, ranking: &Ranking) -> Self {
         match refusal(spec, ranking) {
             Some(sentence) => Self { sentence, bars: Vec::new(), explained: Vec::new() },

@@ -24,7 +24,6 @@ struct Data<'r> {
     seed: String,
     /// The CSV header, for copying the table.
     csv_head: String,
-    /// The CSV lines of each ranking.
     csv: Vec<Vec<String>>,
 }
 

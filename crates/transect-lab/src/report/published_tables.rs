@@ -29,7 +29,6 @@ pub struct PublishedTable {
     pub dataset: Option<usize>,
     /// Whose numbers these are: [`DISCLAIMER`].
     pub whose: &'static str,
-    /// The rows.
     pub rows: Vec<&'static ReferenceRow>,
 }
 
@@ -47,7 +46,6 @@ const TREES: [(&str, &str, &str); 7] = [
 /// A title, whether its column holds numbers, the only form that shows it, and its value.
 type Column = (&'static str, bool, Option<Form>, fn(&ReferenceRow) -> Value);
 
-/// The columns of a published table.
 const COLUMNS: [Column; 7] = [
     ("method", false, None, |row| Value::Name(row.method.to_owned())),
     ("state", false, None, |row| Value::Text(row.state.as_str().to_owned())),

@@ -28,9 +28,6 @@ const MAX_UNRANKED: usize = 5;
 /// Writes a report in lines of at most `width` characters; without a width, with all columns. Names are
 /// never cut: a table that is too wide even with the fewest columns becomes text. Of a long ranking, it writes the rows that [`Overview`] names,
 /// unless `all` are wanted.
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write(
     mut out: impl Write,
     report: &Report<'_>,
@@ -71,7 +68,6 @@ fn few_rows<'r>(
     Some(ranking.rows.iter().filter(|row| named.contains(&row.cell.name.as_str())).collect())
 }
 
-/// Escapes characters of a name that control the terminal.
 fn escaped(name: &str) -> String {
     Form::Terminal.name(name)
 }
@@ -83,7 +79,6 @@ pub(super) struct Screen<'o> {
 }
 
 impl Screen<'_> {
-    /// Writes wrapped text.
     pub(super) fn write_wrapped(&mut self, style: Style, text: &str) -> Result<()> {
         for line in wrap(&escaped(text), self.width.unwrap_or(DEFAULT_WIDTH)) {
             writeln!(self.out, "{style}{line}{style:#}")?;
@@ -241,7 +236,6 @@ impl Screen<'_> {
         Ok(())
     }
 
-    /// Writes a ranking as an article would print it.
     fn article_table(&mut self, table: &ArticleTable) -> Result<()> {
         writeln!(self.out)?;
         let about = table.about;
@@ -249,7 +243,6 @@ impl Screen<'_> {
         self.table(&table.in_form(Form::Terminal))
     }
 
-    /// Writes a published table.
     fn published_table(&mut self, table: &PublishedTable) -> Result<()> {
         let PublishedTable { source, article, corpus, .. } = table;
         writeln!(self.out)?;

@@ -9,9 +9,6 @@ use transect_text::{quote, settings};
 
 /// Writes the settings that won, and where they were stored. `busy` is
 /// [`TuneResult::busy`](crate::tune::TuneResult::busy).
-///
-/// # Errors
-/// `out` cannot be written to.
 pub fn write_result(
     out: &mut impl Write,
     settings: &WalkSettings,

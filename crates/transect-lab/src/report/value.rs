@@ -65,17 +65,14 @@ impl Value {
         value.map_or(Self::Empty, of)
     }
 
-    /// Returns a number with two decimals.
     pub(super) fn factor(factor: f64) -> Self {
         Self::Text(format!("{factor:.2}"))
     }
 
-    /// Returns a ratio with its interval.
     pub(super) fn interval(ratios: Option<Ratios>) -> Self {
         Self::known(ratios, |ratios| Self::Text(ratios.to_string()))
     }
 
-    /// Returns the text of a cell.
     pub(super) fn text(self, form: Form) -> String {
         match (self, form) {
             (Self::Empty, _) => String::new(),

@@ -95,9 +95,7 @@ impl Task {
 /// The questions of a dataset, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The kind of questions.
     pub task: Task,
-    /// Number of questions.
     pub questions: u64,
     /// Number of files created for the questions; 0 for the user's own files.
     pub made: u64,
@@ -147,7 +145,6 @@ pub struct Scale {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// A compile database.
     CompileDatabase(PathBuf),
     /// A directory of `.d` files.
     DepInfo(PathBuf),

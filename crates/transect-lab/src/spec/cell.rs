@@ -19,13 +19,10 @@ pub(crate) const SECOND_BASE: &str = " (again)";
 /// A method in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
-    /// Its name in the session.
     pub name: String,
-    /// The method.
     pub method: String,
     /// The rows of the contract.
     pub contract: Vec<String>,
-    /// The language.
     pub language: String,
     /// The kind of method: `engine`, `contender`, `peer`, `external`, `floor`.
     pub kind: String,
@@ -54,7 +51,6 @@ pub struct Cell {
 /// The length of code, without comments and blank lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeLength {
-    /// Number of lines.
     pub lines: u64,
 }
 

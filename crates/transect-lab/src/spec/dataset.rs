@@ -19,9 +19,7 @@ use crate::spec::transform::Digests;
 pub struct Dataset {
     /// The name of the corpus, or the path that the user typed.
     pub name: String,
-    /// Its path.
     pub root: PathBuf,
-    /// Its file system.
     pub file_system: FileSystem,
     /// The work that every cell has to do. For questions: the number of existing files, of missing files
     /// (`errors`), and the sum of lengths.
@@ -33,11 +31,9 @@ pub struct Dataset {
 /// The part of a dataset that only one experiment has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// The inventory of the tree.
     Walk(Inventory),
     /// The expected content of the files.
     Transform(Digests),
-    /// The questions.
     Attributes(Asked),
 }
 

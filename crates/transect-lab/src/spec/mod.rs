@@ -36,13 +36,9 @@ pub const SCHEMA: &str = "transect.lab/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct SessionSpec {
-    /// `transect.lab/1`.
     pub schema: String,
-    /// The name of the preset.
     pub preset: String,
-    /// The machine.
     pub environment: Environment,
-    /// The datasets that the cells work on.
     #[serde(rename = "places")]
     pub datasets: Vec<Dataset>,
     /// The states of the caches; each cell runs once in each of them in a round.
@@ -68,7 +64,6 @@ pub struct SessionSpec {
     pub seed: u64,
     /// The time limit of one process, in seconds.
     pub limit: u64,
-    /// The cells.
     pub cells: Vec<Cell>,
     /// The name of the cell that all others are compared with.
     pub base: String,
@@ -99,11 +94,8 @@ pub struct SessionSpec {
 /// An experiment: the work of the cells of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spec {
-    /// They walk trees.
     Walk,
-    /// They transform files, by these rules.
     Transform(Rules),
-    /// They query the attributes of files.
     Attributes,
 }
 

@@ -31,7 +31,6 @@ pub const WORDS: Words = Words {
 /// The rules that all cells of a session follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// The kind of transform.
     pub kind: Kind,
     /// Whether to sync before the clock stops.
     pub sync: SyncRule,
@@ -96,7 +95,6 @@ impl Rules {
 /// The expected digests of files: BLAKE3, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digests {
-    /// The input.
     pub input: String,
     /// The output; if it is compressed, its decompressed content.
     pub output: String,

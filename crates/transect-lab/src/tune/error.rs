@@ -5,19 +5,15 @@ use std::time::Duration;
 
 use crate::harness::{error, launch};
 
-/// Error of tuning.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TuneError {
-    /// The path cannot be read.
     Walk(transect::Error),
     /// The tree is too small; the number of its entries.
     TooSmall(PathBuf, u64),
     /// Walking even the smallest sample tree often enough takes longer than allowed; the time it takes.
     TooSlow(PathBuf, Duration),
-    /// A walk failed.
     Launch(launch::Failure),
-    /// The session failed.
     Session(error::Error),
 }
 

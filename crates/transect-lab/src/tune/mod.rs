@@ -32,10 +32,8 @@ use session::TuneSession;
 use sizing::{sample_tree_in_time, walks_of_a_round};
 use winners::pick_winners;
 
-/// Result of tuning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneResult {
-    /// The tree that was walked.
     pub sample_tree: SampleTree,
     /// The settings that won; defaults where none did.
     pub settings: WalkSettings,

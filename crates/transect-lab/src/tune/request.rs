@@ -14,11 +14,9 @@ use crate::harness::experiment::Launcher;
 pub struct TuneRequest<'a> {
     /// A path on the file system.
     pub path: &'a Path,
-    /// The cache states to measure in.
     pub states: &'a [State],
     /// Approximate time limit.
     pub time: Duration,
-    /// Path of the program `transect-lab`.
     pub program: PathBuf,
     /// The session files to write; they must not exist yet.
     pub files: [PathBuf; 2],
@@ -33,19 +31,15 @@ impl TuneRequest<'_> {
     }
 }
 
-/// Progress of tuning.
 #[derive(Debug)]
 pub enum TuneProgress<'a> {
     /// The first session starts.
     Started {
-        /// The tree to walk.
         sample_tree: &'a SampleTree,
-        /// Number of walks.
         walks: usize,
         /// Approximate duration.
         time: Duration,
     },
-    /// Number of walks left in this session.
     WalksLeft(usize),
     /// The second session starts, with these settings together.
     Confirming(&'a WalkSettings),

@@ -24,7 +24,6 @@ pub struct ListedRun {
     pub block: u64,
     /// Length of the file in bytes, a multiple of the block size.
     pub size: u64,
-    /// Whether the sequential flag was set.
     pub sequential: bool,
     /// Wall time in nanoseconds.
     pub real_ns: u64,

@@ -20,7 +20,6 @@ const SEED: u64 = 1;
 pub struct ImportedListing {
     /// Groups of equal runs, in the order of the listing.
     pub cells: Vec<RunGroup>,
-    /// Differences between cells of this listing.
     pub differences: Vec<Difference>,
 }
 
@@ -33,21 +32,16 @@ pub struct CellKey {
     pub block: u64,
     /// The length of the file in bytes, in whole blocks.
     pub size: u64,
-    /// Whether the sequential flag was set.
     pub sequential: bool,
 }
 
 /// All runs with the same parameters. Times are nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunGroup {
-    /// The parameters.
     #[serde(flatten)]
     pub key: CellKey,
-    /// Wall time.
     pub real: Summary,
-    /// User time.
     pub user: Summary,
-    /// Kernel time.
     pub system: Summary,
     /// Wall times, as listed.
     pub real_ns: Vec<f64>,
@@ -74,12 +68,9 @@ pub enum Factor {
 /// A comparison of two cells by wall time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The parameter that differs.
     #[serde(rename = "question")]
     pub factor: Factor,
-    /// The base of the comparison.
     pub base: CellKey,
-    /// The other cell.
     pub other: CellKey,
     /// `other ÷ base`: the ratio of the medians.
     pub ratios: Ratios,
