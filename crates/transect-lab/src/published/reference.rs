@@ -49,15 +49,9 @@ pub enum StatedCacheState {
     Warm,
 }
 
-impl StatedCacheState {
-    /// Returns the name in JSON and in tables.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cold => "cold",
-            Self::Warm => "warm",
-        }
-    }
+transect_sys::words! { pub StatedCacheState:
+    Cold = "cold",
+    Warm = "warm",
 }
 
 /// A published value. All times are nanoseconds.

@@ -18,16 +18,13 @@ pub enum Metric {
     Processor,
 }
 
-impl Metric {
-    /// Returns the name in JSON and CSV.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Process => "process",
-            Self::Processor => "processor",
-        }
-    }
+transect_sys::words! { pub Metric:
+    Time = "time",
+    Process = "process",
+    Processor = "processor",
+}
 
+impl Metric {
     /// Returns whether it is wall time by each cell's own clock.
     pub fn is_time(&self) -> bool {
         *self == Self::Time

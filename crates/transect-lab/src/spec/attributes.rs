@@ -48,31 +48,17 @@ pub enum Task {
     CompileDatabase,
 }
 
+transect_sys::words! { pub Task:
+    Article = "article",
+    Includes = "includes",
+    Uptodate = "uptodate",
+    ThreadsHits = "threads-hits",
+    ThreadsMisses = "threads-misses",
+    OneCold = "one-cold",
+    CompileDatabase = "compile-database",
+}
+
 impl Task {
-    /// All tasks.
-    pub const ALL: &'static [Self] = &[
-        Self::Article,
-        Self::Includes,
-        Self::Uptodate,
-        Self::ThreadsHits,
-        Self::ThreadsMisses,
-        Self::OneCold,
-        Self::CompileDatabase,
-    ];
-
-    /// Returns its name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Article => "article",
-            Self::Includes => "includes",
-            Self::Uptodate => "uptodate",
-            Self::ThreadsHits => "threads-hits",
-            Self::ThreadsMisses => "threads-misses",
-            Self::OneCold => "one-cold",
-            Self::CompileDatabase => "compile-database",
-        }
-    }
-
     /// Describes it in one line.
     pub fn about(self) -> &'static str {
         match self {

@@ -64,14 +64,9 @@ pub enum CheckedBy {
     Sums,
 }
 
-impl CheckedBy {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Digest => "digest",
-            Self::Sums => "sums",
-        }
-    }
+transect_sys::words! { pub CheckedBy:
+    Digest = "digest",
+    Sums = "sums",
 }
 
 impl Cell {

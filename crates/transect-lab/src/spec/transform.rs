@@ -50,20 +50,14 @@ pub enum Kind {
     Zstd,
 }
 
+transect_sys::words! { pub Kind:
+    Copy = "copy",
+    Case = "case",
+    Blake3 = "blake3",
+    Zstd = "zstd",
+}
+
 impl Kind {
-    /// All kinds.
-    pub const ALL: &'static [Self] = &[Self::Copy, Self::Case, Self::Blake3, Self::Zstd];
-
-    /// Returns its name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Case => "case",
-            Self::Blake3 => "blake3",
-            Self::Zstd => "zstd",
-        }
-    }
-
     /// Returns the engine's step; `None` for a copy.
     pub(crate) fn step(self) -> Option<Chain> {
         let word = match self {
