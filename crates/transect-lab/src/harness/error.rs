@@ -4,18 +4,15 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::harness::cache_state::State;
-use crate::harness::log;
 use crate::harness::work::Work;
 
 /// An error that prevents or ends a session.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Error {
-    /// The file of the session.
-    Log(log::Error),
-    /// A file or directory of the session cannot be created.
-    Scratch(PathBuf, io::Error),
-    Remove(PathBuf, io::Error),
+    /// An operation on a file or directory failed: its name, the path and the error.
+    File(&'static str, PathBuf, io::Error),
+    /// A file is not a session, or of another version: its path, and why.
+    NoSession(PathBuf, String),
     Walk(transect::Error),
     /// A state of the caches cannot be made.
     State(State, io::Error),
@@ -26,12 +23,11 @@ pub enum Error {
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Log(error) => error.fmt(f),
-            Self::Scratch(path, error) => {
-                write!(f, "cannot create '{}': {}", path.display(), transect::reason(error))
+            Self::File(operation, path, error) => {
+                write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
             }
-            Self::Remove(path, error) => {
-                write!(f, "cannot remove '{}': {}", path.display(), transect::reason(error))
+            Self::NoSession(path, why) => {
+                write!(f, "'{}' is not a session of the lab: {why}", path.display())
             }
             Self::Walk(error) => error.fmt(f),
             Self::State(state, error) => {
@@ -53,9 +49,3 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<log::Error> for Error {
-    fn from(error: log::Error) -> Self {
-        Self::Log(error)
-    }
-}

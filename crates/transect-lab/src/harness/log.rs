@@ -14,10 +14,10 @@ use transect_sys::input::{open_regular_with, read_regular_text};
 
 use crate::harness::accesses::Accesses;
 use crate::harness::cache_state::{self, State};
+use crate::harness::error::Error;
 use crate::harness::interference::{Beside, Disturbance};
 use crate::harness::launch::{Failure, Usage};
-use crate::harness::protocol::CallTimes;
-use crate::harness::protocol::RunLine;
+use crate::harness::protocol::{CallTimes, RunLine};
 use crate::spec::{SCHEMA, SessionSpec};
 
 /// The result of one process: a record of the file.
@@ -309,31 +309,6 @@ impl SessionData {
         self.spec.rounds.max(begun.unwrap_or(0))
     }
 }
-
-/// An error of a session's file.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
-    /// An operation failed: its name, the path and the error.
-    File(&'static str, PathBuf, io::Error),
-    /// The file is not a session, or is of another version.
-    NoSession(PathBuf, String),
-}
-
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(operation, path, error) => {
-                write!(f, "cannot {operation} '{}': {}", path.display(), transect::reason(error))
-            }
-            Self::NoSession(path, why) => {
-                write!(f, "'{}' is not a session of the lab: {why}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// A session's file, open for appending, and its content.
 #[derive(Debug)]

@@ -11,7 +11,6 @@
 //! session measures again: only fresh samples with the verdict "faster" change a setting.
 
 mod candidates;
-mod error;
 mod request;
 mod session;
 mod sizing;
@@ -26,7 +25,6 @@ use transect_text::settings;
 use crate::experiments::walk::sample_tree::SampleTree;
 
 use candidates::{Candidate, candidates};
-pub use error::TuneError;
 pub use request::{TuneProgress, TuneRequest};
 use session::TuneSession;
 use sizing::{sample_tree_in_time, walks_of_a_round};
@@ -54,7 +52,7 @@ pub fn tune(
     request: &TuneRequest<'_>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(TuneProgress<'_>),
-) -> Result<Option<TuneResult>, TuneError> {
+) -> Result<Option<TuneResult>, String> {
     let (sample_tree, rounds, each) = sample_tree_in_time(request)?;
     let candidates = candidates(request.states, sample_tree.entries);
     let walks = walks_of_a_round(request.states, sample_tree.entries);

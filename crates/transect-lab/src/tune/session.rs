@@ -5,12 +5,12 @@ use std::path::Path;
 use transect::Cancel;
 use transect::internal::WalkSettings;
 
-use super::error::TuneError;
 use super::request::{TuneProgress, TuneRequest};
 use crate::experiments::walk::measure::{WalkExperiment, dataset};
 use crate::experiments::walk::method::{Method, cells};
 use crate::experiments::walk::sample_tree::SampleTree;
 use crate::experiments::walk::variant::Variant;
+use crate::harness::error::Error;
 use crate::harness::scheduler::Session;
 use crate::ranking::{Ranking, rank, stopping};
 use crate::spec::{SessionSpec, Spec};
@@ -33,7 +33,7 @@ impl TuneSession<'_> {
         settings: &[WalkSettings],
         cancel: &Cancel,
         progress: &mut dyn FnMut(TuneProgress<'_>),
-    ) -> Result<Option<Vec<Ranking>>, TuneError> {
+    ) -> Result<Option<Vec<Ranking>>, String> {
         let TuneRequest { states, .. } = self.request;
         let default = WalkSettings::default();
         let methods: Vec<Method> = std::iter::once(&default)
@@ -52,14 +52,15 @@ impl TuneSession<'_> {
             limit: WALK_TIMEOUT_SECONDS,
             ..spec
         };
-        let mut session = Session::begin(spec, file)?;
+        let failed = |error: Error| error.to_string();
+        let mut session = Session::begin(spec, file).map_err(failed)?;
         let launcher = self.request.launcher();
-        session.run(
-            &mut WalkExperiment::new(&methods, &launcher),
-            &stopping::end,
-            cancel,
-            &mut |_, left| progress(TuneProgress::WalksLeft(left)),
-        )?;
+        let mut experiment = WalkExperiment::new(&methods, &launcher);
+        session
+            .run(&mut experiment, &stopping::end, cancel, &mut |_, left| {
+                progress(TuneProgress::WalksLeft(left));
+            })
+            .map_err(failed)?;
         Ok((!cancel.is_cancelled()).then(|| rank(session.data())))
     }
 }

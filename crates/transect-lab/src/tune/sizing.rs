@@ -5,7 +5,6 @@ use std::time::Duration;
 use transect::internal::WalkSettings;
 
 use super::candidates::candidates;
-use super::error::TuneError;
 use super::request::TuneRequest;
 use super::session::WALK_TIMEOUT_SECONDS;
 use crate::experiments::walk::measure::engine_command;
@@ -13,7 +12,8 @@ use crate::experiments::walk::method::Method;
 use crate::experiments::walk::sample_tree::{SMALLEST_SAMPLE_TREE, SampleTree, sample_tree};
 use crate::experiments::walk::variant::Variant;
 use crate::harness::cache_state::{self, State};
-use crate::harness::{error, launch};
+use crate::harness::error::Error;
+use crate::harness::launch;
 
 /// Fewest rounds that can decide among a dozen cells: ten rounds all agree by chance twice in 1,024
 /// sessions, and the correction multiplies that by the number of cells.
@@ -29,12 +29,13 @@ const LARGEST_SAMPLE_TREE: u64 = 60_000;
 /// rounds, and the time of one walk.
 pub(super) fn sample_tree_in_time(
     request: &TuneRequest<'_>,
-) -> Result<(SampleTree, usize, Duration), TuneError> {
+) -> Result<(SampleTree, usize, Duration), String> {
     let mut most = LARGEST_SAMPLE_TREE;
     loop {
-        let sample_tree = sample_tree(request.path, most).map_err(TuneError::Walk)?;
+        let sample_tree = sample_tree(request.path, most).map_err(|error| error.to_string())?;
         if sample_tree.entries < 2 {
-            return Err(TuneError::TooSmall(request.path.to_owned(), sample_tree.entries));
+            let (path, entries) = (request.path.display(), sample_tree.entries);
+            return Err(format!("'{path}' has {entries} entries: too few to tune on"));
         }
         let each = time_of_a_walk(request, &sample_tree)?;
         // The second session takes at most a third of the walks of the first.
@@ -47,8 +48,11 @@ pub(super) fn sample_tree_in_time(
         }
         most = sample_tree.entries.min(most) / 2;
         if most < SMALLEST_SAMPLE_TREE {
-            let time = round * MIN_TUNE_ROUNDS as u32;
-            return Err(TuneError::TooSlow(sample_tree.root, time));
+            let seconds = (round * MIN_TUNE_ROUNDS as u32).as_secs() + 1;
+            let path = sample_tree.root.display();
+            return Err(format!(
+                "reading '{path}' often enough takes about {seconds} s; use --seconds"
+            ));
         }
     }
 }
@@ -59,18 +63,15 @@ pub(super) fn walks_of_a_round(states: &[State], entries: u64) -> usize {
 }
 
 /// Walks once in every cache state with the default settings; returns the mean time.
-fn time_of_a_walk(
-    request: &TuneRequest<'_>,
-    sample_tree: &SampleTree,
-) -> Result<Duration, TuneError> {
+fn time_of_a_walk(request: &TuneRequest<'_>, sample_tree: &SampleTree) -> Result<Duration, String> {
     let method = Method::variant(&Variant::from(WalkSettings::default()));
     let mut sum = Duration::ZERO;
     for &state in request.states {
         let start = std::time::Instant::now();
-        cache_state::prepare(state).map_err(|error| error::Error::State(state, error))?;
+        cache_state::prepare(state).map_err(|error| Error::State(state, error).to_string())?;
         let command = engine_command(&request.program, &method, &sample_tree.root, 1, None);
         launch::launch(command, 1, Duration::from_secs(WALK_TIMEOUT_SECONDS))
-            .map_err(TuneError::Launch)?;
+            .map_err(|failure| format!("a walk of the default settings {failure}"))?;
         sum += start.elapsed();
     }
     Ok(sum / u32::try_from(request.states.len()).unwrap_or(1))

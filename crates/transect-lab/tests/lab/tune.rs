@@ -9,18 +9,18 @@ use transect::Cancel;
 use transect::internal::{StatOrder, WalkSettings};
 use transect_lab::harness::cache_state::State;
 use transect_lab::harness::inventory::Inventory;
-use transect_lab::tune::{TuneError, TuneProgress, TuneRequest, TuneResult, tune};
+use transect_lab::tune::{TuneProgress, TuneRequest, TuneResult, tune};
 use transect_testkit::TempDir;
 use transect_text::settings;
 
 /// Calls [`tuned_within`] with more than enough time: the number of rounds is limited.
-fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), TuneError> {
+fn tuned(script: &str) -> Result<(TuneResult, Vec<String>), String> {
     tuned_within(script, 1_000_000)
 }
 
 /// Tunes with a shell script as the program: `$2` is the method (`--check` in runs that verify it), `ns` the
 /// time it reports.
-fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), TuneError> {
+fn tuned_within(script: &str, seconds: u64) -> Result<(TuneResult, Vec<String>), String> {
     let temp = TempDir::new();
     std::fs::create_dir(temp.join("tree")).unwrap();
     std::fs::write(temp.join("tree/a"), "1234567").unwrap();
@@ -93,6 +93,6 @@ fn candidate_with_other_counts_never_wins() {
 
 #[test]
 fn too_slow_tree_refused_with_needed_time() {
-    let told = tuned_within("sleep 0.3", 1).unwrap_err().to_string();
+    let told = tuned_within("sleep 0.3", 1).unwrap_err();
     assert!(told.contains("often enough takes about ") && told.contains("--seconds"), "{told}");
 }

@@ -108,7 +108,7 @@ impl<'m> TransformExperiment<'m> {
 
     /// Removes outputs, and waits for unfinished writes.
     fn clear(&self) -> Result<(), Error> {
-        let scratch = |error| Error::Scratch(self.scratch.output(), error);
+        let scratch = |error| Error::File("create", self.scratch.output(), error);
         self.scratch.clear().map_err(scratch)?;
         settle();
         Ok(())
@@ -212,12 +212,12 @@ impl Experiment for TransformExperiment<'_> {
     fn make(&mut self, dataset: &Dataset) -> Result<(), Error> {
         let input = self.input_of(dataset);
         let made = super::create(&input, dataset.expected.bytes);
-        made.map_err(|error| Error::Scratch(input, error))
+        made.map_err(|error| Error::File("create", input, error))
     }
 
     fn remove(&mut self, dataset: &Dataset) -> Result<(), Error> {
         let input = self.input_of(dataset);
-        std::fs::remove_file(&input).map_err(|error| Error::Remove(input, error))
+        std::fs::remove_file(&input).map_err(|error| Error::File("remove", input, error))
     }
 
     fn stand_in(&self, spec: &SessionSpec) -> Option<Dataset> {
@@ -242,7 +242,7 @@ impl Experiment for TransformExperiment<'_> {
                 Err(failure) => return Ok(Err(failure)),
             };
             // Without waiting for writes: a guest may return memory to its host after some seconds.
-            self.scratch.clear().map_err(|error| Error::Scratch(self.scratch.output(), error))?;
+            self.scratch.clear().map_err(|error| Error::File("create", self.scratch.output(), error))?;
             make(state, &input).map_err(not_made)?;
         }
         let resident = look(state, &input).map_err(not_made)?;

@@ -235,7 +235,8 @@ impl Experiment for WalkExperiment<'_> {
         let sample = |dataset: &Dataset| sample_tree(&dataset.root, MOST_COUNTED);
         let sample_trees: Result<_, _> = spec.datasets.iter().map(sample).collect();
         self.sample_trees = sample_trees.map_err(Error::Walk)?;
-        let failed = |error| Error::Scratch(std::env::temp_dir().join("transect-empty"), error);
+        let failed =
+            |error| Error::File("create", std::env::temp_dir().join("transect-empty"), error);
         let empty = self.empty().map_err(failed)?;
         Ok(empty.parent().unwrap_or(&empty).to_owned())
     }
