@@ -11,10 +11,7 @@
 //! * A method that hangs, dies or violates the protocol becomes a row with the reason.
 //! * Each sample is written before the next one is taken, so an interrupted session can be resumed.
 
-#![expect(
-    missing_docs,
-    reason = "the library of one program: names say enough"
-)]
+#![expect(missing_docs, reason = "the library of one program: names say enough")]
 
 pub mod corpora;
 pub mod experiments;

@@ -101,25 +101,22 @@ impl Accesses {
     }
 
     /// Subtracts the calls of another run.
-    pub fn without(self, start: Self) -> Self {
-        Self {
-            entries: self.entries,
-            calls: self.calls.saturating_sub(start.calls),
-            opens: self.opens.saturating_sub(start.opens),
-            listings: self.listings.saturating_sub(start.listings),
-            attributes: self.attributes.saturating_sub(start.attributes),
-        }
+    pub fn minus(self, start: Self) -> Self {
+        self.with(start, u64::saturating_sub)
     }
 
     /// Returns the calls of one of several equal walks, rounded.
     pub fn divided_by(self, walks: u64) -> Self {
-        let of_one = |calls: u64| (calls + walks / 2) / walks.max(1);
+        self.with(self, |calls, _| (calls + walks / 2) / walks.max(1))
+    }
+
+    fn with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             entries: self.entries,
-            calls: of_one(self.calls),
-            opens: of_one(self.opens),
-            listings: of_one(self.listings),
-            attributes: of_one(self.attributes),
+            calls: of(self.calls, other.calls),
+            opens: of(self.opens, other.opens),
+            listings: of(self.listings, other.listings),
+            attributes: of(self.attributes, other.attributes),
         }
     }
 }
@@ -137,7 +134,7 @@ mod tests {
         assert_eq!(Accesses::parse(table), Ok(expected));
         assert!(Accesses::parse("strace: no permission").is_err());
         let start = Accesses { calls: 27, opens: 1, ..Accesses::default() };
-        assert_eq!(expected.without(start), Accesses { calls: 0, opens: 2, ..expected });
+        assert_eq!(expected.minus(start), Accesses { calls: 0, opens: 2, ..expected });
         let half = Accesses { calls: 13, opens: 2, listings: 2, attributes: 6, ..expected };
         assert_eq!(expected.divided_by(2), half);
     }

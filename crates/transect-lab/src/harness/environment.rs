@@ -14,8 +14,8 @@ use crate::harness::machine::{Machine, read, value};
 /// Set by `make build`. A build script that runs Git would rebuild everything after each commit.
 const COMMIT: Option<&str> = option_env!("TRANSECT_COMMIT");
 
-/// The time limit for a program to print what it is asked; generous, for slow and busy machines.
-const OUTPUT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The time limit for a program to print its version; generous, for slow and busy machines.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The machine that a session was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,22 +174,18 @@ pub fn version_of(program: &str) -> Option<String> {
         // All others have the option.
         _ => "--version",
     });
-    let said = output_of(command)?;
+    let (said, _) = launch::listen(command, VERSION_TIMEOUT, |mut output| {
+        let mut said = Vec::new();
+        output.read_to_end(&mut said).map(|_| said)
+    })
+    .ok()?;
+    let said = said.ok()?;
+    let said = String::from_utf8_lossy(&said);
     let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
     if program == "dotnet" {
         return newest_runtime(lines);
     }
     lines.next().map(str::to_owned)
-}
-
-/// Returns the output of a program; `None` if it fails.
-pub(super) fn output_of(command: Command) -> Option<String> {
-    let (said, _) = launch::listen(command, OUTPUT_TIMEOUT, |mut output| {
-        let mut said = Vec::new();
-        output.read_to_end(&mut said).map(|_| said)
-    })
-    .ok()?;
-    Some(String::from_utf8_lossy(&said.ok()?).into_owned())
 }
 
 /// Returns the last runtime of a list of .NET, which contenders run on, without its directory:

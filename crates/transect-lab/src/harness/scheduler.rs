@@ -262,13 +262,15 @@ impl Session {
         progress: &mut OfEach<'_, Accesses>,
     ) -> Result<(), Error> {
         let folder = experiment.begin_counting(&self.data().spec)?;
-        self.of_each(self.uncounted(), cancel, progress, |_, job, _| {
+        let counted = self.data().counted.iter().map(|it| (it.dataset, 0, it.cell.as_str()));
+        let uncounted = self.missing(0..1, &counted.collect());
+        self.of_each(uncounted, cancel, progress, |_, job, _| {
             let mut count = |part| -> Result<Accesses, String> {
                 let (command, entries) = experiment.count_command(job, part)?;
                 Ok(Accesses { entries, ..Accesses::of(&command, &folder, job.limit())? })
             };
             let accesses = count(CountPart::StartUp)
-                .and_then(|start| Ok(count(CountPart::Work)?.without(start)));
+                .and_then(|start| Ok(count(CountPart::Work)?.minus(start)));
             let repeats = experiment.counted_repeats(job);
             Ok(Some(accesses.map(|counted| {
                 let accesses = counted.divided_by(repeats);
@@ -278,25 +280,23 @@ impl Session {
         })
     }
 
-    /// Returns the cells whose calls are not counted yet, in the first cache state.
-    fn uncounted(&self) -> Vec<(usize, usize, Cell)> {
-        let counted = self.data().counted.iter();
-        let missing =
-            self.all_but(counted.map(|counted| (counted.dataset, counted.cell.as_str())).collect());
-        missing.into_iter().map(|(dataset, cell)| (dataset, 0, cell)).collect()
-    }
-
-    /// Returns all pairs of dataset and cell except the known and the failed ones.
-    fn all_but(&self, known: HashSet<(usize, &str)>) -> Vec<(usize, Cell)> {
+    /// Returns the subjects in these cache states that are neither known nor failed.
+    fn missing(
+        &self,
+        states: impl IntoIterator<Item = usize>,
+        known: &HashSet<(usize, usize, &str)>,
+    ) -> Vec<(usize, usize, Cell)> {
         let (spec, out) = (&self.data().spec, self.out());
-        let cells = spec.cells.iter().filter(|cell| cell.name != spec.second_base);
-        (0..spec.datasets.len())
-            .flat_map(|dataset| cells.clone().map(move |cell| (dataset, cell)))
-            .filter(|(dataset, cell)| spec.runs_in(cell, *dataset))
-            .filter(|(dataset, cell)| !out.contains(&(*dataset, cell.name.as_str())))
-            .filter(|(dataset, cell)| !known.contains(&(*dataset, cell.name.as_str())))
-            .map(|(dataset, cell)| (dataset, cell.clone()))
-            .collect()
+        let mut missing = Vec::new();
+        for (state, dataset) in
+            states.into_iter().flat_map(|state| (0..spec.datasets.len()).map(move |it| (state, it)))
+        {
+            let cells = spec.cells_in(dataset).filter(|cell| cell.name != spec.second_base);
+            let cells = cells.filter(|cell| !out.contains(&(dataset, &*cell.name)));
+            let cells = cells.filter(|cell| !known.contains(&(dataset, state, &*cell.name)));
+            missing.extend(cells.map(|cell| (dataset, state, cell.clone())));
+        }
+        missing
     }
 
     /// Measures the start of every cell that runs another program, once in each cache state, and of every
@@ -334,32 +334,23 @@ impl Session {
     /// Returns the cells whose start is not measured yet, each with a dataset that it runs on, for the first
     /// cache state of each kind. The base's second cell starts like the first.
     fn unstarted(&self) -> Vec<(usize, usize, Cell)> {
-        let (spec, out) = (&self.data().spec, self.out());
-        let known: HashSet<(usize, &str)> =
-            self.data().started.iter().map(|it| (it.cache_state, it.cell.as_str())).collect();
+        let spec = &self.data().spec;
+        let mut known: HashSet<(usize, String)> =
+            self.data().started.iter().map(|it| (it.cache_state, it.cell.clone())).collect();
         let states = &spec.cache_states;
         let is_first = |&at: &usize| match spec.has_cold_programs() {
             true => states.iter().position(|state| *state == states[at]) == Some(at),
             false => at == 0,
         };
-        let first_states: Vec<usize> = (0..states.len()).filter(is_first).collect();
         // Cold, a start reads the program, which proves nothing about the tree.
         let is_wanted = |cell: &Cell, state: usize| {
             !spec.is_own(cell) || (spec.has_cold_programs() && states[state] == State::Cold)
         };
-        let on = |cell: &Cell| {
-            let mut datasets = (0..spec.datasets.len()).filter(|&at| spec.runs_in(cell, at));
-            datasets.find(|&dataset| !out.contains(&(dataset, cell.name.as_str())))
-        };
-        let in_states = |cell: &Cell| {
-            let dataset = on(cell);
-            let missing = |&&state: &&usize| !known.contains(&(state, cell.name.as_str()));
-            let states = first_states.iter().filter(missing).copied();
-            let states = states.filter(|&state| is_wanted(cell, state));
-            states.filter_map(|state| Some((dataset?, state, cell.clone()))).collect::<Vec<_>>()
-        };
-        let cells = spec.cells.iter().filter(|cell| cell.name != spec.second_base);
-        cells.flat_map(in_states).collect()
+        let mut missing = self.missing((0..states.len()).filter(is_first), &HashSet::new());
+        missing.retain(|(_, state, cell)| {
+            is_wanted(cell, *state) && known.insert((*state, cell.name.clone()))
+        });
+        missing
     }
 
     /// Times the calls of the engine's cells in separate runs, and reports every cell to `progress`. Cells
@@ -373,7 +364,10 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, CallTimes>,
     ) -> Result<(), Error> {
-        self.of_each(self.untimed(), cancel, progress, |_, job, cache_state| {
+        let timed = self.data().timed.iter();
+        let timed = timed.map(|it| (it.dataset, it.cache_state, it.cell.as_str())).collect();
+        let untimed = self.missing(0..self.data().spec.cache_states.len(), &timed);
+        self.of_each(untimed, cancel, progress, |_, job, cache_state| {
             let Some(command) = experiment.timing_command(job) else { return Ok(None) };
             cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
             let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());
@@ -385,18 +379,6 @@ impl Session {
                 _ => Err("found something else".to_owned()),
             })))
         })
-    }
-
-    /// Returns the cells whose calls are not timed yet: dataset, cache state, cell.
-    fn untimed(&self) -> Vec<(usize, usize, Cell)> {
-        let states = 0..self.data().spec.cache_states.len();
-        let of_state = |state: usize| {
-            let timed = self.data().timed.iter().filter(|it| it.cache_state == state);
-            let known = timed.map(|it| (it.dataset, it.cell.as_str())).collect();
-            let missing = self.all_but(known).into_iter();
-            missing.map(move |(dataset, cell)| (dataset, state, cell)).collect::<Vec<_>>()
-        };
-        states.flat_map(of_state).collect()
     }
 }
 
