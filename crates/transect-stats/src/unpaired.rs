@@ -5,18 +5,16 @@
 
 use super::paired::{Ratios, interval, resampled_median};
 use super::random::SplitMix64;
+use super::rank_sum::rank_sum_p;
 use super::samples::{are_positive, median_deviation, median_of_sorted, sorted};
-
-/// Number of random permutations for the p-value.
-const PERMUTATIONS: usize = 10_000;
 
 impl Ratios {
     /// Compares two cells by independent samples in the same unit. `median` is the ratio of the medians,
     /// `other / base`; `n` the smaller number of samples; `mad` the deviation of the other's samples,
     /// divided by the base's median.
     ///
-    /// The interval is a percentile bootstrap, each side resampled by itself. p comes from a permutation
-    /// test: 10,000 permutations, the observed one included.
+    /// The interval is a percentile bootstrap, each side resampled by itself. p is that of the rank-sum test
+    /// ([`rank_sum_p`]).
     ///
     /// `None` if one side has no samples; a sample is NaN, infinite, negative or zero; or the ratio overflows
     /// or underflows.
@@ -35,41 +33,15 @@ impl Ratios {
             let base = resampled_median(&base, &mut of_base, &mut random);
             resampled_median(&other, &mut of_other, &mut random) / base
         });
-        let p = permutation_p(&base, &other, median, &mut random);
+        let p = rank_sum_p(&base, &other);
         Some(Self { n: base.len().min(other.len()), median, low, high, mad, p, seed })
     }
-}
-
-fn permutation_p(base: &[f64], other: &[f64], median: f64, random: &mut SplitMix64) -> f64 {
-    let far = |ratio: f64| ratio.max(1.0 / ratio);
-    let seen = far(median);
-    let mut all = [base, other].concat();
-    let as_far = (0..PERMUTATIONS).filter(|_| {
-        random.shuffle(&mut all);
-        let (base, other) = all.split_at_mut(base.len());
-        // With a tolerance: dividing the same two medians the other way round may round differently.
-        far(median_of(other) / median_of(base)) >= seen * (1.0 - 1e-12)
-    });
-    (as_far.count() + 1) as f64 / (PERMUTATIONS + 1) as f64
-}
-
-/// Returns the median of at least one sample; reorders them.
-fn median_of(samples: &mut [f64]) -> f64 {
-    let half = samples.len() / 2;
-    let even = samples.len().is_multiple_of(2);
-    let (below, upper, _) = samples.select_nth_unstable_by(half, f64::total_cmp);
-    let upper = *upper;
-    if !even {
-        return upper;
-    }
-    f64::midpoint(below.iter().copied().fold(f64::MIN, f64::max), upper)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Verdict, judge};
-    use proptest::prelude::*;
 
     /// Returns samples around a middle, within a few percent, unsorted.
     fn around(middle: f64, n: usize) -> Vec<f64> {
@@ -116,14 +88,6 @@ mod tests {
             [(&[][..], &[1.0][..]), (&[1.0], &[]), (&[1.0, 0.0], &[1.0]), (&[1e-300], &[1e300])]
         {
             assert_eq!(Ratios::unpaired(base, other, 1), None, "{base:?} {other:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn median_of_unsorted_equals_median_of_sorted(samples in prop::collection::vec(1.0..1e9_f64, 1..20)) {
-            let expected = median_of_sorted(&sorted(&samples)).unwrap();
-            prop_assert_eq!(median_of(&mut samples.clone()), expected);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use transect_lab::harness::log::SessionLog;
 use transect_lab::ranking::compare::{ComparedRow, compare};
-use transect_lab::report::comparison::{self, ComparisonReport};
+use transect_lab::report::comparison;
 use transect_stats::Verdict;
 
 use super::error::lab;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &LabCompareArgs) -> Result<ExitStatus, CliError> {
     let slower = comparison.groups.iter().flat_map(|group| &group.rows).any(is_slower);
     let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &ComparisonReport::of(&comparison))?;
+        output::write_json(&mut text, &comparison)?;
         output::print(text)?;
     } else {
         comparison::write(&mut text, &comparison, output::terminal_width())?;

@@ -23,13 +23,15 @@ pub(crate) fn run(args: &LabExplainArgs) -> Result<ExitStatus, CliError> {
     let stored = if args.save { store(&data, &explained)? } else { None };
     let mut text = output::buffer();
     if args.json {
-        let report = ExplanationReport::of(&explained, stored.as_deref());
+        let (schema, stored) = (explanation::SCHEMA, stored.as_deref());
+        let report = ExplanationReport { schema, explained: &explained, stored };
         output::write_json(&mut text, &report)?;
         output::print(text)?;
     } else {
         explained.iter().try_for_each(|it| explanation::write(&mut text, it))?;
         if args.save {
-            explanation::write_stored(&mut text, stored.as_deref())?;
+            let nothing = "nothing was decided, and nothing is stored";
+            explanation::write_stored(&mut text, stored.as_deref(), nothing)?;
         }
         output::print_wrapped(text)?;
     }

@@ -4,14 +4,18 @@ use serde::Serialize;
 
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
-use crate::ranking::{Metric, Ranking, Row, rank, rank_by};
+use crate::ranking::{Metric, Ranking, Row, Unranked, rank, rank_by};
 use crate::spec::{Dataset, SessionSpec};
 use transect_stats::verdict::DEFAULT_THRESHOLD;
 use transect_stats::{Judgement, Ratios, Summary, judge_all};
 
+/// The schema of the JSON object.
+pub const SCHEMA: &str = "transect.lab.comparison/1";
+
 /// A comparison of two sessions.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
+    pub schema: &'static str,
     /// Conditions that differ. The comparison is valid only if they do not matter.
     pub changed: Vec<Changed>,
     /// Datasets and cache states that both sessions have. Sessions that differ in `--sync` share none.
@@ -48,14 +52,7 @@ pub struct Group {
     /// Cells ranked in one session only.
     pub alone: Vec<String>,
     /// Cells that did more work in one session than in the other.
-    pub incomparable: Vec<Incomparable>,
-}
-
-/// A cell of both sessions that cannot be compared.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Incomparable {
-    pub cell: String,
-    pub reason: String,
+    pub incomparable: Vec<Unranked>,
 }
 
 /// One cell in both sessions.
@@ -98,7 +95,8 @@ pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
         }
     }
     alone.extend(others.iter().map(|it| format!("after: {}", label(it, &after.spec))));
-    Comparison { changed: changed_conditions(&before.spec, &after.spec), groups, alone }
+    let changed = changed_conditions(&before.spec, &after.spec);
+    Comparison { schema: SCHEMA, changed, groups, alone }
 }
 
 fn label(ranking: &Ranking, spec: &SessionSpec) -> String {
@@ -148,7 +146,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
         {
             let which = if is_apart { "first" } else { "second" };
             let reason = format!("flushes its output only in the {which} session");
-            incomparable.push(Incomparable { cell: cell.clone(), reason });
+            incomparable.push(Unranked { cell: cell.clone(), reason });
             continue;
         }
         match other.and_then(|(other, _)| ComparedRow::of(row, other, spec.seed)) {
@@ -163,7 +161,7 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
         for row in &ranking.implausible {
             let (cell, why) = (row.cell.name.clone(), row.implausible.as_deref().unwrap_or(""));
             let reason = format!("implausible in the {which} session: {why}");
-            incomparable.push(Incomparable { cell, reason });
+            incomparable.push(Unranked { cell, reason });
         }
     }
     alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
@@ -189,14 +187,6 @@ impl ComparedRow {
     }
 }
 
-/// A condition that should be the same in both sessions.
-struct Condition {
-    what: String,
-    is: String,
-    /// Whether a difference makes transforms incomparable.
-    matters: bool,
-}
-
 /// Returns the conditions that differ: work, machine, system, version, rules, and each dataset that both
 /// sessions have.
 ///
@@ -205,46 +195,42 @@ struct Condition {
 fn changed_conditions(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed> {
     let of_files = before.words().has_rates || after.words().has_rates;
     let others = conditions(after);
-    let differs = |Condition { what, is, matters }: Condition| {
-        let other = others.iter().find(|other| other.what == what)?;
-        let (before, after) = (is, other.is.clone());
-        let forbids = matters && of_files;
+    let differs = |(what, before, matters): (String, String, bool)| {
+        let (_, after, _) = others.iter().find(|(other, ..)| *other == what)?;
+        let (after, forbids) = (after.clone(), matters && of_files);
         (before != after).then_some(Changed { what, before, after, forbids })
     };
     conditions(before).into_iter().filter_map(differs).collect()
 }
 
-fn conditions(spec: &SessionSpec) -> Vec<Condition> {
+/// Returns the conditions that should be the same in both sessions: name, value, and whether a difference makes
+/// transforms incomparable.
+fn conditions(spec: &SessionSpec) -> Vec<(String, String, bool)> {
     let SessionSpec { environment, preset, rounds, runs, experiment, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
-    let names: Vec<&str> = spec.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     let (kind, sync) = match experiment.rules() {
         None => (spec.words().kind, "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
-    let mut conditions: Vec<Condition> = [
-        ("machine", format!("{processor}, {} cores", environment.cores), true),
-        ("system", environment.system.clone(), true),
-        ("version", environment.version.clone(), false),
-        ("rules", format!("{preset}, {rounds} rounds of {runs}"), false),
-        ("kind", kind.to_owned(), true),
-        ("sync", sync.to_owned(), true),
-    ]
-    .map(|(what, is, matters)| Condition { what: what.to_owned(), is, matters })
-    .into();
+    let mut conditions = vec![
+        ("machine".to_owned(), format!("{processor}, {} cores", environment.cores), true),
+        ("system".to_owned(), environment.system.clone(), true),
+        ("version".to_owned(), environment.version.clone(), false),
+        ("rules".to_owned(), format!("{preset}, {rounds} rounds of {runs}"), false),
+        ("kind".to_owned(), kind.to_owned(), true),
+        ("sync".to_owned(), sync.to_owned(), true),
+    ];
     if spec.words().has_rates {
-        conditions.push(Condition {
-            what: "inputs".to_owned(),
-            is: names.join(", "),
-            matters: true,
-        });
+        let names: Vec<&str> = spec.datasets.iter().map(|it| it.name.as_str()).collect();
+        conditions.push(("inputs".to_owned(), names.join(", "), true));
     }
     for dataset in &spec.datasets {
-        let mut of_it = |what, is| conditions.push(Condition { what, is, matters: true });
-        of_it(dataset.name.clone(), dataset.expected.to_string());
-        for (what, is) in file_system_properties(dataset) {
-            of_it(format!("file system of {}, {what}", dataset.name), is);
-        }
+        conditions.push((dataset.name.clone(), dataset.expected.to_string(), true));
+        conditions.extend(
+            file_system_properties(dataset)
+                .into_iter()
+                .map(|(what, is)| (format!("file system of {}, {what}", dataset.name), is, true)),
+        );
     }
     conditions
 }
@@ -370,7 +356,7 @@ mod tests {
             assert_eq!((group.rows.len(), group.alone.len()), (2, 0));
             let reason = format!("flushes its output only in the {which} session");
             let cell = "other".to_owned();
-            assert_eq!(group.incomparable, [Incomparable { cell, reason }]);
+            assert_eq!(group.incomparable, [Unranked { cell, reason }]);
         }
         let both = &compare(&apart, &apart).groups[0];
         assert_eq!((both.rows.len(), both.incomparable.len()), (3, 0), "like with like");

@@ -89,7 +89,7 @@ impl Ranking {
 }
 
 /// A cell that is not ranked, and why.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Unranked {
     pub cell: String,
     pub reason: String,

@@ -1,31 +1,16 @@
-//! A comparison of two sessions, as text on a terminal and as JSON.
+//! A comparison of two sessions, as text on a terminal.
 
 use std::io::Write;
 
-use serde::Serialize;
 use transect_text::quote;
 use transect_text::style::{BOLD, DIM, WARN};
 
 use super::format::{time, verdict_style};
 use super::terminal::Screen;
-use crate::ranking::compare::{Changed, Comparison, Group, Incomparable};
+use crate::ranking::Unranked;
+use crate::ranking::compare::{Changed, Comparison, Group};
 use transect_stats::Verdict;
 use transect_text::table::Table;
-
-/// The object that `--json` prints.
-#[derive(Debug, Serialize)]
-pub struct ComparisonReport<'c> {
-    pub schema: &'static str,
-    #[serde(flatten)]
-    pub comparison: &'c Comparison,
-}
-
-impl<'c> ComparisonReport<'c> {
-    /// Returns the object for a comparison.
-    pub fn of(comparison: &'c Comparison) -> Self {
-        Self { schema: "transect.lab.comparison/1", comparison }
-    }
-}
 
 /// Returns why the sessions cannot be compared, if they cannot.
 pub fn refusal(comparison: &Comparison) -> Option<String> {
@@ -102,7 +87,7 @@ fn write_group(out: &mut impl Write, group: &Group, width: Option<usize>) -> std
     }
     Screen { out: &mut *out, width }.table(&table)?;
     write_alone(out, &group.alone)?;
-    for Incomparable { cell, reason } in &group.incomparable {
+    for Unranked { cell, reason } in &group.incomparable {
         let cell = quote::for_terminal(cell.as_ref());
         writeln!(out, "{DIM}not compared  {cell}: {reason}{DIM:#}")?;
     }

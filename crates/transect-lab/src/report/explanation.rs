@@ -21,12 +21,8 @@ pub struct ExplanationReport<'e> {
     pub stored: Option<&'e Path>,
 }
 
-impl<'e> ExplanationReport<'e> {
-    /// Returns the object for explanations and the profile that was written.
-    pub fn of(explained: &'e [Explanation], stored: Option<&'e Path>) -> Self {
-        Self { schema: "transect.lab.explanation/1", explained, stored }
-    }
-}
+/// The schema of [`ExplanationReport`].
+pub const SCHEMA: &str = "transect.lab.explanation/1";
 
 /// Writes an explanation as text on a terminal.
 pub fn write(out: &mut impl Write, explained: &Explanation) -> std::io::Result<()> {
@@ -100,14 +96,18 @@ fn write_choice(out: &mut impl Write, choice: &MethodChoice) -> std::io::Result<
     }
 }
 
-/// Writes where the profile was stored.
-pub fn write_stored(out: &mut impl Write, stored: Option<&Path>) -> std::io::Result<()> {
+/// Writes where the profile was stored, or that none was.
+pub fn write_stored(
+    out: &mut impl Write,
+    stored: Option<&Path>,
+    not_stored: &str,
+) -> std::io::Result<()> {
     match stored {
         Some(file) => writeln!(
             out,
             "stored in {}; `transect doctor` shows it, `--no-profile` does without",
             quote::for_terminal(file.as_os_str())
         ),
-        None => writeln!(out, "nothing was decided, and nothing is stored"),
+        None => writeln!(out, "{not_stored}"),
     }
 }

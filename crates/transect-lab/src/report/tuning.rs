@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use transect::internal::WalkSettings;
+use transect_text::settings;
 use transect_text::style::BOLD;
-use transect_text::{quote, settings};
+
+use super::explanation::write_stored;
 
 /// Writes the settings that won, and where they were stored. `busy` is
 /// [`TuneResult::busy`](crate::tune::TuneResult::busy).
@@ -26,14 +28,7 @@ pub fn write_result(
     } else {
         writeln!(out, "\n{BOLD}{}{BOLD:#}", settings::describe(settings))?;
     }
-    match stored {
-        Some(file) => writeln!(
-            out,
-            "stored in {}; `transect doctor` shows it, `--no-profile` does without",
-            quote::for_terminal(file.as_os_str())
-        ),
-        None => writeln!(out, "not stored"),
-    }
+    write_stored(out, stored, "not stored")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Its runs were not interleaved, the cache state was not proved, and the outputs are unknown, so they are
 //! never ranked with sessions of this lab. Samples have no rounds, so groups are compared as a whole
-//! ([`Ratios::unpaired`]), with an exact rank test that suits few samples ([`rank_sum_p`]).
+//! ([`Ratios::unpaired`]).
 
 pub mod listing;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use listing::ListedRun;
 use transect_stats::verdict::DEFAULT_THRESHOLD;
-use transect_stats::{Judgement, Ratios, Summary, judge, judge_all, rank_sum_p};
+use transect_stats::{Judgement, Ratios, Summary, judge, judge_all};
 
 /// Seed of the intervals, as a listing has none.
 const SEED: u64 = 1;
@@ -166,8 +166,7 @@ fn differences(pairs: &[Comparison<'_>]) -> Vec<Difference> {
         .iter()
         .filter_map(|pair| {
             let (base, other) = (&pair.1.real_ns, &pair.2.real_ns);
-            let ratios = Ratios::unpaired(base, other, SEED)?;
-            Some((pair, Ratios { p: rank_sum_p(base, other), ..ratios }))
+            Some((pair, Ratios::unpaired(base, other, SEED)?))
         })
         .collect();
     let ratios: Vec<Ratios> = pairs_with_ratios.iter().map(|(_, ratios)| *ratios).collect();
