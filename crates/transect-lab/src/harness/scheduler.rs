@@ -224,11 +224,7 @@ impl Session {
         subjects: Vec<(usize, usize, Cell)>,
         cancel: &Cancel,
         progress: &mut OfEach<'_, T>,
-        mut measure: impl FnMut(
-            &SessionData,
-            &Job<'_>,
-            usize,
-        ) -> Result<Option<Result<(T, Record), String>>, Error>,
+        mut measure: impl FnMut(&Job<'_>, usize) -> Result<Option<Result<(T, Record), String>>, Error>,
     ) -> Result<(), Error> {
         let cells = subjects.len();
         for (at, (dataset, cache_state, cell)) in subjects.into_iter().enumerate() {
@@ -236,7 +232,7 @@ impl Session {
                 return Ok(());
             }
             let job = Job::new(&self.data().spec, &cell, dataset, cache_state);
-            let result = match measure(self.data(), &job, cache_state)? {
+            let result = match measure(&job, cache_state)? {
                 Some(Ok((value, record))) => {
                     self.log.add(record)?;
                     Ok(value)
@@ -264,7 +260,7 @@ impl Session {
         let folder = experiment.begin_counting(&self.data().spec)?;
         let counted = self.data().counted.iter().map(|it| (it.dataset, 0, it.cell.as_str()));
         let uncounted = self.missing(0..1, &counted.collect());
-        self.of_each(uncounted, cancel, progress, |_, job, _| {
+        self.of_each(uncounted, cancel, progress, |job, _| {
             let mut count = |part| -> Result<Accesses, String> {
                 let (command, entries) = experiment.count_command(job, part)?;
                 Ok(Accesses { entries, ..Accesses::of(&command, &folder, job.limit())? })
@@ -310,7 +306,7 @@ impl Session {
         cancel: &Cancel,
         progress: &mut OfEach<'_, ()>,
     ) -> Result<(), Error> {
-        self.of_each(self.unstarted(), cancel, progress, |_, job, cache_state| {
+        self.of_each(self.unstarted(), cancel, progress, |job, cache_state| {
             // Skip the first start: the program may no longer be in memory. A cold start never finds it there.
             let is_cold = job.state == State::Cold && job.spec.has_cold_programs();
             let (discarded, kept) = if is_cold { (0, COLD_STARTS) } else { (1, STARTS) };
@@ -367,7 +363,7 @@ impl Session {
         let timed = self.data().timed.iter();
         let timed = timed.map(|it| (it.dataset, it.cache_state, it.cell.as_str())).collect();
         let untimed = self.missing(0..self.data().spec.cache_states.len(), &timed);
-        self.of_each(untimed, cancel, progress, |_, job, cache_state| {
+        self.of_each(untimed, cancel, progress, |job, cache_state| {
             let Some(command) = experiment.timing_command(job) else { return Ok(None) };
             cache_state::prepare(job.state).map_err(|error| Error::State(job.state, error))?;
             let lines = launch(command, 1, job.limit()).map_err(|failure| failure.to_string());

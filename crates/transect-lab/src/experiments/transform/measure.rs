@@ -242,7 +242,9 @@ impl Experiment for TransformExperiment<'_> {
                 Err(failure) => return Ok(Err(failure)),
             };
             // Without waiting for writes: a guest may return memory to its host after some seconds.
-            self.scratch.clear().map_err(|error| Error::File("create", self.scratch.output(), error))?;
+            self.scratch
+                .clear()
+                .map_err(|error| Error::File("create", self.scratch.output(), error))?;
             make(state, &input).map_err(not_made)?;
         }
         let resident = look(state, &input).map_err(not_made)?;
