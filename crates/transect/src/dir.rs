@@ -3,11 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use transect_sys::{FileId, FileType, Volume};
 
 use crate::filter::gitignore::IgnoreRules;
+use crate::lock::lock;
 use crate::path::{ends_with_separator, push_name};
 
 /// A directory of a walk, with the value that the sink attached to it (`T`).
@@ -167,13 +168,13 @@ impl<T> Dir<T> {
     /// Records an entry that was listed and not found.
     pub(crate) fn note_missing(&self, name: &OsStr, file_type: FileType) {
         let missing = self.missing.get_or_init(Mutex::default);
-        missing.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), file_type));
+        lock(missing).push((name.into(), file_type));
     }
 
     /// Removes and returns the entries that were not found.
     pub(crate) fn take_missing(&self) -> Vec<Missing> {
         let Some(missing) = self.missing.get() else { return Vec::new() };
-        std::mem::take(&mut *missing.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(missing))
     }
 
     /// Adds directories in this one that are not finished.

@@ -54,6 +54,7 @@ mod filter;
 #[doc(hidden)]
 pub mod internal;
 mod iter;
+mod lock;
 pub mod ncdu;
 mod options;
 mod order;

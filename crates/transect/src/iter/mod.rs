@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use transect_sys::Reader;
 
 use crate::error::Error;
+use crate::lock::lock;
 use crate::options::ScanOptions;
 use crate::plan::ScanPlan;
 use crate::reader::{AnyReader, Readers};
@@ -300,14 +301,14 @@ impl<R: Reader> Stepping<R> {
         let (make_reader, to) = (Arc::clone(&self.make_reader), Arc::clone(&queue));
         let driver = Builder::new().name("transect-walk".to_owned()).spawn(move || {
             let _end = FinishOnDrop(&to);
-            let walk = take(&given).expect("BUG: another thread took the walk");
+            let walk = lock(&given).take().expect("BUG: another thread took the walk");
             let make_sink = || ChunkSink::new(want, Some(Arc::clone(&to)));
             Ok(walk.run_to_end(&make_sink, &|| make_reader())?.sink.diagnostics)
         });
         match driver {
             Ok(driver) => State::Threads(Threads { queue, stopper, driver: Some(driver) }),
             Err(_) => {
-                let Some(mut walk) = take(&walk) else { return State::End };
+                let Some(mut walk) = lock(&walk).take() else { return State::End };
                 if let Some(sink) = walk.sink() {
                     sink.queue = None;
                 }
@@ -315,10 +316,6 @@ impl<R: Reader> Stepping<R> {
             }
         }
     }
-}
-
-fn take<T>(shared: &std::sync::Mutex<Option<T>>) -> Option<T> {
-    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }
 
 /// Wakes the iterator when the walk ends, also by a panic.

@@ -8,10 +8,11 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::found::FoundEntries;
+use crate::lock::lock;
 
 /// Full chunks that may wait in the queue.
 const CAPACITY: usize = 16;
@@ -71,7 +72,7 @@ impl ChunkQueue {
     /// it waited. Does nothing if the receiver is gone.
     pub(super) fn send(&self, add: impl FnOnce(&mut FoundEntries)) -> Duration {
         let mut waited = Duration::ZERO;
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.full.len() >= CAPACITY && !state.closed {
             let began = Instant::now();
             while state.full.len() >= CAPACITY && !state.closed {
@@ -101,7 +102,7 @@ impl ChunkQueue {
     /// the senders.
     pub(super) fn receive(&self, mut emptied: FoundEntries) -> Option<FoundEntries> {
         emptied.clear();
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             if let Some(chunk) = state.full.pop_front() {
                 let was_full = state.full.len() + 1 == CAPACITY;
@@ -139,7 +140,7 @@ impl ChunkQueue {
     /// Ends the receiving side: drops all chunks, and wakes the senders.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.closed = true;
         let dropped = (std::mem::take(&mut state.full), std::mem::take(&mut state.open));
         drop(state);
@@ -149,11 +150,7 @@ impl ChunkQueue {
 
     /// Ends the sending side: the receiver gets what is left.
     pub(super) fn finish(&self) {
-        self.lock().done = true;
+        lock(&self.state).done = true;
         self.arrived.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

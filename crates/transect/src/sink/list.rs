@@ -5,12 +5,13 @@ use std::fmt::Debug;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use transect_sys::{Attributes, EntryRef, FieldMask, Want};
 
 use crate::dir::Dir;
+use crate::lock::lock;
 use crate::sink::list_totals::ListTotals;
 use crate::sink::sort::{SortBuffer, SortKey, SortSpec};
 use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
@@ -174,7 +175,7 @@ impl<W: Write> ListOutput<W> {
     /// # Errors
     /// The error of a write or of the flush.
     pub fn finish(&self) -> io::Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         match state.error.take() {
             Some(error) => Err(error),
             None => state.out.flush(),
@@ -182,7 +183,7 @@ impl<W: Write> ListOutput<W> {
     }
 
     fn write(&self, bytes: &[u8]) -> Flow {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if state.error.is_none()
             && let Err(error) = state.out.write_all(bytes)
         {

@@ -1,11 +1,12 @@
 //! Counts and sizes, for `scan`. Memory does not grow with the tree.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use transect_sys::{Attributes, FieldMask, FileType, Want};
 
 use crate::account::{HardLinks, SizeTotals};
 use crate::dir::Dir;
+use crate::lock::lock;
 use crate::sink::largest::{LargestEntry, RankBy, Ranking};
 use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit};
 
@@ -100,14 +101,9 @@ fn size_of(attributes: &Attributes) -> SizeTotals {
     }
 }
 
-/// Locks the totals of a directory. Only the thread that reads the directory and those that finish
-/// a directory below it take the lock, so it is hardly ever contended. After a panic in a sink, the
-/// walk ends and the totals are not read.
-fn lock(tag: &Mutex<DirTotals>) -> MutexGuard<'_, DirTotals> {
-    tag.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Sink for Totals {
+    /// Only the thread that reads the directory and those that finish a directory below it take the
+    /// lock, so it is hardly ever contended.
     type Tag = Mutex<DirTotals>;
 
     fn want(&self) -> Want {

@@ -12,7 +12,7 @@
 
 use std::ffi::OsStr;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use transect_sys::{Attributes, FieldMask, FileType};
 
@@ -22,6 +22,7 @@ use super::hard_links::HardLinkIndex;
 use super::rank_bitmap::RankBitmap;
 use super::{Row, Table, finish};
 use crate::error::Error;
+use crate::lock::lock;
 use crate::sink::{Diagnostics, Omission};
 
 /// A view of a table that is being filled.
@@ -303,10 +304,6 @@ impl KnownTree {
     fn name(&self, number: u32) -> &[u8] {
         self.own.name(self.directories[number as usize].own).as_encoded_bytes()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use transect_sys::Reader;
 
 use crate::error::Error;
+use crate::lock::lock;
 use crate::sink::Sink;
 use crate::walk::recursive::{MAX_RECURSION, STACK_BYTES};
 use crate::walk::shared::WalkShared;
@@ -106,7 +107,7 @@ impl<F> Futures<'_, F> {
         let given = std::sync::Arc::clone(&task);
         let started = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || {
             let mut worker = (self.spawn)(id);
-            let mut tasks: Vec<_> = take(&given).into_iter().collect();
+            let mut tasks: Vec<_> = lock(&given).take().into_iter().collect();
             while let Some(task) = tasks.pop() {
                 self.visit_directory(scope, &mut worker, task, 0, &mut tasks);
             }
@@ -115,11 +116,7 @@ impl<F> Futures<'_, F> {
         });
         started.map_err(|_| {
             self.running.fetch_sub(1, Ordering::Relaxed);
-            take(&task).expect("BUG: a thread that did not start took its task")
+            lock(&task).take().expect("BUG: a thread that did not start took its task")
         })
     }
-}
-
-fn take<T>(shared: &std::sync::Mutex<Option<T>>) -> Option<T> {
-    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }

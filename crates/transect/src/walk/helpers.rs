@@ -18,9 +18,11 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use transect_sys::Batch;
+
+use crate::lock::lock;
 
 /// The other threads of a walk, as one sees them that reads a large directory. `H` is an open
 /// directory.
@@ -58,7 +60,7 @@ impl<H> PendingBatches<H> {
     }
 
     pub(super) fn push(&self, batch: PendingBatch<H>) {
-        let mut batches = self.lock();
+        let mut batches = lock(&self.batches);
         batches.push_back(batch);
         self.len.store(batches.len(), Ordering::Relaxed);
     }
@@ -77,15 +79,11 @@ impl<H> PendingBatches<H> {
     }
 
     fn take_first(&self, matches: impl Fn(&PendingBatch<H>) -> bool) -> Option<PendingBatch<H>> {
-        let mut batches = self.lock();
+        let mut batches = lock(&self.batches);
         let first = batches.iter().position(matches)?;
         let taken = batches.remove(first);
         self.len.store(batches.len(), Ordering::Relaxed);
         taken
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<PendingBatch<H>>> {
-        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

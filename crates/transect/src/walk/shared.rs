@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use transect_sys::{FieldMask, FileId, Reader, Want};
 
+use crate::lock::lock;
 use crate::options::WorkLimit;
 use crate::plan::ScanPlan;
 use crate::sink::{Flow, Sink};
@@ -137,8 +138,4 @@ impl<R: Reader, S: Sink> WalkShared<R, S> {
     pub(super) fn take_links(&self) -> Vec<DeferredLink<R::Handle, S::Tag>> {
         std::mem::take(&mut *lock(&self.links))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

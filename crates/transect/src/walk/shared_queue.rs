@@ -2,11 +2,12 @@
 //! a large directory ([`helpers`](super::helpers)).
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 
 use transect_sys::Reader;
 
+use crate::lock::lock;
 use crate::sink::Sink;
 use crate::walk::helpers::{Helpers, PendingBatch, PendingBatches};
 use crate::walk::shared::WalkShared;
@@ -74,7 +75,7 @@ impl<H, T> TaskQueue<H, T> {
                 }
                 Work::Help(batch) => {
                     worker.help(batch);
-                    self.lock().idle += 1;
+                    lock(&self.state).idle += 1;
                 }
             }
         }
@@ -84,7 +85,7 @@ impl<H, T> TaskQueue<H, T> {
     /// Removes and returns the next task, or a batch if there is none; waits while tasks in progress
     /// may still yield some.
     fn next(&self) -> Option<Work<H, T>> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             let task = state.tasks.pop_front().map(Work::Visit);
             if let Some(work) = task.or_else(|| self.batches.take().map(Work::Help)) {
@@ -100,7 +101,7 @@ impl<H, T> TaskQueue<H, T> {
 
     /// Finishes one task, and adds those that it yielded.
     fn done(&self, children: &mut Vec<Task<H, T>>) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.idle += 1;
         if state.aborted {
             return children.clear();
@@ -115,7 +116,7 @@ impl<H, T> TaskQueue<H, T> {
 
 impl<H, T> Helpers<H> for TaskQueue<H, T> {
     fn are_free(&self) -> bool {
-        self.lock().idle > 0
+        lock(&self.state).idle > 0
     }
 
     fn threads(&self) -> usize {
@@ -128,14 +129,8 @@ impl<H, T> Helpers<H> for TaskQueue<H, T> {
 
     fn call(&self, _: bool) {
         // A thread that has found no batch waits once the lock is free.
-        let _state = self.lock();
+        let _state = lock(&self.state);
         self.changed.notify_one();
-    }
-}
-
-impl<H, T> TaskQueue<H, T> {
-    fn lock(&self) -> MutexGuard<'_, QueueState<H, T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,7 +140,7 @@ struct EndOnPanic<'a, H, T>(&'a TaskQueue<H, T>);
 impl<H, T> Drop for EndOnPanic<'_, H, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let mut state = self.0.lock();
+            let mut state = lock(&self.0.state);
             state.aborted = true;
             state.tasks.clear();
             self.0.changed.notify_all();

@@ -31,13 +31,14 @@
 //! announced as tasks are.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Instant;
 
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use transect_sys::Reader;
 
+use crate::lock::lock;
 use crate::sink::Sink;
 use crate::walk::device_wait::DeviceWait;
 use crate::walk::helpers::{Helpers, PendingBatches};
@@ -302,10 +303,6 @@ where
     fn call(&self, slow_device: bool) {
         self.pool.share_work(self.scope, slow_device);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends the walk on all threads when a sink panics: the others would wait forever.
