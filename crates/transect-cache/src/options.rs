@@ -6,31 +6,26 @@ use transect_sys::{FieldMask, ReaderKind};
 
 use super::cost::CacheCosts;
 
-/// What a cache guarantees. `docs/CACHE.md` lists which changes each level detects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Level {
-    /// Nothing is queried twice, and changes are not seen until
-    /// [`AttributeCache::thaw`](super::AttributeCache::thaw). For loading a project.
-    Frozen,
-    /// A listing is used while its directory is unchanged, by identity and times; that is queried
-    /// once in every [revalidation](super::Revalidation). Attributes are always queried. This level
-    /// saves queries of missing names, and nothing else.
-    #[default]
-    Checked,
-    /// Like [`Level::Frozen`], but the system reports changes. Changes made before a call of
-    /// [`AttributeCache::settle`](super::AttributeCache::settle) are seen after it. On Windows this
-    /// level creates a directory in [`std::env::temp_dir`] that lives as long as the cache.
-    Watched,
-    /// Nothing is cached. For comparison.
-    Verified,
-}
-
-transect_sys::words! { pub Level:
-    Frozen = "frozen",
-    Checked = "checked",
-    Watched = "watched",
-    Verified = "verified",
+transect_sys::words! {
+    /// What a cache guarantees. `docs/CACHE.md` lists which changes each level detects.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Level {
+        /// Nothing is queried twice, and changes are not seen until
+        /// [`AttributeCache::thaw`](super::AttributeCache::thaw). For loading a project.
+        Frozen = "frozen",
+        /// A listing is used while its directory is unchanged, by identity and times; that is queried
+        /// once in every [revalidation](super::Revalidation). Attributes are always queried. This level
+        /// saves queries of missing names, and nothing else.
+        #[default]
+        Checked = "checked",
+        /// Like [`Level::Frozen`], but the system reports changes. Changes made before a call of
+        /// [`AttributeCache::settle`](super::AttributeCache::settle) are seen after it. On Windows this
+        /// level creates a directory in [`std::env::temp_dir`] that lives as long as the cache.
+        Watched = "watched",
+        /// Nothing is cached. For comparison.
+        Verified = "verified",
+    }
 }
 
 /// The options of a cache: plain fields with documented defaults. [`CacheOptions::open`] checks

@@ -6,25 +6,20 @@ use transect::table::{Row, Table};
 
 use crate::group::Duplicate;
 
-/// Which file of a group is kept if no preferred directory holds one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeepRule {
-    /// The first in the order of paths.
-    #[default]
-    First,
-    /// The one that changed last.
-    Newest,
-    /// The one that did not change for the longest time.
-    Oldest,
-    /// The one with the shortest path in bytes.
-    ShortestPath,
-}
-
-transect_sys::words! { pub KeepRule:
-    First = "first",
-    Newest = "newest",
-    Oldest = "oldest",
-    ShortestPath = "shortest-path",
+transect_sys::words! {
+    /// Which file of a group is kept if no preferred directory holds one.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum KeepRule {
+        /// The first in the order of paths.
+        #[default]
+        First = "first",
+        /// The one that changed last.
+        Newest = "newest",
+        /// The one that did not change for the longest time.
+        Oldest = "oldest",
+        /// The one with the shortest path in bytes.
+        ShortestPath = "shortest-path",
+    }
 }
 
 /// Which file of a group is kept. Of several that are equally good, the first in the order of paths.

@@ -40,54 +40,40 @@ impl From<Inconsistent> for io::Error {
     }
 }
 
-/// The kinds of errors that users distinguish, one word each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum FaultKind {
-    /// Permission denied.
-    Denied,
-    /// No such file or directory.
-    NotFound,
-    /// Exists, but is not a directory.
-    NotADirectory,
-    /// A name or path exceeds the length limit of the system.
-    NameTooLong,
-    /// A name or path is not valid on this system (`*` on Windows).
-    InvalidName,
-    /// Another process has the file open and does not share it (Windows).
-    SharingViolation,
-    /// A loop of symbolic links.
-    Loop,
-    /// Too many open files.
-    TooManyOpen,
-    /// The device or file system could not be read (`EIO`, a corrupt directory).
-    Io,
-    /// A malformed record.
-    InvalidData,
-    /// The directory lists the entry, but the file system does not find it.
-    Inconsistent,
-    /// A remote file system did not respond in time.
-    TimedOut,
-    /// Any other error; see its number.
-    Other,
-}
-
-crate::words! { pub FaultKind:
-    Denied = "denied",
-    NotFound = "not_found",
-    NotADirectory = "not_a_directory",
-    NameTooLong = "name_too_long",
-    InvalidName = "invalid_name",
-    SharingViolation = "sharing_violation",
-    Loop = "loop",
-    TooManyOpen = "too_many_open",
-    Io = "io",
-    InvalidData = "invalid_data",
-    Inconsistent = "inconsistent",
-    TimedOut = "timed_out",
-    Other = "other",
+crate::words! {
+    /// The kinds of errors that users distinguish, one word each.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+    #[non_exhaustive]
+    pub enum FaultKind {
+        /// Permission denied.
+        Denied = "denied",
+        /// No such file or directory.
+        NotFound = "not_found",
+        /// Exists, but is not a directory.
+        NotADirectory = "not_a_directory",
+        /// A name or path exceeds the length limit of the system.
+        NameTooLong = "name_too_long",
+        /// A name or path is not valid on this system (`*` on Windows).
+        InvalidName = "invalid_name",
+        /// Another process has the file open and does not share it (Windows).
+        SharingViolation = "sharing_violation",
+        /// A loop of symbolic links.
+        Loop = "loop",
+        /// Too many open files.
+        TooManyOpen = "too_many_open",
+        /// The device or file system could not be read (`EIO`, a corrupt directory).
+        Io = "io",
+        /// A malformed record.
+        InvalidData = "invalid_data",
+        /// The directory lists the entry, but the file system does not find it.
+        Inconsistent = "inconsistent",
+        /// A remote file system did not respond in time.
+        TimedOut = "timed_out",
+        /// Any other error; see its number.
+        Other = "other",
+    }
 }
 
 impl FaultKind {

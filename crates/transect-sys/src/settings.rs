@@ -33,27 +33,24 @@ impl Default for ReaderSettings {
     }
 }
 
-/// The order in which a reader queries the attributes of the entries from one listing call.
-///
-/// It changes only when queries are made, never the result or the order of delivery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[non_exhaustive]
-pub enum StatOrder {
-    /// Listing order. Nothing is sorted: the best choice if the answers are in memory.
-    #[default]
-    Listing,
-    /// Ascending inode numbers.
+crate::words! {
+    /// The order in which a reader queries the attributes of the entries from one listing call.
     ///
-    /// Many file systems list names by hash but store inodes in tables, by number. With queries in
-    /// that order and a cold cache, the heads of a rotating disk move through the table in one
-    /// direction and each block of it is read once. Each listing call is sorted on its own, so a
-    /// directory with more entries than [`ReaderSettings::buffer_size`] holds takes several passes.
-    Inode,
-}
-
-crate::words! { pub StatOrder:
-    Listing = "listing",
-    Inode = "inode",
+    /// It changes only when queries are made, never the result or the order of delivery.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+    #[non_exhaustive]
+    pub enum StatOrder {
+        /// Listing order. Nothing is sorted: the best choice if the answers are in memory.
+        #[default]
+        Listing = "listing",
+        /// Ascending inode numbers.
+        ///
+        /// Many file systems list names by hash but store inodes in tables, by number. With queries in
+        /// that order and a cold cache, the heads of a rotating disk move through the table in one
+        /// direction and each block of it is read once. Each listing call is sorted on its own, so a
+        /// directory with more entries than [`ReaderSettings::buffer_size`] holds takes several passes.
+        Inode = "inode",
+    }
 }

@@ -1,12 +1,17 @@
 //! Enums with a word for each variant.
 
-/// Gives each variant of an enum the word that stands for it on the command line, in JSON and in documents.
-///
-/// The list is the only one: the compiler rejects it if a variant is missing.
+/// Declares an enum with the word for each variant that stands for it on the command line, in JSON and in documents.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
-    ($vis:vis $name:ident: $($variant:ident = $word:literal,)*) => {
+    ($(#[$about:meta])* $vis:vis enum $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $(#[$about])*
+        $vis enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
         impl $name {
             /// All of them, in the order in which they are shown.
             $vis const ALL: &'static [Self] = &[$(Self::$variant),*];

@@ -62,30 +62,23 @@ impl Action {
     }
 }
 
-/// The context in which a key is pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
-    /// A directory.
-    Directory,
-    /// A list above the directory: keys, errors, search results.
-    List,
-    /// The list of duplicates.
-    Duplicates,
-    /// A prompt for a name.
-    Prompt,
-    /// A confirmation.
-    Confirmation,
-    /// A running removal.
-    Removal,
-}
-
-transect_sys::words! { pub(crate) Context:
-    Directory = "Directory",
-    List = "List",
-    Duplicates = "Duplicates",
-    Prompt = "Prompt",
-    Confirmation = "Confirmation",
-    Removal = "Removal",
+transect_sys::words! {
+    /// The context in which a key is pressed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Context {
+        /// A directory.
+        Directory = "Directory",
+        /// A list above the directory: keys, errors, search results.
+        List = "List",
+        /// The list of duplicates.
+        Duplicates = "Duplicates",
+        /// A prompt for a name.
+        Prompt = "Prompt",
+        /// A confirmation.
+        Confirmation = "Confirmation",
+        /// A running removal.
+        Removal = "Removal",
+    }
 }
 
 /// A key, with or without Ctrl.

@@ -6,30 +6,24 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::{FaultKind, ReaderSettings};
 
-/// The operation that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Operation {
-    /// Opening a directory.
-    OpenDirectory,
-    /// Listing an open directory.
-    ReadDirectory,
-    /// Querying the attributes of an entry.
-    Stat,
-    /// Reading a file of gitignore rules.
-    ReadRules,
-    /// Reading a file.
-    ReadFile,
-}
-
-transect_sys::words! { pub Operation:
-    OpenDirectory = "open_directory",
-    ReadDirectory = "read_directory",
-    Stat = "stat",
-    ReadRules = "read_rules",
-    ReadFile = "read_file",
+transect_sys::words! {
+    /// The operation that failed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+    #[non_exhaustive]
+    pub enum Operation {
+        /// Opening a directory.
+        OpenDirectory = "open_directory",
+        /// Listing an open directory.
+        ReadDirectory = "read_directory",
+        /// Querying the attributes of an entry.
+        Stat = "stat",
+        /// Reading a file of gitignore rules.
+        ReadRules = "read_rules",
+        /// Reading a file.
+        ReadFile = "read_file",
+    }
 }
 
 impl Operation {

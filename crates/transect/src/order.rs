@@ -1,43 +1,34 @@
 //! The walk orders.
 
-/// The order in which directories are read, and how threads share them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-#[non_exhaustive]
-pub enum Order {
-    /// A recursive function: depth first, one thread.
-    Recursive,
-    /// A queue: breadth first, one thread.
-    Queue,
-    /// A stack: depth first, one thread.
-    Stack,
-    /// A stack in memory reserved beforehand, one thread.
-    StackPresized,
-    /// A growing array, read from its start: breadth first, nothing is removed, one thread.
-    Array,
-    /// A future per directory: on a thread of its own while there are threads left, otherwise
-    /// evaluated when its value is needed.
-    Futures,
-    /// One queue shared by all threads.
-    SharedQueue,
-    /// A stack per thread; an idle thread steals the oldest directory of another.
-    ///
-    /// The default. Depth first on each thread keeps few directories open and little in memory, and
-    /// the oldest directory is likely to have the largest subtree.
-    #[default]
-    WorkStealing,
-}
-
-transect_sys::words! { pub Order:
-    WorkStealing = "work-stealing",
-    SharedQueue = "shared-queue",
-    Futures = "futures",
-    Recursive = "recursive",
-    Queue = "queue",
-    Stack = "stack",
-    StackPresized = "stack-presized",
-    Array = "array",
+transect_sys::words! {
+    /// The order in which directories are read, and how threads share them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+    #[non_exhaustive]
+    pub enum Order {
+        /// A stack per thread; an idle thread steals the oldest directory of another.
+        ///
+        /// The default. Depth first on each thread keeps few directories open and little in memory, and
+        /// the oldest directory is likely to have the largest subtree.
+        #[default]
+        WorkStealing = "work-stealing",
+        /// One queue shared by all threads.
+        SharedQueue = "shared-queue",
+        /// A future per directory: on a thread of its own while there are threads left, otherwise
+        /// evaluated when its value is needed.
+        Futures = "futures",
+        /// A recursive function: depth first, one thread.
+        Recursive = "recursive",
+        /// A queue: breadth first, one thread.
+        Queue = "queue",
+        /// A stack: depth first, one thread.
+        Stack = "stack",
+        /// A stack in memory reserved beforehand, one thread.
+        StackPresized = "stack-presized",
+        /// A growing array, read from its start: breadth first, nothing is removed, one thread.
+        Array = "array",
+    }
 }
 
 impl Order {

@@ -83,30 +83,20 @@ pub(crate) struct ComparisonArgs {
     pub(crate) errors: bool,
 }
 
-/// An attribute that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compared {
-    Size,
-    Allocated,
-    Mtime,
-    Mode,
-    Uid,
-    Gid,
-    Nlink,
-    Attributes,
-    ReparseTag,
-}
-
-transect_sys::words! { pub(crate) Compared:
-    Size = "size",
-    Allocated = "allocated",
-    Mtime = "mtime",
-    Mode = "mode",
-    Uid = "uid",
-    Gid = "gid",
-    Nlink = "nlink",
-    Attributes = "attributes",
-    ReparseTag = "reparse_tag",
+transect_sys::words! {
+    /// An attribute that is compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Compared {
+        Size = "size",
+        Allocated = "allocated",
+        Mtime = "mtime",
+        Mode = "mode",
+        Uid = "uid",
+        Gid = "gid",
+        Nlink = "nlink",
+        Attributes = "attributes",
+        ReparseTag = "reparse_tag",
+    }
 }
 
 impl Compared {

@@ -54,18 +54,14 @@ pub(crate) struct LineArgs {
     pub(crate) color: ColorWhen,
 }
 
-/// When names are painted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColorWhen {
-    Auto,
-    Always,
-    Never,
-}
-
-transect_sys::words! { pub(crate) ColorWhen:
-    Auto = "auto",
-    Always = "always",
-    Never = "never",
+transect_sys::words! {
+    /// When names are painted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum ColorWhen {
+        Auto = "auto",
+        Always = "always",
+        Never = "never",
+    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -105,22 +105,17 @@ pub(crate) struct UsageArgs {
     pub(crate) import_ncdu: Option<PathBuf>,
 }
 
-/// A key to group entries by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// The part of the name after the last dot.
-    Extension,
-    /// The owner of the file.
-    Owner,
-    /// The time since the last change of the content.
-    Age,
-    /// The type of the entry.
-    Type,
-}
-
-transect_sys::words! { pub(crate) Key:
-    Extension = "ext",
-    Owner = "owner",
-    Age = "age",
-    Type = "type",
+transect_sys::words! {
+    /// A key to group entries by.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Key {
+        /// The part of the name after the last dot.
+        Extension = "ext",
+        /// The owner of the file.
+        Owner = "owner",
+        /// The time since the last change of the content.
+        Age = "age",
+        /// The type of the entry.
+        Type = "type",
+    }
 }

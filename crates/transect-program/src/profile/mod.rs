@@ -68,22 +68,19 @@ pub struct Environment {
     pub details: Map<String, Value>,
 }
 
-/// What has to be synced to the device before the clock stops.
-///
-/// The rule applies to all cells, including third-party programs, however each of them syncs. The engine
-/// follows it by a [`Durability`]: file by file, or in a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SyncRule {
-    /// Sync nothing.
-    None,
-    /// Sync the output.
-    Inside,
-}
-
-transect_sys::words! { pub SyncRule:
-    None = "none",
-    Inside = "inside",
+transect_sys::words! {
+    /// What has to be synced to the device before the clock stops.
+    ///
+    /// The rule applies to all cells, including third-party programs, however each of them syncs. The engine
+    /// follows it by a [`Durability`]: file by file, or in a batch.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SyncRule {
+        /// Sync nothing.
+        None = "none",
+        /// Sync the output.
+        Inside = "inside",
+    }
 }
 
 impl From<Durability> for SyncRule {

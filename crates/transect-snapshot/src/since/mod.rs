@@ -20,17 +20,14 @@ mod stored_attributes;
 pub use baseline::{Baseline, BaselineError, BaselineRoot, Changes, generation_of};
 pub use reader::{SinceHandle, SinceReader};
 
-/// What is queried of entries in a directory that did not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SinceLevel {
-    /// Only directories: which names there are is current, attributes of files are those of the
-    /// snapshot.
-    Names,
-    /// Everything: only the listing is saved.
-    Attributes,
-}
-
-transect_sys::words! { pub SinceLevel:
-    Names = "names",
-    Attributes = "attributes",
+transect_sys::words! {
+    /// What is queried of entries in a directory that did not change.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SinceLevel {
+        /// Only directories: which names there are is current, attributes of files are those of the
+        /// snapshot.
+        Names = "names",
+        /// Everything: only the listing is saved.
+        Attributes = "attributes",
+    }
 }

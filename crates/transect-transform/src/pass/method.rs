@@ -4,30 +4,32 @@ use crate::publish::Replacement;
 use crate::step::Shape;
 use crate::system;
 
-/// A method of reading and writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum IoMethod {
-    /// Reads a block, changes it in place and writes it, without another copy.
-    Buffered,
-    /// The buffered readers and writers of the standard library, which most programs use.
-    Streams,
-    /// The kernel copies, or shares blocks on the device. For copies only.
-    KernelCopy,
-    /// Three threads for reading, the steps and writing. For steps that are slower than the device.
-    Pipeline,
-    /// Maps the input into memory and writes the result. Linux and Windows.
-    MappedRead,
-    /// Maps input and output into memory. Linux and Windows, if the result is as long as the input.
-    Mapped,
-    /// Bypasses the page cache, one block at a time. Linux and Windows, where the file system
-    /// supports it.
-    Direct,
-    /// Several reads and writes in flight, with `io_uring`. Linux.
-    Uring,
-    /// `io_uring`, bypassing the page cache: uses the least processor time. Linux, where the file
-    /// system supports it.
-    DirectUring,
+transect_sys::words! {
+    /// A method of reading and writing.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum IoMethod {
+        /// Reads a block, changes it in place and writes it, without another copy.
+        Buffered = "buffered",
+        /// The buffered readers and writers of the standard library, which most programs use.
+        Streams = "streams",
+        /// The kernel copies, or shares blocks on the device. For copies only.
+        KernelCopy = "kernel-copy",
+        /// Three threads for reading, the steps and writing. For steps that are slower than the device.
+        Pipeline = "pipeline",
+        /// Maps the input into memory and writes the result. Linux and Windows.
+        MappedRead = "mapped-read",
+        /// Maps input and output into memory. Linux and Windows, if the result is as long as the input.
+        Mapped = "mapped",
+        /// Bypasses the page cache, one block at a time. Linux and Windows, where the file system
+        /// supports it.
+        Direct = "direct",
+        /// Several reads and writes in flight, with `io_uring`. Linux.
+        Uring = "uring",
+        /// `io_uring`, bypassing the page cache: uses the least processor time. Linux, where the file
+        /// system supports it.
+        DirectUring = "direct-uring",
+    }
 }
 
 /// What a pass does with the result.
@@ -45,18 +47,6 @@ impl OutputMode {
     pub(super) fn of(out: &Replacement) -> Self {
         if out.is_in_place() { Self::InPlace } else { Self::NewFile }
     }
-}
-
-transect_sys::words! { pub IoMethod:
-    Buffered = "buffered",
-    Streams = "streams",
-    KernelCopy = "kernel-copy",
-    Pipeline = "pipeline",
-    MappedRead = "mapped-read",
-    Mapped = "mapped",
-    Direct = "direct",
-    Uring = "uring",
-    DirectUring = "direct-uring",
 }
 
 impl IoMethod {

@@ -41,30 +41,28 @@ impl Task {
     }
 }
 
-/// The work that the steps do, as far as it matters for the choice of a method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// No step: the content is copied.
-    Copy,
-    /// The steps take less time than reading and writing.
-    Light,
-    /// The steps take more time than reading and writing.
-    Heavy,
+transect_sys::words! {
+    /// The work that the steps do, as far as it matters for the choice of a method.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Load {
+        /// No step: the content is copied.
+        Copy = "copy",
+        /// The steps take less time than reading and writing.
+        Light = "light",
+        /// The steps take more time than reading and writing.
+        Heavy = "heavy",
+    }
 }
 
-/// A class of file sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeClass {
-    /// From 1 MiB to less than 64 MiB.
-    Middle,
-    /// From 64 MiB.
-    Large,
-}
-
-transect_sys::words! { pub Load:
-    Copy = "copy",
-    Light = "light",
-    Heavy = "heavy",
+transect_sys::words! {
+    /// A class of file sizes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SizeClass {
+        /// From 1 MiB to less than 64 MiB.
+        Middle = "middle",
+        /// From 64 MiB.
+        Large = "large",
+    }
 }
 
 impl Load {
@@ -76,11 +74,6 @@ impl Load {
             (Some(_), Cost::Heavy) => Self::Heavy,
         }
     }
-}
-
-transect_sys::words! { pub SizeClass:
-    Middle = "middle",
-    Large = "large",
 }
 
 impl SizeClass {

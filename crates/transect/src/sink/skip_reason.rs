@@ -4,49 +4,37 @@ use transect_sys::FileId;
 
 use crate::dir::Dir;
 
-/// Why an entry was left out, or a directory not read, on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// A glob excludes it.
-    Excluded,
-    /// A gitignore rule excludes it.
-    Gitignore,
-    /// A directory at the maximum depth: counted, not read.
-    MaxDepth,
-    /// Another file system, in a walk limited to that of the root: not read.
-    MountBoundary,
-    /// A pseudo file system (`/proc`, `/sys`) below one that occupies storage: not read.
-    PseudoFileSystem,
-    /// A directory whose content is in a cloud service and would have to be downloaded (Windows):
-    /// not read.
-    Placeholder,
-    /// Also given as a root, and counted there.
-    OverlappingRoot,
-    /// A link to a directory above it, or a mount of one.
-    Loop,
-    /// A link to a directory that is counted elsewhere.
-    VisitedElsewhere,
-    /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
-    LeftOver,
-    /// A directory with more entries than the limit of work: not read.
-    LargeDirectory,
-}
-
-transect_sys::words! { pub SkipReason:
-    Excluded = "excluded",
-    Gitignore = "gitignore",
-    MaxDepth = "max_depth",
-    MountBoundary = "mount_boundary",
-    PseudoFileSystem = "pseudo_file_system",
-    Placeholder = "placeholder",
-    OverlappingRoot = "overlapping_root",
-    Loop = "loop",
-    VisitedElsewhere = "visited_elsewhere",
-    LeftOver = "left_over",
-    LargeDirectory = "large_directory",
+transect_sys::words! {
+    /// Why an entry was left out, or a directory not read, on purpose.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+    #[non_exhaustive]
+    pub enum SkipReason {
+        /// A glob excludes it.
+        Excluded = "excluded",
+        /// A gitignore rule excludes it.
+        Gitignore = "gitignore",
+        /// A directory at the maximum depth: counted, not read.
+        MaxDepth = "max_depth",
+        /// Another file system, in a walk limited to that of the root: not read.
+        MountBoundary = "mount_boundary",
+        /// A pseudo file system (`/proc`, `/sys`) below one that occupies storage: not read.
+        PseudoFileSystem = "pseudo_file_system",
+        /// A directory whose content is in a cloud service and would have to be downloaded (Windows):
+        /// not read.
+        Placeholder = "placeholder",
+        /// Also given as a root, and counted there.
+        OverlappingRoot = "overlapping_root",
+        /// A link to a directory above it, or a mount of one.
+        Loop = "loop",
+        /// A link to a directory that is counted elsewhere.
+        VisitedElsewhere = "visited_elsewhere",
+        /// Left over when the [limit of work](crate::ScanOptions::work_limit) was reached: not read.
+        LeftOver = "left_over",
+        /// A directory with more entries than the limit of work: not read.
+        LargeDirectory = "large_directory",
+    }
 }
 
 impl SkipReason {

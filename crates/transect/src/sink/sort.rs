@@ -4,43 +4,32 @@ use std::cmp::Ordering;
 
 use transect_sys::{Attributes, FieldMask};
 
-/// The key that sorts a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SortKey {
-    /// The bytes of the path.
-    Path,
-    /// The bytes of the name.
-    Name,
-    /// Apparent size, largest first.
-    Size,
-    /// Allocated size, largest first.
-    Allocated,
-    /// Last change of the content, newest first.
-    Mtime,
-    /// Last change of the attributes, newest first.
-    Ctime,
-    /// Last access, newest first.
-    Atime,
-    /// Creation, newest first.
-    Btime,
-    /// Link count, largest first.
-    Nlink,
-    /// Inode number, smallest first.
-    Inode,
-}
-
-transect_sys::words! { pub SortKey:
-    Path = "path",
-    Name = "name",
-    Size = "size",
-    Allocated = "allocated",
-    Mtime = "mtime",
-    Ctime = "ctime",
-    Atime = "atime",
-    Btime = "btime",
-    Nlink = "nlink",
-    Inode = "inode",
+transect_sys::words! {
+    /// The key that sorts a list.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum SortKey {
+        /// The bytes of the path.
+        Path = "path",
+        /// The bytes of the name.
+        Name = "name",
+        /// Apparent size, largest first.
+        Size = "size",
+        /// Allocated size, largest first.
+        Allocated = "allocated",
+        /// Last change of the content, newest first.
+        Mtime = "mtime",
+        /// Last change of the attributes, newest first.
+        Ctime = "ctime",
+        /// Last access, newest first.
+        Atime = "atime",
+        /// Creation, newest first.
+        Btime = "btime",
+        /// Link count, largest first.
+        Nlink = "nlink",
+        /// Inode number, smallest first.
+        Inode = "inode",
+    }
 }
 
 impl SortKey {
