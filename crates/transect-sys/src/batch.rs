@@ -61,17 +61,6 @@ impl Entry {
         Self { name, verdict: Verdict::Keep, followed: false, attributes }
     }
 
-    /// Returns the entry with its name, which lies in `bytes` of its batch.
-    #[inline]
-    fn with_name<'b>(&'b self, bytes: &'b [u8]) -> EntryRef<'b> {
-        EntryRef {
-            name: name::from_bytes(&bytes[self.name.start as usize..self.name.end as usize]),
-            verdict: self.verdict,
-            followed: self.followed,
-            attributes: &self.attributes,
-        }
-    }
-
     /// Drops an entry that was kept only because it might have been a directory.
     #[inline]
     pub(crate) fn drop_unless_directory(&mut self) {
@@ -233,6 +222,19 @@ impl Batch {
         name::from_bytes(&self.bytes[entry.name.start as usize..entry.name.end as usize])
     }
 
+    /// Returns an entry of this batch with its name.
+    ///
+    /// Always inline: as a separate function it took 17 instructions more an entry of a list (callgrind).
+    #[inline(always)]
+    fn with_name<'b>(&'b self, entry: &'b Entry) -> EntryRef<'b> {
+        EntryRef {
+            name: self.name(entry),
+            verdict: entry.verdict,
+            followed: entry.followed,
+            attributes: &entry.attributes,
+        }
+    }
+
     /// Iterates over the 8.3 names of all entries in the order of [`Batch::entries`]: if
     /// [`FieldMask::SHORT_NAME`](crate::FieldMask::SHORT_NAME) was wanted, those that differ from the name.
     pub fn short_names(&self) -> impl Iterator<Item = Option<&OsStr>> {
@@ -275,13 +277,26 @@ impl Batch {
         self.entries
             .iter()
             .filter(|entry| matches!(entry.verdict, Verdict::Keep | Verdict::Prune))
-            .map(|entry| entry.with_name(&self.bytes))
+            .map(|entry| self.with_name(entry))
     }
 
     /// Iterates over all entries, including those that are not delivered.
     #[inline]
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = EntryRef<'_>> {
-        self.entries.iter().map(|entry| entry.with_name(&self.bytes))
+        self.entries.iter().map(|entry| self.with_name(entry))
+    }
+
+    /// Iterates over the directories among all entries.
+    #[inline]
+    pub fn directories(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        let is_directory = |entry: &&Entry| entry.attributes.file_type() == FileType::Directory;
+        self.entries.iter().filter(is_directory).map(|entry| self.with_name(entry))
+    }
+
+    /// Iterates over the attributes of all entries.
+    #[inline]
+    pub fn attributes(&self) -> impl Iterator<Item = &Attributes> {
+        self.entries.iter().map(|entry| &entry.attributes)
     }
 
     /// Iterates over the attributes of all entries, for readers that store them after the names.
@@ -312,7 +327,13 @@ impl Batch {
     pub fn judge(&mut self, mut judge: impl FnMut(EntryRef<'_>) -> Verdict) {
         let Self { bytes, entries, .. } = self;
         entries.retain_mut(|entry| {
-            entry.verdict = judge(entry.with_name(bytes));
+            let range = entry.name.start as usize..entry.name.end as usize;
+            entry.verdict = judge(EntryRef {
+                name: name::from_bytes(&bytes[range]),
+                verdict: entry.verdict,
+                followed: entry.followed,
+                attributes: &entry.attributes,
+            });
             entry.verdict != Verdict::Drop
         });
     }

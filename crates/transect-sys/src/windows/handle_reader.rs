@@ -363,9 +363,8 @@ mod tests {
             }
             let mut batch = Batch::new();
             reader.list(&root, &mut batch, &want).expect("another layout is known");
-            let ids = |batch: &Batch| {
-                batch.entries().map(|entry| entry.attributes.file_id()).collect::<Vec<_>>()
-            };
+            let ids =
+                |batch: &Batch| batch.attributes().map(Attributes::file_id).collect::<Vec<_>>();
             assert_eq!(ids(&batch), [None, None], "{call:?}");
             reader.fill(&root, &mut batch, &want);
             let ids = ids(&batch);

@@ -80,7 +80,7 @@ impl DirEntry {
 
 /// Keeps an entry after its visit.
 impl From<VisitEntry<'_>> for DirEntry {
-    #[inline]
+    #[inline(always)]
     fn from(entry: VisitEntry<'_>) -> Self {
         Self {
             dir: Arc::clone(entry.dir()),

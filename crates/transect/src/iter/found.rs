@@ -50,7 +50,10 @@ impl FoundEntries {
     /// As [`Self::take_next`], with a copy of the entry.
     #[inline]
     pub(super) fn take(&mut self) -> Option<Result<DirEntry, Error>> {
-        self.take_next().map(|entry| entry.map(DirEntry::from))
+        match self.take_next()? {
+            Ok(entry) => Some(Ok(DirEntry::from(entry))),
+            Err(error) => Some(Err(error)),
+        }
     }
 
     /// Removes and returns the next entry, or the next error after the last entry; `None` after all of them.

@@ -350,7 +350,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
     fn must_ask_first(&self) -> bool {
         let plan = &self.shared.plan;
         (plan.filter.is_some() || plan.entry_filter.is_some())
-            && self.batch.entries().any(|entry| match entry.attributes.file_type() {
+            && self.batch.attributes().any(|attributes| match attributes.file_type() {
                 FileType::Unknown => true,
                 FileType::Symlink => plan.follow,
                 _ => false,
@@ -463,10 +463,7 @@ impl<'r, R: Reader, S: Sink> Worker<'r, R, S> {
         children: &mut Tasks<R, S>,
         links: &mut Vec<DeferredLink<R::Handle, S::Tag>>,
     ) {
-        for entry in self.batch.entries() {
-            if entry.file_type() != FileType::Directory || entry.verdict == Verdict::Drop {
-                continue;
-            }
+        for entry in self.batch.directories().filter(|it| it.verdict != Verdict::Drop) {
             let unread = self.unread_reason(dir, entry.attributes);
             if let Some(reason) = unread {
                 self.shared.obey(self.sink.omit(dir, reason.into()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
-use transect_sys::{Batch, EntryRef, FileType, ListStatus, Reader, Want};
+use transect_sys::{Attributes, Batch, FileType, ListStatus, Reader, Want};
 
 use super::{Listed, Reading, TaskOf, Worker};
 use crate::sink::Sink;
@@ -60,7 +60,7 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
 
     /// Returns whether the listed batch has enough entries to be queried.
     fn is_worth_sharing(&self, handle: &R::Handle) -> bool {
-        let queried = self.batch.entries().filter(|entry| is_queried(*entry, &self.shared.want));
+        let queried = self.batch.attributes().filter(|it| is_queried(it, &self.shared.want));
         R::shares_queries(handle) && queried.count() >= MIN_QUERIES
     }
 
@@ -125,14 +125,14 @@ impl<R: Reader, S: Sink> Worker<'_, R, S> {
     }
 }
 
-/// Returns whether the listing lacks wanted attributes of an entry.
-fn is_queried(entry: EntryRef<'_>, want: &Want) -> bool {
-    let wanted = match entry.attributes.file_type() {
+/// Returns whether the listing lacks wanted ones of the attributes of an entry.
+fn is_queried(attributes: &Attributes, want: &Want) -> bool {
+    let wanted = match attributes.file_type() {
         FileType::Unknown => return true,
         FileType::Directory => want.directories,
         _ => want.entries,
     };
-    !entry.attributes.known().contains(wanted)
+    !attributes.known().contains(wanted)
 }
 
 /// The batches of a large directory that were listed and not delivered.

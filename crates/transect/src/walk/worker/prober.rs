@@ -34,7 +34,7 @@ impl<R: Reader> Prober<R> {
         })?;
         loop {
             let status = reader.list(&handle, batch, &Want::default())?;
-            if batch.entries().next().is_some() {
+            if !batch.is_empty() {
                 return Ok(false);
             }
             if status == ListStatus::End {
