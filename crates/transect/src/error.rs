@@ -200,6 +200,15 @@ impl Error {
         }
     }
 
+    /// Returns the error for a pattern: of several lines of a message, as those of regular expressions, the last
+    /// one is the reason, and those above it point into the pattern.
+    pub fn invalid_pattern(pattern: &str, message: &dyn fmt::Display) -> Self {
+        let text = message.to_string();
+        let last = text.lines().next_back().unwrap_or_default();
+        let reason = last.strip_prefix("error: ").unwrap_or(last);
+        Self::InvalidPattern(pattern.to_owned(), reason.to_owned())
+    }
+
     fn scan_error(&self) -> Option<&ScanError> {
         match self {
             Self::Root(error) | Self::Entry(error) => Some(error),

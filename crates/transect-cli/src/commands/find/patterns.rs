@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 
 use globset::GlobBuilder;
 use regex::bytes::{Regex, RegexBuilder};
+use transect::Error;
 use transect_snapshot::NamePattern;
 
 use crate::args::FindArgs;
@@ -26,8 +27,8 @@ fn parse_one(args: &FindArgs, pattern: &OsStr) -> Result<NamePattern, CliError> 
         return glob(text(pattern)?, args.ignore_case);
     }
     if args.regex {
-        let regex = regex(text(pattern)?, args.ignore_case)
-            .map_err(|error| invalid(pattern, &regex_reason(&error)))?;
+        let pattern = text(pattern)?;
+        let regex = regex(pattern, pattern, args.ignore_case)?;
         return Ok(NamePattern::name([], move |name| regex.is_match(name)));
     }
     // Only a regular expression knows the case of other letters.
@@ -35,8 +36,7 @@ fn parse_one(args: &FindArgs, pattern: &OsStr) -> Result<NamePattern, CliError> 
         && !text.is_ascii()
         && !text.contains('/')
     {
-        let regex = regex(&regex::escape(text), true)
-            .map_err(|error| invalid(pattern, &regex_reason(&error)))?;
+        let regex = regex(text, &regex::escape(text), true)?;
         return Ok(NamePattern::name([], move |name| regex.is_match(name)));
     }
     let bytes = pattern.as_encoded_bytes();
@@ -59,9 +59,8 @@ fn glob(pattern: &str, ignore_case: bool) -> Result<NamePattern, CliError> {
         .backslash_escape(!cfg!(windows))
         .case_insensitive(ignore_case)
         .build()
-        .map_err(|error| invalid(pattern.as_ref(), &error.kind().to_string()))?;
-    let regex = Regex::new(glob.regex())
-        .map_err(|error| invalid(pattern.as_ref(), &regex_reason(&error)))?;
+        .map_err(|error| Error::invalid_pattern(pattern, error.kind()))?;
+    let regex = regex(pattern, glob.regex(), false)?;
     let test = move |text: &[u8]| regex.is_match(text);
     Ok(match of_path {
         true => NamePattern::path(words_of_path(pattern), test),
@@ -118,23 +117,15 @@ fn words_of_path(glob: &str) -> Vec<Vec<u8>> {
     }
 }
 
-fn regex(pattern: &str, ignore_case: bool) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).case_insensitive(ignore_case).build()
+/// Compiles the expression of a pattern.
+fn regex(pattern: &str, regex: &str, ignore_case: bool) -> Result<Regex, Error> {
+    let built = RegexBuilder::new(regex).case_insensitive(ignore_case).build();
+    built.map_err(|error| Error::invalid_pattern(pattern, &error))
 }
 
-fn text(pattern: &OsStr) -> Result<&str, CliError> {
-    pattern.to_str().ok_or_else(|| invalid(pattern, "it is not UTF-8"))
-}
-
-fn invalid(pattern: &OsStr, reason: &str) -> CliError {
-    CliError::Usage(format!("cannot parse pattern '{}': {reason}", pattern.display()))
-}
-
-/// Returns the last line of the message, which is the reason; those above point into the expression.
-fn regex_reason(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let last = text.lines().next_back().unwrap_or_default();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+fn text(pattern: &OsStr) -> Result<&str, Error> {
+    let invalid = || Error::invalid_pattern(&pattern.to_string_lossy(), &"it is not UTF-8");
+    pattern.to_str().ok_or_else(invalid)
 }
 
 #[cfg(test)]
