@@ -1,12 +1,12 @@
 //! `treemap`: a tree as an interactive treemap, in a notebook or a file.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use transect_snapshot::LiveTree;
+use transect_sys::host::now;
 use transect_transform::publish::put_with;
 use transect_web::map::{self, Measure, Settings};
 use transect_web::page::Nonce;
@@ -80,11 +80,7 @@ pub(crate) fn map_of(
 
 /// Returns when a tree was read, in seconds since 1970 UTC.
 fn read_at(tree: &LiveTree) -> i64 {
-    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    match tree.metadata().ended {
-        Some(ended) => ended.div_euclid(1_000_000_000),
-        None => i64::try_from(now().as_secs()).unwrap_or(i64::MAX),
-    }
+    tree.metadata().ended.unwrap_or_else(now).div_euclid(1_000_000_000)
 }
 
 /// Returns the name of a user, or the number if it has no name.

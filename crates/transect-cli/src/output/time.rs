@@ -1,16 +1,14 @@
 //! Times for people, in the local time zone.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use transect::FieldMask;
+use transect_sys::host::now;
 use transect_text::units::counted;
 
 /// Returns the time since `second` (since 1970) in words.
 pub(crate) fn age(second: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let seconds = now.saturating_sub(second);
+    let seconds = (now().unsigned_abs() / 1_000_000_000).saturating_sub(second);
     match seconds {
         0..60 => "less than a minute".to_owned(),
         60..3600 => counted(seconds / 60, "minute", "minutes"),

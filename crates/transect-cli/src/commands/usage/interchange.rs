@@ -2,10 +2,10 @@
 
 use std::io::{self, BufReader, Write};
 use std::path::Path;
-use std::time::SystemTime;
 
 use transect::table::{Row, Table};
 use transect::{Cancel, FieldMask, ncdu};
+use transect_sys::host::now;
 use transect_sys::input::open_stream;
 
 use crate::output;
@@ -53,8 +53,7 @@ fn write(table: &Table, root: Row, out: &mut impl Write) -> io::Result<()> {
     let path = table.path(root);
     // An absolute path, as the export may be read elsewhere.
     let path = path.canonicalize().unwrap_or(path);
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    ncdu::write(table, root, &path, since.as_secs(), out)
+    ncdu::write(table, root, &path, now().unsigned_abs() / 1_000_000_000, out)
 }
 
 /// Fails once cancelled.
