@@ -71,7 +71,7 @@ def test_filters_and_steps(texts):
 
 def test_findings(texts):
     [outcome] = transect.transform(["blake3", "sha256", "crc32c"], texts / "lf.txt")
-    assert outcome.status == "looked" and outcome.bytes_in == 8
+    assert outcome.status == "inspected" and outcome.bytes_in == 8
     found = {finding["name"]: finding for finding in outcome.findings}
     wanted = hashlib.sha256(b"one\ntwo\n").hexdigest()
     assert found["sha256"] == {"step": "sha256", "stage": "input", "name": "sha256", "value": wanted}
@@ -127,7 +127,7 @@ def test_early_end_stops(large):
     for outcome in transect.transform("xxh3", large):
         break
     wait_for_threads(before)
-    assert outcome.status in ["looked", "same_file"]
+    assert outcome.status in ["inspected", "same_file"]
     unused = transect.transform("xxh3", large)
     unused.close()
     assert list(unused) == []

@@ -14,7 +14,7 @@ from ._filters import Filters, FiltersOfGlob, _FileType, _Path
 _Key: TypeAlias = Literal["ext", "owner", "type"]
 _Level: TypeAlias = Literal["frozen", "checked", "watched", "verified"]
 _Status: TypeAlias = Literal[
-    "changed", "would_change", "same", "looked", "same_file", "skipped", "failed"
+    "changed", "would_change", "same", "inspected", "same_file", "skipped", "failed"
 ]
 _Sort: TypeAlias = Literal[
     "path", "name", "size", "allocated", "mtime", "ctime", "atime", "btime", "nlink", "inode"

@@ -103,7 +103,7 @@ pub struct Duplicates {
     pub groups: Vec<Group>,
     /// Files that could not be read, vanished or changed.
     pub diagnostics: Diagnostics,
-    /// Of these, the files that changed since the scan.
+    /// Of these, the files that changed since the walk.
     pub changed: u64,
     /// Bytes read.
     pub bytes_read: u64,
@@ -269,7 +269,7 @@ impl<'a> Search<'a> {
                 Failure::Io(error) => error,
                 Failure::Changed => {
                     changed += 1;
-                    io::Error::other("it changed since the scan")
+                    io::Error::other("it changed since the walk")
                 }
             };
             let depth = u32::try_from(self.table.depth(row)).unwrap_or(u32::MAX);

@@ -14,7 +14,7 @@ use crate::paths::decode;
 #[pyclass(frozen, module = "transect")]
 pub(crate) struct Outcome {
     path: PathBuf,
-    /// "changed"; "would_change" with check=True; "same" if the result equals the file; "looked" if the
+    /// "changed"; "would_change" with check=True; "same" if the result equals the file; "inspected" if the
     /// steps only compute; "same_file" for another name of a file; "skipped"; "failed".
     #[pyo3(get)]
     status: &'static str,

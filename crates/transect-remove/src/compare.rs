@@ -1,4 +1,4 @@
-//! Compares an entry with the scan.
+//! Compares an entry with the walk.
 
 use transect_sys::{Attributes, FileType};
 
@@ -22,7 +22,7 @@ pub(super) fn compare(table: &Table, row: Row, now: &Attributes) -> Result<(), K
         return Ok(());
     }
     let (Some(size), Some(mtime)) = (then.size(), then.mtime()) else {
-        return Err(KeepReason::NotScanned);
+        return Err(KeepReason::NotSeen);
     };
     if now.size() == Some(size) && now.mtime() == Some(mtime) {
         Ok(())

@@ -2,7 +2,7 @@
 //! directories, without recursion.
 //!
 //! The table lists the entries to delete. A directory is listed only if it is not empty after that;
-//! the remaining entries were not scanned.
+//! the remaining entries were not walked.
 
 use std::ffi::OsStr;
 use std::io;
@@ -178,26 +178,22 @@ fn remove_dir(
                 io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists
             ) =>
         {
-            Err(report_unscanned(run, entered_dir, error))
+            Err(report_unseen(run, entered_dir, error))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// Reports the entries that keep a directory from being empty.
-fn report_unscanned(
-    run: &mut Run<'_>,
-    entered_dir: &EnteredDir,
-    not_empty: io::Error,
-) -> EntryError {
+fn report_unseen(run: &mut Run<'_>, entered_dir: &EnteredDir, not_empty: io::Error) -> EntryError {
     if run.table.unread_reason(entered_dir.row).is_some() {
-        return KeepReason::NotScanned.into();
+        return KeepReason::NotSeen.into();
     }
     let dir = entered_dir.dir.as_ref().expect("BUG: the directory at hand was open");
     let before = run.report.counts.kept;
     let (table, row) = (run.table, entered_dir.row);
     let listed = dir.for_each_name(&mut |name| {
-        run.report.keep(KeepReason::NotScanned, None, row, || table.path(row).join(name));
+        run.report.keep(KeepReason::NotSeen, None, row, || table.path(row).join(name));
     });
     match listed {
         Err(error) => error.into(),

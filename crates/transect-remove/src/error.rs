@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemovalError {
-    /// The table lacks [`Removal::COLUMNS`](super::Removal::COLUMNS), so changes since the scan
+    /// The table lacks [`Removal::COLUMNS`](super::Removal::COLUMNS), so changes since the walk
     /// cannot be detected.
     Columns,
     /// A root without a name in a directory: `/`, `.` or a path that ends with `..`.
@@ -21,7 +21,7 @@ pub enum RemovalError {
 impl fmt::Display for RemovalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Columns => write!(f, "the scan kept no times, so changes cannot be detected"),
+            Self::Columns => write!(f, "the walk kept no times, so changes cannot be detected"),
             Self::Nameless(path) => {
                 write!(f, "cannot remove '{}': it is not an entry of a directory", path.display())
             }

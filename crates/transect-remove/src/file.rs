@@ -1,4 +1,4 @@
-//! A file that is the one that the scan found: what a caller needs to compare, remove or replace it.
+//! A file that is the one that the walk found: what a caller needs to compare, remove or replace it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -70,7 +70,7 @@ impl From<EntryError> for Refusal {
     }
 }
 
-/// A regular file that is as the scan found it, with a handle of its directory.
+/// A regular file that is as the walk found it, with a handle of its directory.
 #[derive(Debug)]
 pub struct CheckedFile<'t> {
     table: &'t Table,
@@ -81,7 +81,7 @@ pub struct CheckedFile<'t> {
 
 impl<'t> CheckedFile<'t> {
     /// Opens the directory of a file and compares the file, and every directory above it, with the
-    /// scan.
+    /// walk.
     ///
     /// # Errors
     /// The entry is gone, differs, is not a regular file or has no name.
@@ -91,7 +91,7 @@ impl<'t> CheckedFile<'t> {
     }
 
     pub(super) fn find(table: &'t Table, parent: &DirHandle, row: Row) -> Result<Self, EntryError> {
-        let name = parent::entry_name(table, row).ok_or(KeepReason::NotScanned)?;
+        let name = parent::entry_name(table, row).ok_or(KeepReason::NotSeen)?;
         let attributes = parent.entry_attributes(name)?;
         compare(table, row, &attributes)?;
         if attributes.file_type() != FileType::File {
@@ -105,7 +105,7 @@ impl<'t> CheckedFile<'t> {
         self.row
     }
 
-    /// Returns its attributes when it was compared with the scan.
+    /// Returns its attributes when it was compared with the walk.
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }

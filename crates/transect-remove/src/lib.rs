@@ -1,14 +1,14 @@
-//! Removes entries of a scanned tree: deletes them, or moves them to the trash.
+//! Removes entries of a tree that was walked: deletes them, or moves them to the trash.
 //!
 //! A [`Removal`] holds entries chosen in a [`Table`]. [`Removal::summary`] reports the space that
 //! removing them would free before anything is touched. A removal then removes only entries that
-//! the scan found:
+//! the walk found:
 //!
 //! * **Every entry is compared with the table before it is removed**: its type; size and
 //!   modification time, except for directories; device and inode if the table has these columns
 //!   ([`FieldMask::FILE_ID`]). An entry that differs is kept, as [`KeepReason::Changed`].
-//! * **Entries that the scan did not see are kept**, with the directories above them, as
-//!   [`KeepReason::NotScanned`]: new entries, entries that a filter excluded, and everything in
+//! * **Entries that the walk did not see are kept**, with the directories above them, as
+//!   [`KeepReason::NotSeen`]: new entries, entries that a filter excluded, and everything in
 //!   directories that were not read. The trash is the exception: a directory takes them along,
 //!   because nothing is lost there.
 //! * **No link is followed.** A chosen link is removed itself. Directories are opened one step at a
@@ -16,13 +16,13 @@
 //! * **No mount is crossed or removed**, whenever it was mounted, as [`KeepReason::MountBoundary`];
 //!   on Linux not even a mount of the same file system (a bind mount). Entries on a mounted file
 //!   system can be chosen if the table has device and inode, which prove that it is the file system
-//!   that was scanned.
+//!   that was walked.
 //! * **Depth is not limited**, neither by the stack nor by open files: a few directories are open
 //!   at a time.
 //!
 //! # What the report proves
 //!
-//! An entry that a [`Report`] counts as removed existed, was as the scan found it when it was
+//! An entry that a [`Report`] counts as removed existed, was as the walk found it when it was
 //! queried, and was then removed by this process. Between query and removal, another process may
 //! put something else under the same name **in the same directory**; that is then removed instead,
 //! because no system removes by handle. Nothing outside that directory can be affected, whatever is
@@ -136,7 +136,7 @@ impl<'t> Removal<'t> {
         &self.chosen
     }
 
-    /// Returns what would be removed, as the scan found it.
+    /// Returns what would be removed, as the walk found it.
     pub fn summary(&self) -> Summary {
         Summary::of(self.table, &self.chosen, &self.mounts)
     }
@@ -150,7 +150,7 @@ impl<'t> Removal<'t> {
         self.for_each(&self.mounts, cancel, progress, delete::delete)
     }
 
-    /// Calls `act` with each chosen entry that is a regular file, and unchanged since the scan. `act`
+    /// Calls `act` with each chosen entry that is a regular file, and unchanged since the walk. `act`
     /// may compare it further, and removes or replaces it; it returns the bytes freed, or why the
     /// file is kept. Other entries are kept, as [`KeepReason::Changed`].
     ///
@@ -172,7 +172,7 @@ impl<'t> Removal<'t> {
         })
     }
 
-    /// Moves the chosen entries to the trash, directories with everything in them, scanned or not.
+    /// Moves the chosen entries to the trash, directories with everything in them, seen or not.
     /// A directory that contains a mount point is kept. No space is freed until the trash is
     /// emptied.
     pub fn trash(

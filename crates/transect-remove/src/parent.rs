@@ -1,4 +1,4 @@
-//! Opens the directory that contains an entry, step by step from the root of the scan.
+//! Opens the directory that contains an entry, step by step from the root of the walk.
 
 use std::ffi::OsStr;
 use std::io;
@@ -56,8 +56,8 @@ pub(super) fn entry_name(table: &Table, row: Row) -> Option<&OsStr> {
     }
 }
 
-/// Opens the directory that contains an entry, one step after the other from the root of the scan,
-/// and compares every directory with the scan.
+/// Opens the directory that contains an entry, one step after the other from the root of the walk,
+/// and compares every directory with the walk.
 pub(super) fn open_parent(table: &Table, row: Row) -> Result<DirHandle, EntryError> {
     let mut path: Vec<Row> = ancestors(table, row).collect();
     let Some(root) = path.pop() else {
@@ -76,14 +76,14 @@ fn ancestors(table: &Table, row: Row) -> impl Iterator<Item = Row> {
 }
 
 /// Opens the directory that contains a root. The user chose the path of the root, so links in it
-/// are followed, as by the scan.
+/// are followed, as by the walk.
 fn open_parent_of_root(root: &Path) -> io::Result<DirHandle> {
     let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty());
     // The separator at the end makes it the target of a link.
     DirHandle::open(&parent.unwrap_or(Path::new(".")).join(""))
 }
 
-/// Enters a directory. A mount point is entered only if the table proves that the scan entered it,
+/// Enters a directory. A mount point is entered only if the table proves that the walk entered it,
 /// too.
 fn open_child(table: &Table, dir: &DirHandle, row: Row) -> Result<DirHandle, EntryError> {
     let policy = match table.attributes(row).file_id() {

@@ -13,11 +13,10 @@ use transect::table::Row;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KeepReason {
-    /// It differs from the scanned entry of this name: another type, size, time or file.
+    /// It differs from the entry of this name that the walk saw: another type, size, time or file.
     Changed,
-    /// The scan has no entry for it: it is new, was filtered out, or is in a directory that was not
-    /// read.
-    NotScanned,
+    /// The walk did not see it: it is new, was filtered out, or is in a directory that was not read.
+    NotSeen,
     /// Another file system begins there, or something is mounted there.
     MountBoundary,
     /// Its file system has no trash, or none that can be written.
@@ -26,7 +25,7 @@ pub enum KeepReason {
     Differs,
     /// Owner, group or permissions differ from those of the copy to be kept.
     OtherAttributes,
-    /// The copy to be kept changed since the scan, or cannot be read.
+    /// The copy to be kept changed since the walk, or cannot be read.
     NoCopy,
     /// It is the copy to be kept, seen through another mount.
     SameFile,
@@ -54,7 +53,7 @@ impl KeepReason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Changed => "changed",
-            Self::NotScanned => "not_scanned",
+            Self::NotSeen => "not_seen",
             Self::MountBoundary => "mount_boundary",
             Self::NoTrash => "no_trash",
             Self::Differs => "differs",
@@ -113,8 +112,8 @@ impl fmt::Display for KeptEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kept '{}': ", self.path.display())?;
         match (self.reason, &self.error) {
-            (KeepReason::Changed, _) => write!(f, "it changed since the scan"),
-            (KeepReason::NotScanned, _) => write!(f, "the scan did not see it"),
+            (KeepReason::Changed, _) => write!(f, "it changed since the walk"),
+            (KeepReason::NotSeen, _) => write!(f, "the walk did not see it"),
             (KeepReason::MountBoundary, _) => write!(f, "another file system is mounted there"),
             (KeepReason::NoTrash, None) => write!(f, "there is no trash for it"),
             (KeepReason::NoTrash, Some(error)) => {
@@ -124,7 +123,7 @@ impl fmt::Display for KeptEntry {
             (KeepReason::OtherAttributes, _) => {
                 write!(f, "owner or permissions differ from the copy to keep")
             }
-            (KeepReason::NoCopy, None) => write!(f, "the copy to keep changed since the scan"),
+            (KeepReason::NoCopy, None) => write!(f, "the copy to keep changed since the walk"),
             (KeepReason::NoCopy, Some(error)) => {
                 write!(f, "cannot read the copy to keep: {}", transect::reason(error))
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use transect::table::{Row, Table};
 
-/// The result that a removal would have, as the scan found the entries.
+/// The result that a removal would have, as the walk found the entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -26,10 +26,10 @@ pub struct Summary {
     pub above_mounts: u64,
     /// Mount points. They are kept, and the mounted files are not counted above.
     pub mounts: u64,
-    /// Directories that the scan did not read, or not completely. Their entries are unknown, and
+    /// Directories that the walk did not read, or not completely. Their entries are unknown, and
     /// kept.
     pub unread: u64,
-    /// Errors of the scan.
+    /// Errors of the walk.
     pub errors: u64,
 }
 

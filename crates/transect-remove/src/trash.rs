@@ -67,7 +67,7 @@ fn is_date(text: &str) -> bool {
     text.len() == pattern.len() && text.bytes().zip(pattern).all(fits)
 }
 
-/// Moves an entry of `parent` to the trash, if it is what the scan found and contains no mount
+/// Moves an entry of `parent` to the trash, if it is what the walk found and contains no mount
 /// point.
 pub(super) fn trash(run: &mut Run<'_>, to: &Trash, parent: &DirHandle, row: Row) {
     let gone = run.report.gone.len();
@@ -87,7 +87,7 @@ fn check_no_mounts(table: &Table, mounts: &[Row], row: Row) -> Result<(), EntryE
     if mounts.iter().any(lies_in) { Err(KeepReason::MountBoundary.into()) } else { Ok(()) }
 }
 
-/// An entry that equals the scanned one, on its way to the trash.
+/// An entry that equals the one that the walk saw, on its way to the trash.
 struct TrashMove<'a> {
     parent: &'a DirHandle,
     name: &'a OsStr,

@@ -175,7 +175,8 @@ fn history_without_a_path_lists_all_series() {
     let all = env.transect(["history", "--json"]).exits(0).quiet().json();
     let series = all["series"].as_array().unwrap();
     assert_eq!((series.len(), &all["complete"]), (6, &true.into()));
-    let here = series.iter().find(|it| it["folder"]["path"] == folder.to_str().unwrap()).unwrap();
+    let here =
+        series.iter().find(|it| it["directory"]["path"] == folder.to_str().unwrap()).unwrap();
     let rounded =
         |kept: &Value| kept["snapshot"]["taken"].as_i64().unwrap() / 1_000_000 * 1_000_000;
     assert_eq!((&here["first"], &here["last"]), (&rounded(&first).into(), &rounded(&last).into()));

@@ -1,4 +1,4 @@
-//! Entries that changed since the scan are kept.
+//! Entries that changed since the walk are kept.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ fn delete_changed_entries_kept_with_parents() {
     assert!(!is_there(temp.join("a/b/same")) && is_there(temp.join("a/b/grown")));
     assert_eq!((report.counts.removed, report.counts.kept), (1, 4));
     let told = report.kept.iter().map(ToString::to_string).find(|told| told.contains("grown"));
-    assert!(told.unwrap().ends_with("grown': it changed since the scan"));
+    assert!(told.unwrap().ends_with("grown': it changed since the walk"));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn delete_new_entries_kept_with_parents() {
     write(temp.join("a/b/new"), "12345");
     write(temp.join("a/b/folder/below"), "12345");
     let report = delete_at(&table, ["a"]);
-    let unseen = |path: &str| (path.into(), KeepReason::NotScanned);
+    let unseen = |path: &str| (path.into(), KeepReason::NotSeen);
     assert_eq!(kept(&report, temp.path()), [unseen("a/b/folder"), unseen("a/b/new")]);
     assert_eq!(gone(&table, &report, temp.path()), paths(["a/b/old", "a/c"]));
     assert!(is_there(temp.join("a/b/new")) && is_there(temp.join("a/b/folder/below")));
@@ -75,7 +75,7 @@ fn delete_unscanned_directory_kept() {
     let removal = chosen(&table, ["a"]);
     assert_eq!(removal.summary().unread, 1);
     let report = delete(&removal);
-    assert_eq!(kept(&report, temp.path()), [("a/b".into(), KeepReason::NotScanned)]);
+    assert_eq!(kept(&report, temp.path()), [("a/b".into(), KeepReason::NotSeen)]);
     assert!(is_there(temp.join("a/b/c/file")));
     // An empty directory is removed: nothing can be lost.
     std::fs::remove_dir_all(temp.join("a/b/c")).unwrap();

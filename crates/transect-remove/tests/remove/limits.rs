@@ -128,10 +128,7 @@ fn delete_deep_entry_kept_path_reported() {
     let table = scanned(temp.path());
     write(temp.join(&deep).join("new"), "12345");
     let report = delete_at(&table, ["0"]);
-    assert_eq!(
-        kept(&report, temp.path()),
-        [(Path::new(&deep).join("new"), KeepReason::NotScanned)]
-    );
+    assert_eq!(kept(&report, temp.path()), [(Path::new(&deep).join("new"), KeepReason::NotSeen)]);
     assert_eq!(gone(&table, &report, temp.path()), [Path::new(&deep).join("old")]);
     assert!(is_there(temp.join(&deep).join("new")));
 }

@@ -125,7 +125,7 @@ impl FileStatus {
             Self::Changed => "changed",
             Self::WouldChange => "would_change",
             Self::Written => "written",
-            Self::Inspected => "looked",
+            Self::Inspected => "inspected",
             Self::Skipped(_) => "skipped",
             Self::SameFile(_) => "same_file",
         }

@@ -117,7 +117,7 @@ fn entry_deleted_through_page() {
         browser.wait_for("return !!document.querySelector('#removal-outcome')", &json!(true));
         let told = text(&browser, "#removal");
         assert!(
-            told.contains("1 entry kept") && told.contains("it changed since the scan"),
+            told.contains("1 entry kept") && told.contains("it changed since the walk"),
             "{told}"
         );
         browser.click("#removal-close");

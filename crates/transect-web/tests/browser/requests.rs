@@ -163,7 +163,7 @@ fn removal_keeps_what_changed_and_reports_it() {
         let outcome = served.outcome(&served.post(&confirm).1);
         assert_eq!((&outcome["removed"], &outcome["kept"]), (&json!(1), &json!(1)), "{outcome}");
         let kept = outcome["kept_entries"].to_string();
-        assert!(kept.contains("it changed since the scan"), "{kept}");
+        assert!(kept.contains("it changed since the walk"), "{kept}");
         assert!(temp.join("old/large").exists() && temp.join("old/new").exists());
         assert!(!temp.join("old/linked").exists() && temp.join("outside").exists());
         // The tree is not as it was read, and is read again.

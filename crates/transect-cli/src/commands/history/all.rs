@@ -47,7 +47,7 @@ struct SeriesObject<'a> {
     last: i64,
     file_size: u64,
     complete: bool,
-    folder: PathEntry<'a>,
+    directory: PathEntry<'a>,
 }
 
 impl<'a> From<&'a Listed> for SeriesObject<'a> {
@@ -61,7 +61,7 @@ impl<'a> From<&'a Listed> for SeriesObject<'a> {
             last: *last,
             file_size: *file_size,
             complete: *complete,
-            folder: series.folder().into(),
+            directory: series.folder().into(),
         }
     }
 }

@@ -91,7 +91,7 @@ fn delete_changed_entries_kept_and_listed() {
     app.press("d y");
     let screen = app.screen();
     assert!(screen.contains("1 entry kept; 1 entry deleted"), "{screen}");
-    assert!(screen.contains("changed since the scan"), "{screen}");
+    assert!(screen.contains("changed since the walk"), "{screen}");
     assert!(place.join("folder/one").exists() && place.join("folder/new").exists());
     app.press("Esc");
     app.select("folder");
