@@ -145,6 +145,18 @@ impl TestEnv {
         self.start(args).finish()
     }
 
+    /// Checks that the help of a command fits: `--help` into 80 columns, `-h` into so many lines.
+    pub fn help_fits(&self, command: &str, lines: usize) {
+        let mut program = self.command(&self.program);
+        program.args(command.split_whitespace()).arg("--help").env("COLUMNS", "80");
+        let long = Running::start(&mut program).finish().exits(0).quiet().stdout_text();
+        let wide = long.lines().find(|line| line.chars().count() > 80);
+        assert!(!long.is_empty() && wide.is_none(), "{command} --help: {wide:?}");
+        let short = self.run(command.split_whitespace().chain(["-h"])).exits(0).quiet();
+        let short = short.stdout_text().lines().count();
+        assert!(short <= lines, "{command} -h: {short} lines");
+    }
+
     /// Starts the program, and does not wait for its end.
     pub fn start<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Running {
         let mut command = self.command(&self.program);

@@ -83,41 +83,14 @@ fn help_names_every_command() {
 }
 
 #[test]
-fn help_fits_a_terminal_of_eighty_columns() {
+fn help_fits_a_terminal() {
     let env = TestEnv::new();
-    let commands = COMMANDS
-        .iter()
-        .filter(|command| **command != PART)
-        .map(|command| vec![*command])
-        .chain([Vec::new()]);
-    let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
-    for command in commands.chain(of_groups) {
-        let mut transect = env.command(env!("CARGO_BIN_EXE_transect"));
-        transect.args(&command).arg("--help").env("COLUMNS", "80");
-        let help = transect.output().unwrap();
-        assert!(help.status.success() && !help.stdout.is_empty());
-        for line in String::from_utf8(help.stdout).unwrap().lines() {
-            assert!(line.chars().count() <= 80, "{command:?}: {line}");
-        }
+    for command in COMMANDS.into_iter().filter(|command| *command != PART) {
+        env.help_fits(command, 40);
     }
-}
-
-#[test]
-fn short_help_fits_a_screen() {
-    let env = TestEnv::new();
-    let commands = COMMANDS
-        .iter()
-        .filter(|command| **command != PART)
-        .map(|command| vec![*command])
-        .chain([Vec::new()]);
-    let of_groups = OF_GROUPS.iter().map(|command| command.to_vec());
-    for command in commands.chain(of_groups) {
-        let help = env.transect(command.iter().chain(&["-h"])).exits(0).quiet().stdout_text();
-        let lines = help.lines().count();
-        // That of the program lists all commands in groups.
-        let most = if command.is_empty() { 48 } else { 40 };
-        assert!(lines <= most, "{command:?}: {lines} lines");
-    }
+    OF_GROUPS.iter().for_each(|command| env.help_fits(&command.join(" "), 40));
+    // It lists all commands in groups.
+    env.help_fits("", 48);
 }
 
 #[test]

@@ -36,18 +36,7 @@ fn help_of_every_command_is_as_reviewed() {
 #[test]
 fn help_fits_a_terminal() {
     let env = TestEnv::new();
-    for command in COMMANDS.into_iter().chain([""]) {
-        let mut lab = env.command(env!("CARGO_BIN_EXE_transect-lab"));
-        lab.args(command.split_whitespace()).arg("--help").env("COLUMNS", "80");
-        let help = lab.output().unwrap();
-        assert!(help.status.success() && !help.stdout.is_empty());
-        for line in String::from_utf8(help.stdout).unwrap().lines() {
-            assert!(line.chars().count() <= 80, "{command:?}: {line}");
-        }
-        let short = env.lab(command.split_whitespace().chain(["-h"])).exits(0).quiet();
-        let lines = short.stdout_text().lines().count();
-        assert!(lines <= 40, "{command:?}: {lines} lines");
-    }
+    COMMANDS.into_iter().chain([""]).for_each(|command| env.help_fits(command, 40));
 }
 
 #[test]
