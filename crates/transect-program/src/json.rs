@@ -100,6 +100,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn json_object_keys_in_order_without_missing_ones() {
+        let name = String::from("a");
+        let object = transect_text::json_object! {
+            schema: "x/1",
+            size?: None::<u64>,
+            ..path: PathEntry::from(Path::new(&name)),
+            r#type: transect_text::json_object! { bits?: Some(7) },
+        };
+        let expected = r#"{"schema":"x/1","path":"a","path_raw":null,"type":{"bits":7}}"#;
+        assert_eq!(line(&object).trim_end(), expected);
+    }
+
+    #[test]
     fn json_hostile_characters_are_escaped_and_round_trip() {
         let hostile = "\x1b]0;t\x07\0\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}";
         for text in [hostile, "plain \"quoted\" \\", "é\u{a0}日本語\u{1f600}", ""] {

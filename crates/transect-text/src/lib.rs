@@ -2,6 +2,7 @@
 //! numbers, names, sizes.
 
 pub mod disk;
+mod json_object;
 pub mod nearest;
 pub mod notes;
 pub mod quote;

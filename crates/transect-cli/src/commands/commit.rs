@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::Serialize;
 use transect::{Cancel, FieldMask, FileType};
 use transect_snapshot::Metadata;
 use transect_snapshot::tasks::{
@@ -19,19 +18,6 @@ use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    file: json::PathEntry<'a>,
-    parts: usize,
-    entries: u64,
-    size: u64,
-    complete: bool,
-    errors: u64,
-}
 
 pub(crate) fn run(args: &CommitArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
@@ -112,12 +98,12 @@ fn show(args: &CommitArgs, manifest: &Manifest, size: u64) -> io::Result<()> {
     }
     let (parts, entries) = (manifest.parts.len(), manifest.entries);
     if args.json {
-        let object = Object {
+        let object = json::object! {
             schema: "transect.commit/1",
-            file: args.output.as_path().into(),
-            parts,
-            entries,
-            size,
+            ..file: json::PathEntry::from(args.output.as_path()),
+            parts: parts,
+            entries: entries,
+            size: size,
             complete: manifest.complete,
             errors: manifest.errors,
         };

@@ -13,39 +13,13 @@ use transect_sys::host::now;
 
 use crate::args::KeepArgs;
 use crate::commands::snapshot::{self, Counted, Since};
-use crate::output::inherited::InheritedObject;
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, counted};
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
 use crate::series::{Series, Thinning};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
-
-/// What `--json` prints for each root.
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    root: PathEntry<'a>,
-    dry_run: bool,
-    snapshot: SnapshotObject<'a>,
-    removed: Vec<PathEntry<'a>>,
-    unusable: usize,
-}
-
-/// The new snapshot.
-#[derive(Serialize)]
-struct SnapshotObject<'a> {
-    #[serde(flatten)]
-    file: PathEntry<'a>,
-    taken: i64,
-    entries: Option<u64>,
-    size: Option<u64>,
-    complete: Option<bool>,
-    errors: Option<u64>,
-    inherited: Option<InheritedObject>,
-}
 
 /// What happened to a series.
 struct Outcome {
@@ -181,7 +155,7 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
         false => ExitStatus::Partial,
     };
     if args.json {
-        output::write_json(&mut stream::stdout(), &object(series, outcome))?;
+        output::write_json(&mut stream::stdout(), &kept_object(series, outcome))?;
         return Ok(end);
     }
     let mut text = String::new();
@@ -192,8 +166,9 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
             let entries = counted(stored.entries, "entry", "entries");
             let _ =
                 writeln!(text, "kept {entries} of '{root}' in '{file}': {}", bytes(stored.size));
-            let inherited = stored.inherited.clone().map(InheritedObject::from);
-            inherited.map_or(Ok(()), |it| writeln!(text, "{}", it.text(stored.directories)))
+            stored.inherited.as_ref().map_or(Ok(()), |inherited| {
+                writeln!(text, "{}", output::inherited::text(inherited, stored.directories))
+            })
         }
         None => writeln!(text, "would keep '{root}' in '{file}'"),
     };
@@ -205,22 +180,25 @@ fn show(args: &KeepArgs, series: &Series, outcome: &Outcome) -> Result<ExitStatu
     Ok(end)
 }
 
-fn object<'a>(series: &'a Series, outcome: &'a Outcome) -> Object<'a> {
+/// Returns what `--json` prints for a root.
+fn kept_object(series: &Series, outcome: &Outcome) -> impl Serialize {
     let Outcome { file, taken, stored, thinning } = outcome;
-    Object {
+    let stored = stored.as_ref();
+    let removed = thinning.superfluous.iter().map(|path| PathEntry::from(path.as_path()));
+    object! {
         schema: "transect.keep/1",
-        root: series.root().into(),
+        ..root: PathEntry::from(series.root()),
         dry_run: stored.is_none(),
-        snapshot: SnapshotObject {
-            file: file.as_path().into(),
+        snapshot: object! {
+            ..file: PathEntry::from(file.as_path()),
             taken: *taken,
-            entries: stored.as_ref().map(|it| it.entries),
-            size: stored.as_ref().map(|it| it.size),
-            complete: stored.as_ref().map(|it| it.complete),
-            errors: stored.as_ref().map(|it| it.errors),
-            inherited: stored.as_ref().and_then(|it| it.inherited.clone()).map(Into::into),
+            entries: stored.map(|it| it.entries),
+            size: stored.map(|it| it.size),
+            complete: stored.map(|it| it.complete),
+            errors: stored.map(|it| it.errors),
+            inherited: stored.and_then(|it| it.inherited.as_ref()),
         },
-        removed: thinning.superfluous.iter().map(|path| path.as_path().into()).collect(),
+        removed: removed.collect::<Vec<_>>(),
         unusable: thinning.unusable.len(),
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use transect::internal::WalkProfile;
 use transect::{FieldMask, Outcome, Progress, RankBy, Sink, Totals};
+use transect_snapshot::Inherited;
 
 use crate::args::ScanArgs;
 use crate::commands::snapshot::Since;
-use crate::output::inherited::InheritedObject;
 use crate::output::not_found::NotFound;
 use crate::output::summary::Shown;
 use crate::output::{self, json, summary};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitStatus, CliError> {
     let is_all = args.walk.filter.one_file_system && args.walk.filter.selects_everything();
     let not_found = is_all.then(|| NotFound::of(&options, &outcome)).flatten();
     drop(line);
-    let inherited = since.map(|since| since.shown());
+    let inherited = since.map(|since| since.inherited());
     show(args, outcome, profile.as_ref(), not_found.as_ref(), inherited.as_ref())
 }
 
@@ -55,7 +55,7 @@ fn show(
     mut outcome: Outcome<Totals>,
     profile: Option<&WalkProfile>,
     not_found: Option<&NotFound>,
-    inherited: Option<&InheritedObject>,
+    inherited: Option<&Inherited>,
 ) -> Result<ExitStatus, CliError> {
     let roots: Vec<PathBuf> = args.walk.roots();
     let diagnostics = &mut outcome.sink.diagnostics;
@@ -71,8 +71,7 @@ fn show(
     }
     let mut text = output::buffer();
     if args.json {
-        let mut object = json::Scan::new(&roots, &outcome, profile, not_found, args.errors);
-        object.set_inherited(inherited);
+        let object = json::scan(&roots, &outcome, profile, not_found, inherited, args.errors);
         output::write_json(&mut text, &object)?;
     } else {
         let shown = Shown { profile, not_found, inherited, top: args.top };

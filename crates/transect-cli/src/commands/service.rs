@@ -10,7 +10,7 @@ use transect_service::{Client, Error};
 use transect_sys::name_from_bytes;
 
 use crate::args::{ServiceCommand, ServiceInvalidateArgs, ServiceStatsArgs};
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::units::{bytes, count};
 use crate::output::{self, BOLD, DIM, quote};
 use transect_program::exit::{CliError, ExitStatus};
@@ -82,12 +82,12 @@ fn stats(args: &ServiceStatsArgs) -> Result<(), CliError> {
     let info = client.server_info();
     let mut text = output::buffer();
     if args.json {
-        let report = JsonReport {
+        let report = object! {
             schema: "transect.service.stats/1",
             process: info.process,
             level: &info.level,
-            roots: info.roots.iter().map(|root| root.as_slice().into()).collect(),
-            counters: Counters(&stats),
+            roots: info.roots.iter().map(|root| PathEntry::from(&**root)).collect::<Vec<_>>(),
+            ..counters: Counters(&stats),
         };
         output::write_json(&mut text, &report)?;
         Ok(output::print(text)?)
@@ -135,17 +135,6 @@ fn write_counters(out: &mut impl Write, stats: &[(String, u64)]) -> io::Result<(
         writeln!(out, "{BOLD}{shown:>12}{BOLD:#}  {name:<width$}  {DIM}{meaning}{DIM:#}")?;
     }
     Ok(())
-}
-
-/// The object of `stats --json`.
-#[derive(Serialize)]
-struct JsonReport<'a> {
-    schema: &'static str,
-    process: u32,
-    level: &'a str,
-    roots: Vec<PathEntry<'a>>,
-    #[serde(flatten)]
-    counters: Counters<'a>,
 }
 
 /// Counters in their order.

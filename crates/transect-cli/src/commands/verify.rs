@@ -12,9 +12,9 @@ use transect_transform::manifest::{self, Line};
 use transect_transform::pass::PassOptions;
 use transect_transform::{Error, verify};
 
-use super::transform::{ErrorEntry, cores, progress};
+use super::transform::{cores, error_object, progress};
 use crate::args::VerifyArgs;
-use crate::output::json::{self, PathEntry};
+use crate::output::json::{self, PathEntry, object};
 use crate::output::units::{counted, duration};
 use crate::output::{self, quote, stream};
 use crate::progress::ProgressLine;
@@ -31,28 +31,6 @@ struct Counts {
     failed: u64,
     /// Lines that are not digests.
     malformed: u64,
-}
-
-/// The object of `--json` for one file.
-#[derive(Serialize)]
-struct FileEntry<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorEntry>,
-}
-
-/// The object of `--json` for the total.
-#[derive(Serialize)]
-struct Summary<'a> {
-    schema: &'static str,
-    complete: bool,
-    interrupted: bool,
-    #[serde(flatten)]
-    counts: &'a Counts,
-    bytes: u64,
-    elapsed_ns: u64,
 }
 
 /// Lines of manifests kept in memory.
@@ -107,11 +85,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitStatus, CliError> {
     let good = counts.matching + if args.ignore_missing { counts.missing } else { 0 };
     let complete = good == found.load(Ordering::Relaxed) && counts.malformed == 0;
     if args.json {
-        let summary = Summary {
+        let summary = object! {
             schema: "transect.verify/1",
-            complete,
-            interrupted,
-            counts: &counts,
+            complete: complete,
+            interrupted: interrupted,
+            ..counts: &counts,
             bytes: read.load(Ordering::Relaxed),
             elapsed_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         };
@@ -209,9 +187,11 @@ fn record(
         return None;
     }
     if args.json {
-        let path = line.name.as_path().into();
-        let error = verdict.as_ref().err().map(Into::into);
-        let entry = FileEntry { path, status, error };
+        let entry = object! {
+            ..path: PathEntry::from(line.name.as_path()),
+            status: status,
+            error?: verdict.as_ref().err().map(error_object),
+        };
         return Some(json::line(&entry));
     }
     if let ("failed", Err(error)) = (status, verdict) {

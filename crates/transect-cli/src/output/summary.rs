@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anstyle::Style;
 use transect::internal::WalkProfile;
 use transect::{LargestEntry, Outcome, RankBy, ReaderKind, SizeTotals, Totals};
+use transect_snapshot::Inherited;
 use transect_sys::DiskSpace;
 use transect_text::wrap::wrap_styled;
 use transect_text::{disk, settings};
 
-use super::inherited::InheritedObject;
 use super::not_found::NotFound;
 use super::units::{bytes, count, counted, duration};
 use super::{BOLD, DIM, ERROR, GOOD, WARN, quote};
@@ -26,7 +26,7 @@ pub(crate) struct Shown<'a> {
     /// Space in use that the scan did not find.
     pub(crate) not_found: Option<&'a NotFound>,
     /// What was taken from a snapshot.
-    pub(crate) inherited: Option<&'a InheritedObject>,
+    pub(crate) inherited: Option<&'a Inherited>,
     /// The maximum number of the largest directories and files.
     pub(crate) top: usize,
 }
@@ -70,8 +70,8 @@ pub(crate) fn write(
         line(out, "reader", &format!("{how}: {}", quote::for_terminal(reason.as_ref())))?;
     }
     if let Some(inherited) = inherited {
-        let text = inherited.text(outcome.sink.directories);
-        let style = if inherited.may_be_older() { WARN } else { Style::new() };
+        let text = super::inherited::text(inherited, outcome.sink.directories);
+        let style = if inherited.older_entries() > 0 { WARN } else { Style::new() };
         line(out, "inherited", &format!("{style}{text}{style:#}"))?;
     }
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {

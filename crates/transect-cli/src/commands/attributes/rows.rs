@@ -10,7 +10,7 @@ use transect_cache::{LookupError, LookupResult};
 
 use crate::args::AttributesArgs;
 use crate::output::columns::{Column, Columns, Value};
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::{self, BOLD, WARN, quote};
 
@@ -60,10 +60,16 @@ impl Rows {
     pub(super) fn push(&mut self, path: &[u8], answer: &LookupResult) -> io::Result<()> {
         let Self { columns, times, form, table, machine, has_header } = self;
         match form {
-            Form::Json => output::write_json(
-                machine,
-                &JsonLine { path: path.into(), outcome: attributes_or_error(columns, answer) },
-            ),
+            Form::Json => match answer {
+                Ok(of) => output::write_json(
+                    machine,
+                    &object! { ..path: PathEntry::from(path), ..columns: Selected(columns, of) },
+                ),
+                Err(error) => output::write_json(
+                    machine,
+                    &object! { ..path: PathEntry::from(path), error: error_object(error) },
+                ),
+            },
             Form::Null => {
                 cells(machine, columns, times, answer)?;
                 machine.extend_from_slice(path);
@@ -132,33 +138,10 @@ fn type_or_error(error: LookupError) -> &'static str {
     }
 }
 
-/// The object of `--json` for one path.
-#[derive(Serialize)]
-struct JsonLine<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    #[serde(flatten)]
-    outcome: AttributesOrError<'a>,
-}
-
-/// The attributes, or the error.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum AttributesOrError<'a> {
-    Attributes(SelectedColumns<'a>),
-    Error { error: ErrorEntry },
-}
-
-#[derive(Serialize)]
-struct ErrorEntry {
-    kind: &'static str,
-    os_error: Option<i32>,
-}
-
 /// The selected columns of attributes.
-struct SelectedColumns<'a>(&'a Columns, &'a Attributes);
+struct Selected<'a>(&'a Columns, &'a Attributes);
 
-impl Serialize for SelectedColumns<'_> {
+impl Serialize for Selected<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for column in self.0.iter() {
@@ -168,19 +151,13 @@ impl Serialize for SelectedColumns<'_> {
     }
 }
 
-fn attributes_or_error<'a>(
-    columns: &'a Columns,
-    answer: &'a LookupResult,
-) -> AttributesOrError<'a> {
-    match answer {
-        Ok(attributes) => AttributesOrError::Attributes(SelectedColumns(columns, attributes)),
-        Err(error) => {
-            let kind = error.kind().map_or("outside_roots", |kind| kind.as_str());
-            let os_error = match error {
-                LookupError::System { os_error, .. } => *os_error,
-                _ => None,
-            };
-            AttributesOrError::Error { error: ErrorEntry { kind, os_error } }
-        }
+fn error_object(error: &LookupError) -> impl Serialize + use<> {
+    let os_error = match error {
+        LookupError::System { os_error, .. } => *os_error,
+        _ => None,
+    };
+    object! {
+        kind: error.kind().map_or("outside_roots", |kind| kind.as_str()),
+        os_error: os_error,
     }
 }

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, drop_pages, is_memory_only, residency};
 
-use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
+use super::inspect::{FileRow, Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheDropArgs;
-use crate::output::json::{ErrorEntry, PathEntry};
+use crate::output::json::{PathEntry, error_list, object};
 use crate::output::units::counted;
 use crate::output::{self, BOLD, DIM, WARN, quote};
 use transect_program::exit::{CliError, ExitStatus};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CacheDropArgs) -> Result<ExitStatus, CliError> {
     }
     let mut text = output::buffer();
     if args.json {
-        output::write_json(&mut text, &JsonReport::new(&done, args.files.errors))?;
+        output::write_json(&mut text, &report(&done, args.files.errors))?;
         output::print(text)?;
     } else {
         write(&mut text, &done)?;
@@ -125,57 +125,29 @@ fn totals(done: &Inspected<Dropped>) -> (Option<u64>, Option<u64>) {
     (before, sum(done.files().map(|dropped| resident(&dropped.after))))
 }
 
-/// The object of `--json`.
-#[derive(Serialize)]
-struct JsonReport<'a> {
-    schema: &'static str,
-    complete: bool,
-    interrupted: bool,
-    files: usize,
-    hard_links: usize,
-    resident_before: Option<u64>,
-    resident_after: Option<u64>,
-    file_list: Vec<Entry<'a>>,
-    vanished: u64,
-    errors: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_list: Option<Vec<ErrorEntry<'a>>>,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    resident_before: Option<u64>,
-    resident_after: Option<u64>,
-    kept: Option<&'static str>,
-}
-
-impl<'a> JsonReport<'a> {
-    fn new(done: &'a Inspected<Dropped>, list_errors: bool) -> Self {
-        let (resident_before, resident_after) = totals(done);
-        Self {
-            schema: "transect.cache.drop/1",
-            complete: done.diagnostics.is_complete() && !done.interrupted,
-            interrupted: done.interrupted,
-            files: done.files().count(),
-            hard_links: done.hard_links(),
-            resident_before,
-            resident_after,
-            file_list: done
-                .rows
-                .iter()
-                .map(|row| Entry {
-                    path: row.path.as_path().into(),
-                    resident_before: resident(&row.found.before),
-                    resident_after: resident(&row.found.after),
-                    kept: row.found.kept,
-                })
-                .collect(),
-            vanished: done.diagnostics.vanished,
-            errors: done.diagnostics.errors,
-            error_list: list_errors
-                .then(|| done.diagnostics.kept_errors.iter().map(Into::into).collect()),
+/// Returns the object of `--json`.
+fn report<'d>(done: &'d Inspected<Dropped>, list_errors: bool) -> impl Serialize {
+    let (resident_before, resident_after) = totals(done);
+    let file = |row: &'d FileRow<Dropped>| {
+        object! {
+            ..path: PathEntry::from(row.path.as_path()),
+            resident_before: resident(&row.found.before),
+            resident_after: resident(&row.found.after),
+            kept: row.found.kept,
         }
+    };
+    let diagnostics = &done.diagnostics;
+    object! {
+        schema: "transect.cache.drop/1",
+        complete: diagnostics.is_complete() && !done.interrupted,
+        interrupted: done.interrupted,
+        files: done.files().count(),
+        hard_links: done.hard_links(),
+        resident_before: resident_before,
+        resident_after: resident_after,
+        file_list: done.rows.iter().map(file).collect::<Vec<_>>(),
+        vanished: diagnostics.vanished,
+        errors: diagnostics.errors,
+        error_list?: list_errors.then(|| error_list(&diagnostics.kept_errors)),
     }
 }

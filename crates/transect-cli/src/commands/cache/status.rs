@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use transect_sys::residency::{Residency, residency, residency_of_parts};
 
-use super::inspect::{Inspected, inspect_files, size_or_unknown, sum};
+use super::inspect::{FileRow, Inspected, inspect_files, size_or_unknown, sum};
 use crate::args::CacheStatusArgs;
-use crate::output::json::{ErrorEntry, PathEntry};
+use crate::output::json::{PathEntry, error_list, object};
 use crate::output::stream::stdout_is_terminal;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, BOLD, DIM, quote};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CacheStatusArgs) -> Result<ExitStatus, CliError> {
     }
     let mut text = output::buffer();
     if args.json {
-        let report = JsonReport::new(&done, args.min_resident as u64, args.files.errors);
+        let report = report(&done, args.min_resident as u64, args.files.errors);
         output::write_json(&mut text, &report)?;
         output::print(text)?;
     } else {
@@ -127,65 +127,29 @@ fn shade(part: &Residency) -> char {
     }
 }
 
-/// The object of `--json`.
-#[derive(Serialize)]
-struct JsonReport<'a> {
-    schema: &'static str,
-    complete: bool,
-    interrupted: bool,
-    files: usize,
-    hard_links: usize,
-    #[serde(flatten)]
-    total: Sizes,
-    file_list: Vec<Entry<'a>>,
-    vanished: u64,
-    errors: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_list: Option<Vec<ErrorEntry<'a>>>,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    #[serde(flatten)]
-    sizes: Sizes,
-}
-
-#[derive(Serialize)]
-struct Sizes {
-    size: u64,
-    resident: u64,
-    dirty: Option<u64>,
-    writeback: Option<u64>,
-}
-
-impl From<Residency> for Sizes {
-    fn from(residency: Residency) -> Self {
-        let Residency { bytes: size, resident, dirty, writeback } = residency;
-        Self { size, resident, dirty, writeback }
+/// Returns the object of `--json`.
+fn report<'d>(done: &'d Inspected<Status>, min_resident: u64, list_errors: bool) -> impl Serialize {
+    let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
+    let file = |row: &'d FileRow<Status>| {
+        object! { ..path: PathEntry::from(row.path.as_path()), ..sizes: sizes(row.found.whole) }
+    };
+    let diagnostics = &done.diagnostics;
+    object! {
+        schema: "transect.cache.status/1",
+        complete: diagnostics.is_complete() && !done.interrupted,
+        interrupted: done.interrupted,
+        files: done.files().count(),
+        hard_links: done.hard_links(),
+        ..total: sizes(total(done)),
+        file_list: listed.map(file).collect::<Vec<_>>(),
+        vanished: diagnostics.vanished,
+        errors: diagnostics.errors,
+        error_list?: list_errors.then(|| error_list(&diagnostics.kept_errors)),
     }
 }
 
-impl<'a> JsonReport<'a> {
-    fn new(done: &'a Inspected<Status>, min_resident: u64, list_errors: bool) -> Self {
-        let listed = done.rows.iter().filter(|row| row.found.whole.resident >= min_resident);
-        Self {
-            schema: "transect.cache.status/1",
-            complete: done.diagnostics.is_complete() && !done.interrupted,
-            interrupted: done.interrupted,
-            files: done.files().count(),
-            hard_links: done.hard_links(),
-            total: total(done).into(),
-            file_list: listed
-                .map(|row| Entry { path: row.path.as_path().into(), sizes: row.found.whole.into() })
-                .collect(),
-            vanished: done.diagnostics.vanished,
-            errors: done.diagnostics.errors,
-            error_list: list_errors
-                .then(|| done.diagnostics.kept_errors.iter().map(Into::into).collect()),
-        }
-    }
+fn sizes(of: Residency) -> impl Serialize {
+    object! { size: of.bytes, resident: of.resident, dirty: of.dirty, writeback: of.writeback }
 }
 
 #[cfg(test)]

@@ -6,38 +6,15 @@ use std::path::Path;
 
 use serde::Serialize;
 use transect::FieldMask;
-use transect_volumes::{JournalChange, JournalCounts, read_journal, reasons};
+use transect_volumes::{JournalChange, read_journal, reasons};
 
 use crate::args::ChangesArgs;
-use crate::output::json::{self, PathEntry};
+use crate::output::json::{self, PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::counted;
 use crate::output::{self, quote, stream};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
-
-/// A record of the journal. Without its directory, `path` is that of the name alone.
-#[derive(Serialize)]
-struct ChangeObject<'a> {
-    usn: i64,
-    time: Option<i64>,
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    directory_known: bool,
-    r#type: &'static str,
-    reasons: Vec<&'static str>,
-    reason_bits: u32,
-    inode: u64,
-}
-
-#[derive(Serialize)]
-struct Summary {
-    schema: &'static str,
-    complete: bool,
-    changes: u64,
-    nameless_records: u64,
-    damaged_records: u64,
-}
 
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
@@ -47,7 +24,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     let mut written = Ok(());
     let read = read_journal(path, |change| {
         written = match args.comparison.json {
-            true => json::write(&mut out, &object(&change)).and_then(|()| writeln!(out)),
+            true => json::write(&mut out, &record(&change)).and_then(|()| writeln!(out)),
             false => write_line(&mut out, &times, &change),
         };
         match written.is_err() || cancel.is_cancelled() {
@@ -64,7 +41,14 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
         ))
     })?;
     if args.comparison.json {
-        json::write(&mut out, &summary(counts))?;
+        let summary = object! {
+            schema: "transect.journal/1",
+            complete: counts.damaged == 0,
+            changes: counts.changes,
+            nameless_records: counts.nameless,
+            damaged_records: counts.damaged,
+        };
+        json::write(&mut out, &summary)?;
         writeln!(out)?;
     }
     out.flush()?;
@@ -79,26 +63,17 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Complete)
 }
 
-fn object(change: &JournalChange) -> ChangeObject<'_> {
-    ChangeObject {
+/// Returns a record. Without its directory, `path` is that of the name alone.
+fn record(change: &JournalChange) -> impl Serialize {
+    object! {
         usn: change.usn,
         time: change.time,
-        path: change.path.as_ref().unwrap_or(&change.name).as_path().into(),
+        ..path: PathEntry::from(change.path.as_ref().unwrap_or(&change.name).as_path()),
         directory_known: change.path.is_some(),
         r#type: change.file_type.as_str(),
-        reasons: reasons(change.reasons).collect(),
+        reasons: reasons(change.reasons).collect::<Vec<_>>(),
         reason_bits: change.reasons,
         inode: change.inode,
-    }
-}
-
-fn summary(counts: JournalCounts) -> Summary {
-    Summary {
-        schema: "transect.journal/1",
-        complete: counts.damaged == 0,
-        changes: counts.changes,
-        nameless_records: counts.nameless,
-        damaged_records: counts.damaged,
     }
 }
 

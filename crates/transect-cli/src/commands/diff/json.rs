@@ -5,119 +5,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use transect::FieldMask;
-use transect_snapshot::{Change, Diff, Facts, Metadata, StoredError};
+use transect_snapshot::{Change, Diff, Facts, Metadata};
 
 use crate::args::{Compared, ComparisonArgs};
-use crate::output::inherited::InheritedObject;
-use crate::output::json::{self, PathEntry};
+use crate::output::json::{self, PathEntry, object};
 use crate::output::stream;
-
-#[derive(Serialize)]
-struct ChangeObject<'a> {
-    change: &'static str,
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    from: Option<String>,
-    from_raw: Option<String>,
-    changed: Vec<&'static str>,
-    before: Option<FactsObject>,
-    after: Option<FactsObject>,
-    moved_entries: u64,
-    reason: Option<&'a str>,
-}
-
-/// An entry as one of the trees has it.
-#[derive(Serialize)]
-struct FactsObject {
-    r#type: &'static str,
-    size: Option<u64>,
-    allocated: Option<u64>,
-    mtime: Option<i64>,
-    mode: Option<u16>,
-    uid: Option<u32>,
-    gid: Option<u32>,
-    nlink: Option<u32>,
-    inode: Option<u64>,
-    device: Option<u64>,
-    entries: u64,
-    total_allocated: u64,
-}
-
-impl From<&Facts> for FactsObject {
-    fn from(facts: &Facts) -> Self {
-        let of = &facts.attributes;
-        Self {
-            r#type: of.file_type().as_str(),
-            size: of.size(),
-            allocated: of.allocated(),
-            mtime: of.mtime(),
-            mode: of.mode(),
-            uid: of.uid(),
-            gid: of.gid(),
-            nlink: of.nlink(),
-            inode: of.inode(),
-            device: of.device(),
-            entries: facts.entries(),
-            total_allocated: facts.allocated(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Summary<'a> {
-    schema: &'static str,
-    complete: bool,
-    before: SideObject<'a>,
-    after: SideObject<'a>,
-    added: u64,
-    removed: u64,
-    modified: u64,
-    renamed: u64,
-    type_changed: u64,
-    unreadable: u64,
-    readable: u64,
-    disk_usage_before: u64,
-    disk_usage_after: u64,
-    grown: Vec<GrowthObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct SideObject<'a> {
-    roots: &'a [String],
-    host: Option<&'a str>,
-    started: Option<i64>,
-    ended: Option<i64>,
-    complete: bool,
-    errors: u64,
-    unverified: bool,
-    inherited: Option<InheritedObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_list: Option<&'a [StoredError]>,
-}
-
-impl<'a> SideObject<'a> {
-    fn of(of: &'a Metadata, list_errors: bool) -> Self {
-        Self {
-            roots: &of.roots,
-            host: of.host.as_deref(),
-            started: of.started,
-            ended: of.ended,
-            complete: of.complete,
-            errors: of.errors,
-            unverified: of.unverified,
-            inherited: of.inherited.clone().map(Into::into),
-            error_list: list_errors.then_some(of.error_list.as_slice()),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct GrowthObject<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    before: u64,
-    after: u64,
-}
 
 /// Writes the changes and the summary as JSON.
 pub(super) fn write(
@@ -134,16 +26,19 @@ pub(super) fn write(
     }
     if !args.summary {
         for change in changes {
-            json::write(&mut out, &object(change))?;
+            json::write(&mut out, &change_object(change))?;
             writeln!(out)?;
         }
     }
     let numbers = &diff.summary;
-    let summary = Summary {
+    let grown = diff.growth.iter().map(|it| {
+        object! { ..path: PathEntry::from(&*it.path), before: it.before, after: it.after }
+    });
+    let summary = object! {
         schema: "transect.diff/1",
         complete: a.complete && b.complete,
-        before: SideObject::of(a, args.errors),
-        after: SideObject::of(b, args.errors),
+        before: side(a, args.errors),
+        after: side(b, args.errors),
         added: numbers.added,
         removed: numbers.removed,
         modified: numbers.modified,
@@ -153,34 +48,59 @@ pub(super) fn write(
         readable: numbers.readable,
         disk_usage_before: numbers.allocated_before,
         disk_usage_after: numbers.allocated_after,
-        grown: diff
-            .growth
-            .iter()
-            .map(|it| GrowthObject {
-                path: it.path.as_slice().into(),
-                before: it.before,
-                after: it.after,
-            })
-            .collect(),
+        grown: grown.collect::<Vec<_>>(),
     };
     json::write(&mut out, &summary)?;
     writeln!(out)?;
     out.flush()
 }
 
-fn object(change: &Change) -> ChangeObject<'_> {
+fn change_object(change: &Change) -> impl Serialize {
     let from = change.from.as_deref().map(String::from_utf8_lossy);
     let is_text = change.from.as_deref().is_none_or(|from| std::str::from_utf8(from).is_ok());
-    ChangeObject {
+    object! {
         change: change.kind.as_str(),
-        path: change.path.as_slice().into(),
+        ..path: PathEntry::from(&*change.path),
         from: from.map(std::borrow::Cow::into_owned),
         from_raw: change.from.as_deref().filter(|_| !is_text).map(json::hex),
         changed: names(change.fields),
-        before: change.before.as_ref().map(FactsObject::from),
-        after: change.after.as_ref().map(FactsObject::from),
+        before: change.before.as_ref().map(facts),
+        after: change.after.as_ref().map(facts),
         moved_entries: change.moved_entries,
         reason: change.reason.as_deref(),
+    }
+}
+
+/// Returns an entry as one of the trees has it.
+fn facts(facts: &Facts) -> impl Serialize + use<> {
+    let of = &facts.attributes;
+    object! {
+        r#type: of.file_type().as_str(),
+        size: of.size(),
+        allocated: of.allocated(),
+        mtime: of.mtime(),
+        mode: of.mode(),
+        uid: of.uid(),
+        gid: of.gid(),
+        nlink: of.nlink(),
+        inode: of.inode(),
+        device: of.device(),
+        entries: facts.entries(),
+        total_allocated: facts.allocated(),
+    }
+}
+
+fn side(of: &Metadata, list_errors: bool) -> impl Serialize {
+    object! {
+        roots: &of.roots,
+        host: of.host.as_deref(),
+        started: of.started,
+        ended: of.ended,
+        complete: of.complete,
+        errors: of.errors,
+        unverified: of.unverified,
+        inherited: &of.inherited,
+        error_list?: list_errors.then_some(&of.error_list),
     }
 }
 

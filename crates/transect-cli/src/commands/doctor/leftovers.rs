@@ -8,7 +8,7 @@ use transect::{Diagnostics, ScanOptions};
 use transect_transform::publish;
 use transect_transform::tree;
 
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::{BOLD, quote};
 use transect_program::exit::CliError;
 
@@ -21,15 +21,8 @@ pub(super) struct Leftover {
 
 impl Serialize for Leftover {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Entry<'a> {
-            #[serde(flatten)]
-            path: PathEntry<'a>,
-            abandoned: bool,
-            kept: Option<&'a str>,
-        }
-        let (path, kept) = (self.path.as_path().into(), self.kept.as_deref());
-        Entry { path, abandoned: kept.is_none(), kept }.serialize(serializer)
+        let (path, kept) = (PathEntry::from(self.path.as_path()), self.kept.as_deref());
+        object! { ..path: path, abandoned: kept.is_none(), kept: kept }.serialize(serializer)
     }
 }
 

@@ -12,15 +12,15 @@ use std::io::Write;
 use std::path::Path;
 
 use leftovers::Leftover;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use transect::ReaderKind;
 use transect::internal::Order;
 use transect_program::profile::Profile;
+use transect_sys::DiskSpace;
 use transect_text::disk;
 
 use crate::args::DoctorArgs;
-use crate::output::json::DiskObject;
-use crate::output::{self, BOLD, DIM, GOOD, WARN, quote};
+use crate::output::{self, BOLD, DIM, GOOD, WARN, json, quote};
 use transect_program::exit::{CliError, ExitStatus};
 
 /// The width of a line of names, without its margin.
@@ -40,7 +40,8 @@ struct Report {
     calls: Vec<Capability>,
     path: String,
     file_system: Option<FileSystem>,
-    disk: Option<DiskObject>,
+    #[serde(serialize_with = "disk_object")]
+    disk: Option<DiskSpace>,
     volume: VolumeRow,
     readers: Vec<ReaderRow>,
     reader: &'static str,
@@ -49,6 +50,10 @@ struct Report {
     profile: Option<Profile>,
     /// `None` without a PATH argument.
     leftovers: Option<Vec<Leftover>>,
+}
+
+fn disk_object<S: Serializer>(disk: &Option<DiskSpace>, to: S) -> Result<S::Ok, S::Error> {
+    disk.map(json::disk).serialize(to)
 }
 
 /// A capability of the kernel or of this user, and its use.
@@ -132,7 +137,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         calls: platform::capabilities(),
         path: path.to_string_lossy().into_owned(),
         file_system: platform::file_system(path)?,
-        disk: transect::internal::disk_space_of(&[path.to_owned()]).map(DiskObject::from),
+        disk: transect::internal::disk_space_of(&[path.to_owned()]),
         volume: volume_row(path),
         readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),
@@ -188,7 +193,7 @@ fn write(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
         write_file_system(out, file_system)?;
     }
     if let Some(disk) = &report.disk {
-        writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "disk", disk::space(&disk.space()))?;
+        writeln!(out, "  {DIM}{:<12}{DIM:#}{}", "disk", disk::space(disk))?;
     }
     write_volume(out, &report.volume)?;
     write_readers(out, report)?;

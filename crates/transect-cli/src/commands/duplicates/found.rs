@@ -24,6 +24,16 @@ impl Found {
         &self.duplicates.groups[..self.shown]
     }
 
+    /// Returns the number of files that could go, of all groups.
+    pub(super) fn copies(&self) -> u64 {
+        self.duplicates.groups.iter().map(|group| group.copies.len() as u64 - 1).sum()
+    }
+
+    /// Returns the bytes that removing them would free.
+    pub(super) fn freed(&self) -> u64 {
+        self.duplicates.groups.iter().fold(0, |sum, group| sum.saturating_add(group.freed))
+    }
+
     pub(super) fn interrupted(&self) -> bool {
         self.walk.interrupted || self.duplicates.interrupted
     }

@@ -134,15 +134,13 @@ fn write_paths(found: &Found) -> io::Result<()> {
 
 fn summary(found: &Found) -> String {
     let groups = &found.duplicates.groups;
-    let copies: u64 = groups.iter().map(|group| group.copies.len() as u64 - 1).sum();
-    let freed = groups.iter().fold(0_u64, |sum, group| sum.saturating_add(group.freed));
     let mut text = match groups.len() {
         0 => "no duplicates".to_owned(),
         all => format!(
             "{} with {}; removing them would free {}",
             counted(all as u64, "group", "groups"),
-            counted(copies, "copy", "copies"),
-            bytes(freed)
+            counted(found.copies(), "copy", "copies"),
+            bytes(found.freed())
         ),
     };
     let changed = found.duplicates.changed;

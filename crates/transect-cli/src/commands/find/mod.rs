@@ -18,37 +18,13 @@ use crate::args::FindArgs;
 use crate::commands::list::lines;
 use crate::commands::snapshot::{cannot_read, check_fields};
 use crate::output::columns::Column;
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::{self, stream};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 
 use disk::{DiskCounts, DiskState};
 use sources::Source;
-
-/// The last line of `--json`.
-#[derive(Serialize)]
-struct Summary<'a> {
-    schema: &'static str,
-    found: u64,
-    disk: Option<DiskCounts>,
-    snapshots: Vec<SnapshotObject<'a>>,
-    unusable: usize,
-}
-
-/// A snapshot that was searched.
-#[derive(Serialize)]
-struct SnapshotObject<'a> {
-    #[serde(flatten)]
-    file: PathEntry<'a>,
-    roots: &'a [String],
-    host: Option<&'a str>,
-    taken: Option<i64>,
-    entries: u64,
-    complete: bool,
-    errors: u64,
-    unverified: bool,
-}
 
 /// What the search counted.
 #[derive(Default)]
@@ -77,11 +53,11 @@ pub(crate) fn run(args: &FindArgs) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Interrupted);
     }
     if args.lines.json {
-        let summary = Summary {
+        let summary = object! {
             schema: "transect.find/1",
             found: found.entries,
             disk: args.verify.then_some(found.disk),
-            snapshots: sources.iter().map(object).collect(),
+            snapshots: sources.iter().map(snapshot).collect::<Vec<_>>(),
             unusable: unusable.len(),
         };
         output::write_json(&mut stream::stdout(), &summary)?;
@@ -160,10 +136,11 @@ fn print(
     Ok(found)
 }
 
-fn object(source: &Source) -> SnapshotObject<'_> {
+/// Returns a snapshot that was searched.
+fn snapshot(source: &Source) -> impl Serialize {
     let metadata = source.snapshot.metadata();
-    SnapshotObject {
-        file: source.path.as_path().into(),
+    object! {
+        ..file: PathEntry::from(source.path.as_path()),
         roots: &metadata.roots,
         host: metadata.host.as_deref(),
         taken: metadata.started,

@@ -5,11 +5,11 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 use transect::FieldMask;
 
-use super::machine::UnusableObject;
+use super::machine::skipped;
 use super::point::file_size;
 use crate::args::HistoryArgs;
 use crate::output::csv::Record;
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::time::TimeFormatter;
 use crate::output::units::{bytes, count};
 use crate::output::{self, DIM, WARN, quote, stream};
@@ -27,43 +27,6 @@ struct Listed {
     file_size: u64,
     /// Whether all snapshots are complete.
     complete: bool,
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: &'static str,
-    complete: bool,
-    series: Vec<SeriesObject<'a>>,
-    unusable: Vec<UnusableObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct SeriesObject<'a> {
-    #[serde(flatten)]
-    root: PathEntry<'a>,
-    host: &'a str,
-    snapshots: u64,
-    first: i64,
-    last: i64,
-    file_size: u64,
-    complete: bool,
-    directory: PathEntry<'a>,
-}
-
-impl<'a> From<&'a Listed> for SeriesObject<'a> {
-    fn from(listed: &'a Listed) -> Self {
-        let Listed { series, snapshots, first, last, file_size, complete } = listed;
-        Self {
-            root: series.root().into(),
-            host: series.host(),
-            snapshots: *snapshots,
-            first: *first,
-            last: *last,
-            file_size: *file_size,
-            complete: *complete,
-            directory: series.folder().into(),
-        }
-    }
 }
 
 pub(super) fn run(args: &HistoryArgs) -> Result<ExitStatus, CliError> {
@@ -126,12 +89,26 @@ fn write_text(listed: &[Listed]) -> io::Result<()> {
     output::print_wrapped(out)
 }
 
+fn series_object(listed: &Listed) -> impl Serialize {
+    let Listed { series, snapshots, first, last, file_size, complete } = listed;
+    object! {
+        ..root: PathEntry::from(series.root()),
+        host: series.host(),
+        snapshots: *snapshots,
+        first: *first,
+        last: *last,
+        file_size: *file_size,
+        complete: *complete,
+        directory: PathEntry::from(series.folder()),
+    }
+}
+
 fn write_json(listed: &[Listed], unusable: &[Unusable], is_complete: bool) -> io::Result<()> {
-    let object = Object {
+    let object = object! {
         schema: "transect.series/1",
         complete: is_complete,
-        series: listed.iter().map(SeriesObject::from).collect(),
-        unusable: unusable.iter().map(UnusableObject::from).collect(),
+        series: listed.iter().map(series_object).collect::<Vec<_>>(),
+        unusable: unusable.iter().map(skipped).collect::<Vec<_>>(),
     };
     output::write_json(&mut stream::stdout(), &object)
 }

@@ -8,74 +8,9 @@ use transect_web::history::Point;
 
 use super::point::History;
 use crate::output::csv::Record;
-use crate::output::inherited::InheritedObject;
-use crate::output::json::PathEntry;
+use crate::output::json::{PathEntry, object};
 use crate::output::{self, stream};
 use crate::series::Unusable;
-
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    root: PathEntry<'a>,
-    host: &'a str,
-    complete: bool,
-    snapshots: Vec<PointObject<'a>>,
-    unusable: Vec<UnusableObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct PointObject<'a> {
-    taken: i64,
-    ended: Option<i64>,
-    complete: bool,
-    errors: u64,
-    unverified: bool,
-    entries: u64,
-    files: u64,
-    directories: u64,
-    apparent_size: u64,
-    disk_usage: u64,
-    file_size: Option<u64>,
-    inherited: Option<InheritedObject>,
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-}
-
-/// A file that was skipped.
-#[derive(Serialize)]
-pub(super) struct UnusableObject<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    reason: &'a str,
-}
-
-impl<'a> From<&'a Unusable> for UnusableObject<'a> {
-    fn from(unusable: &'a Unusable) -> Self {
-        Self { path: unusable.path.as_path().into(), reason: &unusable.reason }
-    }
-}
-
-impl<'a> From<&'a Point> for PointObject<'a> {
-    fn from(point: &'a Point) -> Self {
-        let Point { path, taken, file_size, totals, metadata } = point;
-        Self {
-            taken: *taken,
-            ended: metadata.ended,
-            complete: metadata.complete,
-            errors: metadata.errors,
-            unverified: metadata.unverified,
-            entries: totals.entries,
-            files: totals.files,
-            directories: totals.directories,
-            apparent_size: totals.apparent,
-            disk_usage: totals.allocated,
-            file_size: *file_size,
-            inherited: metadata.inherited.clone().map(Into::into),
-            path: path.as_path().into(),
-        }
-    }
-}
 
 /// Writes one object.
 ///
@@ -83,15 +18,39 @@ impl<'a> From<&'a Point> for PointObject<'a> {
 /// The output cannot be written.
 pub(super) fn write_json(history: &History) -> io::Result<()> {
     let History { series, points, unusable } = history;
-    let object = Object {
+    let object = object! {
         schema: "transect.history/1",
-        root: series.root().into(),
+        ..root: PathEntry::from(series.root()),
         host: series.host(),
         complete: unusable.is_empty() && points.iter().all(|point| point.metadata.complete),
-        snapshots: points.iter().map(PointObject::from).collect(),
-        unusable: unusable.iter().map(UnusableObject::from).collect(),
+        snapshots: points.iter().map(snapshot).collect::<Vec<_>>(),
+        unusable: unusable.iter().map(skipped).collect::<Vec<_>>(),
     };
     output::write_json(&mut stream::stdout(), &object)
+}
+
+fn snapshot(point: &Point) -> impl Serialize {
+    let Point { path, taken, file_size, totals, metadata } = point;
+    object! {
+        taken: *taken,
+        ended: metadata.ended,
+        complete: metadata.complete,
+        errors: metadata.errors,
+        entries: totals.entries,
+        files: totals.files,
+        directories: totals.directories,
+        apparent_size: totals.apparent,
+        disk_usage: totals.allocated,
+        file_size: *file_size,
+        unverified: metadata.unverified,
+        inherited: &metadata.inherited,
+        ..path: PathEntry::from(path.as_path()),
+    }
+}
+
+/// Returns a file that was skipped.
+pub(super) fn skipped(unusable: &Unusable) -> impl Serialize {
+    object! { ..path: PathEntry::from(unusable.path.as_path()), reason: &unusable.reason }
 }
 
 /// Writes a header, and a line for each snapshot. Paths are raw bytes.

@@ -9,14 +9,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
 use transect::table::Table;
 use transect::{Cancel, FieldMask, Outcome, Progress, ScanOptions};
-use transect_snapshot::{Metadata, Scope};
+use transect_snapshot::{Inherited, Metadata, Scope};
 use transect_sys::host::{host_name, now};
 
 use crate::args::{FilterArgs, SnapshotArgs};
-use crate::output::inherited::InheritedObject;
 use crate::output::units::{bytes, counted};
 use crate::output::{self, json, quote, stream};
 use crate::profile;
@@ -34,19 +32,6 @@ pub(crate) use transect_snapshot::tasks::DEFAULT_FIELDS as FIELDS;
 
 /// The attributes of kept snapshots: with the times that prove moves, and that a directory did not change.
 pub(crate) const KEPT_FIELDS: FieldMask = FIELDS.union(FieldMask::CTIME).union(FieldMask::BTIME);
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    file: json::PathEntry<'a>,
-    entries: u64,
-    size: u64,
-    complete: bool,
-    errors: u64,
-    inherited: Option<InheritedObject>,
-}
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     let cancel = cancel_on_signal()?;
@@ -86,7 +71,7 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus, CliError> {
     }
     written?;
     let directories = table.grand_total().directories.into();
-    let inherited = since.map(|since| (since.shown(), directories));
+    let inherited = since.map(|since| (since.inherited(), directories));
     let errors = table.diagnostics().errors;
     show(args, Stored { entries: table.len(), errors, size, inherited })?;
     Ok(end)
@@ -139,7 +124,7 @@ struct Stored {
     errors: u64,
     size: u64,
     /// What was taken from another snapshot, and the number of all directories.
-    inherited: Option<(InheritedObject, u64)>,
+    inherited: Option<(Inherited, u64)>,
 }
 
 fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
@@ -148,13 +133,13 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     }
     let Stored { entries, errors, size, inherited } = stored;
     if args.json {
-        let object = Object {
+        let object = json::object! {
             schema: "transect.snapshot/1",
-            file: args.output.as_path().into(),
-            entries,
-            size,
+            ..file: json::PathEntry::from(args.output.as_path()),
+            entries: entries,
+            size: size,
             complete: errors == 0,
-            errors,
+            errors: errors,
             inherited: inherited.map(|(inherited, _)| inherited),
         };
         return output::write_json(&mut stream::stdout(), &object);
@@ -165,7 +150,7 @@ fn show(args: &SnapshotArgs, stored: Stored) -> io::Result<()> {
     let mut text =
         format!("stored {entries} in '{file}': {} ({each:.1} bytes each)\n", bytes(size));
     if let Some((inherited, directories)) = inherited {
-        text += &format!("{}\n", inherited.text(directories));
+        text += &format!("{}\n", output::inherited::text(&inherited, directories));
     }
     stream::stdout().write_all(output::wrapped(&text).as_bytes())
 }

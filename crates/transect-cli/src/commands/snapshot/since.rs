@@ -14,7 +14,6 @@ use transect_volumes::{VolumeChanges, changes_below};
 use super::input::open;
 use crate::args::SinceArgs;
 use crate::output;
-use crate::output::inherited::InheritedObject;
 use crate::root_path::absolute;
 use crate::series::{Search, Series};
 use transect_program::exit::CliError;
@@ -150,19 +149,6 @@ impl Since {
     /// Returns what was inherited, for the metadata of a snapshot.
     pub(crate) fn inherited(&self) -> Inherited {
         self.base.inherited()
-    }
-
-    /// Returns what was inherited, to be shown.
-    pub(crate) fn shown(&self) -> InheritedObject {
-        self.inherited().into()
-    }
-}
-
-impl From<Inherited> for InheritedObject {
-    fn from(inherited: Inherited) -> Self {
-        let Inherited { level, taken, oldest, directories, entries, since_generation, .. } =
-            inherited;
-        Self { level, taken, oldest, directories, entries, since_generation }
     }
 }
 

@@ -22,8 +22,8 @@ use crate::output::units::{bytes, count};
 use crate::profile;
 use crate::progress::ProgressLine;
 use positionals::Positionals;
-pub(super) use report::ErrorEntry;
 use report::Report;
+pub(super) use report::error_object;
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 

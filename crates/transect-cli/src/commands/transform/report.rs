@@ -10,13 +10,13 @@ use std::time::Duration;
 use serde::Serialize;
 use transect_transform::chain::Chain;
 use transect_transform::manifest::Line;
-use transect_transform::publish::{CleanupReport, LostMetadata};
+use transect_transform::publish::CleanupReport;
 use transect_transform::step::{Finding, Shape, Stage, Step};
 use transect_transform::tree::{FileOutcome, FileStatus, Input, InputSet, Job, OutputTarget, Skip};
 use transect_transform::{Error, Rejection};
 
 use crate::args::TransformArgs;
-use crate::output::json::{self, PathEntry};
+use crate::output::json::{self, PathEntry, object};
 use crate::output::units::{bytes, count, counted, duration};
 use crate::output::{self, quote, stream};
 use transect_program::exit::{CliError, ExitStatus, is_closed_pipe};
@@ -77,68 +77,6 @@ struct Hints {
     exists: bool,
     is_input: bool,
     many_names: bool,
-}
-
-/// The object of `--json` for one file.
-#[derive(Serialize)]
-struct FileEntry<'a> {
-    #[serde(flatten)]
-    path: PathEntry<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<PathEntry<'a>>,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    same_file_as: Option<PathEntry<'a>>,
-    bytes_in: Option<u64>,
-    bytes_out: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method_reason: Option<&'static str>,
-    findings: Vec<FindingEntry<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unkept: Vec<LostMetadataEntry<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorEntry>,
-}
-
-#[derive(Serialize)]
-struct FindingEntry<'a> {
-    step: &'a str,
-    stage: &'static str,
-    name: &'static str,
-    value: &'a str,
-}
-
-#[derive(Serialize)]
-struct LostMetadataEntry<'a> {
-    what: &'a str,
-    os_error: Option<i32>,
-}
-
-#[derive(Serialize)]
-pub(in crate::commands) struct ErrorEntry {
-    operation: String,
-    kind: &'static str,
-    os_error: Option<i32>,
-    message: String,
-}
-
-/// The object of `--json` for the total.
-#[derive(Serialize)]
-struct Summary<'a> {
-    schema: &'static str,
-    steps: String,
-    complete: bool,
-    interrupted: bool,
-    #[serde(flatten)]
-    counts: &'a Counts,
-    leftovers: usize,
-    leftovers_removed: usize,
-    errors: u64,
-    elapsed_ns: u64,
 }
 
 impl<'a> Report<'a> {
@@ -269,23 +207,30 @@ impl<'a> Report<'a> {
                 fate.as_str()
             }
             Err(failed) => {
-                error = Some(failed.into());
+                error = Some(error_object(failed));
                 "failed"
             }
         };
-        let line = FileEntry {
-            path: input.path.as_path().into(),
-            target: done.target.as_deref().filter(|target| *target != input.path).map(Into::into),
-            status,
-            reason,
-            same_file_as: same_file_as.map(|first| first.as_path().into()),
+        let target = done.target.as_deref().filter(|target| *target != input.path);
+        let findings = findings.iter().map(|Finding { step, stage, name, value }| {
+            object! { step: step, stage: stage.as_str(), name: name, value: value }
+        });
+        let lost = done.lost_metadata.iter().map(|lost| {
+            object! { what: &lost.what, os_error: lost.reason.raw_os_error() }
+        });
+        let line = object! {
+            ..path: PathEntry::from(input.path.as_path()),
+            target?: target.map(PathEntry::from),
+            status: status,
+            reason?: reason,
+            same_file_as?: same_file_as.map(|first| PathEntry::from(first.as_path())),
             bytes_in: passed.map(|passed| passed.bytes_in),
             bytes_out: passed.map(|passed| passed.bytes_out),
-            method: passed.map(|passed| passed.method.as_str()),
-            method_reason: passed.map(|passed| passed.reason),
-            findings: findings.iter().map(Into::into).collect(),
-            unkept: done.lost_metadata.iter().map(Into::into).collect(),
-            error,
+            method?: passed.map(|passed| passed.method.as_str()),
+            method_reason?: passed.map(|passed| passed.reason),
+            findings: findings.collect::<Vec<_>>(),
+            unkept?: (!done.lost_metadata.is_empty()).then(|| lost.collect::<Vec<_>>()),
+            error?: error,
         };
         json::line(&line)
     }
@@ -347,12 +292,12 @@ impl<'a> Report<'a> {
         };
         match self.detail {
             Detail::Json => {
-                let summary = Summary {
+                let summary = object! {
                     schema: "transect.transform/1",
                     steps: self.chain.to_string(),
                     complete: self.counts.failed == 0 && found.tally.is_complete() && !interrupted,
-                    interrupted,
-                    counts: &self.counts,
+                    interrupted: interrupted,
+                    ..counts: &self.counts,
                     leftovers: found.leftovers.len(),
                     leftovers_removed: cleanup.removed,
                     errors: found.tally.errors,
@@ -462,26 +407,12 @@ fn finding_line(findings: &[Finding], path: &str) -> String {
     format!("{path}: {}", values.join(", "))
 }
 
-impl<'a> From<&'a Finding> for FindingEntry<'a> {
-    fn from(finding: &'a Finding) -> Self {
-        let Finding { step, stage, name, value } = finding;
-        Self { step, stage: stage.as_str(), name, value }
-    }
-}
-
-impl<'a> From<&'a LostMetadata> for LostMetadataEntry<'a> {
-    fn from(unkept: &'a LostMetadata) -> Self {
-        Self { what: &unkept.what, os_error: unkept.reason.raw_os_error() }
-    }
-}
-
-impl From<&Error> for ErrorEntry {
-    fn from(error: &Error) -> Self {
-        Self {
-            operation: error.operation().as_str().replace(' ', "_"),
-            kind: error.kind(),
-            os_error: error.io_error().and_then(io::Error::raw_os_error),
-            message: error.to_string(),
-        }
+/// Returns an error as JSON.
+pub(in crate::commands) fn error_object(error: &Error) -> impl Serialize + use<> {
+    object! {
+        operation: error.operation().as_str().replace(' ', "_"),
+        kind: error.kind(),
+        os_error: error.io_error().and_then(io::Error::raw_os_error),
+        message: error.to_string(),
     }
 }

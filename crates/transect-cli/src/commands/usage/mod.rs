@@ -140,7 +140,7 @@ fn show(args: &UsageArgs, usage: &Usage) -> io::Result<()> {
             Some(_) => args.walk.roots(),
             None => usage.table.roots().map(|root| usage.table.path(root)).collect(),
         };
-        output::write_json(&mut text, &json::Object::new(&roots, usage))?;
+        output::write_json(&mut text, &json::usage(&roots, usage))?;
     } else {
         terminal::write(&mut text, &Shown::of(usage))?;
     }
