@@ -3,149 +3,47 @@
 
 use std::collections::HashMap;
 
-/// The kinds with their extensions; the last one is for all other files.
-const KINDS: &[(&str, &[&str])] = &[
-    (
-        "video",
-        &[
-            "3gp", "avi", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg", "mpg", "ogv", "webm",
-            "wmv",
-        ],
-    ),
-    (
-        "audio",
-        &[
-            "aac", "aif", "aiff", "au", "flac", "m4a", "mid", "mp3", "oga", "ogg", "opus", "wav",
-            "wma",
-        ],
-    ),
+/// The kinds with their extensions, separated by spaces; the last one is for all other files.
+const KINDS: &[(&str, &str)] = &[
+    ("video", "3gp avi flv m2ts m4v mkv mov mp4 mpeg mpg ogv webm wmv"),
+    ("audio", "aac aif aiff au flac m4a mid mp3 oga ogg opus wav wma"),
     (
         "images",
-        &[
-            "ai", "avif", "bmp", "cr2", "cur", "dng", "eps", "gif", "heic", "heif", "icns", "ico",
-            "jpeg", "jpg", "jxl", "nef", "png", "psd", "raw", "svg", "svgz", "tga", "tif", "tiff",
-            "webp", "xcf",
-        ],
+        "ai avif bmp cr2 cur dng eps gif heic heif icns ico jpeg jpg jxl nef png psd raw svg svgz \
+         tga tif tiff webp xcf",
     ),
     (
         "documents",
-        &[
-            "adoc", "chm", "djvu", "doc", "docx", "eml", "epub", "htm", "html", "info", "log",
-            "man", "mbox", "md", "odp", "ods", "odt", "org", "otf", "pdf", "pfb", "ppt", "pptx",
-            "ps", "rst", "rtf", "tex", "ttc", "ttf", "txt", "woff", "woff2", "xls", "xlsx",
-        ],
+        "adoc chm djvu doc docx eml epub htm html info log man mbox md odp ods odt org otf pdf \
+         pfb ppt pptx ps rst rtf tex ttc ttf txt woff woff2 xls xlsx",
     ),
     (
         "archives",
-        &[
-            "7z", "aar", "apk", "br", "bz2", "cab", "cpio", "crate", "deb", "ear", "flatpak",
-            "gem", "gz", "iso", "jar", "jmod", "lz", "lz4", "lzh", "lzma", "lzo", "pack", "qcow2",
-            "rar", "rpm", "snap", "squashfs", "tar", "tbz2", "tgz", "txz", "tzst", "vdi", "vhd",
-            "vhdx", "vmdk", "war", "whl", "xpi", "xz", "zip", "zst",
-        ],
+        "7z aar apk br bz2 cab cpio crate deb ear flatpak gem gz iso jar jmod lz lz4 lzh lzma lzo \
+         pack qcow2 rar rpm snap squashfs tar tbz2 tgz txz tzst vdi vhd vhdx vmdk war whl xpi xz \
+         zip zst",
     ),
     (
         "source code",
-        &[
-            "ac", "am", "asm", "awk", "bash", "bat", "c", "cc", "cjs", "clj", "cmake", "cpp", "cs",
-            "css", "cts", "cxx", "d", "dart", "def", "diff", "el", "erl", "ex", "f", "f90", "fish",
-            "go", "gradle", "groovy", "h", "hh", "hpp", "hs", "hxx", "in", "inc", "ipynb", "java",
-            "jl", "js", "jsx", "kt", "less", "lisp", "lua", "m4", "mjs", "ml", "mod", "mts", "nix",
-            "pas", "patch", "pc", "ph", "php", "pl", "pm", "pod", "proto", "ps1", "py", "pyi", "r",
-            "rb", "rs", "rules", "s", "scala", "scss", "sed", "sh", "sql", "sum", "sv", "svelte",
-            "swift", "tcc", "tcl", "td", "ts", "tsx", "v", "vala", "vim", "vue", "zig", "zsh",
-        ],
+        "ac am asm awk bash bat c cc cjs clj cmake cpp cs css cts cxx d dart def diff el erl ex f \
+         f90 fish go gradle groovy h hh hpp hs hxx in inc ipynb java jl js jsx kt less lisp lua \
+         m4 mjs ml mod mts nix pas patch pc ph php pl pm pod proto ps1 py pyi r rb rs rules s \
+         scala scss sed sh sql sum sv svelte swift tcc tcl td ts tsx v vala vim vue zig zsh",
     ),
     (
         "programs",
-        &[
-            "a", "acm", "appimage", "bc", "beam", "class", "cpl", "debug", "dex", "dll", "drv",
-            "ds", "dwo", "dylib", "efi", "elc", "exe", "jsa", "ko", "lib", "msi", "msstyles",
-            "node", "o", "obj", "ocx", "odex", "pdb", "pyc", "pyd", "pyo", "rlib", "rmeta", "so",
-            "sys", "syso", "wasm",
-        ],
+        "a acm appimage bc beam class cpl debug dex dll drv ds dwo dylib efi elc exe jsa ko lib \
+         msi msstyles node o obj ocx odex pdb pyc pyd pyo rlib rmeta so sys syso wasm",
     ),
     (
         "data",
-        &[
-            "arrow",
-            "avro",
-            "bin",
-            "cache",
-            "cfg",
-            "conf",
-            "crt",
-            "csv",
-            "dat",
-            "db",
-            "dbf",
-            "dectest",
-            "desktop",
-            "dtd",
-            "enc",
-            "feather",
-            "frm",
-            "gguf",
-            "gmo",
-            "h5",
-            "hdf5",
-            "ibd",
-            "idx",
-            "img",
-            "ini",
-            "json",
-            "jsonl",
-            "key",
-            "list",
-            "lock",
-            "manifest",
-            "map",
-            "md5sums",
-            "mgc",
-            "mo",
-            "nls",
-            "npy",
-            "npz",
-            "onnx",
-            "pak",
-            "parquet",
-            "pck",
-            "pem",
-            "pickle",
-            "pkl",
-            "po",
-            "pom",
-            "properties",
-            "pt",
-            "rdb",
-            "reg",
-            "safetensors",
-            "service",
-            "shlibs",
-            "spl",
-            "sqlite",
-            "sqlite3",
-            "sug",
-            "sym",
-            "symbols",
-            "tdb",
-            "templates",
-            "tfstate",
-            "tlb",
-            "toml",
-            "triggers",
-            "tsv",
-            "typelib",
-            "vocab",
-            "wal",
-            "xml",
-            "xsd",
-            "xsl",
-            "yaml",
-            "yml",
-        ],
+        "arrow avro bin cache cfg conf crt csv dat db dbf dectest desktop dtd enc feather frm \
+         gguf gmo h5 hdf5 ibd idx img ini json jsonl key list lock manifest map md5sums mgc mo \
+         nls npy npz onnx pak parquet pck pem pickle pkl po pom properties pt rdb reg safetensors \
+         service shlibs spl sqlite sqlite3 sug sym symbols tdb templates tfstate tlb toml \
+         triggers tsv typelib vocab wal xml xsd xsl yaml yml",
     ),
-    ("other files", &[]),
+    ("other files", ""),
 ];
 
 /// The number for entries that are not files, and for aggregates.
@@ -156,31 +54,16 @@ pub(super) fn names() -> Vec<&'static str> {
     KINDS.iter().map(|&(name, _)| name).collect()
 }
 
-/// Names without an extension, in lower case, and an extension of the same kind.
+/// Names without an extension, in lower case, by an extension of the same kind.
 const NAMES: &[(&str, &str)] = &[
-    ("authors", "txt"),
-    ("btmp", "log"),
-    ("changelog", "txt"),
-    ("changes", "txt"),
-    ("cmdline", "txt"),
-    ("copying", "txt"),
-    ("copyright", "txt"),
-    ("dmesg", "log"),
-    ("dockerfile", "sh"),
-    ("faillog", "log"),
-    ("gemfile", "rb"),
-    ("install", "txt"),
-    ("lastlog", "log"),
-    ("license", "txt"),
-    ("makefile", "sh"),
-    ("messages", "log"),
-    ("news", "txt"),
-    ("notice", "txt"),
-    ("rakefile", "rb"),
-    ("readme", "txt"),
-    ("syslog", "log"),
-    ("todo", "txt"),
-    ("wtmp", "log"),
+    (
+        "txt",
+        "authors changelog changes cmdline copying copyright install license news notice readme \
+         todo",
+    ),
+    ("log", "btmp dmesg faillog lastlog messages syslog wtmp"),
+    ("sh", "dockerfile makefile"),
+    ("rb", "gemfile rakefile"),
 ];
 
 /// Suffixes of copies: the kind is that of the name before them.
@@ -199,11 +82,14 @@ pub(super) struct FileKinds {
 impl FileKinds {
     pub(super) fn new() -> Self {
         let with_number = (0..).zip(KINDS).flat_map(|(number, &(_, extensions))| {
-            extensions.iter().map(move |&extension| (extension, number))
+            extensions.split_whitespace().map(move |extension| (extension, number))
         });
         let extensions: HashMap<_, _> = with_number.collect();
-        let names = NAMES.iter().map(|&(name, like)| (name, extensions[like])).collect();
-        Self { extensions, names }
+        let names = NAMES
+            .iter()
+            .flat_map(|&(like, names)| names.split(' ').map(move |name| (name, like)))
+            .map(|(name, like)| (name, extensions[like]));
+        Self { names: names.collect(), extensions }
     }
 
     /// Returns the number of the kind of a file. The permission bits in `mode` decide only where the
@@ -343,7 +229,7 @@ mod tests {
 
     #[test]
     fn extensions_unique() {
-        let listed: usize = KINDS.iter().map(|(_, extensions)| extensions.len()).sum();
+        let listed: usize = KINDS.iter().map(|(_, all)| all.split_whitespace().count()).sum();
         assert_eq!(FileKinds::new().extensions.len(), listed);
     }
 }
