@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use serde::Serialize;
 use transect::table::{Row, Table, TableImporter};
 use transect::{Attributes, Diagnostics, Error, FieldMask, FileType};
+use transect_text::json_object;
 
 use super::columns::ChangeColumns;
 use super::measure::Measure;
@@ -59,14 +60,6 @@ pub(super) struct Changes<'t> {
     places: Vec<u32>,
 }
 
-/// The tree before.
-#[derive(Debug, Serialize)]
-pub(super) struct ChangeFacts {
-    before_read_at: Option<i64>,
-    before: u64,
-    after: u64,
-}
-
 impl<'t> Changes<'t> {
     /// # Errors
     /// Both tables together have more entries than a table can hold.
@@ -106,9 +99,11 @@ impl<'t> Changes<'t> {
         (size(self.comparison.before), size(self.comparison.after))
     }
 
-    pub(super) fn facts(&self) -> ChangeFacts {
+    /// Returns what the page says of both trees.
+    pub(super) fn facts(&self) -> impl Serialize + use<> {
         let (before, after) = self.sizes();
-        ChangeFacts { before_read_at: self.comparison.before_read_at, before, after }
+        let before_read_at = self.comparison.before_read_at;
+        json_object! { before_read_at: before_read_at, before: before, after: after }
     }
 
     fn change(&self, row: Row) -> Change {
@@ -125,26 +120,16 @@ impl<'t> Changes<'t> {
     pub(super) fn columns(&self, items: &[Item]) -> ChangeColumns {
         let mut columns = ChangeColumns::default();
         for (place, item) in (0..).zip(items) {
+            let of_several =
+                |before, after, state| Change { before, after, state, moved_from: None };
             let change = match *item {
-                Item::Entry(row) => Some(self.change(row)),
+                Item::Entry(row) => self.change(row),
                 Item::Top => {
                     let (before, after) = self.sizes();
-                    let state = State::Modified;
-                    Some(Change {
-                        before: Some(before),
-                        after: Some(after),
-                        state,
-                        moved_from: None,
-                    })
+                    of_several(Some(before), Some(after), State::Modified)
                 }
-                Item::Remainder(_) => None,
+                Item::Remainder(_) => of_several(None, None, State::NotComparable),
             };
-            let change = change.unwrap_or(Change {
-                before: None,
-                after: None,
-                state: State::NotComparable,
-                moved_from: None,
-            });
             columns.before.push_size(change.before);
             columns.after.push_size(change.after);
             columns.states.push(change.state as u8);

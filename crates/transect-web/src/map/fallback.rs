@@ -23,24 +23,12 @@ pub(super) fn write(table: &Table, measure: Measure) -> String {
             measure.size(&table.grand_total()),
         ),
     };
-    let mut out = String::from(
-        "<p>The map requires scripts. These are the largest entries.</p>\n\
-         <table><thead><tr><th>name</th><th>bytes</th><th>share</th><th>entries</th></tr></thead>\
-         <tbody>\n",
-    );
-    for row in rows {
-        let (name, sums) = (columns::text(table.name(row)), table.totals(row));
+    let cells = |row: Row| {
         let share = 100.0 * size(row) as f64 / total.max(1) as f64;
-        let _ = writeln!(
-            out,
-            "<tr><td><bdi>{}</bdi></td><td>{}</td><td>{share:.1} %</td><td>{}</td></tr>",
-            escape_html(&name),
-            size(row),
-            sums.entries()
-        );
-    }
-    out.push_str("</tbody></table>\n");
-    out
+        let entries = table.totals(row).entries();
+        [size(row).to_string(), format!("{share:.1} %"), entries.to_string()]
+    };
+    html(table, rows, "are the largest entries", ["bytes", "share", "entries"], cells)
 }
 
 /// Returns the HTML of the fallback of a page of changes: the entries of the roots that changed most.
@@ -52,22 +40,32 @@ pub(super) fn of_changes(changes: &Changes<'_>) -> String {
     };
     let rank = |row: Row| u64::try_from(growth(row).unsigned_abs()).unwrap_or(u64::MAX);
     let entries = table.roots().flat_map(|root| table.children(root));
-    let mut out = String::from(
-        "<p>The map requires scripts. These entries changed most.</p>\n\
-         <table><thead><tr><th>name</th><th>bytes now</th><th>bytes before</th><th>change</th></tr></thead>\
-         <tbody>\n",
-    );
-    for row in table.largest(entries, MAX_ROWS, rank) {
+    let rows = table.largest(entries, MAX_ROWS, rank);
+    let known = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
+    let cells = |row: Row| {
         let (before, after) = changes.sizes_of(row);
-        let known = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
-        let _ = writeln!(
-            out,
-            "<tr><td><bdi>{}</bdi></td><td>{}</td><td>{}</td><td>{:+}</td></tr>",
-            escape_html(&columns::text(table.name(row))),
-            known(after),
-            known(before),
-            growth(row)
-        );
+        [known(after), known(before), format!("{:+}", growth(row))]
+    };
+    html(table, rows, "entries changed most", ["bytes now", "bytes before", "change"], cells)
+}
+
+/// Returns a table of names, and of three cells for each.
+fn html(
+    table: &Table,
+    rows: Vec<Row>,
+    these: &str,
+    columns: [&str; 3],
+    cells: impl Fn(Row) -> [String; 3],
+) -> String {
+    let head = columns.map(|column| format!("<th>{column}</th>")).concat();
+    let mut out = format!(
+        "<p>The map requires scripts. These {these}.</p>\n\
+         <table><thead><tr><th>name</th>{head}</tr></thead><tbody>\n"
+    );
+    for row in rows {
+        let name = escape_html(&columns::text(table.name(row)));
+        let cells = cells(row).map(|cell| format!("<td>{cell}</td>")).concat();
+        let _ = writeln!(out, "<tr><td><bdi>{name}</bdi></td>{cells}</tr>");
     }
     out.push_str("</tbody></table>\n");
     out

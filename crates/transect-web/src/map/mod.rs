@@ -35,10 +35,11 @@ use std::io;
 use serde::Serialize;
 use transect::table::Table;
 use transect_sys::DiskSpace;
+use transect_text::json_object;
 
 use crate::page::{Data, ELEMENTS, Nonce, Page};
-use changes::{ChangeFacts, Changes};
-use columns::{ColumnLocation, Columns, PackedColumns};
+use changes::Changes;
+use columns::{Columns, PackedColumns};
 use selection::{Item, Selection};
 
 pub use changes::Comparison;
@@ -125,58 +126,6 @@ pub struct ServedState {
     pub reading: bool,
 }
 
-/// The metadata of the page.
-#[derive(Serialize)]
-struct Metadata<'p> {
-    schema: &'static str,
-    title: &'p str,
-    version: Option<u64>,
-    reading: bool,
-    measure: &'static str,
-    entries: u64,
-    shown: usize,
-    max_entries: usize,
-    hard_links: u64,
-    complete: bool,
-    interrupted: bool,
-    errors: u64,
-    vanished: u64,
-    read_at: i64,
-    disk: Option<DiskFacts>,
-    changes: Option<ChangeFacts>,
-    /// The absolute paths of the roots, on served pages.
-    absolute: BTreeMap<String, String>,
-    separator: char,
-    types: &'p [&'static str],
-    kinds: Vec<&'static str>,
-    owners: &'p [String],
-    unread: &'p [&'static str],
-    columns: &'p [ColumnLocation],
-}
-
-/// The file system that the tree is on, and what of it the tree occupies.
-#[derive(Serialize)]
-struct DiskFacts {
-    size: u64,
-    used: u64,
-    available: u64,
-    disk_usage: u64,
-    apparent_size: u64,
-}
-
-impl DiskFacts {
-    fn of(table: &Table, disk: &DiskSpace) -> Self {
-        let sums = table.grand_total();
-        Self {
-            size: disk.size,
-            used: disk.used(),
-            available: disk.available,
-            disk_usage: sums.disk_usage,
-            apparent_size: sums.apparent,
-        }
-    }
-}
-
 /// Returns the page of a table. The same entries and the same nonce give the same page, whatever
 /// the order of the rows.
 ///
@@ -213,7 +162,7 @@ enum Connection {
 #[derive(Debug)]
 struct RenderedMap {
     title: String,
-    /// [`Metadata`], as JSON in one line.
+    /// What the page says of the whole tree, as JSON in one line.
     about: String,
     packed: Vec<u8>,
     fallback: String,
@@ -247,11 +196,12 @@ impl RenderedMap {
         let PackedColumns { locations, bytes: packed } = columns.pack(changed.as_ref())?;
         let title = title(table);
         let reading = settings.served.is_some_and(|state| state.reading);
-        let about = Metadata {
+        let absolute = settings.served.map(|_| absolute_roots(table));
+        let about = json_object! {
             schema: "transect.map/1",
             title: &title,
             version: settings.served.map(|state| state.version),
-            reading,
+            reading: reading,
             measure: settings.measure.as_str(),
             entries: table.len(),
             shown: selection.entries(),
@@ -262,13 +212,10 @@ impl RenderedMap {
             errors: table.diagnostics().errors,
             vanished: table.diagnostics().vanished,
             read_at: settings.read_at,
-            disk: settings.disk.map(|disk| DiskFacts::of(table, &disk)),
+            disk: settings.disk.map(|disk| space_on_disk(table, &disk)),
             changes: changes.map(Changes::facts),
-            absolute: if settings.served.is_some() {
-                absolute_roots(table)
-            } else {
-                BTreeMap::new()
-            },
+            // The absolute paths of the roots, on served pages.
+            absolute: absolute.unwrap_or_default(),
             separator: std::path::MAIN_SEPARATOR,
             types: columns::TYPES,
             kinds: file_kinds::names(),
@@ -318,6 +265,18 @@ impl RenderedMap {
     /// Returns an update for an open page: a line of JSON, then the columns.
     fn columns(&self) -> Vec<u8> {
         [self.about.as_bytes(), b"\n", &self.packed].concat()
+    }
+}
+
+/// Returns the file system that the tree is on, and what of it the tree occupies.
+fn space_on_disk(table: &Table, disk: &DiskSpace) -> impl Serialize + use<> {
+    let sums = table.grand_total();
+    json_object! {
+        size: disk.size,
+        used: disk.used(),
+        available: disk.available,
+        disk_usage: sums.disk_usage,
+        apparent_size: sums.apparent,
     }
 }
 

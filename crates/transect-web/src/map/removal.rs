@@ -128,33 +128,20 @@ impl RemovalProgress {
 
 /// Returns what a removal would free and what would stay, with the number that confirms it.
 fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Value {
-    let Summary {
-        files,
-        directories,
-        others,
-        disk_usage,
-        freed,
-        shared,
-        shared_files,
-        mounts,
-        unread,
-        errors,
-        ..
-    } = *summary;
     json!({
         "confirm": format!("{number:032x}"),
         "kind": word(kind),
         "path": text(path),
-        "files": files,
-        "directories": directories,
-        "others": others,
-        "disk_usage": disk_usage,
-        "freed": freed,
-        "shared": shared,
-        "shared_files": shared_files,
-        "mounts": mounts,
-        "unread": unread,
-        "errors": errors,
+        "files": summary.files,
+        "directories": summary.directories,
+        "others": summary.others,
+        "disk_usage": summary.disk_usage,
+        "freed": summary.freed,
+        "shared": summary.shared,
+        "shared_files": summary.shared_files,
+        "mounts": summary.mounts,
+        "unread": summary.unread,
+        "errors": summary.errors,
     })
 }
 
