@@ -30,6 +30,9 @@ use transect_text::quote;
 const BUSY_POLL: Duration = Duration::from_millis(40);
 const IDLE_POLL: Duration = Duration::from_millis(200);
 
+/// The fields of the tables.
+const FIELDS: FieldMask = DISPLAY_FIELDS.union(IDENTITY_FIELDS);
+
 /// An error that ends the view.
 #[derive(Debug)]
 pub enum Error {
@@ -90,23 +93,9 @@ pub fn browse(
     if !Screen::is_available() {
         return Err(Error::NoTerminal);
     }
-    let (messages, received) = channel();
-    let fields = DISPLAY_FIELDS | IDENTITY_FIELDS;
-    let walk = WalkThread::start(options, fields, Some(messages.clone()))?;
-    let mut event_loop = EventLoop {
-        options: options.clone(),
-        fields,
-        view,
-        app: App::new(empty_table(), view),
-        jobs: JobThread::new(messages.clone()),
-        walk: Some(walk),
-        removal_thread: None,
-        search: None,
-        read: None,
-        messages,
-        received,
-        is_done: false,
-    };
+    let mut event_loop = EventLoop::new(options, view);
+    let partial_tables = Some(event_loop.messages.clone());
+    event_loop.walk = Some(WalkThread::start(options, FIELDS, partial_tables)?);
     let mut screen = Screen::enter(view.mouse)?;
     let ran = event_loop.run(&mut screen, stop);
     // Restores the terminal before waiting for threads.
@@ -125,23 +114,8 @@ pub fn browse_stored(table: Table, view: &ViewOptions, stop: &Cancel) -> Result<
     if !Screen::is_available() {
         return Err(Error::NoTerminal);
     }
-    let (messages, received) = channel();
-    let mut app = App::new(empty_table(), view);
-    app.handle(Message::Table(Arc::new(table)));
-    let mut event_loop = EventLoop {
-        options: ScanOptions::default(),
-        fields: FieldMask::empty(),
-        view,
-        app,
-        jobs: JobThread::new(messages.clone()),
-        walk: None,
-        removal_thread: None,
-        search: None,
-        read: None,
-        messages,
-        received,
-        is_done: false,
-    };
+    let mut event_loop = EventLoop::new(&ScanOptions::default(), view);
+    event_loop.app.handle(Message::Table(Arc::new(table)));
     event_loop.run(&mut Screen::enter(view.mouse)?, stop)
 }
 
@@ -163,7 +137,6 @@ pub(crate) fn empty_table() -> Arc<Table> {
 
 struct EventLoop<'a> {
     options: ScanOptions,
-    fields: FieldMask,
     view: &'a ViewOptions,
     app: App,
     jobs: JobThread,
@@ -178,7 +151,24 @@ struct EventLoop<'a> {
     is_done: bool,
 }
 
-impl EventLoop<'_> {
+impl<'a> EventLoop<'a> {
+    fn new(options: &ScanOptions, view: &'a ViewOptions) -> Self {
+        let (messages, received) = channel();
+        Self {
+            options: options.clone(),
+            view,
+            app: App::new(empty_table(), view),
+            jobs: JobThread::new(messages.clone()),
+            walk: None,
+            removal_thread: None,
+            search: None,
+            read: None,
+            messages,
+            received,
+            is_done: false,
+        }
+    }
+
     fn run(&mut self, screen: &mut Screen, stop: &Cancel) -> Result<(), Error> {
         while !self.is_done && !stop.is_cancelled() {
             screen.draw(|frame| widgets::draw(frame, &mut self.app, self.view))?;
@@ -289,7 +279,7 @@ impl EventLoop<'_> {
             self.is_done = true;
             return Ok(());
         }
-        self.walk = Some(WalkThread::start(&self.options, self.fields, None)?);
+        self.walk = Some(WalkThread::start(&self.options, FIELDS, None)?);
         Ok(())
     }
 
@@ -299,7 +289,7 @@ impl EventLoop<'_> {
         if is_skipped || !is_independent_of_root(&self.options) {
             return self.rescan(&[]);
         }
-        let walk = WalkThread::start_directory(&self.options, self.fields, table, directory)?;
+        let walk = WalkThread::start_directory(&self.options, FIELDS, table, directory)?;
         self.walk = Some(walk);
         Ok(())
     }

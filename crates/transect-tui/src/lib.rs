@@ -16,8 +16,6 @@ mod cursor;
 mod duplicates_thread;
 mod event_loop;
 mod keys;
-#[cfg(feature = "measure")]
-pub mod measure;
 mod message;
 mod pattern;
 mod removal_thread;

@@ -92,7 +92,7 @@ pub(crate) fn view_options() -> ViewOptions {
 }
 
 /// Returns a key by its name: `Enter`, `Ctrl-C`, or the letter itself.
-fn key(name: &str) -> KeyEvent {
+pub(crate) fn key(name: &str) -> KeyEvent {
     let code = match name {
         "Enter" => KeyCode::Enter,
         "Esc" => KeyCode::Esc,
@@ -197,7 +197,7 @@ impl TestApp {
         self.draw();
     }
 
-    fn draw(&mut self) {
+    pub(crate) fn draw(&mut self) {
         self.terminal.draw(|frame| widgets::draw(frame, &mut self.state, &self.view)).unwrap();
     }
 

@@ -1,13 +1,14 @@
 //! Sequences of keys, and their effects.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use transect::table::{PartialTable, TableBuilder};
 use transect::{FieldMask, ScanOptions};
 use transect_testkit::TempDir;
 
 use crate::message::{Effect, Message};
-use crate::test_app::{TestApp, tree, view_options};
+use crate::test_app::{TestApp, key, tree, view_options};
 
 /// A tree with entries of several sizes and ages.
 fn sample() -> TestApp {
@@ -486,4 +487,41 @@ fn directory_read_again_without_the_others() {
     assert_eq!(app.listed(), ["two"]);
     app.press("R");
     assert_eq!(size(&app, "two"), 910_000);
+}
+
+/// Prints how long keys take in a directory with many entries, all of them marked, on a screen of 200 × 60. `MARKS` is
+/// the number of entries, 20,000 without it.
+#[test]
+fn marks_in_a_large_directory_survive_another_table() {
+    let entries: usize = std::env::var("MARKS").map_or(20_000, |text| text.parse().unwrap());
+    let table = || {
+        // Sizes in no order.
+        let size = |number: usize| (number as u64).wrapping_mul(2_654_435_761) % (16 << 20);
+        let names: Vec<String> = (0..entries).map(|at| format!("root/file{at:08}")).collect();
+        let file = |(at, name): (usize, &'_ String)| (name.clone(), size(at), at as i64);
+        let files: Vec<(String, u64, i64)> = names.iter().enumerate().map(file).collect();
+        tree(&files.iter().map(|(name, size, at)| (&**name, *size, *at)).collect::<Vec<_>>())
+    };
+    let mut app = TestApp::with(view_options(), 200, 60);
+    app.send(Message::Table(table()));
+    let mut step = |name: &str, run: &mut dyn FnMut(&mut TestApp)| {
+        let began = Instant::now();
+        run(&mut app);
+        println!("{:>12.3} ms  {name}", began.elapsed().as_secs_f64() * 1e3);
+        app.state.marks.len()
+    };
+    assert_eq!(step("mark one entry", &mut |app| app.state.press(key("Space"))), 1);
+    assert_eq!(step("mark all", &mut |app| app.state.press(key("*"))), entries);
+    step("draw, all marked", &mut TestApp::draw);
+    assert_eq!(step("unmark one entry", &mut |app| app.state.press(key("Space"))), entries - 1);
+    step("draw again", &mut TestApp::draw);
+    step("sort by name: the key", &mut |app| app.state.press(key("n")));
+    step("sort by name: in the background", &mut TestApp::run_effects);
+    let again = table();
+    let marked = step("take another table of the same tree", &mut |app| {
+        app.state.handle(Message::Table(Arc::clone(&again)));
+    });
+    assert_eq!(marked, entries - 1);
+    step("sort: in the background", &mut TestApp::run_effects);
+    assert_eq!(step("unmark all", &mut |app| app.state.press(key("u"))), 0);
 }

@@ -17,18 +17,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
     let Some(search) = &mut app.duplicates else { return };
     let title = title(search, &quote::for_terminal(table.path(search.below).as_os_str()));
     let length = search.lines.len();
-    let place = popup::centered(area, usize::from(area.width), length.max(1));
-    let inside = popup::inner(place);
-    let shown = search.cursor.window(length, usize::from(inside.height));
-    let part = popup::PopupFrame { title: &title, shown: shown.clone(), total: length, theme };
-    frame.render_widget(part, place);
-    if length == 0 {
-        let text = if search.is_running { progress(search) } else { "no duplicates".to_owned() };
-        return Pen::new(frame.buffer_mut(), inside, 0).name(text, theme.plain());
-    }
-    for (at, index) in (0..).zip(shown) {
-        let mut pen = Pen::new(frame.buffer_mut(), inside, at);
-        match search.lines[index] {
+    let list = (&mut search.cursor, length);
+    let inside =
+        popup::list(frame, area, &title, list, theme, |mut pen, index| match search.lines[index] {
             DuplicateLine::Group(group) => {
                 let group = &search.groups[group];
                 let files = counted(group.files.len() as u64, "file", "files");
@@ -54,10 +45,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &mut App, theme: Them
                 };
                 pen.name(quote::for_terminal(table.path(names[0]).as_os_str()), style);
             }
-        }
-        if index == search.cursor.index() {
-            popup::highlight(frame.buffer_mut(), inside, at, theme.selected());
-        }
+        });
+    if length == 0 {
+        let text = if search.is_running { progress(search) } else { "no duplicates".to_owned() };
+        Pen::new(frame.buffer_mut(), inside, 0).name(text, theme.plain());
     }
 }
 

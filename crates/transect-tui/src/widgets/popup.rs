@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use super::pen::Pen;
+use crate::cursor::Cursor;
 use crate::theme::Theme;
 
 /// Returns the centered area for a frame with this many lines of this width.
@@ -65,8 +67,31 @@ impl Widget for PopupFrame<'_> {
     }
 }
 
+/// Draws a list in a frame as wide as `area`, and returns the area inside it. `draw` draws the visible lines, by their
+/// indices; that of the cursor is highlighted.
+pub(super) fn list(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    (cursor, length): (&mut Cursor, usize),
+    theme: Theme,
+    draw: impl Fn(Pen<'_>, usize),
+) -> Rect {
+    let place = centered(area, usize::from(area.width), length.max(1));
+    let inside = inner(place);
+    let shown = cursor.window(length, usize::from(inside.height));
+    frame.render_widget(PopupFrame { title, shown: shown.clone(), total: length, theme }, place);
+    for (at, index) in (0..).zip(shown) {
+        draw(Pen::new(frame.buffer_mut(), inside, at), index);
+        if index == cursor.index() {
+            highlight(frame.buffer_mut(), inside, at, theme.selected());
+        }
+    }
+    inside
+}
+
 /// Fills a line with a style.
-pub(super) fn highlight(buffer: &mut Buffer, area: Rect, line: u16, style: Style) {
+fn highlight(buffer: &mut Buffer, area: Rect, line: u16, style: Style) {
     let line = Rect { y: area.y.saturating_add(line), height: 1, ..area };
     buffer.set_style(line.intersection(buffer.area), style);
 }
