@@ -17,12 +17,6 @@ pub(crate) fn age(second: u64) -> String {
     }
 }
 
-/// Returns nanoseconds since 1970 UTC as an exact time, which options of this program accept.
-pub(crate) fn utc(nanoseconds: i64) -> String {
-    let time = Timestamp::from_nanosecond(nanoseconds.into());
-    time.expect("BUG: 64 bits of nanoseconds are within a thousand years").to_string()
-}
-
 /// Formats times in the local time zone.
 #[derive(Debug)]
 pub(crate) struct TimeFormatter(TimeZone);

@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 
 use transect_snapshot::Diff;
+use transect_text::quote::is_hostile;
 use transect_text::units::{bytes, count, counted, signed_bytes, signed_count};
 
 use crate::page::{Nonce, Page, escape_html};
@@ -44,16 +45,12 @@ pub struct History<'h> {
     pub root: &'h Path,
     /// The name of the machine.
     pub host: &'h str,
-    /// Whether this is that machine.
-    pub is_here: bool,
     /// The snapshots, at least one, sorted by time.
     pub points: &'h [Point],
     /// Why files are not among them.
     pub skipped: &'h [String],
     /// Writes nanoseconds since 1970 UTC in the local time zone.
     pub local_time: &'h dyn Fn(i64) -> String,
-    /// Writes nanoseconds since 1970 UTC as options of the program accept them.
-    pub exact_time: fn(i64) -> String,
     /// Writes the numbers of changes.
     pub summary: fn(&Diff) -> Vec<String>,
 }
@@ -271,12 +268,10 @@ impl<'h> PageWriter<'h> {
     /// Returns a path below the root as text.
     fn below_root(&self, path: &[u8]) -> String {
         let root = self.history.root.as_os_str().as_encoded_bytes();
-        let text = String::from_utf8_lossy(path);
         let below = path.strip_prefix(root).map(|below| below.strip_prefix(b"/").unwrap_or(below));
         match below {
             Some([]) => "the directory itself".to_owned(),
-            Some(below) => String::from_utf8_lossy(below).into_owned(),
-            None => text.into_owned(),
+            below => String::from_utf8_lossy(below.unwrap_or(path)).into_owned(),
         }
     }
 
@@ -289,14 +284,6 @@ impl<'h> PageWriter<'h> {
             put!(
                 self,
                 "<p class=\"note\">All changes: <code>transect diff {before} {after}</code></p>"
-            );
-        }
-        let root = shell_word(self.history.root.as_os_str());
-        if let Some(root) = root.filter(|_| self.history.is_here) {
-            let (root, since) = (escape_html(&root), (self.history.exact_time)(step.before.taken));
-            put!(
-                self,
-                "<p class=\"note\">Until now: <code>transect changes --since {since} {root}</code></p>"
             );
         }
     }
@@ -403,9 +390,9 @@ fn class_of(difference: i128) -> &'static str {
     }
 }
 
-/// Returns a word for a shell; `None` if characters of it would not be shown as they are.
+/// Returns a word for a shell; `None` if characters of it are shown as escapes.
 fn shell_word(word: &OsStr) -> Option<String> {
-    let text = word.to_str().filter(|text| escape_html(text) == escape_plain(text))?;
+    let text = word.to_str().filter(|text| !text.contains(is_hostile))?;
     let is_plain = |c: char| c.is_alphanumeric() || "/._-:+@%,=".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
         return Some(text.to_owned());
@@ -414,12 +401,6 @@ fn shell_word(word: &OsStr) -> Option<String> {
         true => Some(format!("\"{text}\"")),
         false => Some(format!("'{}'", text.replace('\'', "'\\''"))),
     }
-}
-
-/// Returns text as [`escape_html`] does if no character of it has to be made visible.
-fn escape_plain(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 #[cfg(test)]

@@ -104,14 +104,12 @@ impl LiveMap {
     /// Memory for a map ran out.
     pub fn run_tasks_until_rescan(&self) -> io::Result<bool> {
         let mut tasks = self.tasks();
-        if tasks.is_rescanning() && !tasks.is_waiting() {
-            tasks.finish_rescan();
-        }
+        tasks.finish_rescan();
         loop {
             if self.cancel.is_cancelled() {
                 return Ok(false);
             }
-            let Some(task) = tasks.take_requested() else {
+            let Some(task) = tasks.requested.take() else {
                 let waited = self.task_requested.wait_timeout(tasks, POLL_INTERVAL);
                 tasks = waited.unwrap_or_else(PoisonError::into_inner).0;
                 continue;

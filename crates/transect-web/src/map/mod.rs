@@ -50,50 +50,20 @@ pub use static_map::StaticMap;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The scripts in order: each file uses those before it.
-const FIRST_SCRIPTS: &[&str] = &[
-    ELEMENTS,
-    include_str!("scripts/format.js"),
-    include_str!("scripts/columns.js"),
-    include_str!("scripts/tree.js"),
-];
-
-/// The additional script of pages of changes.
-const CHANGES: &str = include_str!("scripts/changes.js");
-
-const SCRIPTS: &[&str] = &[
-    include_str!("scripts/colours.js"),
-    include_str!("scripts/squarify.js"),
-    include_str!("scripts/layout.js"),
-    include_str!("scripts/paint.js"),
-    include_str!("scripts/labels.js"),
-    include_str!("scripts/view.js"),
-    include_str!("scripts/frame.js"),
-    include_str!("scripts/stage.js"),
-    include_str!("scripts/search.js"),
-    include_str!("scripts/legend.js"),
-    include_str!("scripts/listing.js"),
-    include_str!("scripts/tabs.js"),
-    include_str!("scripts/input.js"),
-    include_str!("scripts/links.js"),
-    include_str!("scripts/map.js"),
-];
+/// The scripts of all pages: elements, then these; on pages of changes one more; then the others.
+const FIRST_SCRIPTS: &str = scripts!(format columns tree);
+const CHANGES: &str = scripts!(changes);
+const SCRIPTS: &str = scripts! {
+    colours squarify layout paint labels view frame stage search legend listing tabs input links map
+};
 
 /// The additional script of pages that are served as they are.
-const ALIVE: &str = include_str!("scripts/alive.js");
+const ALIVE: &str = scripts!(alive);
 
-/// Additional scripts of served pages that can change.
-const SERVED: &str = concat!(
-    include_str!("scripts/update.js"),
-    include_str!("scripts/tasks.js"),
-    include_str!("scripts/duplicates.js"),
-);
-
-/// The script of served pages that may remove entries.
-const REMOVAL: &str = include_str!("scripts/removal.js");
-
-/// The last script of served pages.
-const SERVED_LAST: &str = include_str!("scripts/served.js");
+/// Additional scripts of served pages that can change, of those that may remove entries, and the last one.
+const SERVED: &str = scripts!(update tasks duplicates);
+const REMOVAL: &str = scripts!(removal);
+const SERVED_LAST: &str = scripts!(served);
 
 /// Options of a map, and facts that the table does not contain.
 #[derive(Clone, Copy, Debug)]
@@ -237,18 +207,14 @@ impl RenderedMap {
     }
 
     fn html(&self, nonce: &Nonce) -> String {
-        let mut script = FIRST_SCRIPTS.concat();
-        script.push_str(if self.has_changes { CHANGES } else { "" });
-        script.extend(SCRIPTS.iter().copied());
-        match self.connection {
-            Connection::None => {}
-            Connection::Alive => script.push_str(ALIVE),
-            Connection::Updates => {
-                script.push_str(SERVED);
-                script.push_str(if self.can_remove { REMOVAL } else { "" });
-                script.push_str(SERVED_LAST);
-            }
-        }
+        let changes = if self.has_changes { CHANGES } else { "" };
+        let removal = if self.can_remove { REMOVAL } else { "" };
+        let connection = match self.connection {
+            Connection::None => String::new(),
+            Connection::Alive => ALIVE.to_owned(),
+            Connection::Updates => [SERVED, removal, SERVED_LAST].concat(),
+        };
+        let script = [ELEMENTS, FIRST_SCRIPTS, changes, SCRIPTS, &connection].concat();
         let page = Page {
             generator: "transect map",
             title: &format!("{} · transect map", self.title),

@@ -148,7 +148,8 @@ fn facts(summary: &Summary, number: u128, kind: RemovalKind, path: &Path) -> Val
 /// Returns the outcome for the page; an error if nothing could be removed.
 pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Value {
     match report {
-        Ok(Report { counts: Counts { removed, vanished, kept, freed, .. }, cancelled, .. }) => {
+        Ok(Report { counts, cancelled, kept: entries, .. }) => {
+            let Counts { removed, vanished, kept, freed, .. } = counts;
             json!({
                 "kind": word(kind),
                 "removed": removed,
@@ -156,17 +157,12 @@ pub(super) fn outcome(kind: RemovalKind, report: &Result<Report, String>) -> Val
                 "kept": kept,
                 "freed": freed,
                 "stopped": cancelled,
-                "kept_entries": kept_entries(report),
+                "kept_entries": entries.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "error": null,
             })
         }
         Err(error) => json!({ "kind": word(kind), "removed": 0, "kept": 0, "error": error }),
     }
-}
-
-fn kept_entries(report: &Result<Report, String>) -> Vec<String> {
-    let kept = report.iter().flat_map(|report| &report.kept);
-    kept.map(ToString::to_string).collect()
 }
 
 fn word(kind: RemovalKind) -> &'static str {

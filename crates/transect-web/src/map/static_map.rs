@@ -41,20 +41,8 @@ impl PageSource for StaticMap {
         Ok(None)
     }
 
-    fn entries(&self) -> u64 {
-        0
-    }
-
-    fn is_reading(&self) -> bool {
-        false
-    }
-
     fn act(&self, _: Action) -> Result<Option<Value>, Refusal> {
         Err(Refusal::forbidden("this map shows stored trees"))
-    }
-
-    fn task(&self) -> Value {
-        Value::Null
     }
 
     fn has_ended(&self) -> bool {

@@ -50,7 +50,8 @@ impl TaskProgress {
 pub(super) struct Tasks {
     /// The number of the last task.
     number: u64,
-    requested: Option<Task>,
+    /// The task that waits.
+    pub(super) requested: Option<Task>,
     /// Set from the request to the end of a task.
     running: Option<TaskProgress>,
     /// Stops the running task.
@@ -89,14 +90,11 @@ impl Tasks {
         is_idle
     }
 
-    /// Returns whether the running task has not begun.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.requested.is_some()
-    }
-
-    /// Ends the walk.
+    /// Ends the walk that began, if it did.
     pub(super) fn finish_rescan(&mut self) {
-        self.running = None;
+        if self.is_rescanning() && self.requested.is_none() {
+            self.running = None;
+        }
     }
 
     /// # Errors
@@ -110,11 +108,6 @@ impl Tasks {
 
     pub(super) fn is_rescanning(&self) -> bool {
         matches!(self.running, Some(TaskProgress::Rescan))
-    }
-
-    /// Removes and returns the task that waits.
-    pub(super) fn take_requested(&mut self) -> Option<Task> {
-        self.requested.take()
     }
 
     /// Replaces the progress of the running task.

@@ -331,7 +331,7 @@ fn page_loads_nothing_and_runs_only_its_script() {
     assert!(!policy.contains("unsafe"), "{policy}");
     let nonce = between(policy, "script-src 'nonce-", "'");
     assert!(page.contains(&format!("<script nonce=\"{nonce}\">")));
-    let own = SCRIPTS.concat() + STYLE;
+    let own = SCRIPTS.to_owned() + STYLE;
     for address in
         ["http://", "https://", "@import", "url(", "innerHTML", "insertAdjacent", "fetch("]
     {

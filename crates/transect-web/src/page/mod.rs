@@ -8,6 +8,7 @@ mod nonce;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use transect_text::quote::is_hostile;
 
 pub use nonce::Nonce;
 
@@ -123,14 +124,7 @@ pub fn escape_html(text: &str) -> String {
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' => {
-                escaped.extend(character.escape_unicode());
-            }
-            control if control.is_control() => escaped.extend(control.escape_unicode()),
+            hostile if is_hostile(hostile) => escaped.extend(hostile.escape_unicode()),
             other => escaped.push(other),
         }
     }

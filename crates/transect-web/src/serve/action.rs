@@ -1,7 +1,5 @@
 //! What a page requests of the program, apart from updates.
 
-use std::fmt;
-
 use transect_remove::RemovalKind;
 
 /// A request that changes something or takes long. Each is a POST from the page itself.
@@ -53,14 +51,6 @@ impl Refusal {
         Self { is_forbidden: true, reason: reason.into() }
     }
 }
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for Refusal {}
 
 /// Returns the action of a POST by the two parts of its path; `None` if there is no such action.
 pub(super) fn parse((name, rest): (&str, &str)) -> Option<Action> {

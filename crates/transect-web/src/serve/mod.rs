@@ -52,6 +52,8 @@ use connections::{POLL_INTERVAL, RoutedRequest};
 use reply::Reply;
 use router::{Route, Router};
 
+use crate::page::Nonce;
+
 /// A browser that sent no request for this time is gone. Browsers run background pages only once a
 /// minute.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(180);
@@ -75,10 +77,14 @@ pub trait PageSource {
     fn columns(&self, known: u64) -> io::Result<Option<Vec<u8>>>;
 
     /// Returns the number of entries read so far.
-    fn entries(&self) -> u64;
+    fn entries(&self) -> u64 {
+        0
+    }
 
     /// Returns whether the tree is still being read.
-    fn is_reading(&self) -> bool;
+    fn is_reading(&self) -> bool {
+        false
+    }
 
     /// Starts an action. Returns what the page is to know about it.
     ///
@@ -87,7 +93,9 @@ pub trait PageSource {
     fn act(&self, action: Action) -> Result<Option<serde_json::Value>, Refusal>;
 
     /// Returns the state of the last task that an action started.
-    fn task(&self) -> serde_json::Value;
+    fn task(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
 
     /// Returns whether the server should stop.
     fn has_ended(&self) -> bool;
@@ -121,9 +129,7 @@ impl Server {
             socket.listen(BACKLOG)?
         };
         let port = listener.local_addr()?.port();
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let token = format!("{:032x}", u128::from_le_bytes(random));
+        let token = Nonce::random()?.to_string();
         Ok(Self { runtime, listener, port, router: Arc::new(Router::new(port, token)) })
     }
 

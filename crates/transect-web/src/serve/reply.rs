@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use super::action::Refusal;
@@ -70,12 +70,8 @@ impl Reply {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
             (header::REFERRER_POLICY, "no-referrer"),
-        ] {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        for (name, value) in [
-            ("cross-origin-resource-policy", "same-origin"),
-            ("cross-origin-opener-policy", "same-origin"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }

@@ -14,7 +14,7 @@ use transect_web::history::{HistoryPage, Point};
 use crate::args::HistoryArgs;
 use crate::commands::diff::summary_parts;
 use crate::output;
-use crate::output::time::{self, TimeFormatter};
+use crate::output::time::TimeFormatter;
 use crate::series::{Kept, Series, Unusable};
 use transect_program::exit::{CliError, ExitStatus};
 
@@ -59,7 +59,7 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     let is_complete = unusable.is_empty() && points.iter().all(|point| point.metadata.complete);
     let history = History { series, points, unusable };
     if let Some(file) = &args.html {
-        let page = page(&history, args.host.is_none())?;
+        let page = page(&history)?;
         page.skipped.iter().for_each(output::error);
         output::page::write(&page.html, file)?;
         let is_complete = is_complete && page.skipped.is_empty();
@@ -73,17 +73,15 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     Ok(if is_complete { ExitStatus::Complete } else { ExitStatus::Partial })
 }
 
-fn page(history: &History, is_here: bool) -> io::Result<HistoryPage> {
+fn page(history: &History) -> io::Result<HistoryPage> {
     let times = TimeFormatter::for_fields(FieldMask::MTIME);
     let skipped: Vec<String> = history.unusable.iter().map(Unusable::to_string).collect();
     HistoryPage::of(transect_web::history::History {
         root: history.series.root(),
         host: history.series.host(),
-        is_here,
         points: &history.points,
         skipped: &skipped,
         local_time: &|nanoseconds| times.text(nanoseconds),
-        exact_time: time::utc,
         summary: summary_parts,
     })
 }
