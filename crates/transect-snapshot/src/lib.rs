@@ -9,6 +9,7 @@
 //!
 //! `docs/FORMAT.md` describes the file. Reading does not trust it.
 
+mod attribute_columns;
 mod byte_values;
 mod checksum;
 mod diff;
@@ -40,8 +41,7 @@ pub use read::{
     Snapshot, StoredMeasure, StoredTotals,
 };
 pub use since::{
-    Baseline, BaselineError, BaselineRoot, Changes, SinceHandle, SinceLevel, SinceReader,
-    generation_of,
+    Baseline, BaselineRoot, Changes, SinceHandle, SinceLevel, SinceReader, generation_of,
 };
 pub use stored_error::StoredError;
 pub use tree::{LiveTree, TableRows, Tree, TreeRows};

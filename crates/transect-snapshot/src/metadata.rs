@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use transect::table::Table;
 use transect::{Diagnostics, FieldMask, Outcome};
 
+use crate::attribute_columns::ATTRIBUTES;
 use crate::part::Part;
+use crate::schema::{COLUMNS, Column};
 use crate::stored_error::{self, StoredError};
 
 /// The key of the version of the format.
@@ -153,24 +155,6 @@ impl FileSystem {
     }
 }
 
-/// The attributes of a snapshot, and their names in [`Metadata::columns`].
-const FIELDS: &[(FieldMask, &str)] = &[
-    (FieldMask::SIZE, "size"),
-    (FieldMask::ALLOCATED, "allocated"),
-    (FieldMask::MTIME, "mtime"),
-    (FieldMask::CTIME, "ctime"),
-    (FieldMask::ATIME, "atime"),
-    (FieldMask::BTIME, "btime"),
-    (FieldMask::MODE, "mode"),
-    (FieldMask::UID, "uid"),
-    (FieldMask::GID, "gid"),
-    (FieldMask::NLINK, "nlink"),
-    (FieldMask::INODE, "inode"),
-    (FieldMask::DEVICE, "device"),
-    (FieldMask::ATTRIBUTES, "attributes"),
-    (FieldMask::REPARSE_TAG, "reparse_tag"),
-];
-
 impl Metadata {
     /// Returns what a table and the outcome of its walk tell. What only the caller knows is empty: the
     /// machine, the options, the scope, the time when the walk began and ended.
@@ -226,13 +210,18 @@ impl Metadata {
 
     /// Sets [`Metadata::columns`].
     pub fn set_fields(&mut self, fields: FieldMask) {
-        let stored = FIELDS.iter().filter(|(field, _)| fields.contains(*field));
-        self.columns = stored.map(|(_, name)| (*name).to_owned()).collect();
+        let stored = ATTRIBUTES.iter().filter(|(field, ..)| fields.contains(*field));
+        self.columns = stored.map(|(_, column, _)| name(*column).to_owned()).collect();
     }
 
     /// Returns the attributes that are stored.
     pub fn fields(&self) -> FieldMask {
-        let is_stored = |name: &str| self.columns.iter().any(|stored| stored == name);
-        FIELDS.iter().filter(|(_, name)| is_stored(name)).map(|(field, _)| *field).collect()
+        let is_stored = |column| self.columns.iter().any(|stored| stored == name(column));
+        let stored = ATTRIBUTES.iter().filter(|(_, column, _)| is_stored(*column));
+        stored.map(|(field, ..)| *field).collect()
     }
+}
+
+fn name(column: Column) -> &'static str {
+    COLUMNS[column as usize].name
 }

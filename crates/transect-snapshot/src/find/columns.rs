@@ -2,8 +2,8 @@
 
 use transect::{Attributes, FieldMask, FileType};
 
+use crate::attribute_columns::{ATTRIBUTES, SetAttribute};
 use crate::read::ReadAt;
-use crate::read::attribute_columns::{ATTRIBUTES, SetAttribute};
 use crate::read::column::ColumnReader;
 use crate::read::error::{ReadError, damaged};
 use crate::read::footer::RowGroup;

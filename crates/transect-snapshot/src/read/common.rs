@@ -16,6 +16,7 @@ use transect::FieldMask;
 use transect::FileType;
 use transect_sys::ReadAt;
 
+use crate::attribute_columns::ATTRIBUTES;
 use crate::schema::Column;
 
 use super::column::ColumnReader;
@@ -30,24 +31,6 @@ const STRUCTURE: [Column; 4] = [Column::Name, Column::NameRaw, Column::Depth, Co
 
 /// What a diff compares of directories, besides attributes.
 const OF_DIRECTORIES: [Column; 2] = [Column::TotalAllocated, Column::Unread];
-
-/// The columns of attributes.
-const ATTRIBUTES: [(Column, FieldMask); 14] = [
-    (Column::Size, FieldMask::SIZE),
-    (Column::Allocated, FieldMask::ALLOCATED),
-    (Column::Mtime, FieldMask::MTIME),
-    (Column::Ctime, FieldMask::CTIME),
-    (Column::Btime, FieldMask::BTIME),
-    (Column::Atime, FieldMask::ATIME),
-    (Column::Mode, FieldMask::MODE),
-    (Column::Uid, FieldMask::UID),
-    (Column::Gid, FieldMask::GID),
-    (Column::Nlink, FieldMask::NLINK),
-    (Column::Inode, FieldMask::INODE),
-    (Column::Device, FieldMask::DEVICE),
-    (Column::Attributes, FieldMask::ATTRIBUTES),
-    (Column::ReparseTag, FieldMask::REPARSE_TAG),
-];
 
 /// What is known of the rows where two readers are, and of those that follow.
 #[derive(Debug)]
@@ -123,7 +106,7 @@ impl CommonRows {
             rows = common;
         }
         let mut differing = Vec::new();
-        for (column, field) in ATTRIBUTES {
+        for (field, column, _) in ATTRIBUTES {
             let (is_same, in_both) = a.compare_page((column, row_a), (&mut *b, row_b))?;
             if is_same {
                 self.same |= field;

@@ -19,6 +19,8 @@ pub enum ReadError {
     Newer(u64),
     /// The file is damaged: the reason.
     Damaged(String),
+    /// The snapshot cannot help to read its tree again: the reason.
+    Unsuitable(String),
     /// The entries do not fit into a table.
     Table(transect::Error),
 }
@@ -34,6 +36,7 @@ impl fmt::Display for ReadError {
                 "it has version {version} of the format, and this program reads versions up to {VERSION}; \
                  use a later transect"
             ),
+            Self::Unsuitable(reason) => f.write_str(reason),
             Self::Damaged(reason) => write!(f, "the snapshot is damaged: {reason}"),
             Self::Table(error) => error.fmt(f),
         }

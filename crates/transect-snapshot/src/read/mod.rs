@@ -5,7 +5,6 @@
 //! footer: schema, groups, metadata ─► RowReader ─► columns, page by page ─► decode
 //! ```
 
-pub(crate) mod attribute_columns;
 pub(crate) mod column;
 pub(crate) mod column_rows;
 mod common;

@@ -6,10 +6,10 @@ use std::ops::Range;
 use transect::{Attributes, FieldMask, FileType};
 use transect_sys::ReadAt;
 
+use crate::attribute_columns::for_attribute_columns;
 use crate::digest::Digest;
 use crate::schema::Column;
 
-use super::attribute_columns::for_attribute_columns;
 use super::column::ColumnReader;
 use super::error::{ReadError, damaged};
 use super::footer::RowGroup;
@@ -406,7 +406,7 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
         let mut attributes = Attributes::of_type(self.file_type);
         /// Sets what is asked for and known.
         macro_rules! set {
-            ($($field:ident $column:ident $set:ident $type:ty;)*) => {
+            ($($field:ident $column:ident $get:ident $set:ident $type:ty;)*) => {
                 $(if fields.contains(FieldMask::$field)
                     && let Some(value) = self.number(Column::$column)
                 {

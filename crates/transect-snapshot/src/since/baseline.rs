@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,40 +73,6 @@ pub fn generation_of(metadata: &Metadata, root: &BaselineRoot) -> Option<u64> {
     systems.find(|it| it.identity == root.file_system.identity)?.generation
 }
 
-/// Why a snapshot cannot help to read a tree.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum BaselineError {
-    /// The snapshot cannot be read.
-    Read(ReadError),
-    /// The snapshot lacks something: the reason.
-    Unsuitable(String),
-}
-
-impl fmt::Display for BaselineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(error) => error.fmt(f),
-            Self::Unsuitable(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for BaselineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read(error) => Some(error),
-            Self::Unsuitable(_) => None,
-        }
-    }
-}
-
-impl From<ReadError> for BaselineError {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
 /// What shows that a directory did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Proof {
@@ -173,34 +138,21 @@ pub struct Baseline {
 impl Baseline {
     /// Reads a snapshot for a walk from these roots, which begins at `now` (nanoseconds since 1970 UTC).
     /// `fields` are the attributes that the walk reads of entries that are not directories. If it reads
-    /// others, directories are listed although they did not change.
+    /// others, directories are listed although they did not change. `changes` are those that the file system of the only
+    /// root reports: then only they are listed or queried again, at every level.
     ///
     /// # Errors
-    /// The snapshot cannot be read; it does not have these roots, on these file systems; it does not have
-    /// all entries below them, or not the attributes that show what changed; or the clock was set back.
+    /// The snapshot cannot be read, or it is [unsuitable](ReadError::Unsuitable): it does not have these roots, on these file
+    /// systems; it does not have all entries below them, or not the attributes that show what changed; or the clock was set
+    /// back.
     pub fn new<S: ReadAt>(
         snapshot: &Snapshot<S>,
         roots: Vec<BaselineRoot>,
         level: SinceLevel,
         fields: FieldMask,
         now: i64,
-    ) -> Result<Self, BaselineError> {
-        Self::with_changes(snapshot, roots, level, fields, now, None)
-    }
-
-    /// Reads a snapshot as [`Self::new`] does, for a walk from one root whose file system reports what changed: only that is
-    /// listed or queried again, at every level.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
-    pub fn with_changes<S: ReadAt>(
-        snapshot: &Snapshot<S>,
-        roots: Vec<BaselineRoot>,
-        level: SinceLevel,
-        fields: FieldMask,
-        now: i64,
         changes: Option<Changes>,
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, ReadError> {
         let fields = match (&changes, level) {
             // Those of directories, too.
             (Some(_), _) => fields | PROOF,
@@ -256,14 +208,14 @@ impl Baseline {
         self.roots.iter().filter_map(|(root, _)| of(root)).collect()
     }
 
-    fn read<S: ReadAt>(&mut self, snapshot: &Snapshot<S>) -> Result<(), BaselineError> {
+    fn read<S: ReadAt>(&mut self, snapshot: &Snapshot<S>) -> Result<(), ReadError> {
         let devices = self.devices(snapshot);
         let mut rows = snapshot.rows();
         // The numbers of the open directories.
         let mut open: Vec<u32> = Vec::new();
         while rows.advance()? {
             let row = u32::try_from(rows.row()).map_err(|_| {
-                BaselineError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
+                ReadError::Unsuitable("it has more than 4,294,967,295 entries".to_owned())
             })?;
             open.truncate(rows.depth() as usize);
             if rows.file_type() == FileType::Directory {
@@ -485,9 +437,9 @@ fn check<S: ReadAt>(
     snapshot: &Snapshot<S>,
     roots: &[BaselineRoot],
     now: i64,
-) -> Result<i64, BaselineError> {
+) -> Result<i64, ReadError> {
     let metadata = snapshot.metadata();
-    let unsuitable = |reason: String| Err(BaselineError::Unsuitable(reason));
+    let unsuitable = |reason: String| Err(ReadError::Unsuitable(reason));
     let missing = PROOF - snapshot.metadata().fields();
     if !missing.is_empty() {
         return unsuitable(

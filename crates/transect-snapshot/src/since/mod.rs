@@ -17,7 +17,7 @@ mod baseline;
 mod reader;
 mod stored_attributes;
 
-pub use baseline::{Baseline, BaselineError, BaselineRoot, Changes, generation_of};
+pub use baseline::{Baseline, BaselineRoot, Changes, generation_of};
 pub use reader::{SinceHandle, SinceReader};
 
 transect_sys::words! {

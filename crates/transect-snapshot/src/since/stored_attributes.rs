@@ -2,7 +2,7 @@
 
 use transect::{Attributes, FieldMask, FileType};
 
-use crate::read::attribute_columns::{ATTRIBUTES, SetAttribute};
+use crate::attribute_columns::{ATTRIBUTES, SetAttribute};
 use crate::read::{ReadAt, ReadError, Snapshot};
 
 /// Some attributes of all rows.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use transect::table::{Row, Table, UnreadReason};
 use transect::{Attributes, FieldMask, FileType};
 
+use crate::attribute_columns::for_attribute_columns;
 use crate::byte_values::ByteValues;
 use crate::digest::Digest;
 use crate::schema::{COLUMNS, Column, ColumnSpec, Layout, MAX_DIR_BYTES, Physical};
@@ -144,28 +145,13 @@ impl PageColumns {
     fn attributes(&mut self, row: usize, of: &Attributes) {
         /// Sets what is known.
         macro_rules! set {
-            ($($column:ident $get:ident;)*) => {
+            ($($field:ident $column:ident $get:ident $set:ident $type:ty;)*) => {
                 $(if let Some(value) = of.$get() {
                     self.of(Column::$column).number(row, value as u64);
                 })*
             };
         }
-        set! {
-            Size size;
-            Allocated allocated;
-            Mtime mtime;
-            Ctime ctime;
-            Atime atime;
-            Btime btime;
-            Mode mode;
-            Uid uid;
-            Gid gid;
-            Nlink nlink;
-            Inode inode;
-            Device device;
-            Attributes attribute_bits;
-            ReparseTag reparse_tag;
-        }
+        for_attribute_columns!(set);
     }
 }
 

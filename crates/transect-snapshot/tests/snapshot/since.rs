@@ -112,7 +112,7 @@ impl Fixture {
         let file_system = FileSystem::new(device(&self.root()), identity.to_owned());
         let roots = vec![BaselineRoot::new(root.to_owned(), root.to_owned(), file_system)];
         let now = self.metadata.started.unwrap_or(0) + SECOND;
-        Baseline::with_changes(&snapshot, roots, level, fields, now, changes)
+        Baseline::new(&snapshot, roots, level, fields, now, changes)
             .map_err(|error| error.to_string())
     }
 

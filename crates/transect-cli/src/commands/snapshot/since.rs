@@ -107,7 +107,7 @@ impl Since {
             (None, SinceLevel::Names) => None,
         };
         let changes = changes.map(|it| Changes::new(it.since, it.device, it.inodes));
-        let base = Baseline::with_changes(snapshot, roots, level, fields, now(), changes);
+        let base = Baseline::new(snapshot, roots, level, fields, now(), changes);
         let base = base.map_err(|error| {
             CliError::Usage(format!("cannot read since '{}': {error}", path.display()))
         })?;
