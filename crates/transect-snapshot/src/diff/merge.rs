@@ -47,6 +47,11 @@ pub(super) struct Lone<P> {
 }
 
 impl<P> Lone<P> {
+    fn of(rows: &impl TreeRows<Position = P>, directory: &[u8]) -> Self {
+        let (path, facts, at) = (join(directory, rows.name()), Facts::of(rows), rows.position());
+        Self { path, facts, at, moved_entries: 0 }
+    }
+
     /// Returns whether there may be entries below it.
     pub(super) fn is_directory(&self) -> bool {
         self.facts.totals.is_some()
@@ -239,26 +244,18 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
     }
 
     fn only_in_a(&mut self, a: &impl TreeRows<Position = P>, paths: &Paths) {
-        if self.moved.0.contains(&a.position()) {
-            return;
-        }
         // What could not be read may still exist.
-        if paths.levels.last().is_some_and(|level| level.unread.1) {
-            return;
+        let is_unread = paths.levels.last().is_some_and(|level| level.unread.1);
+        if !is_unread && !self.moved.0.contains(&a.position()) {
+            self.removed.push(Lone::of(a, &paths.a));
         }
-        let (path, facts, at) = (join(&paths.a, a.name()), Facts::of(a), a.position());
-        self.removed.push(Lone { path, facts, at, moved_entries: 0 });
     }
 
     fn only_in_b(&mut self, b: &impl TreeRows<Position = Q>, paths: &Paths) {
-        if self.moved.1.contains(&b.position()) {
-            return;
+        let is_unread = paths.levels.last().is_some_and(|level| level.unread.0);
+        if !is_unread && !self.moved.1.contains(&b.position()) {
+            self.added.push(Lone::of(b, &paths.b));
         }
-        if paths.levels.last().is_some_and(|level| level.unread.0) {
-            return;
-        }
-        let (path, facts, at) = (join(&paths.b, b.name()), Facts::of(b), b.position());
-        self.added.push(Lone { path, facts, at, moved_entries: 0 });
     }
 
     /// Compares two entries of one name. Returns whether what is below them is to be compared, too.
@@ -340,15 +337,13 @@ impl<P: Copy + Eq + Hash, Q: Copy + Eq + Hash> Merger<P, Q> {
 
     /// Returns the diff.
     pub(super) fn finish(mut self) -> Diff {
-        for lone in std::mem::take(&mut self.removed) {
-            let change = Change::new(ChangeKind::Removed, lone.path);
-            let moved_entries = lone.moved_entries;
-            self.push(Change { before: Some(lone.facts), moved_entries, ..change });
+        for Lone { path, facts, moved_entries, .. } in std::mem::take(&mut self.removed) {
+            let change = Change::new(ChangeKind::Removed, path);
+            self.push(Change { before: Some(facts), moved_entries, ..change });
         }
-        for lone in std::mem::take(&mut self.added) {
-            let change = Change::new(ChangeKind::Added, lone.path);
-            let moved_entries = lone.moved_entries;
-            self.push(Change { after: Some(lone.facts), moved_entries, ..change });
+        for Lone { path, facts, moved_entries, .. } in std::mem::take(&mut self.added) {
+            let change = Change::new(ChangeKind::Added, path);
+            self.push(Change { after: Some(facts), moved_entries, ..change });
         }
         let Self { mut diff, growth, .. } = self;
         diff.changes.sort_by(|a, b| (&a.path, a.kind).cmp(&(&b.path, b.kind)));

@@ -3,51 +3,31 @@
 use transect::{Attributes, FieldMask, FileType};
 
 use crate::attribute_columns::{ATTRIBUTES, SetAttribute};
-use crate::read::ReadAt;
-use crate::read::column::ColumnReader;
+use crate::read::column_rows::ColumnRows;
 use crate::read::error::{ReadError, damaged};
-use crate::read::footer::RowGroup;
+use crate::read::{ReadAt, Snapshot};
 use crate::schema::{Column, MAX_DIR_BYTES};
 
 /// Reads the types of rows and some of their attributes, forwards.
-pub(super) struct AttributeReader {
-    types: ColumnReader,
-    columns: Vec<(ColumnReader, Column, SetAttribute)>,
+pub(super) struct AttributeReader<'s, S> {
+    types: ColumnRows<'s, S>,
+    columns: Vec<(ColumnRows<'s, S>, SetAttribute)>,
 }
 
-impl AttributeReader {
-    pub(super) fn new(fields: FieldMask) -> Self {
+impl<'s, S: ReadAt> AttributeReader<'s, S> {
+    pub(super) fn new(snapshot: &'s Snapshot<S>, fields: FieldMask) -> Self {
         let wanted = ATTRIBUTES.into_iter().filter(|(field, ..)| fields.contains(*field));
-        let columns = wanted.map(|(_, column, set)| (ColumnReader::new(column), column, set));
-        Self { types: ColumnReader::new(Column::Type), columns: columns.collect() }
-    }
-
-    /// Begins a row group.
-    pub(super) fn begin(&mut self, group: &RowGroup) {
-        let begin = |reader: &mut ColumnReader, column: Column| {
-            reader.begin(&group.columns[column as usize], group.first_row, group.rows);
-        };
-        begin(&mut self.types, Column::Type);
-        self.columns.iter_mut().for_each(|(reader, column, _)| begin(reader, *column));
+        let columns = wanted.map(|(_, column, set)| (snapshot.column(column), set));
+        Self { types: snapshot.column(Column::Type), columns: columns.collect() }
     }
 
     /// Returns the attributes of a row, which is not before the last one.
-    pub(super) fn attributes(
-        &mut self,
-        row: u64,
-        source: &impl ReadAt,
-    ) -> Result<Attributes, ReadError> {
-        let number = |reader: &mut ColumnReader| {
-            if row >= reader.page_end() {
-                reader.advance_to(row, source)?;
-            }
-            Ok::<_, ReadError>(reader.number(row))
-        };
-        let file_type = number(&mut self.types)?.unwrap_or(0) as usize;
+    pub(super) fn attributes(&mut self, row: u64) -> Result<Attributes, ReadError> {
+        let file_type = self.types.number(row)?.unwrap_or(0) as usize;
         let file_type = FileType::ALL.get(file_type).copied().unwrap_or_default();
         let mut attributes = Attributes::of_type(file_type);
-        for (reader, _, set) in &mut self.columns {
-            if let Some(value) = number(reader)? {
+        for (column, set) in &mut self.columns {
+            if let Some(value) = column.number(row)? {
                 set(&mut attributes, value);
             }
         }
@@ -56,34 +36,29 @@ impl AttributeReader {
 }
 
 /// Reads the paths of the directories of rows, forwards.
-pub(super) struct DirectoryReader {
-    column: ColumnReader,
+pub(super) struct DirectoryReader<'s, S> {
+    column: ColumnRows<'s, S>,
+    /// The first row of the page that was read last.
+    page: Option<u64>,
     /// The row behind the one whose directory is `path`.
     next: u64,
     path: Vec<u8>,
 }
 
-impl DirectoryReader {
-    pub(super) fn new() -> Self {
-        Self { column: ColumnReader::new(Column::Dir), next: 0, path: Vec::new() }
-    }
-
-    /// Begins a row group.
-    pub(super) fn begin(&mut self, group: &RowGroup) {
-        let chunk = &group.columns[Column::Dir as usize];
-        self.column.begin(chunk, group.first_row, group.rows);
-        self.next = group.first_row;
+impl<'s, S: ReadAt> DirectoryReader<'s, S> {
+    pub(super) fn new(snapshot: &'s Snapshot<S>) -> Self {
+        Self { column: snapshot.column(Column::Dir), page: None, next: 0, path: Vec::new() }
     }
 
     /// Returns the path of the directory of a row, which is not before the last one.
-    pub(super) fn path(&mut self, row: u64, source: &impl ReadAt) -> Result<&[u8], ReadError> {
-        if row >= self.column.page_end() {
-            self.column.advance_to(row, source)?;
-            self.next = self.column.page_begin();
+    pub(super) fn path(&mut self, row: u64) -> Result<&[u8], ReadError> {
+        let page = self.column.page_of(row)?;
+        if self.page.replace(page.page_begin()) != Some(page.page_begin()) {
+            self.next = page.page_begin();
             self.path.clear();
         }
         while self.next <= row {
-            let Some((shared, rest)) = self.column.path_rest(self.next) else {
+            let Some((shared, rest)) = page.path_rest(self.next) else {
                 return damaged("paths are encoded as in no snapshot");
             };
             if shared > self.path.len() as u64 {

@@ -17,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 use transect::{Attributes, Cancel};
 
 use crate::byte_values::ByteValues;
-use crate::read::column::ColumnReader;
+use crate::read::column_rows::ColumnRows;
 use crate::read::error::ReadError;
 use crate::read::footer::RowGroup;
 use crate::read::rows::check_name;
@@ -142,12 +142,9 @@ impl<S: ReadAt + Sync> Snapshot<S> {
         let tasks = tasks(&footer.groups, blocks);
         let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
         let worker = || {
-            let mut searcher = Searcher::new(&self.source, search, want);
+            let mut searcher = Searcher::new(self, search, want);
             let tasks = &tasks;
-            move |task: usize| {
-                let (group, rows) = &tasks[task];
-                searcher.search(&footer.groups[*group], rows.clone(), blocks, cancel)
-            }
+            move |task: usize| searcher.search(tasks[task].clone(), blocks, cancel)
         };
         let mut result = Ok(());
         in_order::run(tasks.len(), threads.min(MAX_THREADS), worker, |found| {
@@ -164,85 +161,66 @@ impl<S: ReadAt + Sync> Snapshot<S> {
     }
 }
 
-/// Returns the rows that can have a match, each with its row group.
-fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<(usize, Range<u64>)> {
+/// Returns the rows that can have a match, in order.
+fn tasks(groups: &[RowGroup], blocks: Option<&Blocks>) -> Vec<Range<u64>> {
     let mut tasks = Vec::new();
-    for (number, group) in groups.iter().enumerate() {
+    for group in groups {
         let end = group.first_row + group.rows;
         for begin in (group.first_row..end).step_by(TASK_ROWS as usize) {
             let rows = begin..end.min(begin + TASK_ROWS);
             if blocks
                 .is_none_or(|blocks| blocks.next(rows.start).is_some_and(|next| next < rows.end))
             {
-                tasks.push((number, rows));
+                tasks.push(rows);
             }
         }
     }
     tasks
 }
 
-/// Searches rows, on one thread.
+/// Searches rows, on one thread, forwards.
 struct Searcher<'s, S> {
-    source: &'s S,
     search: &'s Search,
     matcher: NameMatcher<'s>,
     want: Want,
-    /// The first row of the row group that the readers are in, and the next row to be searched.
-    position: Option<(u64, u64)>,
-    names: ColumnReader,
-    raw: ColumnReader,
-    directories: Option<DirectoryReader>,
-    attributes: Option<AttributeReader>,
+    names: ColumnRows<'s, S>,
+    raw: ColumnRows<'s, S>,
+    directories: Option<DirectoryReader<'s, S>>,
+    attributes: Option<AttributeReader<'s, S>>,
     folded: Vec<u8>,
     /// The path of a directory, with a separator at the end.
     directory: Vec<u8>,
 }
 
 impl<'s, S: ReadAt> Searcher<'s, S> {
-    fn new(source: &'s S, search: &'s Search, want: Want) -> Self {
+    fn new(snapshot: &'s Snapshot<S>, search: &'s Search, want: Want) -> Self {
         let fields = match want {
             Want::Hits => search.needed_fields(),
             Want::Count => search.filter_fields(),
         };
         let is_hit = want == Want::Hits;
         Self {
-            source,
             search,
             matcher: NameMatcher::new(search),
             want,
-            position: None,
-            names: ColumnReader::new(Column::Name),
-            raw: ColumnReader::new(Column::NameRaw),
-            directories: (is_hit || search.needs_paths()).then(DirectoryReader::new),
-            attributes: (is_hit || search.has_filter()).then(|| AttributeReader::new(fields)),
+            names: snapshot.column(Column::Name),
+            raw: snapshot.column(Column::NameRaw),
+            directories: (is_hit || search.needs_paths()).then(|| DirectoryReader::new(snapshot)),
+            attributes: (is_hit || search.has_filter())
+                .then(|| AttributeReader::new(snapshot, fields)),
             folded: Vec::new(),
             directory: Vec::new(),
         }
     }
 
-    /// Begins a row group, unless the readers are in it and not behind `row`.
-    fn begin(&mut self, group: &RowGroup, row: u64) {
-        if self.position.is_some_and(|(first, next)| first == group.first_row && next <= row) {
-            return;
-        }
-        for (column, reader) in [(Column::Name, &mut self.names), (Column::NameRaw, &mut self.raw)]
-        {
-            reader.begin(&group.columns[column as usize], group.first_row, group.rows);
-        }
-        self.directories.iter_mut().for_each(|reader| reader.begin(group));
-        self.attributes.iter_mut().for_each(|reader| reader.begin(group));
-    }
-
-    /// Searches some rows of a group.
+    /// Searches some rows of a row group.
     fn search(
         &mut self,
-        group: &RowGroup,
         rows: Range<u64>,
         blocks: Option<&Blocks>,
         cancel: &Cancel,
     ) -> Result<Found, ReadError> {
         let mut found = Found::default();
-        self.begin(group, rows.start);
         let (mut next, mut matches, mut others) = (rows.start, Vec::new(), Vec::new());
         while !cancel.is_cancelled() {
             if let Some(blocks) = blocks {
@@ -251,16 +229,12 @@ impl<'s, S: ReadAt> Searcher<'s, S> {
             if next >= rows.end {
                 break;
             }
-            for reader in [&mut self.names, &mut self.raw] {
-                if next >= reader.page_end() {
-                    reader.advance_to(next, self.source)?;
-                }
-            }
+            let (names, raw) = (self.names.page_of(next)?, self.raw.page_of(next)?);
             // Both pages have these rows.
-            let end = self.names.page_end().min(self.raw.page_end()).min(rows.end);
+            let end = names.page_end().min(raw.page_end()).min(rows.end);
             matches.clear();
             others.clear();
-            self.search_page(next..end, &mut others, &mut matches);
+            self.search_page(next..end, &mut others, &mut matches)?;
             for &row in &matches {
                 if row >= next && row < end {
                     self.add(row, &mut found)?;
@@ -268,13 +242,18 @@ impl<'s, S: ReadAt> Searcher<'s, S> {
             }
             next = end;
         }
-        self.position = Some((group.first_row, rows.end));
         Ok(found)
     }
 
     /// Appends the rows that match; `others` are those with names that are not UTF-8.
-    fn search_page(&mut self, rows: Range<u64>, others: &mut Vec<usize>, matches: &mut Vec<u64>) {
+    fn search_page(
+        &mut self,
+        rows: Range<u64>,
+        others: &mut Vec<usize>,
+        matches: &mut Vec<u64>,
+    ) -> Result<(), ReadError> {
         let Self { names, raw, matcher, folded, .. } = self;
+        let (names, raw) = (names.page_of(rows.start)?, raw.page_of(rows.start)?);
         let first = names.page_begin();
         let of_raw =
             (rows.start - raw.page_begin()) as usize..(rows.end - raw.page_begin()) as usize;
@@ -298,23 +277,24 @@ impl<'s, S: ReadAt> Searcher<'s, S> {
         if has_others {
             matches.sort_unstable();
         }
+        Ok(())
     }
 
     /// Adds a row whose name matches, if all else does.
     fn add(&mut self, row: u64, found: &mut Found) -> Result<(), ReadError> {
-        let Self { source, search, directories, attributes, directory, .. } = self;
+        let Self { search, names, raw, directories, attributes, directory, .. } = self;
         let attributes = match attributes {
-            Some(reader) => reader.attributes(row, *source)?,
+            Some(reader) => reader.attributes(row)?,
             None => Attributes::default(),
         };
         if search.has_filter() && !search.accepts(&attributes) {
             return Ok(());
         }
-        let raw = self.raw.bytes(row);
-        let Some(name) = raw.or_else(|| self.names.bytes(row)) else { return Ok(()) };
+        let (names, raw) = (names.page_of(row)?, raw.page_of(row)?.bytes(row));
+        let Some(name) = raw.or_else(|| names.bytes(row)) else { return Ok(()) };
         if let Some(reader) = directories {
             directory.clear();
-            directory.extend_from_slice(reader.path(row, *source)?);
+            directory.extend_from_slice(reader.path(row)?);
             check_name(name, u32::from(!directory.is_empty()), raw.is_some())?;
             append_separator(directory, '/');
             if search.needs_paths() && !accepts_path(search, directory, name) {

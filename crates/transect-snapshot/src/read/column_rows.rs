@@ -53,12 +53,17 @@ impl<'s, S: ReadAt> ColumnRows<'s, S> {
         Self { source, groups, column, reader: ColumnReader::new(column), group_end: 0 }
     }
 
-    /// Returns the number of a row, which is not before the current page; `None` if it is null.
-    pub(super) fn number(&mut self, row: u64) -> Result<Option<u64>, ReadError> {
+    /// Returns the column with the page of a row, which is not before the current page.
+    pub(crate) fn page_of(&mut self, row: u64) -> Result<&ColumnReader, ReadError> {
         if row >= self.reader.decoded_end() {
             self.go_to(row)?;
         }
-        Ok(self.reader.number(row))
+        Ok(&self.reader)
+    }
+
+    /// Returns the number of a row, which is not before the current page; `None` if it is null.
+    pub(crate) fn number(&mut self, row: u64) -> Result<Option<u64>, ReadError> {
+        Ok(self.page_of(row)?.number(row))
     }
 
     /// Returns all rows with this text, and goes to the end.
@@ -76,8 +81,7 @@ impl<'s, S: ReadAt> ColumnRows<'s, S> {
 
     /// Returns the numbers from a row to the end of its page. The row is not before the current page.
     pub(crate) fn numbers_from(&mut self, row: u64) -> Result<Numbers<'_>, ReadError> {
-        self.number(row)?;
-        let (values, defined) = self.reader.numbers_from(row);
+        let (values, defined) = self.page_of(row)?.numbers_from(row);
         Ok(Numbers { first_row: row, values, defined })
     }
 
