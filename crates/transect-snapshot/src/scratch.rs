@@ -51,9 +51,6 @@ impl Scratch {
     }
 
     /// Appends bytes.
-    ///
-    /// # Errors
-    /// The file cannot be made or written.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.buffer.extend_from_slice(bytes);
         match &self.folder {
@@ -88,9 +85,6 @@ impl Scratch {
     }
 
     /// Writes all bytes to `out`.
-    ///
-    /// # Errors
-    /// The file cannot be read; the output fails.
     pub(crate) fn copy_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut block = vec![0; BUFFER.min(self.in_file as usize)];
         let mut offset = 0;

@@ -28,9 +28,6 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// Adds a record.
-    ///
-    /// # Errors
-    /// The temporary file cannot be written.
     pub(crate) fn push(&mut self, record: [u8; N]) -> io::Result<()> {
         if self.records.len() == self.limit {
             self.end_run()?;
@@ -54,9 +51,6 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// Returns the records in their order.
-    ///
-    /// # Errors
-    /// The temporary file cannot be written.
     pub(crate) fn sorted(mut self) -> io::Result<Sorted<N>> {
         if self.ends.is_empty() {
             self.records.sort_unstable();
@@ -113,9 +107,6 @@ pub(crate) struct Sorted<const N: usize> {
 
 impl<const N: usize> Sorted<N> {
     /// Returns the next record.
-    ///
-    /// # Errors
-    /// The temporary file cannot be read.
     pub(crate) fn next(&mut self) -> io::Result<Option<[u8; N]>> {
         let Some(Reverse((record, run))) = self.heap.pop() else { return Ok(self.rest.next()) };
         self.refill(run)?;

@@ -142,9 +142,6 @@ pub(crate) fn first_by_path(errors: &[ScanError]) -> Vec<StoredError> {
 }
 
 /// Reads a list of errors. What is beyond the limits is not stored in memory.
-///
-/// # Errors
-/// It is not such a list.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<StoredError>, D::Error> {

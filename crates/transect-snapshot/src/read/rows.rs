@@ -225,9 +225,6 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Goes to a later row, and returns whether there is one. Rows between are not read: that they are a tree
     /// is checked only as far as the rows that are read show it.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is damaged.
     pub(super) fn skip_to(&mut self, row: u64) -> Result<bool, ReadError> {
         // Directories that end on the way are left there.
         while self.open.last().is_some_and(|&end| end < row) {
@@ -348,9 +345,6 @@ impl<'s, S: ReadAt> RowReader<'s, S> {
 
     /// Calls `each` with the numbers of some rows, none of them before those that were read of this column: a value
     /// for each row, and whether the row has one; that is empty if all have.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is damaged.
     pub(crate) fn numbers(
         &self,
         column: Column,
