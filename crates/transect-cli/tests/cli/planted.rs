@@ -26,7 +26,11 @@ fn ran(env: &TestEnv) -> String {
 
 #[test]
 fn planted_programs_and_modules_do_not_run() {
+    let test = "planted_programs_and_modules_do_not_run";
     let env = TestEnv::new();
+    if !env.has("python3") {
+        return skip(test, "there is no python3").unwrap_or_default();
+    }
     env.mkdir("tree");
     let _ = env.transect(["snapshot", "tree", "-o", "a.parquet"]).exits(0);
     let outside = env.path("../bin");
@@ -59,7 +63,11 @@ fn planted_programs_and_modules_do_not_run() {
 
 #[test]
 fn planted_modules_do_not_hide_module_of_the_user_is_found() {
+    let test = "planted_modules_do_not_hide_module_of_the_user_is_found";
     let env = TestEnv::new();
+    if !env.has("python3") {
+        return skip(test, "there is no python3").unwrap_or_default();
+    }
     env.mkdir("tree");
     let _ = env.transect(["snapshot", "tree", "-o", "a.parquet"]).exits(0);
     let home = env.path("").with_file_name("home").display().to_string();

@@ -70,7 +70,6 @@ struct FileSystem {
     kind: Option<String>,
     mount_point: Option<String>,
     /// Why mount point, source and options are missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     why_no_mount: Option<&'static str>,
     source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
