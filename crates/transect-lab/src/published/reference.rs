@@ -39,19 +39,16 @@ impl TimeKind {
     }
 }
 
-/// The cache state that the article states, without proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StatedCacheState {
-    /// Stated as cold, or the first of two executions.
-    Cold,
-    /// Stated as warm, or after a run that only filled the cache.
-    Warm,
-}
-
-transect_sys::words! { pub StatedCacheState:
-    Cold = "cold",
-    Warm = "warm",
+transect_sys::words! {
+    /// The cache state that the article states, without proof.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum StatedCacheState {
+        /// Stated as cold, or the first of two executions.
+        Cold = "cold",
+        /// Stated as warm, or after a run that only filled the cache.
+        Warm = "warm",
+    }
 }
 
 /// A published value. All times are nanoseconds.

@@ -4,24 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use transect_stats::Judgement;
 
-/// The metric that is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Wall time, by each cell's own clock.
-    #[default]
-    Time,
-    /// Wall time of the whole process, from its start to its exit.
-    Process,
-    /// CPU time of one run, or of the whole process in sessions of those: used if too many samples were
-    /// disturbed, as wall time then depends on other processes.
-    Processor,
-}
-
-transect_sys::words! { pub Metric:
-    Time = "time",
-    Process = "process",
-    Processor = "processor",
+transect_sys::words! {
+    /// The metric that is compared.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Metric {
+        /// Wall time, by each cell's own clock.
+        #[default]
+        Time = "time",
+        /// Wall time of the whole process, from its start to its exit.
+        Process = "process",
+        /// CPU time of one run, or of the whole process in sessions of those: used if too many samples were
+        /// disturbed, as wall time then depends on other processes.
+        Processor = "processor",
+    }
 }
 
 impl Metric {

@@ -28,34 +28,26 @@ pub const WORDS: Words = Words {
     has_rates: false,
 };
 
-/// A kind of questions. Each has its own ranking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Task {
-    /// The attributes of all files of one directory.
-    Article,
-    /// Which of many directories contains a name: most do not.
-    Includes,
-    /// The attributes of the files of a tree, in random order.
-    Uptodate,
-    /// The same from a full cache, on several threads.
-    ThreadsHits,
-    /// The same from an empty cache, on several threads.
-    ThreadsMisses,
-    /// The attributes of one file in a huge directory, from an empty cache.
-    OneCold,
-    /// The attributes of the files of a real build.
-    CompileDatabase,
-}
-
-transect_sys::words! { pub Task:
-    Article = "article",
-    Includes = "includes",
-    Uptodate = "uptodate",
-    ThreadsHits = "threads-hits",
-    ThreadsMisses = "threads-misses",
-    OneCold = "one-cold",
-    CompileDatabase = "compile-database",
+transect_sys::words! {
+    /// A kind of questions. Each has its own ranking.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Task {
+        /// The attributes of all files of one directory.
+        Article = "article",
+        /// Which of many directories contains a name: most do not.
+        Includes = "includes",
+        /// The attributes of the files of a tree, in random order.
+        Uptodate = "uptodate",
+        /// The same from a full cache, on several threads.
+        ThreadsHits = "threads-hits",
+        /// The same from an empty cache, on several threads.
+        ThreadsMisses = "threads-misses",
+        /// The attributes of one file in a huge directory, from an empty cache.
+        OneCold = "one-cold",
+        /// The attributes of the files of a real build.
+        CompileDatabase = "compile-database",
+    }
 }
 
 impl Task {

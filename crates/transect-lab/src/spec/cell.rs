@@ -54,19 +54,16 @@ pub struct CodeLength {
     pub lines: u64,
 }
 
-/// How the work of a walk was verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckedBy {
-    /// By the digest of all paths, types and lengths, in a run of its own, and by sums in every timed run.
-    Digest,
-    /// By the numbers of files and directories and the sum of lengths only.
-    Sums,
-}
-
-transect_sys::words! { pub CheckedBy:
-    Digest = "digest",
-    Sums = "sums",
+transect_sys::words! {
+    /// How the work of a walk was verified.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CheckedBy {
+        /// By the digest of all paths, types and lengths, in a run of its own, and by sums in every timed run.
+        Digest = "digest",
+        /// By the numbers of files and directories and the sum of lengths only.
+        Sums = "sums",
+    }
 }
 
 impl Cell {

@@ -36,25 +36,20 @@ pub struct Rules {
     pub sync: SyncRule,
 }
 
-/// A kind of transform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Copies the bytes unchanged, through the memory of the process.
-    Copy,
-    /// Converts ASCII letters to upper case.
-    Case,
-    /// Copies the bytes, and calculates their BLAKE3 digest.
-    Blake3,
-    /// Compresses with zstd at level 1.
-    Zstd,
-}
-
-transect_sys::words! { pub Kind:
-    Copy = "copy",
-    Case = "case",
-    Blake3 = "blake3",
-    Zstd = "zstd",
+transect_sys::words! {
+    /// A kind of transform.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// Copies the bytes unchanged, through the memory of the process.
+        Copy = "copy",
+        /// Converts ASCII letters to upper case.
+        Case = "case",
+        /// Copies the bytes, and calculates their BLAKE3 digest.
+        Blake3 = "blake3",
+        /// Compresses with zstd at level 1.
+        Zstd = "zstd",
+    }
 }
 
 impl Kind {

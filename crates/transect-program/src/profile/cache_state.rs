@@ -2,23 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The state of the caches before a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheState {
-    /// Everything that the run reads is in memory.
-    Warm,
-    /// Nothing that the run reads is in memory.
-    Cold,
-    /// Unchanged: neither made nor proved.
-    #[default]
-    AsIs,
-}
-
-transect_sys::words! { pub CacheState:
-    Warm = "warm",
-    Cold = "cold",
-    AsIs = "as_is",
+transect_sys::words! {
+    /// The state of the caches before a run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CacheState {
+        /// Everything that the run reads is in memory.
+        Warm = "warm",
+        /// Nothing that the run reads is in memory.
+        Cold = "cold",
+        /// Unchanged: neither made nor proved.
+        #[default]
+        AsIs = "as_is",
+    }
 }
 
 impl CacheState {
