@@ -332,18 +332,8 @@ impl TreeRows for TableRows<'_> {
     }
 
     fn totals(&self) -> Option<StoredTotals> {
-        let row = self.row();
-        (self.file_type() == FileType::Directory).then(|| {
-            let totals = self.table().totals(row);
-            StoredTotals {
-                entries: totals.entries(),
-                files: totals.files.into(),
-                directories: totals.directories.into(),
-                apparent: totals.apparent,
-                allocated: totals.disk_usage,
-                errors: self.table().errors(row),
-            }
-        })
+        let is_directory = self.file_type() == FileType::Directory;
+        is_directory.then(|| StoredTotals::of(self.table(), self.row()))
     }
 
     fn total_allocated(&self) -> u64 {

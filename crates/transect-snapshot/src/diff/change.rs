@@ -58,38 +58,25 @@ impl Facts {
     }
 }
 
-/// What happened to an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ChangeKind {
-    /// It is new, with everything below it.
-    Added,
-    /// It is gone, with everything below it.
-    Removed,
-    /// Its attributes changed.
-    Modified,
-    /// It has another path; everything below moved with it.
-    Renamed,
-    /// Another type of entry has its name.
-    TypeChanged,
-    /// A directory could be read before, and not this time: what was in it may still exist.
-    Unreadable,
-    /// A directory could not be read before: what is in it may have existed.
-    Readable,
-}
-
-impl ChangeKind {
-    /// Returns the name used in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Modified => "modified",
-            Self::Renamed => "renamed",
-            Self::TypeChanged => "type_changed",
-            Self::Unreadable => "unreadable",
-            Self::Readable => "readable",
-        }
+transect_sys::words! {
+    /// What happened to an entry.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum ChangeKind {
+        /// It is new, with everything below it.
+        Added = "added",
+        /// It is gone, with everything below it.
+        Removed = "removed",
+        /// Its attributes changed.
+        Modified = "modified",
+        /// It has another path; everything below moved with it.
+        Renamed = "renamed",
+        /// Another type of entry has its name.
+        TypeChanged = "type_changed",
+        /// A directory could be read before, and not this time: what was in it may still exist.
+        Unreadable = "unreadable",
+        /// A directory could not be read before: what is in it may have existed.
+        Readable = "readable",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use transect::table::{Row, Table};
 use transect::{Attributes, FieldMask, FileType};
 use transect_sys::ReadAt;
 
@@ -36,6 +37,21 @@ pub struct StoredTotals {
     pub allocated: u64,
     /// Errors.
     pub errors: u64,
+}
+
+impl StoredTotals {
+    /// Returns those of a directory of a table.
+    pub(crate) fn of(table: &Table, row: Row) -> Self {
+        let totals = table.totals(row);
+        Self {
+            entries: totals.entries(),
+            files: totals.files.into(),
+            directories: totals.directories.into(),
+            apparent: totals.apparent,
+            allocated: totals.disk_usage,
+            errors: table.errors(row),
+        }
+    }
 }
 
 /// The number of columns that are read for every row. Others are read when they are needed: what is skipped

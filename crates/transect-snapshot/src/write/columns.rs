@@ -10,6 +10,7 @@ use transect::{Attributes, FieldMask, FileType};
 use crate::attribute_columns::for_attribute_columns;
 use crate::byte_values::ByteValues;
 use crate::digest::Digest;
+use crate::read::StoredTotals;
 use crate::schema::{COLUMNS, Column, ColumnSpec, Layout, MAX_DIR_BYTES, Physical};
 
 use super::encodings::RepeatedBytes;
@@ -166,13 +167,8 @@ pub(crate) struct RowValues<'r> {
 
 /// What is stored of a directory.
 pub(crate) struct DirectoryValues<'r> {
-    pub(crate) entries: u64,
-    pub(crate) files: u64,
-    pub(crate) directories: u64,
-    pub(crate) apparent: u64,
-    pub(crate) allocated: u64,
+    pub(crate) totals: StoredTotals,
     pub(crate) newest: Option<i64>,
-    pub(crate) errors: u64,
     pub(crate) unread: Option<&'static str>,
     pub(crate) digest: &'r Digest,
 }
@@ -218,16 +214,17 @@ impl PageColumns {
 
     /// Sets the totals of a directory, and what is missing in them.
     fn directory(&mut self, index: usize, of: &DirectoryValues<'_>) {
-        self.of(Column::Entries).number(index, of.entries);
+        let StoredTotals { entries, files, directories, apparent, allocated, errors } = of.totals;
+        self.of(Column::Entries).number(index, entries);
         self.of(Column::Digest).digest(index, of.digest);
-        self.of(Column::Files).number(index, of.files);
-        self.of(Column::Directories).number(index, of.directories);
-        self.of(Column::TotalSize).number(index, of.apparent);
-        self.of(Column::TotalAllocated).number(index, of.allocated);
+        self.of(Column::Files).number(index, files);
+        self.of(Column::Directories).number(index, directories);
+        self.of(Column::TotalSize).number(index, apparent);
+        self.of(Column::TotalAllocated).number(index, allocated);
         if let Some(newest) = of.newest {
             self.of(Column::NewestMtime).number(index, newest as u64);
         }
-        self.of(Column::Errors).number(index, of.errors);
+        self.of(Column::Errors).number(index, errors);
         if let Some(unread) = of.unread {
             self.of(Column::Unread).word(index, unread);
         }
@@ -259,16 +256,11 @@ pub(super) fn build(
 }
 
 fn directory_of<'d>(table: &Table, row: Row, rows: u32, digest: &'d Digest) -> DirectoryValues<'d> {
-    let totals = table.totals(row);
     let has_newest = table.columns().contains(FieldMask::MTIME);
     DirectoryValues {
-        entries: rows.into(),
-        files: totals.files.into(),
-        directories: totals.directories.into(),
-        apparent: totals.apparent,
-        allocated: totals.disk_usage,
-        newest: totals.newest().filter(|_| has_newest),
-        errors: table.errors(row),
+        // A name that was listed twice is one row.
+        totals: StoredTotals { entries: rows.into(), ..StoredTotals::of(table, row) },
+        newest: table.totals(row).newest().filter(|_| has_newest),
         unread: table.unread_reason(row).map(UnreadReason::as_str),
         digest,
     }

@@ -15,7 +15,7 @@ use super::outline::{Outline, SIZES};
 use super::part_set::PartSet;
 use super::spine::Totals;
 use crate::attribute_columns::ATTRIBUTES;
-use crate::read::ReadError;
+use crate::read::{ReadError, StoredTotals};
 use crate::schema::Column;
 use crate::tasks::{TaskError, read_error};
 use crate::write::{DirectoryValues, PageColumns, ParentPaths, RowValues};
@@ -156,17 +156,15 @@ fn directory<'d>(
     unread: Option<&'static str>,
     digest: &'d crate::Digest,
 ) -> DirectoryValues<'d> {
-    DirectoryValues {
+    let totals = StoredTotals {
         entries: of.entries,
         files: of.files,
         directories: of.directories,
         apparent: saturate(of.apparent, apparent),
         allocated: saturate(of.allocated, allocated),
-        newest: of.newest,
         errors: of.errors,
-        unread,
-        digest,
-    }
+    };
+    DirectoryValues { totals, newest: of.newest, unread, digest }
 }
 
 /// Returns a sum of bytes as it is stored: `u64::MAX` means that much or more.
