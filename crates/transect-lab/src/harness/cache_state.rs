@@ -43,9 +43,6 @@ pub fn unavailable_reason_for_files(state: State) -> Option<&'static str> {
 }
 
 /// Makes the cold state. The warm state needs a preceding run that does not count.
-///
-/// # Errors
-/// The caches cannot be dropped.
 pub fn prepare(state: State) -> std::io::Result<()> {
     if state != State::Cold {
         return Ok(());

@@ -37,9 +37,6 @@ impl Estimate {
 
     /// Measures one cell of each kind once on every dataset in every state, and returns the duration of the
     /// session; `None` if the base cannot be measured or the user interrupts.
-    ///
-    /// # Errors
-    /// A state cannot be made.
     pub fn run(
         &self,
         measure: &mut impl Measure,

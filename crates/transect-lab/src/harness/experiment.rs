@@ -94,17 +94,11 @@ pub trait Experiment {
     }
 
     /// Makes a dataset.
-    ///
-    /// # Errors
-    /// The system's.
     fn make(&mut self, _: &Dataset) -> Result<(), Error> {
         Ok(())
     }
 
     /// Removes a dataset that was made.
-    ///
-    /// # Errors
-    /// The system's.
     fn remove(&mut self, _: &Dataset) -> Result<(), Error> {
         Ok(())
     }
@@ -134,15 +128,9 @@ pub trait Experiment {
     }
 
     /// Returns the command of a cell.
-    ///
-    /// # Errors
-    /// The method does not exist here.
     fn command(&mut self, job: &Job<'_>) -> Result<Command, Failure>;
 
     /// Runs a cell in one process.
-    ///
-    /// # Errors
-    /// The process failed.
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
         run(self, job)
     }
@@ -159,9 +147,6 @@ pub trait Experiment {
     ) -> Result<(), String>;
 
     /// Cleans up after a cell.
-    ///
-    /// # Errors
-    /// The system's.
     fn end(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -173,9 +158,6 @@ pub trait Experiment {
     }
 
     /// Prepares for counting calls, and returns a directory for the output of `strace`.
-    ///
-    /// # Errors
-    /// The system's.
     fn begin_counting(&mut self, spec: &SessionSpec) -> Result<PathBuf, Error>;
 
     /// Returns a command whose calls can be counted, and the number of entries that it processes.
@@ -202,9 +184,6 @@ pub trait Experiment {
 }
 
 /// Runs the command of a cell in one process.
-///
-/// # Errors
-/// The process failed.
 pub fn run(experiment: &mut (impl Experiment + ?Sized), job: &Job<'_>) -> Result<Output, Failure> {
     let command = experiment.command(job)?;
     if job.cell.command.is_some() {

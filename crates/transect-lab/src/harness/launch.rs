@@ -140,9 +140,6 @@ impl std::fmt::Display for Failure {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a process that speaks the protocol, and waits for its end, at most for `limit`.
-///
-/// # Errors
-/// The process failed, or violated the protocol.
 pub fn launch(
     command: Command,
     runs: usize,
@@ -162,9 +159,6 @@ pub fn launch(
 
 /// Starts a process, calls `read` with its standard output on another thread, and waits for its end, at
 /// most for `limit`. `read` must read to the end.
-///
-/// # Errors
-/// The process failed.
 pub fn listen<T: Send + 'static>(
     command: Command,
     limit: Duration,
@@ -175,9 +169,6 @@ pub fn listen<T: Send + 'static>(
 }
 
 /// Starts a process with its standard output discarded, and waits for its end, at most for `limit`.
-///
-/// # Errors
-/// The process failed.
 pub fn time(command: Command, limit: Duration) -> Result<Usage, Failure> {
     run(command, Stdio::null(), limit, drop).map(|((), usage)| usage)
 }

@@ -320,9 +320,6 @@ pub struct SessionLog {
 
 impl SessionLog {
     /// Creates the file of a new session.
-    ///
-    /// # Errors
-    /// The file exists, or cannot be written.
     pub fn create(spec: SessionSpec, path: &Path) -> Result<Self, Error> {
         let file = check_output_path(path)
             .and_then(|()| File::options().append(true).create_new(true).open(path));
@@ -338,9 +335,6 @@ impl SessionLog {
     }
 
     /// Opens a file for appending after its last complete line.
-    ///
-    /// # Errors
-    /// The file cannot be read or written, or is not a session.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (data, length) = parse(path)?;
         let failed = |error| Error::File("open", path.to_owned(), error);
@@ -354,9 +348,6 @@ impl SessionLog {
     }
 
     /// Reads a file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is not a session.
     pub fn read(path: &Path) -> Result<SessionData, Error> {
         parse(path).map(|(data, _)| data)
     }
@@ -366,9 +357,6 @@ impl SessionLog {
     }
 
     /// Appends a record to the file, and adds it to the data.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub(crate) fn add(&mut self, record: Record) -> Result<(), Error> {
         self.append(serde_json::to_vec(&record))?;
         self.data.add(record);

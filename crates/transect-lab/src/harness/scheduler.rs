@@ -43,17 +43,11 @@ pub struct Session {
 
 impl Session {
     /// Begins a session.
-    ///
-    /// # Errors
-    /// The file exists, or cannot be written.
     pub fn begin(spec: SessionSpec, file: &Path) -> Result<Self, Error> {
         Ok(Self { log: SessionLog::create(spec, file)? })
     }
 
     /// Resumes a session after the last complete line of its file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is not a session.
     pub fn resume(file: &Path) -> Result<Self, Error> {
         Ok(Self { log: SessionLog::open(file)? })
     }
@@ -351,9 +345,6 @@ impl Session {
 
     /// Times the calls of the engine's cells in separate runs, and reports every cell to `progress`. Cells
     /// that cannot be timed are reported and skipped.
-    ///
-    /// # Errors
-    /// The file cannot be written.
     pub fn time_calls(
         &mut self,
         experiment: &mut impl Experiment,

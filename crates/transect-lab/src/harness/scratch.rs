@@ -20,9 +20,6 @@ pub struct Scratch {
 
 impl Scratch {
     /// Creates a scratch directory in `parent`, and removes those that killed sessions have left there.
-    ///
-    /// # Errors
-    /// The directory cannot be created.
     pub fn new(parent: &Path) -> io::Result<Self> {
         let parent = parent.canonicalize()?;
         remove_abandoned(&parent);
@@ -59,9 +56,6 @@ impl Scratch {
     }
 
     /// Removes all outputs.
-    ///
-    /// # Errors
-    /// The directory of outputs cannot be removed or created again.
     pub fn clear(&self) -> io::Result<()> {
         let out = self.outputs();
         std::fs::remove_dir_all(&out)?;

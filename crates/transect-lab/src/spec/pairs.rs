@@ -117,9 +117,6 @@ impl SessionSpec {
     }
 
     /// Makes another cell the base of a session that was not measured yet: it runs twice.
-    ///
-    /// # Errors
-    /// There is no such cell.
     pub fn set_base(&mut self, base: &str) -> Result<(), String> {
         if base == self.base {
             return Ok(());
@@ -135,9 +132,6 @@ impl SessionSpec {
 
     /// Compares all cells of a measured session with another one. The cell that ran twice still shows the
     /// noise.
-    ///
-    /// # Errors
-    /// There is no such cell.
     pub fn compare_with(&mut self, base: &str) -> Result<(), String> {
         self.base = self.cell_for_base(base)?.name;
         Ok(())
