@@ -5,7 +5,7 @@
 //! some directories are open at a time; one that was closed meanwhile is opened again as the parent of one
 //! below it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -82,19 +82,71 @@ fn of_metadata(metadata: &std::fs::Metadata) -> EntryAttributes {
     EntryAttributes { length: metadata.len(), shared_id: None }
 }
 
+/// Reads a directory: reports its entries, and returns the directories in it. `path_of` returns the path of an
+/// entry, or of the directory itself for an empty name.
+#[expect(clippy::disallowed_methods, reason = "what methods are compared with shares no reader")]
+fn read(
+    directory: &Path,
+    parent: PathPrefix,
+    path_of: &dyn Fn(&OsStr) -> PathBuf,
+    visitor: &mut impl Visitor,
+) -> ControlFlow<(), Vec<(OsString, PathPrefix)>> {
+    let here = || path_of(OsStr::new(""));
+    let mut directories = Vec::new();
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => {
+            visitor.event(Event::Unreadable(error), &here)?;
+            return ControlFlow::Continue(directories);
+        }
+    };
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                visitor.event(Event::Unreadable(error), &here)?;
+                break;
+            }
+        };
+        let name = entry.file_name();
+        let path = || path_of(&name);
+        let file_type = match entry.file_type() {
+            Ok(file_type) => type_of(file_type),
+            Err(error) => {
+                visitor.event(Event::UnknownType(error), &path)?;
+                continue;
+            }
+        };
+        let attributes = entry.metadata().map(|metadata| of_metadata(&metadata));
+        let event = Event::Entry { parent, name: name.as_encoded_bytes(), file_type, attributes };
+        let prefix = visitor.event(event, &path)?;
+        if let (EntryType::Directory, Some(prefix)) = (file_type, prefix) {
+            directories.push((name, prefix));
+        }
+    }
+    ControlFlow::Continue(directories)
+}
+
+fn type_of(file_type: std::fs::FileType) -> EntryType {
+    if file_type.is_dir() {
+        EntryType::Directory
+    } else if file_type.is_file() {
+        EntryType::File
+    } else if file_type.is_symlink() {
+        EntryType::Symlink
+    } else {
+        EntryType::Other
+    }
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) use by_handle::walk;
-#[cfg(not(target_os = "linux"))]
-pub(crate) use by_path::walk;
 
 #[cfg(target_os = "linux")]
 mod by_handle {
-    use std::ffi::{CStr, CString};
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-    use std::os::unix::ffi::OsStrExt;
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat};
+    use rustix::fs::{CWD, Mode, OFlags};
 
     use super::*;
 
@@ -105,32 +157,29 @@ mod by_handle {
     /// A directory between the root and the one being read.
     struct Level {
         /// Its name; of the root, its path.
-        name: CString,
-        prefix: PathPrefix,
+        name: OsString,
         id: (u64, u64),
         /// `None` while it is closed.
         handle: Option<OwnedFd>,
         /// Directories in it that are still to be read.
-        waiting: Vec<(CString, PathPrefix)>,
+        waiting: Vec<(OsString, PathPrefix)>,
     }
 
     /// Walks a tree whose root has this prefix, until the visitor breaks. Links are not followed, except as
     /// the root; mount points are crossed.
     pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) {
-        let mut walk = Walk { levels: Vec::new(), visitor, buffer: Vec::with_capacity(1 << 16) };
-        let Ok(name) = CString::new(root.as_os_str().as_bytes()) else { return };
-        let _ = walk.run(name, prefix);
+        let mut walk = Walk { levels: Vec::new(), visitor };
+        let _ = walk.run(root.as_os_str().to_owned(), prefix);
     }
 
     struct Walk<'v, V> {
         /// The root first.
         levels: Vec<Level>,
         visitor: &'v mut V,
-        buffer: Vec<u8>,
     }
 
     impl<V: Visitor> Walk<'_, V> {
-        fn run(&mut self, root: CString, prefix: PathPrefix) -> ControlFlow<()> {
+        fn run(&mut self, root: OsString, prefix: PathPrefix) -> ControlFlow<()> {
             self.descend(root, prefix)?;
             while let Some(level) = self.levels.last_mut() {
                 match level.waiting.pop() {
@@ -142,34 +191,31 @@ mod by_handle {
         }
 
         /// Reads a directory in the last one, and makes it the last one.
-        fn descend(&mut self, name: CString, prefix: PathPrefix) -> ControlFlow<()> {
+        fn descend(&mut self, name: OsString, prefix: PathPrefix) -> ControlFlow<()> {
             let parent = self.levels.last().and_then(|level| level.handle.as_ref());
             // A root may be a link, like those of other walks.
             let (at, follow) = match parent {
                 Some(parent) => (parent.as_fd(), OFlags::NOFOLLOW),
                 None => (CWD, OFlags::empty()),
             };
-            let opened = open(at, &name, follow).and_then(|handle| {
-                let id = id(&rustix::fs::fstat(&handle)?);
-                Ok((handle, id))
-            });
-            match opened {
-                Ok((handle, id)) => {
-                    let handle = Some(handle);
-                    self.levels.push(Level { name, prefix, id, handle, waiting: Vec::new() });
-                    // The root stays open.
-                    if let Some(far) = self.levels.len().checked_sub(OPEN_LEVELS)
-                        && far > 0
-                    {
-                        self.levels[far].handle = None;
-                    }
-                    self.read()
-                }
-                Err(error) => {
-                    let path = || path_of(&self.levels, &name);
-                    self.visitor.event(Event::Unreadable(error), &path).map_continue(drop)
-                }
+            let opened = open(at, &name, follow).and_then(|handle| Ok((id(&handle)?, handle)));
+            let (id, handle) = match opened {
+                Ok(opened) => opened,
+                Err(error) => return self.unreadable(error, &name),
+            };
+            // By its handle: its path may be longer than the system accepts.
+            let opened = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
+            self.levels.push(Level { name, id, handle: Some(handle), waiting: Vec::new() });
+            // The root stays open.
+            if let Some(far) = self.levels.len().checked_sub(OPEN_LEVELS)
+                && far > 0
+            {
+                self.levels[far].handle = None;
             }
+            let path_of = |name: &OsStr| path_of(&self.levels, name);
+            let waiting = read(&opened, prefix, &path_of, self.visitor)?;
+            self.levels.last_mut().expect("BUG: it was added").waiting = waiting;
+            ControlFlow::Continue(())
         }
 
         /// Leaves the last directory, and opens the one above if it was closed.
@@ -178,11 +224,10 @@ mod by_handle {
             let Some(level) = self.levels.last().filter(|level| level.handle.is_none()) else {
                 return ControlFlow::Continue(());
             };
-            let parent =
-                left.handle.and_then(|left| open(left.as_fd(), c"..", OFlags::empty()).ok());
-            let is_it = |handle: &OwnedFd| {
-                rustix::fs::fstat(handle).is_ok_and(|stat| id(&stat) == level.id)
-            };
+            let parent = left
+                .handle
+                .and_then(|left| open(left.as_fd(), OsStr::new(".."), OFlags::empty()).ok());
+            let is_it = |handle: &OwnedFd| id(handle).is_ok_and(|id| id == level.id);
             // It was moved, or is not searchable any more.
             let reopened = match parent.filter(is_it) {
                 Some(handle) => Ok(handle),
@@ -193,11 +238,15 @@ mod by_handle {
                 Ok(handle) => level.handle = Some(handle),
                 Err(error) => {
                     level.waiting.clear();
-                    let path = || path_of(&self.levels, c"");
-                    self.visitor.event(Event::Unreadable(error), &path).map_continue(drop)?;
+                    self.unreadable(error, OsStr::new(""))?;
                 }
             }
             ControlFlow::Continue(())
+        }
+
+        fn unreadable(&mut self, error: io::Error, name: &OsStr) -> ControlFlow<()> {
+            let path = || path_of(&self.levels, name);
+            self.visitor.event(Event::Unreadable(error), &path).map_continue(drop)
         }
 
         /// Opens the last directory by the names of all those above it.
@@ -210,161 +259,41 @@ mod by_handle {
             }
             Ok(here)
         }
-
-        /// Reads the last directory.
-        fn read(&mut self) -> ControlFlow<()> {
-            let Some((level, above)) = self.levels.split_last_mut() else {
-                return ControlFlow::Continue(());
-            };
-            let Some(handle) = &level.handle else { return ControlFlow::Continue(()) };
-            let spare: &mut [MaybeUninit<u8>] = self.buffer.spare_capacity_mut();
-            let mut entries = RawDir::new(handle, spare);
-            let (own_name, own_waiting) = (&level.name, &mut level.waiting);
-            while let Some(entry) = entries.next() {
-                let path = |name: &CStr| {
-                    let above = path_of(above, own_name);
-                    if name.is_empty() { above } else { above.join(os_name(name)) }
-                };
-                let entry = match entry {
-                    Ok(entry) => entry,
-                    Err(error) => {
-                        let path = || path(c"");
-                        return self
-                            .visitor
-                            .event(Event::Unreadable(error.into()), &path)
-                            .map_continue(drop);
-                    }
-                };
-                let name = entry.file_name();
-                if name == c"." || name == c".." {
-                    continue;
-                }
-                let path = || path(name);
-                let stat = rustix::fs::statat(handle, name, AtFlags::SYMLINK_NOFOLLOW);
-                let file_type = match (entry.file_type(), &stat) {
-                    (FileType::Unknown, Ok(stat)) => FileType::from_raw_mode(stat.st_mode),
-                    (FileType::Unknown, Err(error)) => {
-                        self.visitor.event(Event::UnknownType((*error).into()), &path)?;
-                        continue;
-                    }
-                    (known, _) => known,
-                };
-                let file_type = match file_type {
-                    FileType::RegularFile => EntryType::File,
-                    FileType::Directory => EntryType::Directory,
-                    FileType::Symlink => EntryType::Symlink,
-                    _ => EntryType::Other,
-                };
-                let attributes = stat.map(|stat| attributes_in(&stat)).map_err(io::Error::from);
-                let bytes = name.to_bytes();
-                let event =
-                    Event::Entry { parent: level.prefix, name: bytes, file_type, attributes };
-                let prefix = self.visitor.event(event, &path)?;
-                if let (EntryType::Directory, Some(prefix)) = (file_type, prefix) {
-                    own_waiting.push((name.to_owned(), prefix));
-                }
-            }
-            ControlFlow::Continue(())
-        }
     }
 
-    fn open(at: BorrowedFd<'_>, name: &CStr, follow: OFlags) -> io::Result<OwnedFd> {
+    fn open(at: BorrowedFd<'_>, name: &OsStr, follow: OFlags) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | follow;
         Ok(rustix::fs::openat(at, name, flags, Mode::empty())?)
     }
 
-    fn id(stat: &Stat) -> (u64, u64) {
-        (stat.st_dev, stat.st_ino)
-    }
-
-    fn attributes_in(stat: &Stat) -> EntryAttributes {
-        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        let is_shared = !is_directory && stat.st_nlink > 1;
-        let length = u64::try_from(stat.st_size).unwrap_or(0);
-        EntryAttributes { length, shared_id: is_shared.then(|| id(stat)) }
-    }
-
-    fn os_name(name: &CStr) -> OsString {
-        std::ffi::OsStr::from_bytes(name.to_bytes()).to_owned()
+    fn id(handle: &OwnedFd) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(handle)?;
+        Ok((stat.st_dev, stat.st_ino))
     }
 
     /// Returns the path of an entry of the last of these directories.
-    fn path_of(levels: &[Level], name: &CStr) -> PathBuf {
-        let mut path: PathBuf = levels.iter().map(|level| os_name(&level.name)).collect();
+    fn path_of(levels: &[Level], name: &OsStr) -> PathBuf {
+        let mut path: PathBuf = levels.iter().map(|level| &level.name).collect();
         if !name.is_empty() {
-            path.push(os_name(name));
+            path.push(name);
         }
         path
     }
 }
 
+/// Walks a tree whose root has this prefix, until the visitor breaks. Links are not followed, except as the
+/// root; mount points are crossed.
 #[cfg(not(target_os = "linux"))]
-mod by_path {
-    use std::fs::FileType;
-
-    use super::*;
-
-    /// Walks a tree whose root has this prefix, until the visitor breaks. Links are not followed, except as
-    /// the root; mount points are crossed.
-    pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) {
-        let _ = run(root, prefix, visitor);
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "what methods are compared with shares no reader"
-    )]
-    fn run(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) -> ControlFlow<()> {
-        let mut waiting = vec![(root.to_owned(), prefix)];
-        while let Some((directory, parent)) = waiting.pop() {
-            let unreadable = |error, visitor: &mut _| {
-                Visitor::event(visitor, Event::Unreadable(error), &|| directory.clone())
-            };
-            let entries = match std::fs::read_dir(&directory) {
-                Ok(entries) => entries,
-                Err(error) => {
-                    unreadable(error, visitor)?;
-                    continue;
-                }
-            };
-            for entry in entries {
-                let entry = match entry {
-                    Ok(entry) => entry,
-                    Err(error) => {
-                        unreadable(error, visitor)?;
-                        continue;
-                    }
-                };
-                let path = || entry.path();
-                let file_type = match entry.file_type() {
-                    Ok(file_type) => type_of(file_type),
-                    Err(error) => {
-                        visitor.event(Event::UnknownType(error), &path)?;
-                        continue;
-                    }
-                };
-                let name: OsString = entry.file_name();
-                let name = name.as_encoded_bytes();
-                let attributes = entry.metadata().map(|metadata| of_metadata(&metadata));
-                let event = Event::Entry { parent, name, file_type, attributes };
-                let prefix = visitor.event(event, &path)?;
-                if let (EntryType::Directory, Some(prefix)) = (file_type, prefix) {
-                    waiting.push((entry.path(), prefix));
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn type_of(file_type: FileType) -> EntryType {
-        if file_type.is_dir() {
-            EntryType::Directory
-        } else if file_type.is_file() {
-            EntryType::File
-        } else if file_type.is_symlink() {
-            EntryType::Symlink
-        } else {
-            EntryType::Other
-        }
+pub(crate) fn walk(root: &Path, prefix: PathPrefix, visitor: &mut impl Visitor) {
+    let mut waiting = vec![(root.to_owned(), prefix)];
+    while let Some((directory, parent)) = waiting.pop() {
+        let path_of = |name: &OsStr| match name.is_empty() {
+            true => directory.clone(),
+            false => directory.join(name),
+        };
+        let ControlFlow::Continue(found) = read(&directory, parent, &path_of, visitor) else {
+            return;
+        };
+        waiting.extend(found.into_iter().map(|(name, prefix)| (directory.join(name), prefix)));
     }
 }
