@@ -1,10 +1,8 @@
 //! Counts the system calls of a method: the article's ProcessMonitor column.
 //!
-//! `strace` counts them in separate runs, which are never timed. The calls of a program before and after
-//! its work (some runtimes make thousands, and never the same number) are subtracted: a method that can
-//! repeat its walk in one process is counted with one walk and with [`COUNTED_WALKS`] more, others also
-//! without work. Counting takes many times as long as walking, so it uses a sample of a large tree: the
-//! result is the number of calls for each entry.
+//! `strace` counts them in separate runs on a sample of a large tree. Some runtimes make thousands of calls at their
+//! start, never the same number: so a method that repeats its walk in one process is counted with one walk and with
+//! [`COUNTED_WALKS`] more, others with and without work, and the difference is what counts.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,9 +1,6 @@
-//! States of the caches: making them, and proving them.
-//!
-//! The proof of a run is what devices read for its processes (`read_bytes` in `/proc/PID/io`): a warm run
-//! reads nothing, a cold run something. How much a cold run of a tree has to read is known only when its
-//! session is ranked. Reads of the whole machine (`pgpgin` in `/proc/vmstat`)
-//! prove less: if there were none, the run was warm, but any process may have caused them.
+//! States of the caches: making them, and proving them by what devices read for the processes of a run
+//! (`read_bytes` in `/proc/PID/io`). How much a cold run of a tree has to read is known only when its session is
+//! ranked. Reads of the whole machine (`pgpgin` in `/proc/vmstat`) prove less: if there were none, the run was warm.
 
 #[cfg(not(windows))]
 use std::fs::File;

@@ -1,9 +1,5 @@
-//! Estimates the duration of a session before it begins.
-//!
-//! One cell of each kind and language is measured once on every dataset in every state, as a complete sample,
-//! and the result is discarded: a walk in Python takes ten times as long as one of the engine, and the start
-//! of a Java machine longer than a small walk. A smaller file stands in for a large one, because the time of
-//! a sample is proportional to its bytes: the small file shows the speed of the device at little cost.
+//! Estimates the duration of a session: one cell of each kind and language is measured once on every dataset in
+//! every state, and discarded. A smaller file stands in for a large one, as time is proportional to its bytes.
 
 use std::time::{Duration, Instant};
 

@@ -1,15 +1,9 @@
 //! Interference with a run: other processes that used processors, a hypervisor that took processor time,
 //! a processor that was throttled.
 //!
-//! A sample is disturbed if the interference exceeds a limit. Effects of the run itself are not
-//! disturbances: a cold run causes pressure on devices and memory, and the threads of one method wait
-//! for each other's processors. The limits apply to processor time used by neither the run nor the lab,
-//! to stolen time, and to throttling.
-//!
-//! The kernel counts processor time in ticks of ten milliseconds. The limits allow for some ticks of
-//! rounding, otherwise every short run would count as disturbed. For runs that are too short for ticks,
-//! the number of runnable threads just before the run decides: as many as there are processors leave
-//! none for the run. Interrupt time does not count, as the run itself causes most of it.
+//! The kernel counts processor time in ticks of ten milliseconds; the limits allow for some ticks of rounding. For
+//! runs that are too short for ticks, the number of runnable threads just before the run decides: as many as there are
+//! processors leave none for the run. Interrupt time does not count, as the run itself causes most of it.
 
 use serde::{Deserialize, Serialize};
 use transect_sys::host::{ProcessUsage, usage_of_self};

@@ -1,20 +1,9 @@
-//! What a walk cannot do without: device reads with cold caches, and CPU time.
+//! What a walk cannot do without: device reads with cold caches, and CPU time. A process that lets another one
+//! work, or remembers an earlier result, lacks them (`docs/LAB.md`, "Proof of a cache state").
 //!
-//! A process that does not do the work itself can still report the right counts: it remembers an earlier
-//! result, or another process does the work. Then it lacks what the work costs. The reference is a cell of
-//! the same session in the same state of the caches: the floor, which opens and lists each directory and
-//! queries each file once; without one, the base.
-//!
-//! * **Reads.** With cold caches each method has to read the blocks of all directories and inodes. A sample
-//!   proves its state if devices read at least `SHARE` of the reference's bytes for its process and the
-//!   children it waited for, beyond its start: the program itself is read from the device, too.
-//! * **CPU time.** In any state, a walk makes at least the floor's calls.
-//!
-//! Methods read the same blocks, in different orders. Six programs on 10,000 files on ext4 differed by 8 %
-//! (5.8 to 6.3 MiB); what is read ahead depends on the order, and a method may skip the inodes of
-//! directories and links. Half of the reference leaves room for that, and for a method that makes the calls
-//! more cheaply than the floor.
-//! The start of a process varies as well; what its variation could explain proves and disproves nothing.
+//! The reference is a cell of the same session and state of the caches: the floor, or the base without one. Half of
+//! its cost is enough: methods read the same blocks in different orders, six programs on ext4 differed by 8 %, and a
+//! method may skip inodes. What the variation of a start could explain proves and disproves nothing.
 
 use std::time::Duration;
 

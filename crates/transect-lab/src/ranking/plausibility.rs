@@ -1,23 +1,10 @@
-//! Whether a contender's clock can be believed.
+//! Whether a contender's clock can be believed: it may have worked before it started that clock, or after, or its
+//! clock may be slow (`docs/LAB.md`, "A contender's own clock").
 //!
-//! A contender reports the time of each run by a clock of its own. It may have done its work before it
-//! started that clock, or after, or its clock may be slow. The lab measures the usage of its whole process,
-//! and its usage without work: the rest is due to its runs. The time that a process used
-//! beyond its start is held against the reported time, in every state of the caches:
-//!
-//! * **CPU time.** A process with honest runs cannot use more than all processors during them, or, if it
-//!   reports CPU times, more than these. This covers the threads of a compiler or a collector in the
-//!   background, and is independent of other programs.
-//! * **Wall time**, in undisturbed samples only, and in [`MIN_QUIET`] of them at least. This also reveals a
-//!   process that waited for a device, or let another one work, before it started its clock.
-//!
-//! Twice the reported time is explained: reading questions, printing results and tearing down a heap are
-//! not part of a run. Half of the start is allowed for its own noise, as starts are measured after the
-//! rounds ([`allowance`]). The median of the rounds decides, the smaller of two, so that a single slow process
-//! does not; if there is only one and it was disturbed, nothing is decided.
-//!
-//! Methods of this program are not judged, as their clock is the lab's own, and neither are programs whose
-//! time is that of their process.
+//! The CPU time of its process beyond its start is held against the reported time on all processors, or the reported
+//! CPU time; in [`MIN_QUIET`] undisturbed samples at least, its wall time against the reported time. Twice as much is
+//! explained by reading questions, printing results and tearing down a heap. The median of the rounds decides, the
+//! smaller of two, so that a single slow process does not; a single disturbed one decides nothing.
 
 use std::time::Duration;
 

@@ -1,18 +1,10 @@
 //! Rankings: which cells of a session are faster, by how much, and how certain that is.
 //!
-//! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work
-//! in every round it ran, its own clock is plausible ([`plausibility`]), and it used what the work needs
-//! ([`minimum_cost`]). Differences are ratios within
-//! a round, to the base and to the floor. The base runs twice; if it differs from itself, no other verdict
-//! counts.
-//!
-//! If other processes disturbed more than a quarter of the samples, wall times show how busy the machine
-//! was. Then CPU times of single runs are compared, as far as they are known ([`run_cpu`]); if they are
-//! known for too few cells, nothing is compared.
-//!
-//! [`minimum_cost`]: super::minimum_cost
-//! [`plausibility`]: super::plausibility
-//! [`run_cpu`]: super::run_cpu
+//! Each dataset in each cache state has its own ranking. A cell is ranked if it found the expected work in every
+//! round, its own clock is plausible ([`plausibility`](super::plausibility)), and it used what the work needs
+//! ([`minimum_cost`](super::minimum_cost)). Differences are ratios within a round. The base runs twice; if it differs
+//! from itself, no other verdict counts. If other processes disturbed more than a quarter of the samples, CPU times of
+//! single runs are compared ([`run_cpu`](super::run_cpu)).
 
 use std::collections::BTreeMap;
 

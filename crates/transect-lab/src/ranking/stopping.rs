@@ -1,14 +1,9 @@
-//! Decides when a session with a time limit has enough rounds.
-//!
-//! A session that tested for significance after every round, and stopped at the first hit, would
-//! find one sooner or later: each look is another chance of a false positive. So the rule ignores
-//! verdicts. It uses the width of the interval of each ratio, its precision, which is the
-//! same whether the two methods differ or not. (Chow and Robbins, 1965: sampling until the interval
+//! Decides when a session with a time limit has enough rounds: by the width of the intervals, never by verdicts, as
+//! each look at a verdict is another chance of a false positive. (Chow and Robbins, 1965: sampling until the interval
 //! has a fixed width nearly preserves its coverage.)
 //!
-//! A method far from the base may have a wider interval, as long as the interval stays far from 1:
-//! otherwise one slow and noisy method would delay all others. "Far" is four times the width, a
-//! distance that a method without a difference does not reach by chance.
+//! A ratio far from 1, by four times the width of its interval, may have a wider one: otherwise one slow and noisy
+//! method would delay all others.
 
 use std::time::Duration;
 
