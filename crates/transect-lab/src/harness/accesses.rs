@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::launch;
-use crate::harness::launch::is_on_path;
+use crate::harness::launch::{self, can_start};
 
 /// System calls of one walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +42,7 @@ pub fn unavailable_reason() -> Option<&'static str> {
     if cfg!(not(target_os = "linux")) {
         return Some("they can be counted on Linux only");
     }
-    (!is_on_path("strace")).then_some("needs strace: apt-get install strace")
+    (!can_start("strace")).then_some("needs strace: apt-get install strace")
 }
 
 impl Accesses {

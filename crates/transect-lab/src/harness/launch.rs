@@ -254,24 +254,15 @@ fn own_memory() -> u64 {
     usage_of_self().map_or(0, |usage| usage.peak_memory)
 }
 
-/// Returns whether a program can be started by its name.
-pub(crate) fn is_on_path(program: &str) -> bool {
-    file_on_path(program).is_some()
-}
-
-fn file_on_path(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let files = std::env::split_paths(&path)
-        .flat_map(|folder| [folder.join(program), folder.join(format!("{program}.exe"))]);
-    files.into_iter().find(|file| file.is_file())
-}
-
-/// Returns the file of a program, by its name or by its path.
+/// Returns the file of a program, by its path or by its name on `PATH`.
 pub(crate) fn file_of_program(program: &str) -> Option<PathBuf> {
     if program.contains(std::path::is_separator) {
         return Some(PathBuf::from(program)).filter(|file| file.is_file());
     }
-    file_on_path(program)
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&path)
+        .flat_map(|folder| [folder.join(program), folder.join(format!("{program}.exe"))]);
+    files.find(|file| file.is_file())
 }
 
 /// Returns whether a program can be started, by its name or by its path.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::parse::OutputFormat;
 use super::reported::ReportedCounts;
 use crate::harness::inventory::Inventory;
-use crate::harness::launch::{file_of_program, is_on_path};
+use crate::harness::launch::{can_start, file_of_program};
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl Peer {
 
     /// Returns the name of its program, if it is installed.
     pub(crate) fn program(&self) -> Option<&'static str> {
-        self.programs.iter().copied().find(|program| is_on_path(program))
+        self.programs.iter().copied().find(|program| can_start(program))
     }
 
     /// Returns the first line of its `--version` output that is not empty.
