@@ -5,7 +5,7 @@ use transect_transform::pass::{Load, SizeClass};
 
 use super::choice::{Chosen, MethodChoice};
 use super::explanation::Explanation;
-use crate::experiments::transform::SyncRule;
+use crate::experiments::transform::{Rules, SyncRule};
 use crate::harness::cache_state::State;
 use crate::harness::log::SessionData;
 use crate::spec::SessionSpec;
@@ -27,24 +27,20 @@ pub struct Decision {
 /// decided for that class.
 pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision> {
     let Some(rules) = data.spec.experiment.rules() else { return Vec::new() };
-    let of_class = |state: State, size: SizeClass| {
-        let here = explained.iter().filter(move |it| it.state == state);
-        here.map(|it| (it, &it.choice)).filter(move |(_, choice)| choice.size == Some(size))
-    };
     let mut decisions = Vec::new();
     for state in [State::Warm, State::Cold] {
         for &size in SizeClass::ALL {
-            let Some((_, MethodChoice { load, chosen, .. })) = of_class(state, size).next() else {
+            let is_of_class = |it: &&Explanation| it.state == state && it.choice.size == Some(size);
+            let of_class: Vec<&Explanation> = explained.iter().filter(is_of_class).collect();
+            let Some(MethodChoice { load, chosen, .. }) = of_class.first().map(|it| &it.choice)
+            else {
                 continue;
             };
-            let agree = of_class(state, size).all(|(_, other)| same_choice(chosen, &other.chosen));
-            let undecided = matches!(chosen, Chosen::Undecided { .. });
-            if undecided || !agree {
-                continue;
+            let agree = of_class.iter().all(|other| same_choice(chosen, &other.choice.chosen));
+            if agree && !matches!(chosen, Chosen::Undecided { .. }) {
+                let setting = setting(&data.spec, rules, size, &of_class);
+                decisions.push(Decision { load: *load, size, state, sync: rules.sync, setting });
             }
-            let all: Vec<_> = of_class(state, size).collect();
-            let setting = setting(&data.spec, state, size, &all);
-            decisions.push(Decision { load: *load, size, state, sync: rules.sync, setting });
         }
     }
     decisions
@@ -62,14 +58,14 @@ fn same_choice(one: &Chosen, other: &Chosen) -> bool {
 
 fn setting(
     spec: &SessionSpec,
-    state: State,
+    rules: Rules,
     size: SizeClass,
-    agreed: &[(&Explanation, &MethodChoice)],
+    agreed: &[&Explanation],
 ) -> Option<TransformSetting> {
-    let rules = spec.experiment.rules()?;
-    let &(_, MethodChoice { load, by_default, chosen, .. }) = agreed.first()?;
+    let &Explanation { state, choice: MethodChoice { load, by_default, ref chosen, .. }, .. } =
+        *agreed.first()?;
     let Chosen::Preferred { method, block, .. } = *chosen else { return None };
-    let evidence = |&(_, choice): &(&Explanation, &MethodChoice)| match choice.chosen {
+    let evidence = |it: &&Explanation| match it.choice.chosen {
         Chosen::Preferred { evidence, .. } => Some(TransformEvidence {
             ratios: stored::ratios(evidence.ratios),
             confirmed: stored::ratios(evidence.confirmed),
@@ -77,15 +73,15 @@ fn setting(
         Chosen::Default | Chosen::Undecided { .. } => None,
     };
     Some(TransformSetting {
-        load: *load,
+        load,
         size,
         state,
         sync: rules.sync,
         method,
         block,
         kind: rules.kind.as_str().to_owned(),
-        bytes: agreed.iter().map(|(it, _)| spec.datasets[it.dataset].expected.bytes).collect(),
-        by_default: *by_default,
+        bytes: agreed.iter().map(|it| spec.datasets[it.dataset].expected.bytes).collect(),
+        by_default,
         evidence: agreed.iter().filter_map(evidence).collect(),
         environment: spec.environment.stored(),
     })
