@@ -16,7 +16,7 @@ const OUTLIER: f64 = 5.0;
 ///
 /// Reports never show the mean alone: among ten samples, one that is 60 times too long makes the mean
 /// seven times the median.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Number of samples.
     pub n: usize,

@@ -102,9 +102,6 @@ pub struct Judgement {
     pub threshold: f64,
     /// Estimated number of further rounds to a decision. `None` if it is decided or there is no estimate.
     pub more_rounds: Option<u64>,
-    /// Whether rounds usually differ by more than the two methods do. The verdict is about the median of
-    /// many runs; a single run may then well come out the other way.
-    pub spread_exceeds_gap: bool,
 }
 
 /// Judges one cell against its base.
@@ -154,8 +151,7 @@ pub fn judge(ratios: &Ratios, adjusted_p: f64, threshold: f64) -> Judgement {
     } else {
         None
     };
-    let spread_exceeds_gap = ratios.mad > (ratios.median - 1.0).abs();
-    Judgement { verdict, adjusted_p, threshold, more_rounds, spread_exceeds_gap }
+    Judgement { verdict, adjusted_p, threshold, more_rounds }
 }
 
 /// Judges all cells of a session, corrected for their number, in their order. The A/A pair is not among

@@ -51,8 +51,6 @@ pub struct FastestMethod {
     pub device_read: Option<f64>,
     /// Bytes it gave devices to write.
     pub device_written: Option<f64>,
-    /// Processor time of the unmeasured first run, divided by that of the measured run.
-    pub fresh: Option<f64>,
 }
 
 /// Explains a session of transforms, for each dataset and cache state. Returns `None` for other sessions.
@@ -97,7 +95,6 @@ impl FastestMethod {
             unwritten: row.unwritten,
             device_read: row.device_read,
             device_written: row.device_written,
-            fresh: row.fresh,
         })
     }
 }

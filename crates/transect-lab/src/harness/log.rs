@@ -79,10 +79,6 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// The shortest processor time that a ratio is calculated from, in nanoseconds: ticks are too coarse for
-/// shorter ones.
-const COARSE: u64 = 5_000_000;
-
 /// Evidence about the files of a run, from before and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEvidence {
@@ -98,15 +94,6 @@ pub struct FileEvidence {
     /// such a run: only a warm state has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub primed: Option<Usage>,
-}
-
-impl FileEvidence {
-    /// Returns the processor time of the preceding run divided by that of the measured one; `None` without a
-    /// preceding run, or if one of them is too short.
-    pub(crate) fn fresh_over(&self, measured: &Usage) -> Option<f64> {
-        let [first, second] = [&self.primed?, measured].map(Usage::cpu_ns);
-        (first >= COARSE && second >= COARSE).then(|| first as f64 / second as f64)
-    }
 }
 
 /// An observation that disproves a state of the caches.

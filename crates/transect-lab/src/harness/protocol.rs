@@ -6,7 +6,7 @@ use crate::harness::stopwatch::{RunTime, nanoseconds};
 use crate::harness::work::Work;
 
 /// The report of one run, as `contenders/README.md` defines it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLine {
     #[serde(flatten)]
     pub work: Work,
@@ -37,16 +37,7 @@ pub struct RunLine {
 impl RunLine {
     /// Returns the line of a run that reports only its work and its time.
     pub fn new(work: Work, elapsed_ns: u64) -> Self {
-        Self {
-            work,
-            elapsed_ns,
-            cpu_ns: None,
-            calls: None,
-            digest: None,
-            error: None,
-            changed: None,
-            held: None,
-        }
+        Self { work, elapsed_ns, ..Self::default() }
     }
 
     /// Returns the line of a run that this program measured.

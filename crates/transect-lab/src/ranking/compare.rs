@@ -119,11 +119,6 @@ fn find_row<'r>(ranking: &'r Ranking, cell: &str) -> Option<(&'r Row, bool)> {
     all_rows(ranking).find(|(row, _)| row.cell.name == cell)
 }
 
-/// Returns whether the clock of a cell is implausible.
-fn is_implausible(ranking: &Ranking, cell: &str) -> bool {
-    ranking.implausible.iter().any(|row| row.cell.name == cell)
-}
-
 /// Returns all rows, each with whether it is ranked apart.
 fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
     let rows = ranking.rows.iter().map(|row| (row, false));
@@ -131,12 +126,18 @@ fn all_rows(ranking: &Ranking) -> impl Iterator<Item = (&Row, bool)> {
 }
 
 fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
-    let (mut rows, mut alone, mut incomparable) = (Vec::new(), Vec::new(), Vec::new());
-    let conditions = spec.state_of(before.cache_state).to_owned();
-    let (name, state, by) = (before.name.clone(), before.state, before.by);
-    if let Some(reason) = before.uncompared.as_ref().or(after.uncompared.as_ref()) {
-        let uncompared = Some(reason.clone());
-        return Group { name, state, conditions, by, uncompared, rows, alone, incomparable };
+    let mut group = Group {
+        name: before.name.clone(),
+        state: before.state,
+        conditions: spec.state_of(before.cache_state).to_owned(),
+        by: before.by,
+        uncompared: before.uncompared.as_ref().or(after.uncompared.as_ref()).cloned(),
+        rows: Vec::new(),
+        alone: Vec::new(),
+        incomparable: Vec::new(),
+    };
+    if group.uncompared.is_some() {
+        return group;
     }
     for (row, is_apart) in all_rows(before) {
         let cell = &row.cell.name;
@@ -146,31 +147,36 @@ fn group(before: &Ranking, after: &Ranking, spec: &SessionSpec) -> Group {
         {
             let which = if is_apart { "first" } else { "second" };
             let reason = format!("flushes its output only in the {which} session");
-            incomparable.push(Unranked { cell: cell.clone(), reason });
+            group.incomparable.push(Unranked { cell: cell.clone(), reason });
             continue;
         }
         match other.and_then(|(other, _)| ComparedRow::of(row, other, spec.seed)) {
-            Some(compared) => rows.push(compared),
-            None if is_implausible(after, cell) => {}
-            None => alone.push(format!("before: {cell}")),
+            Some(compared) => group.rows.push(compared),
+            None => group.add_missing(cell, after, ["before", "second"]),
         }
     }
-    let new = all_rows(after).filter(|(row, _)| find_row(before, &row.cell.name).is_none());
-    let new = new.filter(|(row, _)| !is_implausible(before, &row.cell.name));
-    for (ranking, which) in [(before, "first"), (after, "second")] {
-        for row in &ranking.implausible {
-            let (cell, why) = (row.cell.name.clone(), row.implausible.as_deref().unwrap_or(""));
-            let reason = format!("implausible in the {which} session: {why}");
-            incomparable.push(Unranked { cell, reason });
+    for (row, _) in all_rows(after).filter(|(row, _)| find_row(before, &row.cell.name).is_none()) {
+        group.add_missing(&row.cell.name, before, ["after", "first"]);
+    }
+    group.rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
+    let ratios: Vec<Ratios> = group.rows.iter().map(|row| row.ratios).collect();
+    for (row, judgement) in group.rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
+        row.judgement = Some(group.by.judgement(judgement));
+    }
+    group
+}
+
+impl Group {
+    /// Adds a cell that has a row in one session only: why the other one has none, if it ran there.
+    fn add_missing(&mut self, cell: &str, other: &Ranking, [ranked, missing]: [&str; 2]) {
+        match other.unranked.iter().find(|unranked| unranked.cell == cell) {
+            Some(Unranked { reason, .. }) => {
+                let reason = format!("not ranked in the {missing} session: {reason}");
+                self.incomparable.push(Unranked { cell: cell.to_owned(), reason });
+            }
+            None => self.alone.push(format!("{ranked}: {cell}")),
         }
     }
-    alone.extend(new.map(|(row, _)| format!("after: {}", row.cell.name)));
-    rows.sort_by(|a, b| a.ratios.median.total_cmp(&b.ratios.median));
-    let ratios: Vec<Ratios> = rows.iter().map(|row| row.ratios).collect();
-    for (row, judgement) in rows.iter_mut().zip(judge_all(&ratios, DEFAULT_THRESHOLD)) {
-        row.judgement = Some(by.judgement(judgement));
-    }
-    Group { name, state, conditions, by, uncompared: None, rows, alone, incomparable }
 }
 
 impl ComparedRow {

@@ -57,9 +57,6 @@ pub struct Ranking {
     /// The cells whose output is on the device when they end, although the base leaves its output in the
     /// cache; the fastest first. They do more work, so they are not compared with the other rows.
     pub apart: Vec<Row>,
-    /// The cells whose own clock is implausible. Their reported times are listed, sorted by them, and
-    /// compared with nothing.
-    pub implausible: Vec<Row>,
     pub unranked: Vec<Unranked>,
     /// The answers to the pairs of the session.
     pub pairs: Vec<PairAnswer>,
@@ -225,9 +222,9 @@ impl<'d> Pass<'d> {
         let mut rounds = Rounds { runs: BTreeMap::new(), seed: spec.seed };
         for one in ran {
             let objection = one.objection(spec).or_else(|| needs.objection_to(&one));
-            if objection.is_some() {
-                let row = Row::of(one.cell, &one.runs);
-                ranking.implausible.extend(row.map(|row| Row { implausible: objection, ..row }));
+            if let Some(objection) = objection {
+                let (cell, reason) = (one.cell.name.clone(), format!("implausible: {objection}"));
+                ranking.unranked.push(Unranked { cell, reason });
                 continue;
             }
             if !one.runs.values().all(|run| needs.is_proved(run, one.start)) {
@@ -235,7 +232,6 @@ impl<'d> Pass<'d> {
             }
             rounds.runs.insert(one.cell.name.as_str(), one.runs);
         }
-        sort_by_time(&mut ranking.implausible);
         // Without samples, nothing is unproved.
         ranking.proved = ranking.unproved.is_empty();
         if self.state == State::AsIs {

@@ -11,7 +11,7 @@ use crate::spec::Cell;
 use transect_stats::{Judgement, Ratios, Summary};
 
 /// One cell of a ranking.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Row {
     pub cell: Cell,
     /// Its times in nanoseconds, by the metric of the ranking.
@@ -48,9 +48,6 @@ pub struct Row {
     pub device_read: Option<f64>,
     /// Median number of bytes it gave devices to write, at once or later.
     pub device_written: Option<f64>,
-    /// Median ratio of CPU times: the unmeasured first run, divided by the measured run. Far above 1
-    /// means that touching fresh memory is expensive on this machine.
-    pub fresh: Option<f64>,
     /// Median memory of its cache for each cached name, in bytes; `None` without a cache or in other kinds
     /// of session.
     #[serde(rename = "held_each")]
@@ -63,8 +60,6 @@ pub struct Row {
     pub speedup_over_slowest: f64,
     /// Ratio to the floor with one or several threads, whichever matches the method.
     pub to_floor: Option<Ratios>,
-    /// Why its own clock is implausible, if it is.
-    pub implausible: Option<String>,
     /// Whether it is faster than the floor, which is impossible: an error of the lab. A parallel method
     /// has to be faster than both floors, as starting threads may not pay on a small tree. Always false
     /// in cold state: the method may have more threads waiting for the device than the floor.
@@ -117,20 +112,10 @@ impl Row {
             unwritten: median(&|run| Some(run.files?.unwritten? as f64)),
             device_read: median(&|run| run.usage.read_bytes().map(|bytes| bytes as f64)),
             device_written: of_account(|it| it.written_bytes),
-            fresh: median(&|run| run.files?.fresh_over(&run.usage)),
             cache_bytes_per_name: median(&|run| run.held.map(cache_bytes_per_name)),
-            ns_per_byte: None,
             speedup_over_slowest: 1.0,
-            to_floor: None,
-            implausible: None,
-            below_the_floor: false,
-            accesses: None,
-            start_up: None,
-            without_start: None,
-            calls: None,
             timed_sample: timed_sample(runs),
-            to_base: None,
-            judgement: None,
+            ..Self::default()
         })
     }
 

@@ -111,26 +111,14 @@ pub(super) const COLUMNS: &[Column] = &[
     number("median", 0, |_, row| Value::Time(row.time.median)).long("median, ms"),
     number("min", 3, |_, row| Value::Time(row.time.min)).long("min, ms"),
     number("max", 2, |_, row| Value::Time(row.time.max)).long("max, ms"),
-    number("mad", 1, |_, row| Value::Time(row.time.mad)).long("MAD, ms").only(is_transform),
     number("n", 6, |_, row| Value::Number(row.time.n as f64)),
     number("MB/s", 2, |_, row| {
         Value::known(row.ns_per_byte, |each| Value::Text(format!("{:.0}", 1e3 / each)))
     })
     .only(is_transform),
-    number("ns/byte", 1, |_, row| {
-        Value::known(row.ns_per_byte, |each| Value::Text(format!("{each:.3}")))
-    })
-    .only(is_transform),
-    number("cpu", 8, |_, row| Value::Time(row.cpu_ns()))
-        .long("cpu, ms")
-        .only(|form, spec| is_terminal(form, spec) || !is_transform(form, spec)),
+    number("cpu", 8, |_, row| Value::Time(row.cpu_ns())).long("cpu, ms"),
     number("cores", 2, |_, row| Value::known(row.cores, Value::factor)).optional(),
-    number("user", 1, |_, row| Value::Time(row.user_ns)).long("user, ms").only(is_transform),
-    number("sys", 1, |_, row| Value::Time(row.system_ns)).long("sys, ms").only(is_transform),
-    number("off cpu", 1, |_, row| off_cpu(row))
-        .only(|form, spec| is_terminal(form, spec) && is_transform(form, spec)),
     number("faults", 1, |_, row| Value::known(row.faults, Value::Number)).only(is_process),
-    number("switches", 1, |_, row| Value::known(row.switches, Value::Number)).only(is_transform),
     number("unwritten", 1, |_, row| Value::known(row.unwritten, Value::Bytes)).only(is_transform),
     number("read", 1, |_, row| Value::known(row.device_read, Value::Bytes)).only(is_transform),
     number("written", 1, |_, row| Value::known(row.device_written, Value::Bytes))
@@ -140,7 +128,6 @@ pub(super) const COLUMNS: &[Column] = &[
         Value::known(row.without_start, |time| Value::Time(time.max(0.0)))
     })
     .only(is_terminal),
-    number("fresh", 1, |_, row| Value::known(row.fresh, Value::factor)).only(is_transform),
     number("memory", 5, |_, row| Value::known(row.peak_memory, Value::Bytes)),
     number("B/name", 2, |_, row| Value::known(row.cache_bytes_per_name, Value::ShortBytes))
         .long("cache / name")
@@ -160,14 +147,6 @@ pub(super) const COLUMNS: &[Column] = &[
 
 fn ratio(ratios: Option<Ratios>) -> Value {
     Value::known(ratios, |ratios| Value::factor(ratios.median))
-}
-
-/// Returns the time off the processor; empty for methods with several threads.
-fn off_cpu(row: &Row) -> Value {
-    match row.cell.parallel {
-        true => Value::Empty,
-        false => Value::Time((row.wall_ns - row.cpu_ns()).max(0.0)),
-    }
 }
 
 pub(super) fn shown(form: Form, spec: &SessionSpec, rows: &[&Row]) -> Vec<&'static Column> {
@@ -192,7 +171,7 @@ pub(super) fn table(form: Form, spec: &SessionSpec, columns: &[&Column], rows: &
 
 fn style(row: &Row) -> Style {
     match row.judgement.map(|judgement| judgement.verdict) {
-        _ if row.below_the_floor || row.implausible.is_some() => ERROR,
+        _ if row.below_the_floor => ERROR,
         Some(Verdict::Faster | Verdict::LessCpu) => GOOD,
         Some(Verdict::Slower | Verdict::MoreCpu) => WARN,
         Some(Verdict::NoDifference) | None => Style::new(),

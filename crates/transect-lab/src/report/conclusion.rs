@@ -13,9 +13,6 @@ use crate::report::article_table::protocol_of;
 use crate::spec::{CheckedBy, SessionSpec};
 use transect_stats::verdict::{MIN_ROUNDS, Verdict, can_decide};
 
-/// A note is added if first runs take more than this multiple of the measured run's CPU time.
-const FRESH_MEMORY_RATIO: f64 = 1.3;
-
 /// A note is added if the lab itself uses more than this share of the time of a run.
 const MAX_HARNESS_SHARE: f64 = 0.01;
 
@@ -197,10 +194,6 @@ fn alarms(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
         let names = list_of(&ranking.unproved);
         alarms.push(format!("Not every sample proved that {whose} {state}{names}."));
     }
-    for row in &ranking.implausible {
-        let (name, reason) = (&row.cell.name, row.implausible.as_deref().unwrap_or_default());
-        alarms.push(format!("{name} is implausible and not ranked: {reason}."));
-    }
     let below: Vec<&str> = ranking
         .rows
         .iter()
@@ -251,14 +244,6 @@ fn notes(data: &SessionData, ranking: &Ranking) -> Vec<String> {
     }
     if let Some(note) = too_many_cells(ranking, rounds) {
         notes.push(note);
-    }
-    if let Some(ratio) = ranking.rows.iter().filter_map(|row| row.fresh).max_by(f64::total_cmp)
-        && ratio > FRESH_MEMORY_RATIO
-    {
-        notes.push(format!(
-            "Fresh memory is expensive on this machine: a first run took up to {ratio:.1} times the \
-             CPU time of the second, which is the measured one."
-        ));
     }
     if ranking.disturbed > 0 && ranking.has_wall_times() {
         let causes: Vec<&str> = disturbances(data, ranking).map(Disturbance::about).collect();
@@ -445,17 +430,13 @@ mod tests {
     }
 
     #[test]
-    fn implausible_cell_raises_alarm_and_is_never_the_fastest() {
+    fn implausible_cell_never_the_fastest() {
         let mut data = with(&[("base", 4_000_000), ("base (again)", 4_000_000), ("early", 17)], 12);
         change(&mut data, "early", |_, usage| usage.system_ns = 110_000_000);
         start_up(&mut data, "early", 1_000_000, 1_000_000);
         let conclusion = conclusion(&data);
         assert_eq!(conclusion.sentence, "The only method is base.");
-        let alarm = &conclusion.alarms[0];
-        assert!(
-            alarm.starts_with("early is implausible and not ranked: its runs report"),
-            "{alarm}"
-        );
+        assert!(conclusion.notes.contains(&"1 cell is not ranked.".to_owned()), "{conclusion:?}");
     }
 
     #[test]

@@ -65,8 +65,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("parallel", |it| Some(it.cell.parallel.to_string())),
     ("contract", |it| Some(it.cell.contract.join(" "))),
     ("rank", |it| {
-        let is_ranked = |row: &Row| it.ranking.uncompared.is_none() && row.implausible.is_none();
-        let (at, _) = it.row.ok().filter(|(_, row)| is_ranked(row))?;
+        let (at, _) = it.row.ok().filter(|_| it.ranking.uncompared.is_none())?;
         Some((at + 1).to_string())
     }),
     ("n", |it| Some(it.row()?.time.n.to_string())),
@@ -101,7 +100,6 @@ const COLUMNS: &[(&str, Field)] = &[
     ("faults", |it| whole(it.row()?.faults?)),
     ("switches", |it| whole(it.row()?.switches?)),
     ("unwritten_bytes", |it| whole(it.row()?.unwritten?)),
-    ("fresh", |it| exact(it.row()?.fresh?)),
     ("by", |it| {
         let has_times = it.row().is_some() || it.pair.is_some_and(|pair| pair.ratios.is_some());
         has_times.then(|| it.ranking.by.as_str().to_owned())
@@ -120,7 +118,6 @@ const COLUMNS: &[(&str, Field)] = &[
     ("ratio", |it| exact(it.pair?.ratios?.median)),
     ("ratio_low", |it| exact(it.pair?.ratios?.low)),
     ("ratio_high", |it| exact(it.pair?.ratios?.high)),
-    ("implausible", |it| it.row()?.implausible.clone()),
     ("checked", |it| Some(it.row()?.cell.checked?.as_str().to_owned())),
     ("noisy", |it| it.row().map(|_| it.ranking.noisy.to_string())),
     ("proved", |it| it.row().map(|_| it.ranking.proved.to_string())),
@@ -159,12 +156,11 @@ pub fn write(report: &Report<'_>) -> String {
     std::iter::once(header()).chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Returns the lines of a ranking, without line ends: rows, rows apart, implausible rows, unranked cells,
+/// Returns the lines of a ranking, without line ends: rows, rows apart, unranked cells,
 /// pairs.
 pub fn lines(spec: &SessionSpec, ranking: &Ranking) -> Vec<String> {
     // Rows apart have ranks of their own.
     let rows = ranking.rows.iter().enumerate().chain(ranking.apart.iter().enumerate());
-    let rows = rows.chain(ranking.implausible.iter().enumerate());
     let rows = rows.map(|(at, row)| Line {
         spec,
         ranking,

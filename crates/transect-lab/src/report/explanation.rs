@@ -69,7 +69,6 @@ fn counters(fastest: &FastestMethod) -> Vec<String> {
         length(fastest.device_read, "read from devices"),
         length(fastest.device_written, "for devices to write"),
         length(fastest.unwritten, "unwritten at the end"),
-        fastest.fresh.map(|times| format!("fresh memory {times:.2}")),
     ]
     .into_iter()
     .flatten()

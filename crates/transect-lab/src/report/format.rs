@@ -12,7 +12,6 @@ use transect_stats::Verdict;
 /// Returns the verdict of a row as people read it, and marks rows faster than the floor.
 pub(super) fn verdict_label(spec: &SessionSpec, row: &Row) -> String {
     let word = match &row.judgement {
-        _ if row.implausible.is_some() => "implausible",
         Some(judgement) => judgement.verdict.label(),
         None if row.cell.name == spec.base => "the base",
         None if row.cell.name == spec.second_base && spec.repeated() != spec.base => "again",

@@ -112,10 +112,6 @@ fn ranking_section(
         writeln!(out, "\nListed separately, as they left nothing unwritten:\n")?;
         ranked(out, &ranking.apart)?;
     }
-    if !ranking.implausible.is_empty() {
-        writeln!(out, "\nImplausible, and not ranked:\n")?;
-        ranked(out, &ranking.implausible)?;
-    }
     if !ranking.unranked.is_empty() {
         writeln!(out, "\nNot ranked:\n")?;
     }

@@ -103,11 +103,6 @@ impl Screen<'_> {
             self.write_wrapped(DIM, "listed separately, as they left nothing unwritten:")?;
             self.rows(report.session, &ranking.apart.iter().collect::<Vec<_>>())?;
         }
-        if !ranking.implausible.is_empty() {
-            writeln!(self.out)?;
-            self.write_wrapped(ERROR, "implausible, and not ranked:")?;
-            self.rows(report.session, &ranking.implausible.iter().collect::<Vec<_>>())?;
-        }
         let shown = if all { usize::MAX } else { MAX_UNRANKED };
         for unranked in ranking.unranked.iter().take(shown) {
             let cell = escaped(&unranked.cell);

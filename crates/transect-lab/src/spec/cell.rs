@@ -17,7 +17,7 @@ const PEER: &str = "peer";
 pub(crate) const SECOND_BASE: &str = " (again)";
 
 /// A method in a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     pub name: String,
     pub method: String,

@@ -171,9 +171,10 @@ fn contender_with_queries_before_its_clock_is_implausible() {
     );
     let _ = run(&env, &["--rounds", "2", "--task", "article", "--no-calls"]).exits(0);
     let report = report(&env);
-    let implausible = list(&report["rankings"][0], "implausible");
-    assert_eq!(implausible.len(), 1, "{report}");
-    assert_eq!(implausible[0]["cell"]["name"], "early");
+    let unranked = list(&report["rankings"][0], "unranked");
+    assert_eq!(unranked.len(), 1, "{report}");
+    assert_eq!(unranked[0]["cell"], "early");
+    assert!(unranked[0]["reason"].to_string().contains("implausible"), "{report}");
     assert!(!report["rankings"][0]["rows"].to_string().contains("early"));
 }
 

@@ -154,9 +154,8 @@ fn judged(ranking: &Ranking, methods: &[Method], state: State) -> Tested {
 
 /// Returns why a cell is not ranked.
 fn objection(ranking: &Ranking, cell: &str) -> Option<String> {
-    let implausible = ranking.implausible.iter().find(|row| row.cell.name == cell);
     let unranked = ranking.unranked.iter().find(|unranked| unranked.cell == cell);
-    implausible.and_then(|row| row.implausible.clone()).or(unranked.map(|it| it.reason.clone()))
+    unranked.map(|unranked| unranked.reason.clone())
 }
 
 /// Starts the server, which is no child of any method, and waits until it listens.

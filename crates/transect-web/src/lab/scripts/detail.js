@@ -15,7 +15,7 @@ function openDetail(name) {
   hideTip();
   const row = [...ranking().rows, ...ranking().apart].find(({ cell }) => cell.name === name);
   const cell = row?.cell ?? session.cells.find((known) => known.name === name);
-  const unranked = unrankedCells().find((other) => other.cell === name);
+  const unranked = ranking().unranked.find((other) => other.cell === name);
   if (!cell) return;
   const about = [
     cell.language,
@@ -61,7 +61,6 @@ function factsOf(row) {
       known('unwritten at end', row.unwritten, bytes),
       known('read from devices', row.device_read, bytes),
       known('queued for devices', row.device_written, bytes),
-      known('first run', row.fresh, (times) => `${ratio(times)} times the CPU time`),
     ].flat() : [],
     row.accesses ? fact('system calls', `${whole(row.accesses.calls)}: ${KINDS.map(([, word, of]) => `${whole(of(row.accesses))} ${word}`).join(', ')} on ${counted(row.accesses.entries, ...CALLER)}`) : [],
     row.calls ? fact('time in calls', `${TIMES.map(([, word, of]) => `${word} ${duration(of(row.calls))}`).join(', ')} on ${counted(row.calls.threads, 'thread', 'threads')}`) : [],

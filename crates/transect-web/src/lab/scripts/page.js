@@ -28,8 +28,8 @@ function filters() {
       field('Colour', select('colour', 'colour', [['verdict', 'by verdict'], ['language', 'by language']])),
       count),
     draw() {
-      const { rows, apart } = ranking();
-      const all = rows.length + apart.length + unrankedCells().length;
+      const { rows, apart, unranked } = ranking();
+      const all = rows.length + apart.length + unranked.length;
       const here = shown().length + shownApart().length + shownUnranked().length;
       count.textContent = here === all ? counted(all, 'row', 'rows') : `${here} of ${all}`;
     },

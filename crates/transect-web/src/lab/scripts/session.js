@@ -148,15 +148,9 @@ function emptyReason() {
   return ranking().rows.length > 0 ? 'No method matches the filters.' : 'No method has a time here.';
 }
 
-/** The cells without a rank, and why: those with an implausible clock first. */
-function unrankedCells() {
-  const { implausible, unranked } = ranking();
-  return [...implausible.map((row) => ({ cell: row.cell.name, reason: `implausible: ${row.implausible}` })), ...unranked];
-}
-
 /** The cells without a rank that match the filters. */
 function shownUnranked() {
-  return unrankedCells()
+  return ranking().unranked
     .map(({ cell, reason }) => ({ cell: session.cells.find(({ name }) => name === cell), reason }))
     .filter(({ cell }) => passesFilter(cell, 'unranked'));
 }

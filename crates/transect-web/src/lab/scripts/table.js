@@ -17,7 +17,6 @@ const COLUMNS_OF_FILES = [
   ['unwritten', 'unwritten', (row) => row.unwritten, (row) => known(row.unwritten, bytes), 'output not yet on the device at the end'],
   ['read', 'read', (row) => row.device_read, (row) => known(row.device_read, bytes), 'bytes read from devices'],
   ['written', 'written', (row) => row.device_written, (row) => known(row.device_written, bytes), 'bytes queued for devices'],
-  ['fresh', 'fresh', (row) => row.fresh, (row) => known(row.fresh, ratio), 'CPU time of the first run divided by that of the measured run'],
 ].filter(Boolean);
 
 const anyCell = (of) => session.cells.some((cell) => of(cell) !== undefined && of(cell) !== null);
@@ -49,7 +48,7 @@ const COLUMNS = [
 ];
 const TEXTS = ['method', 'verdict', 'language'];
 /** Columns that are not printed on paper. */
-const MINOR = ['cores', 'lines', 'user', 'system', 'switches', 'read', 'written', 'fresh', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
+const MINOR = ['cores', 'lines', 'user', 'system', 'switches', 'read', 'written', 'slowest', 'memory', 'min', 'max', 'n', 'language'];
 
 function kindOf(key) {
   return [TEXTS.includes(key) ? '' : 'number', MINOR.includes(key) ? 'minor' : ''].join(' ').trim() || null;
@@ -138,7 +137,7 @@ function unrankedLine({ cell, reason }) {
 /** The rows shown as CSV, in the order of the ranking. */
 function csvOfShown() {
   const { rows, apart } = ranking();
-  const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...unrankedCells().map(({ cell }) => cell)];
+  const cells = [...[...rows, ...apart].map((row) => row.cell.name), ...ranking().unranked.map(({ cell }) => cell)];
   const there = new Set([...shown(), ...shownApart(), ...shownUnranked()].map(({ cell }) => cell.name));
   const lines = csv[index()].filter((_, at) => there.has(cells[at]));
   return [csvHead, ...lines, ''].join('\n');
