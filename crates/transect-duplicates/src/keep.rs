@@ -32,21 +32,6 @@ pub struct Keep {
     pub rule: KeepRule,
 }
 
-/// Each method sets the field of the same name.
-impl Keep {
-    /// Sets the paths whose files are kept.
-    pub fn prefer(mut self, prefer: Vec<PathBuf>) -> Self {
-        self.prefer = prefer;
-        self
-    }
-
-    /// Sets the rule that decides then.
-    pub fn rule(mut self, rule: KeepRule) -> Self {
-        self.rule = rule;
-        self
-    }
-}
-
 impl Keep {
     /// Returns this with absolute paths.
     pub(crate) fn absolute(&self) -> Self {

@@ -39,51 +39,6 @@ pub struct FindOptions {
     pub progress: Arc<Progress>,
 }
 
-/// Each method sets the field of the same name.
-impl FindOptions {
-    /// Sets the number of threads; `None` is the default.
-    pub fn threads(mut self, threads: impl Into<Option<usize>>) -> Self {
-        self.threads = threads.into();
-        self
-    }
-
-    /// Sets the directory to search below.
-    pub fn below(mut self, below: impl Into<Option<Row>>) -> Self {
-        self.below = below.into();
-        self
-    }
-
-    /// Sets whether files of length 0 are grouped, too.
-    pub fn empty_files(mut self, empty_files: bool) -> Self {
-        self.empty_files = empty_files;
-        self
-    }
-
-    /// Sets whether the walk followed links.
-    pub fn follow(mut self, follow: bool) -> Self {
-        self.follow = follow;
-        self
-    }
-
-    /// Sets which file of a group comes first.
-    pub fn keep(mut self, keep: Keep) -> Self {
-        self.keep = keep;
-        self
-    }
-
-    /// Sets the request to stop.
-    pub fn cancel(mut self, cancel: Cancel) -> Self {
-        self.cancel = cancel;
-        self
-    }
-
-    /// Sets the counters to update during the search.
-    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
-        self.progress = progress;
-        self
-    }
-}
-
 impl FindOptions {
     /// The default number of threads on machines with few cores: while one waits for a device,
     /// others read.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use transect_sys::FaultKind;
 
@@ -71,41 +71,14 @@ impl KeepReason {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct KeptEntry {
-    path: PathBuf,
-    row: Row,
-    reason: KeepReason,
-    error: Option<io::Error>,
-}
-
-impl KeptEntry {
-    pub(super) fn new(
-        path: PathBuf,
-        row: Row,
-        reason: KeepReason,
-        error: Option<io::Error>,
-    ) -> Self {
-        Self { path, row, reason, error }
-    }
-
-    /// Returns its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns its row, or the row of its directory if it has none.
-    pub fn row(&self) -> Row {
-        self.row
-    }
-
-    /// Returns why it was kept.
-    pub fn reason(&self) -> KeepReason {
-        self.reason
-    }
-
-    /// Returns the system's error, if there was one.
-    pub fn io_error(&self) -> Option<&io::Error> {
-        self.error.as_ref()
-    }
+    /// Its path.
+    pub path: PathBuf,
+    /// Its row, or the row of its directory if it has none.
+    pub row: Row,
+    /// Why it was kept.
+    pub reason: KeepReason,
+    /// The system's error, if there was one.
+    pub error: Option<io::Error>,
 }
 
 impl fmt::Display for KeptEntry {
@@ -193,7 +166,7 @@ impl Report {
         self.counts.kept += 1;
         *self.kept_by.entry(reason).or_default() += 1;
         if self.kept.len() < Self::KEPT {
-            self.kept.push(KeptEntry::new(path(), row, reason, error));
+            self.kept.push(KeptEntry { path: path(), row, reason, error });
         }
     }
 }

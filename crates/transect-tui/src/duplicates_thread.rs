@@ -14,11 +14,12 @@ pub(crate) fn start(
     request: RequestId,
     table: Arc<Table>,
     below: Row,
-    options: FindOptions,
+    mut options: FindOptions,
     messages: Sender<Message>,
 ) -> JoinHandle<()> {
     std::thread::spawn(move || {
-        let found = find(&table, &options.below(Some(below)));
+        options.below = Some(below);
+        let found = find(&table, &options);
         // A failed send means that the view has closed.
         let _ = messages.send(Message::Duplicates { request, table, found });
     })

@@ -254,9 +254,9 @@ impl<'a> EventLoop<'a> {
             Effect::Remove { table, kind, rows } => self.remove(table, kind, rows),
             Effect::StopRemoval => self.removal_thread.iter().for_each(RemovalThread::stop),
             Effect::FindDuplicates { request, table, below, cancel, progress } => {
-                let follow = self.options.follow_links;
-                let options =
-                    FindOptions::default().follow(follow).cancel(cancel).progress(progress);
+                let mut options = FindOptions::default();
+                options.follow = self.options.follow_links;
+                (options.cancel, options.progress) = (cancel, progress);
                 let messages = self.messages.clone();
                 let search = duplicates_thread::start(request, table, below, options, messages);
                 self.search = Some(search);

@@ -247,7 +247,8 @@ impl TestApp {
                     Effect::FindDuplicates { request, table, below, cancel, progress }
                         if self.disk.is_some() =>
                     {
-                        let options = FindOptions::default().cancel(cancel).progress(progress);
+                        let mut options = FindOptions::default();
+                        (options.cancel, options.progress) = (cancel, progress);
                         let (messages, received) = channel();
                         let search =
                             duplicates_thread::start(request, table, below, options, messages);

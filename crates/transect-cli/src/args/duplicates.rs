@@ -115,6 +115,8 @@ impl DuplicatesArgs {
 
     /// Returns which file of a group is kept.
     pub(crate) fn keep(&self) -> Keep {
-        Keep::default().prefer(self.prefer.clone()).rule(self.keep.unwrap_or_default())
+        let mut keep = Keep::default();
+        (keep.prefer, keep.rule) = (self.prefer.clone(), self.keep.unwrap_or_default());
+        keep
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn remove(to_trash: bool) -> i32 {
         println!("gone {}", table.path(*row).display());
     }
     for kept in &report.kept {
-        eprintln!("kept {}", kept.path().display());
+        eprintln!("kept {}", kept.path.display());
         eprintln!("{kept}");
     }
     i32::from(!report.is_complete())

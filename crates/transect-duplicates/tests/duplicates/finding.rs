@@ -5,10 +5,10 @@ use std::path::Path;
 
 use transect::table::TableBuilder;
 use transect::{Cancel, FieldMask, Operation, ScanOptions};
-use transect_duplicates::{COLUMNS, FindOptions, Keep, KeepRule, find};
+use transect_duplicates::{COLUMNS, FindOptions, KeepRule, find};
 use transect_testkit::TempDir;
 
-use crate::support::{groups_of, keeping, lines, scan, scan_with};
+use crate::support::{groups_of, keeping, lines, options, scan, scan_with};
 
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (name, content) in files {
@@ -77,7 +77,7 @@ fn search_below_directory_ignores_the_rest() {
         let table = plan.run(|| builder.sink()).unwrap().sink.into_table().unwrap();
         let root = table.roots().next().unwrap();
         let below = table.child(root, "in".as_ref());
-        let found = find(&table, &FindOptions::default().below(below));
+        let found = find(&table, &options(|options| options.below = below));
         let inside = temp.join("in");
         assert_eq!(lines(&inside, &table, &found), ["a, deep/b"]);
         let group = &found.groups[0];
@@ -114,7 +114,7 @@ fn symlinks_never_followed_unless_asked() {
     let table = scan(&root);
     assert!(find(&table, &FindOptions::default()).groups.is_empty());
     let table = scan_with(ScanOptions::new([&root]).follow_links(true));
-    let found = find(&table, &FindOptions::default().follow(true));
+    let found = find(&table, &options(|options| options.follow = true));
     assert!(found.diagnostics.is_complete(), "{:?}", found.diagnostics);
     assert_eq!(lines(&root, &table, &found), ["a = link, directory/b"]);
 }
@@ -137,11 +137,12 @@ fn keep_rules_choose_the_first_file() {
     assert_eq!(first(&keeping(KeepRule::Oldest)), "c/the name");
     assert_eq!(first(&keeping(KeepRule::ShortestPath)), "b/name");
     let prefer = vec![temp.join("missing"), temp.join("c"), temp.join("b")];
-    let keep = Keep::default().prefer(prefer).rule(KeepRule::Newest);
-    assert_eq!(first(&FindOptions::default().keep(keep)), "c/the name");
+    let mut keep = keeping(KeepRule::Newest);
+    keep.keep.prefer = prefer;
+    assert_eq!(first(&keep), "c/the name");
     // Names are compared, not bytes: `c/the` is not a directory above `c/the name`.
-    let keep = Keep::default().prefer(vec![temp.join("c/the")]);
-    assert_eq!(first(&FindOptions::default().keep(keep)), "a/long name");
+    let keep = options(|options| options.keep.prefer = vec![temp.join("c/the")]);
+    assert_eq!(first(&keep), "a/long name");
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn cancelled_search_reports_it() {
     let table = scan(temp.path());
     let cancel = Cancel::new();
     cancel.cancel();
-    let found = find(&table, &FindOptions::default().cancel(cancel));
+    let found = find(&table, &options(|options| options.cancel = cancel));
     assert!(found.interrupted && found.groups.is_empty());
 }
 
@@ -202,7 +203,7 @@ fn paths_of_any_length_are_read() {
     let temp = TempDir::new();
     transect_testkit::trees::beyond_path_max(temp.path());
     let table = scan(temp.path());
-    let found = find(&table, &FindOptions::default().empty_files(true));
+    let found = find(&table, &options(|options| options.empty_files = true));
     assert!(found.diagnostics.is_complete(), "{:?}", found.diagnostics.kept_errors);
 }
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use transect_duplicates::{Duplicates, FindOptions, find};
+use transect_duplicates::{Duplicates, find};
 use transect_testkit::TempDir;
 
-use crate::support::{groups_of, scan};
+use crate::support::{groups_of, options, scan};
 
 /// Lengths around those that decide how much is read first.
 const LENGTHS: [usize; 10] = [0, 1, 4095, 4096, 4097, 8192, 16384, 16385, 24576, 300_000];
@@ -105,7 +105,9 @@ proptest! {
         let temp = TempDir::new();
         make(temp.path(), &files);
         let table = scan(temp.path());
-        let options = FindOptions::default().empty_files(empty_files).threads(Some(threads));
+        let options = options(|options| {
+            (options.empty_files, options.threads) = (empty_files, Some(threads));
+        });
         let found = find(&table, &options);
         prop_assert!(found.diagnostics.is_complete());
         prop_assert_eq!(sets(groups_of(&table, &found)), oracle(temp.path(), empty_files));

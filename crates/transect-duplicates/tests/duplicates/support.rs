@@ -20,11 +20,16 @@ pub(crate) fn scan_with(options: ScanOptions) -> Table {
     outcome.sink.into_table().unwrap()
 }
 
+/// Returns the options of a search with changes.
+pub(crate) fn options(change: impl FnOnce(&mut FindOptions)) -> FindOptions {
+    let mut options = FindOptions::default();
+    change(&mut options);
+    options
+}
+
 /// Returns the options of a search that keeps by a rule.
 pub(crate) fn keeping(rule: KeepRule) -> FindOptions {
-    let mut options = FindOptions::default();
-    options.keep.rule = rule;
-    options
+    options(|options| options.keep.rule = rule)
 }
 
 /// Returns the groups of a tree: for each file, its names.
@@ -65,7 +70,7 @@ pub(crate) fn kept(report: &ActionReport) -> Vec<String> {
     let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
     let kept = report.report.kept.iter();
     let mut kept: Vec<String> =
-        kept.map(|kept| format!("{} {}", name(kept.path()), kept.reason().as_str())).collect();
+        kept.map(|kept| format!("{} {}", name(&kept.path), kept.reason.as_str())).collect();
     kept.sort();
     kept
 }

@@ -177,7 +177,7 @@ fn delete_denied_entry_kept_rest_removed() {
     let denied = KeepReason::Failed(FaultKind::Denied);
     assert_eq!(kept(&report, at), [("a/fixed/file".into(), denied)]);
     assert_eq!(gone(&table, &report, at), paths(["a/before", "a/since"]));
-    assert!(report.kept[0].io_error().is_some() && is_there(at.join("a/fixed/file")));
+    assert!(report.kept[0].error.is_some() && is_there(at.join("a/fixed/file")));
     assert!(thawed && delete_at(&table, ["a"]).is_complete());
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn kept(report: &Report, root: &Path) -> Vec<(PathBuf, KeepReason)> {
     let mut kept: Vec<_> = report
         .kept
         .iter()
-        .map(|kept| (kept.path().strip_prefix(root).unwrap().to_owned(), kept.reason()))
+        .map(|kept| (kept.path.strip_prefix(root).unwrap().to_owned(), kept.reason))
         .collect();
     kept.sort();
     assert_eq!(kept.len() as u64, report.counts.kept);

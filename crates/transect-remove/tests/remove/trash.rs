@@ -190,7 +190,7 @@ fn trash_unavailable_entries_kept() {
     std::os::unix::fs::chown(&own, Some(user() + 1), None).unwrap();
     let report = trash_at(&table, &there.home, ["b/file"]);
     assert_eq!(kept(&report, top), [("a/b/file".into(), KeepReason::NoTrash)]);
-    let said = FaultKind::of(report.kept[0].io_error().unwrap());
+    let said = FaultKind::of(report.kept[0].error.as_ref().unwrap());
     assert_eq!(said, FaultKind::Denied);
     assert_eq!(names(&own), [""; 0]);
     std::fs::rename(&own, top.join("aside")).unwrap();

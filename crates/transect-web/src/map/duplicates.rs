@@ -33,10 +33,9 @@ impl SearchProgress {
 
     /// Searches below a directory of a table.
     pub(super) fn find(&self, table: &Table, below: Row, cancel: &Cancel) -> Duplicates {
-        let options = FindOptions::default()
-            .below(Some(below))
-            .cancel(cancel.clone())
-            .progress(Arc::clone(&self.0));
+        let mut options = FindOptions::default();
+        options.below = Some(below);
+        (options.cancel, options.progress) = (cancel.clone(), Arc::clone(&self.0));
         find(table, &options)
     }
 }

@@ -93,9 +93,9 @@ fn action(acted: &Acted) -> impl Serialize {
     let counts = acted.done.as_ref().map(|done| done.report.counts).unwrap_or_default();
     let kept = acted.done.iter().flat_map(|done| &done.report.kept).map(|kept| {
         object! {
-            ..path: PathEntry::from(kept.path()),
-            reason: kept.reason().as_str(),
-            os_error: kept.io_error().and_then(std::io::Error::raw_os_error),
+            ..path: PathEntry::from(kept.path.as_path()),
+            reason: kept.reason.as_str(),
+            os_error: kept.error.as_ref().and_then(std::io::Error::raw_os_error),
         }
     });
     object! {

@@ -58,12 +58,12 @@ fn find(args: &DuplicatesArgs, action: Option<Action>, cancel: &Cancel) -> Resul
     let (options, _) = profile::scan_options(&args.walk);
     let plan = options.cancel(cancel.clone()).progress(Arc::clone(&progress)).plan()?;
     let builder = output::table_builder(COLUMNS | FieldMask::MTIME, args.errors);
-    let find_options = FindOptions::default()
-        .threads(args.walk.threads.map(usize::from))
-        .empty_files(args.empty_files)
-        .follow(args.walk.filter.follow)
-        .keep(args.keep())
-        .cancel(cancel.clone());
+    let mut find_options = FindOptions::default();
+    find_options.threads = args.walk.threads.map(usize::from);
+    find_options.empty_files = args.empty_files;
+    find_options.follow = args.walk.filter.follow;
+    find_options.keep = args.keep();
+    find_options.cancel = cancel.clone();
     let line = ProgressLine::start_with(args.progress, true, {
         let search = Arc::clone(&find_options.progress);
         move |elapsed| match search.phase() {
