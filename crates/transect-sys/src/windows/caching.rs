@@ -3,16 +3,17 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 
-use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE};
+use windows_sys::Win32::Foundation::{GENERIC_READ, GENERIC_WRITE};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_SEQUENTIAL_SCAN, FILE_STORAGE_INFO, FileStorageInfo,
     GetFileInformationByHandleEx, ReOpenFile,
 };
 
 use super::open::SHARE_ALL;
+use super::status::owned;
 
 /// Opens a file for reading from beginning to end: the system may read further ahead and cache
 /// less.
@@ -38,14 +39,10 @@ pub fn reopen_write_unbuffered(file: &File) -> io::Result<File> {
 
 /// Reopens an open file without buffering.
 pub(super) fn reopen_unbuffered(file: &File, access: u32) -> io::Result<File> {
-    // SAFETY: the handle is borrowed, hence open during the call; the other arguments are numbers.
-    let handle =
-        unsafe { ReOpenFile(file.as_raw_handle(), access, SHARE_ALL, FILE_FLAG_NO_BUFFERING) };
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(handle) }.into())
+    let (handle, unbuffered) = (file.as_raw_handle(), FILE_FLAG_NO_BUFFERING);
+    // SAFETY: the handle is borrowed, hence open during the call; the other arguments are numbers;
+    // the returned handle is new.
+    unsafe { owned(ReOpenFile(handle, access, SHARE_ALL, unbuffered)) }.map(File::from)
 }
 
 /// Returns the unit in bytes that the device below a file reads and writes without extra work, if

@@ -25,7 +25,7 @@ use super::handle_reader::stat_root;
 use super::open::{Purpose, open_path};
 use super::path;
 use super::query_attributes::{attributes_at, attributes_of, device_of, known_device, set_times};
-use super::status::fault_of_entry;
+use super::status::{done, fault_of_entry};
 use crate::attributes::{Attributes, FieldMask, FileType};
 use crate::batch::Batch;
 use crate::fault::Fault;
@@ -238,13 +238,11 @@ fn attributes_ex(path: &mut Vec<u16>) -> io::Result<Attributes> {
     let mut data = WIN32_FILE_ATTRIBUTE_DATA::default();
     path.push(0);
     // SAFETY: the path ends in a NUL, and the class writes the structure, which is ours.
-    let done = unsafe {
+    let answer = done(unsafe {
         GetFileAttributesExW(path.as_ptr(), GetFileExInfoStandard, (&raw mut data).cast())
-    };
+    });
     path.pop();
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    answer?;
     let mut attributes = Attributes::of_type(FileType::from_attributes(data.dwFileAttributes, 0));
     attributes.set_attribute_bits(data.dwFileAttributes);
     attributes.set_size(joined(data.nFileSizeHigh, data.nFileSizeLow));

@@ -10,7 +10,7 @@
 use std::ffi::c_void;
 use std::fs::File;
 use std::io;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::ptr::{NonNull, null, null_mut};
 
 use windows_sys::Win32::Foundation::{
@@ -23,6 +23,8 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
+
+use super::status::{done, owned};
 
 /// A part of a file in memory. Unmapped on drop.
 #[derive(Debug)]
@@ -92,14 +94,11 @@ impl View {
         let (from, to): (*const c_void, *mut c_void) = (from.cast(), to.cast());
         // SAFETY: the kernel checks both ranges itself; that the caller owns the target is required
         // above. The number of copied bytes is not needed: null.
-        let answer =
-            unsafe { ReadProcessMemory(GetCurrentProcess(), from, to, length, null_mut()) };
-        if answer == 0 {
-            let error = io::Error::last_os_error();
-            let why = "a mapped page is gone: the file was cut, or its device failed";
-            return Err(io::Error::other(format!("{why} ({error})")));
-        }
-        Ok(())
+        done(unsafe { ReadProcessMemory(GetCurrentProcess(), from, to, length, null_mut()) })
+            .map_err(|error| {
+                let why = "a mapped page is gone: the file was cut, or its device failed";
+                io::Error::other(format!("{why} ({error})"))
+            })
     }
 }
 
@@ -116,14 +115,8 @@ impl Drop for View {
 fn section_of(file: &File, writable: bool) -> io::Result<OwnedHandle> {
     let protection = if writable { PAGE_READWRITE } else { PAGE_READONLY };
     // SAFETY: the handle is borrowed, hence open; neither security attributes nor a name are given:
-    // null; length 0 means that of the file.
-    let section =
-        unsafe { CreateFileMappingW(file.as_raw_handle(), null(), protection, 0, 0, null()) };
-    if section.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(section) })
+    // null; length 0 means that of the file; the section's handle is new.
+    unsafe { owned(CreateFileMappingW(file.as_raw_handle(), null(), protection, 0, 0, null())) }
 }
 
 /// Returns whether the error means that the file system does not support mappings.

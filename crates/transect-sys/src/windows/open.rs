@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, OwnedHandle};
 use std::ptr::{null, null_mut};
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
@@ -10,7 +10,7 @@ use windows_sys::Wdk::Storage::FileSystem::{
     FILE_DIRECTORY_FILE, FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_NO_RECALL, FILE_OPEN_REPARSE_POINT,
     FILE_SYNCHRONOUS_IO_NONALERT, NtOpenFile,
 };
-use windows_sys::Win32::Foundation::{INVALID_HANDLE_VALUE, UNICODE_STRING};
+use windows_sys::Win32::Foundation::UNICODE_STRING;
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_NO_RECALL,
     FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_OVERLAPPED, FILE_LIST_DIRECTORY, FILE_READ_ATTRIBUTES,
@@ -19,7 +19,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::path::append_component;
-use super::status::error_from_status;
+use super::status::{error_from_status, owned};
 
 /// Never restricts other processes.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -55,23 +55,10 @@ pub(super) fn open_path(path: &[u16], purpose: Purpose, follow: bool) -> io::Res
     let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
     let overlapped = if purpose == Purpose::Watch { FILE_FLAG_OVERLAPPED } else { 0 };
     let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_NO_RECALL | link | overlapped;
-    // SAFETY: the name ends in a NUL and lives through the call; the optional pointers are null.
-    let handle = unsafe {
-        CreateFileW(
-            name.as_ptr(),
-            purpose.access(),
-            SHARE_ALL,
-            null(),
-            OPEN_EXISTING,
-            flags,
-            null_mut(),
-        )
-    };
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+    let (access, open) = (purpose.access(), OPEN_EXISTING);
+    // SAFETY: the name ends in a NUL and lives through the call; the optional pointers are null; the
+    // handle is new.
+    unsafe { owned(CreateFileW(name.as_ptr(), access, SHARE_ALL, null(), open, flags, null_mut())) }
 }
 
 /// Opens `name` in an open directory with one call at any depth. No path is parsed.
@@ -127,6 +114,6 @@ pub(super) fn open_units(
     if status < 0 {
         return Err(error_from_status(status));
     }
-    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+    // SAFETY: the handle is new.
+    unsafe { owned(handle) }
 }

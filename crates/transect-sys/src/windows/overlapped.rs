@@ -2,7 +2,7 @@
 //! to wait for them.
 
 use std::io;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::ptr::{NonNull, null};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,19 +16,16 @@ use windows_sys::Win32::System::Threading::{
 };
 use windows_sys::core::BOOL;
 
+use super::status::{done, owned};
+
 /// An event, which stays signalled until an operation resets it.
 #[derive(Debug)]
 pub(super) struct Event(OwnedHandle);
 
 impl Event {
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: the pointers are null: no security attributes and no name.
-        let handle = unsafe { CreateEventW(null(), 1, 0, null()) };
-        if handle.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-        Ok(Self(unsafe { OwnedHandle::from_raw_handle(handle) }))
+        // SAFETY: the pointers are null: no security attributes and no name; the handle is new.
+        unsafe { owned(CreateEventW(null(), 1, 0, null())) }.map(Self)
     }
 
     pub(super) fn signal(&self) {
@@ -129,14 +126,13 @@ impl Operation {
             let block = (*memory).block.as_mut_ptr();
             call(handle, block, length, &raw mut (*memory).overlapped)
         };
-        if begun == 0 {
-            let error = io::Error::last_os_error();
-            if error.raw_os_error() != Some(ERROR_IO_PENDING as i32) {
-                return Err(error);
+        match done(begun) {
+            Err(error) if error.raw_os_error() != Some(ERROR_IO_PENDING as i32) => Err(error),
+            _ => {
+                self.is_pending = true;
+                Ok(())
             }
         }
-        self.is_pending = true;
-        Ok(())
     }
 
     /// Returns the number of bytes if the operation has finished, 0 if none was begun; `None` if it
@@ -170,24 +166,21 @@ impl Operation {
         let mut bytes = 0;
         // SAFETY: the handle is open, and the operation was begun with this place for its result,
         // which lives as long as `self`.
-        let done = unsafe {
+        let answer = done(unsafe {
             GetOverlappedResult(
                 self.handle.as_raw_handle(),
                 &raw const (*self.memory.as_ptr()).overlapped,
                 &raw mut bytes,
                 wait.into(),
             )
-        };
-        if done != 0 {
-            self.is_pending = false;
-            return Ok(Some(bytes as usize));
+        });
+        match answer {
+            Err(error) if error.raw_os_error() == Some(ERROR_IO_INCOMPLETE as i32) => Ok(None),
+            answer => {
+                self.is_pending = false;
+                answer.map(|()| Some(bytes as usize))
+            }
         }
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() == Some(ERROR_IO_INCOMPLETE as i32) {
-            return Ok(None);
-        }
-        self.is_pending = false;
-        Err(error)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use windows_sys::Win32::Foundation::{
     ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_OPERATION_ABORTED, ERROR_PIPE_BUSY,
     ERROR_PIPE_CONNECTED, ERROR_PIPE_NOT_CONNECTED, ERROR_SEM_TIMEOUT, GENERIC_READ, GENERIC_WRITE,
-    HANDLE, INVALID_HANDLE_VALUE,
+    HANDLE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, FILE_FLAG_FIRST_PIPE_INSTANCE, FILE_FLAG_OVERLAPPED, OPEN_EXISTING,
@@ -25,6 +25,7 @@ use windows_sys::Win32::System::Pipes::{
 use windows_sys::core::BOOL;
 
 use super::overlapped::{Event, Operation, wait_any};
+use super::status::{done, owned};
 use super::system::wide;
 use super::user::{SecurityDescriptor, UserId};
 
@@ -106,9 +107,10 @@ impl Instance {
     /// Creates an instance that waits for a client.
     fn new(name: &[u16], security: &SecurityDescriptor, flags: u32) -> io::Result<Self> {
         let attributes = security.attributes();
-        // SAFETY: the name ends with NUL; the attributes point to a descriptor, which is borrowed.
+        // SAFETY: the name ends with NUL; the attributes point to a descriptor, which is borrowed; the
+        // handle is new.
         let handle = unsafe {
-            CreateNamedPipeW(
+            owned(CreateNamedPipeW(
                 name.as_ptr(),
                 PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
                 PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,
@@ -117,9 +119,9 @@ impl Instance {
                 BLOCK as u32,
                 0,
                 &raw const attributes,
-            )
+            ))
         };
-        let handle = Arc::new(owned(handle)?);
+        let handle = Arc::new(handle?);
         let mut instance = Self { connecting: Operation::new(Arc::clone(&handle))?, handle };
         instance.listen()?;
         Ok(instance)
@@ -145,7 +147,7 @@ impl Instance {
     fn count(&self) -> io::Result<u32> {
         let mut count = 0;
         // SAFETY: the handle is open, `count` is ours to write, and nothing else is asked for.
-        let done = unsafe {
+        done(unsafe {
             GetNamedPipeHandleStateW(
                 self.handle.as_raw_handle(),
                 null_mut(),
@@ -155,8 +157,8 @@ impl Instance {
                 null_mut(),
                 0,
             )
-        };
-        if done == 0 { Err(io::Error::last_os_error()) } else { Ok(count) }
+        })?;
+        Ok(count)
     }
 }
 
@@ -190,9 +192,6 @@ impl Pipe {
     }
 
     /// Connects to a pipe. Waits while all its instances are in use.
-    ///
-    /// # Errors
-    /// Any error that the system reports: nothing listens there, or access is denied.
     pub fn connect(name: &Path) -> io::Result<Self> {
         loop {
             match Self::try_connect(name)? {
@@ -203,19 +202,16 @@ impl Pipe {
     }
 
     /// Connects to a pipe; `None` if all its instances are in use.
-    ///
-    /// # Errors
-    /// Any error that the system reports: nothing listens there, or access is denied.
     pub fn try_connect(name: &Path) -> io::Result<Option<Self>> {
         let name = wide(name.as_os_str())?;
         // A process that listens may learn who connects, but not act in that user's name.
         let flags = FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION;
         let access = GENERIC_READ | GENERIC_WRITE;
-        // SAFETY: the name ends with NUL; the optional pointers are null.
+        // SAFETY: the name ends with NUL; the optional pointers are null; the handle is new.
         let handle = unsafe {
-            CreateFileW(name.as_ptr(), access, 0, null(), OPEN_EXISTING, flags, null_mut())
+            owned(CreateFileW(name.as_ptr(), access, 0, null(), OPEN_EXISTING, flags, null_mut()))
         };
-        match owned(handle) {
+        match handle {
             Ok(handle) => Self::new(Arc::new(handle)).map(Some),
             Err(error) if is(&error, ERROR_PIPE_BUSY) => Ok(None),
             Err(error) => Err(error),
@@ -223,17 +219,11 @@ impl Pipe {
     }
 
     /// Returns the process id of the client.
-    ///
-    /// # Errors
-    /// Any error that the system reports: the client may be gone.
     pub fn client_process(&self) -> io::Result<u32> {
         self.process(GetNamedPipeClientProcessId)
     }
 
     /// Returns the process id of the server.
-    ///
-    /// # Errors
-    /// Any error that the system reports: the server may be gone.
     pub fn server_process(&self) -> io::Result<u32> {
         self.process(GetNamedPipeServerProcessId)
     }
@@ -241,8 +231,8 @@ impl Pipe {
     fn process(&self, get: unsafe extern "system" fn(HANDLE, *mut u32) -> BOOL) -> io::Result<u32> {
         let mut process = 0;
         // SAFETY: the handle is open, and `process` is ours to write.
-        let done = unsafe { get(self.handle.as_raw_handle(), &raw mut process) };
-        if done == 0 { Err(io::Error::last_os_error()) } else { Ok(process) }
+        done(unsafe { get(self.handle.as_raw_handle(), &raw mut process) })?;
+        Ok(process)
     }
 
     /// Returns the user to whom the pipe belongs.
@@ -397,22 +387,10 @@ fn begin_write(writing: &mut Operation, bytes: &[u8]) -> io::Result<usize> {
 fn wait_for_instance(name: &Path) -> io::Result<()> {
     let name = wide(name.as_os_str())?;
     // SAFETY: the name ends with NUL.
-    if unsafe { WaitNamedPipeW(name.as_ptr(), BUSY_WAIT) } == 0 {
-        let error = io::Error::last_os_error();
-        if !is(&error, ERROR_SEM_TIMEOUT) {
-            return Err(error);
-        }
+    match done(unsafe { WaitNamedPipeW(name.as_ptr(), BUSY_WAIT) }) {
+        Err(error) if is(&error, ERROR_SEM_TIMEOUT) => Ok(()),
+        answer => answer,
     }
-    Ok(())
-}
-
-/// Takes a new handle.
-fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
-    if handle == INVALID_HANDLE_VALUE {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call that returned it succeeded, so the handle is open, and nothing else owns it.
-    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
 fn is(error: &io::Error, number: u32) -> bool {

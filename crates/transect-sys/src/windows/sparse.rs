@@ -15,6 +15,8 @@ use windows_sys::Win32::System::Ioctl::{
     FSCTL_SET_SPARSE, FSCTL_SET_ZERO_DATA,
 };
 
+use super::status::done;
+
 /// Marks a file as sparse: ranges that are not written from now on become holes. Existing data
 /// stays.
 ///
@@ -98,7 +100,7 @@ unsafe fn control(
     let mut brought = 0;
     // SAFETY: the handle is borrowed, hence open, and was opened for synchronous work: the call is
     // complete when it returns, and needs no structure for later. The rest is required above.
-    let answer = unsafe {
+    done(unsafe {
         DeviceIoControl(
             file.as_raw_handle(),
             code,
@@ -109,8 +111,8 @@ unsafe fn control(
             &raw mut brought,
             null_mut(),
         )
-    };
-    if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(brought as usize) }
+    })?;
+    Ok(brought as usize)
 }
 
 #[cfg(test)]

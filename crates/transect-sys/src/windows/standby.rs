@@ -8,7 +8,7 @@
 use std::ffi::c_void;
 use std::io;
 use std::mem::transmute;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::AsRawHandle;
 use std::ptr::{null, null_mut};
 
 use windows_sys::Wdk::System::SystemInformation::{
@@ -23,11 +23,11 @@ use windows_sys::Win32::Security::{
     TOKEN_QUERY,
 };
 use windows_sys::Win32::System::Memory::SetSystemFileCacheSize;
-use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 use windows_sys::core::PCWSTR;
 
-use super::status::error_from_status;
+use super::status::{done, error_from_status};
 use super::system::{ntdll, wine_version};
+use super::user::own_token;
 
 /// `SystemMemoryListInformation`.
 const MEMORY_LISTS: SYSTEM_INFORMATION_CLASS = 80;
@@ -83,9 +83,7 @@ pub fn purge() -> io::Result<()> {
     let before = standby_pages()?;
     // SAFETY: takes numbers only; two of all bits empty the working set
     // (`SetSystemFileCacheSize`, remarks).
-    if unsafe { SetSystemFileCacheSize(usize::MAX, usize::MAX, 0) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { SetSystemFileCacheSize(usize::MAX, usize::MAX, 0) })?;
     command(FLUSH_MODIFIED)?;
     command(PURGE_STANDBY)?;
     let after = standby_pages()?;
@@ -139,45 +137,29 @@ fn checked(status: NTSTATUS) -> io::Result<()> {
 /// # Errors
 /// The process does not hold one of them.
 fn enable_privileges() -> Result<(), &'static str> {
-    for (name, missing) in [
-        (
-            SE_PROF_SINGLE_PROCESS_NAME,
-            "dropping caches needs an administrator (SeProfileSingleProcessPrivilege)",
-        ),
-        (
-            SE_INCREASE_QUOTA_NAME,
-            "dropping caches needs an administrator (SeIncreaseQuotaPrivilege)",
-        ),
-    ] {
-        if !enable(name).unwrap_or(false) {
-            return Err(missing);
-        }
+    let has = |name| enable(name).unwrap_or(false);
+    if !has(SE_PROF_SINGLE_PROCESS_NAME) {
+        return Err("dropping caches needs an administrator (SeProfileSingleProcessPrivilege)");
+    }
+    if !has(SE_INCREASE_QUOTA_NAME) {
+        return Err("dropping caches needs an administrator (SeIncreaseQuotaPrivilege)");
     }
     Ok(())
 }
 
 /// Enables a privilege of this process. Returns false if the process does not hold it.
 fn enable(name: PCWSTR) -> io::Result<bool> {
-    let mut token = null_mut();
-    let access = TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY;
-    // SAFETY: the first handle is a constant that needs no closing; `token` is ours to write.
-    if unsafe { OpenProcessToken(GetCurrentProcess(), access, &raw mut token) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-    let token = unsafe { OwnedHandle::from_raw_handle(token) };
+    let token = own_token(TOKEN_ADJUST_PRIVILEGES | TOKEN_QUERY)?;
     let mut id = LUID::default();
     // SAFETY: the name is a constant with a NUL; no machine is named; `id` is ours to write.
-    if unsafe { LookupPrivilegeValueW(null(), name, &raw mut id) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { LookupPrivilegeValueW(null(), name, &raw mut id) })?;
     let wanted = TOKEN_PRIVILEGES {
         PrivilegeCount: 1,
         Privileges: [LUID_AND_ATTRIBUTES { Luid: id, Attributes: SE_PRIVILEGE_ENABLED }],
     };
     // SAFETY: the token is open and may be adjusted; `wanted` states its length; the earlier state is
     // not needed, so its pointers are null.
-    let done = unsafe {
+    done(unsafe {
         AdjustTokenPrivileges(
             token.as_raw_handle(),
             0,
@@ -186,10 +168,7 @@ fn enable(name: PCWSTR) -> io::Result<bool> {
             null_mut(),
             null_mut(),
         )
-    };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    })?;
     // SAFETY: reads a number of this thread. The call also succeeds if it enables nothing.
     Ok(unsafe { GetLastError() } != ERROR_NOT_ALL_ASSIGNED)
 }

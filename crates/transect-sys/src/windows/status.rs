@@ -1,13 +1,32 @@
 //! Conversion of kernel statuses and errors.
 
 use std::io;
+use std::os::windows::io::{FromRawHandle, OwnedHandle};
 
 use windows_sys::Win32::Foundation::{
-    ERROR_CANT_ACCESS_FILE, ERROR_CANT_RESOLVE_FILENAME, ERROR_DELETE_PENDING, NTSTATUS,
-    RtlNtStatusToDosError, STATUS_DELETE_PENDING,
+    ERROR_CANT_ACCESS_FILE, ERROR_CANT_RESOLVE_FILENAME, ERROR_DELETE_PENDING, HANDLE,
+    INVALID_HANDLE_VALUE, NTSTATUS, RtlNtStatusToDosError, STATUS_DELETE_PENDING,
 };
+use windows_sys::core::BOOL;
 
 use crate::fault::{Fault, FaultKind};
+
+/// Returns the error of the thread's last call if it answered that it failed.
+pub(super) fn done(answer: BOOL) -> io::Result<()> {
+    if answer == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Takes the handle that the thread's last call returned: a null or invalid one if it failed.
+///
+/// # Safety
+/// If it did not fail, the handle is new: nothing else owns it.
+pub(super) unsafe fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
+    if handle.is_null() || handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so the handle is open; the rest is required above.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
 
 /// Returns the Win32 error for a status of the kernel.
 pub(super) fn error_from_status(status: NTSTATUS) -> io::Error {

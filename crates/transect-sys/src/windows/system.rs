@@ -21,6 +21,8 @@ use windows_sys::Win32::System::SystemServices::{
 use windows_sys::Win32::System::WindowsProgramming::DRIVE_REMOTE;
 use windows_sys::w;
 
+use super::status::done;
+
 /// `PHCM_EXPOSE_PLACEHOLDERS` (`ntifs.h`).
 const EXPOSE_PLACEHOLDERS: c_char = 2;
 
@@ -123,7 +125,7 @@ pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
     let (mut serial, mut flags) = (0, 0);
     // SAFETY: `root` ends with NUL; the buffers are writable and as long as stated; the maximum
     // length of names is not needed, so its pointer is null.
-    let done = unsafe {
+    done(unsafe {
         GetVolumeInformationW(
             root.as_ptr(),
             label.as_mut_ptr(),
@@ -134,10 +136,7 @@ pub fn volume(path: &Path) -> io::Result<VolumeInfo> {
             file_system.as_mut_ptr(),
             file_system.len() as u32,
         )
-    };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    })?;
     // SAFETY: `root` ends with NUL.
     let drive = unsafe { GetDriveTypeW(root.as_ptr()) };
     Ok(VolumeInfo {
@@ -159,11 +158,7 @@ fn mount_point(path: &Path) -> io::Result<PathBuf> {
     // A mount point is not longer than a path below it, except for the separator.
     let mut point = vec![0; path.len().max(MAX_PATH as usize) + 1];
     // SAFETY: `path` ends with NUL; `point` is writable and as long as stated.
-    let found =
-        unsafe { GetVolumePathNameW(path.as_ptr(), point.as_mut_ptr(), point.len() as u32) };
-    if found == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe { GetVolumePathNameW(path.as_ptr(), point.as_mut_ptr(), point.len() as u32) })?;
     let mut point = narrow(&point);
     // Calls about a volume require the separator; Wine omits it sometimes.
     if !point.as_encoded_bytes().ends_with(br"\") {
@@ -186,16 +181,9 @@ pub fn volume_name(mount_point: &Path) -> io::Result<PathBuf> {
     // The longest name has 49 characters and a NUL.
     let mut name = [0; 64];
     // SAFETY: `mount_point` ends with NUL; `name` is writable and as long as stated.
-    let found = unsafe {
-        GetVolumeNameForVolumeMountPointW(
-            mount_point.as_ptr(),
-            name.as_mut_ptr(),
-            name.len() as u32,
-        )
-    };
-    if found == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    done(unsafe {
+        GetVolumeNameForVolumeMountPointW(mount_point.as_ptr(), name.as_mut_ptr(), 64)
+    })?;
     let name = narrow(&name);
     let text = name.to_str().ok_or(io::ErrorKind::InvalidData)?;
     Ok(PathBuf::from(text.trim_end_matches('\\')))
@@ -233,12 +221,9 @@ pub(crate) fn disk_space(directory: &Path) -> io::Result<[u64; 3]> {
     let path = wide(directory.join("").as_os_str())?;
     let (mut available, mut size, mut free) = (0, 0, 0);
     // SAFETY: `path` ends with NUL, and the numbers are writable.
-    let done = unsafe {
+    done(unsafe {
         GetDiskFreeSpaceExW(path.as_ptr(), &raw mut available, &raw mut size, &raw mut free)
-    };
-    if done == 0 {
-        return Err(io::Error::last_os_error());
-    }
+    })?;
     Ok([size, free, available])
 }
 

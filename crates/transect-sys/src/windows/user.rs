@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
-use std::os::windows::io::{AsHandle, AsRawHandle, FromRawHandle, OwnedHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, OwnedHandle};
 use std::ptr::null_mut;
 
 use windows_sys::Win32::Foundation::LocalFree;
@@ -12,11 +12,12 @@ use windows_sys::Win32::Security::Authorization::{
 };
 use windows_sys::Win32::Security::{
     GetKernelObjectSecurity, GetLengthSid, GetSecurityDescriptorOwner, GetTokenInformation,
-    OWNER_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID, SECURITY_ATTRIBUTES, TOKEN_QUERY,
-    TOKEN_USER, TokenUser,
+    OWNER_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID, SECURITY_ATTRIBUTES, TOKEN_ACCESS_MASK,
+    TOKEN_QUERY, TOKEN_USER, TokenUser,
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
+use super::status::{done, owned};
 use super::system::wide;
 
 /// A user. Shown as text, such as `S-1-5-21-…`.
@@ -26,13 +27,7 @@ pub struct UserId(Vec<u8>);
 impl UserId {
     /// Returns the user of this process.
     pub fn current() -> io::Result<Self> {
-        let mut token = null_mut();
-        // SAFETY: the handle of the process itself is always valid; `token` is ours to write.
-        if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw mut token) } == 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-        let token = unsafe { OwnedHandle::from_raw_handle(token) };
+        let token = own_token(TOKEN_QUERY)?;
         let found = grown(|block, bytes, needed| {
             // SAFETY: the token is open; the block is writable and as long as stated.
             unsafe {
@@ -67,16 +62,13 @@ impl UserId {
         let (mut owner, mut by_default) = (null_mut(), 0);
         // SAFETY: the system has written a security descriptor to the aligned block; both results
         // are ours to write.
-        let done = unsafe {
+        done(unsafe {
             GetSecurityDescriptorOwner(
                 descriptor.as_mut_ptr().cast(),
                 &raw mut owner,
                 &raw mut by_default,
             )
-        };
-        if done == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        })?;
         // SAFETY: the owner is null or a SID in the block.
         unsafe { Self::copy(owner) }
     }
@@ -110,6 +102,16 @@ impl fmt::Display for UserId {
     }
 }
 
+/// Opens the access token of this process.
+pub(super) fn own_token(access: TOKEN_ACCESS_MASK) -> io::Result<OwnedHandle> {
+    let mut token = null_mut();
+    // SAFETY: the handle of the process itself is always valid; `token` is ours to write, and new.
+    unsafe {
+        done(OpenProcessToken(GetCurrentProcess(), access, &raw mut token))?;
+        owned(token)
+    }
+}
+
 /// Calls `get` with a block that is large enough, and returns the block. `get` receives the block,
 /// its size in bytes, and the place for the size that is needed; it returns 0 on failure.
 fn grown(get: impl Fn(*mut u64, u32, *mut u32) -> i32) -> io::Result<Vec<u64>> {
@@ -117,14 +119,10 @@ fn grown(get: impl Fn(*mut u64, u32, *mut u32) -> i32) -> io::Result<Vec<u64>> {
     let mut block = vec![0_u64; 64];
     loop {
         let (bytes, mut needed) = (size_of_val(block.as_slice()) as u32, 0);
-        if get(block.as_mut_ptr(), bytes, &raw mut needed) != 0 {
-            return Ok(block);
+        match done(get(block.as_mut_ptr(), bytes, &raw mut needed)) {
+            Err(_) if needed > bytes => block.resize(needed.div_ceil(8) as usize, 0),
+            answer => return answer.map(|()| block),
         }
-        let error = io::Error::last_os_error();
-        if needed <= bytes {
-            return Err(error);
-        }
-        block.resize(needed.div_ceil(8) as usize, 0);
     }
 }
 
@@ -144,17 +142,14 @@ impl SecurityDescriptor {
         let text = wide(OsStr::new(text))?;
         let (mut found, mut bytes): (PSECURITY_DESCRIPTOR, u32) = (null_mut(), 0);
         // SAFETY: the text ends with NUL; both results are ours to write.
-        let done = unsafe {
+        done(unsafe {
             ConvertStringSecurityDescriptorToSecurityDescriptorW(
                 text.as_ptr(),
                 SDDL_REVISION_1,
                 &raw mut found,
                 &raw mut bytes,
             )
-        };
-        if done == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        })?;
         let mut copy = vec![0_u64; bytes.div_ceil(8) as usize];
         // SAFETY: the system has allocated a descriptor of this many bytes without pointers into
         // itself (it is self-relative), and the copy has room for them. Nothing uses the original

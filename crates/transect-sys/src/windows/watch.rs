@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::windows::ffi::OsStringExt;
-use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
-use std::path::{Path, PathBuf};
+use std::os::windows::io::{AsRawHandle, OwnedHandle};
+use std::path::Path;
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -28,6 +28,8 @@ use windows_sys::Win32::System::Threading::INFINITE;
 
 use super::open::{Purpose, open_path};
 use super::path::units;
+use super::status::{done, owned};
+use crate::private_dir::PrivateTempDir;
 use crate::record::changes::ChangedNames;
 use crate::record::dirinfo;
 use crate::watch::{Notification, WatchId};
@@ -91,16 +93,12 @@ impl Watcher {
     /// files: see [`Watcher::settle`].
     pub fn new() -> io::Result<Self> {
         // SAFETY: without a handle the call creates a port; all pointers are null.
-        let port = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0) };
-        if port.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the call succeeded, so the handle is open, and nothing else owns it.
-        let port = unsafe { OwnedHandle::from_raw_handle(port) };
+        let port =
+            unsafe { owned(CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 0)) }?;
         let (stopped, state) = (AtomicBool::new(false), Mutex::default());
         let watcher =
             Self { port, stopped, state, settled: Condvar::new(), cookies: Cookies::new()? };
-        let cookies = watcher.watch(&watcher.cookies.dir)?;
+        let cookies = watcher.watch(watcher.cookies.dir.path())?;
         watcher.lock().cookies = Some(cookies);
         Ok(watcher)
     }
@@ -182,34 +180,30 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         let state = self.state.get_mut().expect("BUG: a thread panicked while it watched");
-        state.completed.iter().for_each(|completed| state.directories.ended(completed.key));
+        for completed in std::mem::take(&mut state.completed) {
+            state.ended(completed.key);
+        }
         state.directories.values_mut().filter(|it| it.is_reading).for_each(Directory::end);
         // The system may write into a buffer until its read has completed.
         while state.directories.values().any(|directory| directory.is_reading) {
             for completed in take_completed(&self.port) {
-                state.directories.ended(completed.key);
+                state.ended(completed.key);
             }
         }
     }
 }
 
-trait Ended {
+impl State {
     /// Records that a read has completed.
-    fn ended(&mut self, key: usize);
-}
-
-impl Ended for HashMap<usize, Directory> {
     fn ended(&mut self, key: usize) {
-        if let Some(directory) = self.get_mut(&key) {
+        if let Some(directory) = self.directories.get_mut(&key) {
             directory.is_reading = false;
         }
     }
-}
 
-impl State {
     fn complete(&mut self, completed: &Completed, report: &mut dyn FnMut(Notification<'_>)) {
         let key = completed.key;
-        self.directories.ended(key);
+        self.ended(key);
         let Some(directory) = self.directories.get_mut(&key) else { return };
         if directory.is_ended {
             self.directories.remove(&key);
@@ -334,9 +328,7 @@ impl Directory {
                 None,
             )
         };
-        if begun == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        done(begun)?;
         self.is_reading = true;
         Ok(())
     }
@@ -373,40 +365,21 @@ impl Drop for Directory {
 /// A directory for cookies: files whose notifications show that earlier ones have arrived.
 #[derive(Debug)]
 struct Cookies {
-    dir: PathBuf,
+    dir: PrivateTempDir,
     next: AtomicU64,
 }
 
 impl Cookies {
     fn new() -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let temporary = std::env::temp_dir();
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("transect-cache-{}-{number}", std::process::id());
-            let dir = temporary.join(name);
-            match fs::create_dir(&dir) {
-                Ok(()) => return Ok(Self { dir, next: AtomicU64::new(1) }),
-                // Left behind by an earlier process with the same id.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+        Ok(Self { dir: PrivateTempDir::new("cache")?, next: AtomicU64::new(1) })
     }
 
     fn drop_one(&self) -> io::Result<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let path = self.dir.join(number.to_string());
+        let path = self.dir.path().join(number.to_string());
         fs::File::create_new(&path)?;
         fs::remove_file(path)?;
         Ok(number)
-    }
-}
-
-impl Drop for Cookies {
-    fn drop(&mut self) {
-        // A failure cannot be reported from here.
-        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
@@ -417,7 +390,7 @@ mod tests {
     #[test]
     fn watcher_cookie_directory_removed_on_drop() {
         let watcher = Watcher::new().unwrap();
-        let dir = watcher.cookies.dir.clone();
+        let dir = watcher.cookies.dir.path().to_owned();
         assert!(dir.exists());
         drop(watcher);
         assert!(!dir.exists());
