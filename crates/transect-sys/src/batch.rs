@@ -125,7 +125,7 @@ impl EntryRef<'_> {
 /// let short = other.push("a".as_ref(), Attributes::default());
 /// std::mem::swap(long, short);
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Batch {
     /// Names, each followed by a NUL. There may be other bytes of the kernel's records between
     /// them.
@@ -142,22 +142,10 @@ pub struct Batch {
 /// Bytes of names in one batch, for readers that add entries one by one.
 const CAPACITY: usize = 64 * 1024;
 
-impl Default for Batch {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Batch {
     /// Returns an empty batch.
     pub fn new() -> Self {
-        Self {
-            bytes: Vec::new(),
-            entries: Vec::new(),
-            faults: Vec::new(),
-            short_names: false,
-            callers_names: false,
-        }
+        Self::default()
     }
 
     /// Removes all entries and keeps the memory.

@@ -136,7 +136,8 @@ impl Drop for PrivateTempDir {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::fs::{self, Permissions};

@@ -53,7 +53,8 @@ fn usage(whose: libc::c_int) -> ProcessUsage {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 

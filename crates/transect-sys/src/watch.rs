@@ -46,51 +46,40 @@ mod unsupported {
     #[derive(Debug)]
     pub enum Watcher {}
 
+    #[expect(missing_docs, reason = "there is no watcher: only `new` is ever called")]
     impl Watcher {
-        /// Returns an error.
-        ///
-        /// # Errors
-        /// Always.
         pub fn new() -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// Never called: there is no watcher.
-        ///
-        /// # Errors
-        /// Never called.
         pub fn watch(&self, _: &Path) -> io::Result<WatchId> {
             match *self {}
         }
 
-        /// Never called.
         pub fn unwatch(&self, _: WatchId) {
             match *self {}
         }
 
-        /// Never called.
         pub fn wait(&self) -> bool {
             match *self {}
         }
 
-        /// Never called.
         pub fn read(&self, _: &mut dyn FnMut(Notification<'_>)) {
             match *self {}
         }
 
-        /// Never called.
         pub fn settle(&self) -> bool {
             match *self {}
         }
 
-        /// Never called.
         pub fn stop(&self) {
             match *self {}
         }
     }
 }
 
-#[cfg(all(test, any(target_os = "linux", windows)))]
+#[cfg(test)]
+#[cfg(any(target_os = "linux", windows))]
 mod tests {
     use std::ffi::OsString;
     use std::path::Path;

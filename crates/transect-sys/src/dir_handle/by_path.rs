@@ -18,9 +18,6 @@ pub struct DirHandle {
 
 impl DirHandle {
     /// Returns a handle of the directory at a path.
-    ///
-    /// # Errors
-    /// There is no such directory.
     pub fn open(path: &Path) -> io::Result<Self> {
         // Absolute, so changing the current directory has no effect.
         let path = std::path::absolute(path)?;
@@ -40,17 +37,11 @@ impl DirHandle {
 
     /// Returns a handle of a subdirectory. Mount points are links here, so they are not
     /// directories.
-    ///
-    /// # Errors
-    /// There is no such directory.
     pub fn open_dir(&self, name: &OsStr, _: MountPolicy) -> io::Result<Self> {
         Self::open(&self.path.join(single_component(name)?))
     }
 
     /// Returns a handle of the parent directory.
-    ///
-    /// # Errors
-    /// There is no parent.
     pub fn open_parent(&self) -> io::Result<Self> {
         Self::open(self.path.parent().ok_or(io::ErrorKind::CrossesDevices)?)
     }
@@ -61,9 +52,6 @@ impl DirHandle {
     }
 
     /// Returns all attributes of an entry; for a link, those of the link itself.
-    ///
-    /// # Errors
-    /// Any error that the system reports, also if there is no such entry.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
         file::query_attributes(&self.path.join(single_component(name)?), FieldMask::all(), false)
     }
@@ -82,9 +70,6 @@ impl DirHandle {
     }
 
     /// Calls `each` with the name of every entry.
-    ///
-    /// # Errors
-    /// The directory cannot be listed completely.
     #[expect(clippy::disallowed_methods, reason = "names only, and errors are passed on")]
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.path)? {

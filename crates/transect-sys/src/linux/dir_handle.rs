@@ -104,9 +104,6 @@ impl DirHandle {
     }
 
     /// Returns all attributes of an entry; for a link, those of the link itself.
-    ///
-    /// # Errors
-    /// Any error that the system reports, also if there is no such entry.
     pub fn entry_attributes(&self, name: &OsStr) -> io::Result<Attributes> {
         let name = CString::new(single_component(name)?.as_bytes())?;
         let call = if has_statx() { StatCall::Statx } else { StatCall::Fstatat };
@@ -129,9 +126,6 @@ impl DirHandle {
     }
 
     /// Calls `each` with the name of every entry.
-    ///
-    /// # Errors
-    /// The directory cannot be listed completely.
     pub fn for_each_name(&self, each: &mut dyn FnMut(&OsStr)) -> io::Result<()> {
         let fd = retry(|| rustix::fs::openat(&self.fd, ".", LIST_FLAGS, Mode::empty()))?;
         let mut batch = Batch::new();

@@ -7,17 +7,14 @@ pub fn open_file_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// Raises the limit on open files as far as possible without privileges and returns the new limit.
-///
-/// For programs, not for libraries: it changes the whole process, and children inherit it.
-pub fn raise_open_file_limit() -> Option<u64> {
+/// Raises the limit on open files as far as possible without privileges.
+pub(crate) fn raise_open_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-        // If this is refused, the old limit holds and is returned.
+        // If this is refused, the old limit holds.
         let _ = setrlimit(Resource::Nofile, raised);
     }
-    open_file_limit()
 }
 
 /// Returns the name, release and architecture of the kernel.

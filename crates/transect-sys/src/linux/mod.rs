@@ -27,7 +27,7 @@ pub use deleted_files::{DeletedFile, DeletedFiles};
 pub use dir_handle::DirHandle;
 pub(crate) use extents::shared_extents;
 pub use identity::file_system_identity;
-pub use limits::{can_drop_caches, kernel_version, open_file_limit, raise_open_file_limit};
+pub use limits::{can_drop_caches, kernel_version, open_file_limit};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo};
 pub use open::has_openat2;
 pub use reader::{GetdentsReader, ListingHandle};
@@ -37,7 +37,7 @@ pub use stat::{StatCall, has_statx};
 pub use volume::{file_system_of, reliability_of};
 pub use watch::Watcher;
 
-pub(crate) use limits::effective_user_id;
+pub(crate) use limits::{effective_user_id, raise_open_file_limit};
 pub(crate) use mapping::View;
 pub(crate) use stat::{attributes_of, query_attributes};
 
