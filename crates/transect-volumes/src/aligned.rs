@@ -25,7 +25,6 @@ impl<S: ReadAt> Aligned<S> {
         Self { source, size, spare: Mutex::default() }
     }
 
-    /// Returns the same source with another size.
     #[cfg(windows)]
     pub(super) fn with_size(self, size: u64) -> Self {
         Self { size, ..self }

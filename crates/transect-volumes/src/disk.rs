@@ -41,7 +41,7 @@ pub fn reader_of(path: &Path) -> Option<ReaderKind> {
 }
 
 /// Returns the reader for what a volume seems to hold.
-fn likely_reader<S: ReadAt + ?Sized>(volume: &S) -> Option<ReaderKind> {
+fn likely_reader(volume: &dyn ReadAt) -> Option<ReaderKind> {
     if ext4::is_likely(volume) {
         Some(ReaderKind::Ext4)
     } else {
@@ -84,8 +84,8 @@ pub fn read_journal(
 }
 
 /// Reads the change journal of a volume, or the copy of one.
-pub(super) fn read_journal_in<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn read_journal_in(
+    source: &dyn ReadAt,
     mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<JournalCounts> {
     if likely_reader(source).is_none()
@@ -100,9 +100,6 @@ pub(super) fn read_journal_in<S: ReadAt + ?Sized>(
 }
 
 /// Reads the tables of the volume at a path, which this reader is for.
-///
-/// # Errors
-/// There is no such volume, or it cannot be read; the system's error.
 pub(super) fn read(path: &Path, reader: ReaderKind, effort: Effort) -> io::Result<VolumeIndex> {
     #[cfg(windows)]
     if reader == ReaderKind::Ntfs && path.is_dir() {
@@ -132,7 +129,7 @@ fn with_volume<T>(
                     "it is a directory; this reader reads images and devices, and directories on Linux"
                 }
             };
-            return Err(unsupported(text.to_owned()));
+            return Err(unsupported(text));
         }
         let volume = source::open(path)?;
         #[cfg(target_os = "linux")]
@@ -153,8 +150,8 @@ fn with_volume<T>(
 }
 
 /// Reads the tables of a volume, with this reader or, without one, with that for what it holds.
-pub(super) fn read_volume<S: ReadAt + ?Sized>(
-    volume: &S,
+pub(super) fn read_volume(
+    volume: &dyn ReadAt,
     reader: Option<ReaderKind>,
     effort: Effort,
 ) -> io::Result<VolumeIndex> {
@@ -166,24 +163,18 @@ pub(super) fn read_volume<S: ReadAt + ?Sized>(
 }
 
 /// Returns the reader for what a volume holds, if that is known.
-///
-/// # Errors
-/// It holds something else, or something for another reader than this one.
-fn check_holds<S: ReadAt + ?Sized>(
-    volume: &S,
-    reader: Option<ReaderKind>,
-) -> io::Result<Option<ReaderKind>> {
+fn check_holds(volume: &dyn ReadAt, reader: Option<ReaderKind>) -> io::Result<Option<ReaderKind>> {
     let found = likely_reader(volume);
     if let (Some(found), Some(reader)) = (found, reader)
         && found != reader
     {
-        let text = format!("it holds {}, not {}", held_for(found), held_for(reader));
-        return Err(unsupported(text));
+        return Err(unsupported(format!("it holds {}, not {}", held_for(found), held_for(reader))));
     }
     if found.is_none() {
         if let Some(name) = contents::name_of(volume) {
-            let text = format!("it holds {name}; only ext4, ext3, ext2 and NTFS are supported");
-            return Err(unsupported(text));
+            return Err(unsupported(format!(
+                "it holds {name}; only ext4, ext3, ext2 and NTFS are supported"
+            )));
         }
         let found = partitions::read(volume)?;
         if !found.is_empty() {
@@ -219,16 +210,16 @@ fn refuse_mounted(volume: &File) -> io::Result<()> {
     }
 }
 
-fn window<'a, S: ReadAt + ?Sized>(disk: &'a S, partition: &Partition) -> io::Result<Window<'a, S>> {
+fn window<'a>(disk: &'a dyn ReadAt, partition: &Partition) -> io::Result<Window<'a>> {
     let Partition { number, begin, length } = *partition;
     if begin.checked_add(length).is_none_or(|end| disk.size().is_ok_and(|size| end > size)) {
         return Err(invalid(format!("partition {number} lies outside it")));
     }
-    Ok(Window::new(disk, begin, length))
+    Ok(Window { source: disk, begin, length })
 }
 
 /// Returns partitions as text: what to append to a path, and what each holds.
-fn described<S: ReadAt + ?Sized>(disk: &S, found: &[Partition]) -> String {
+fn described(disk: &dyn ReadAt, found: &[Partition]) -> String {
     let one = |it: &Partition| {
         let holds = match window(disk, it) {
             Err(_) => "outside the disk",

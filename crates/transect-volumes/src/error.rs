@@ -3,13 +3,13 @@
 use std::io;
 
 /// Returns the error for a volume with impossible content.
-pub(super) fn invalid(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, text)
+pub(super) fn invalid(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text.into())
 }
 
 /// Returns the error for what holds no volume that can be read.
-pub(super) fn unsupported(text: String) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, text)
+pub(super) fn unsupported(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, text.into())
 }
 
 /// Returns an error like this one.

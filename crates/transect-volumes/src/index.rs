@@ -30,9 +30,7 @@ pub(super) struct Names {
 struct Candidate {
     /// See [`name_prefix`].
     prefix: u64,
-    /// The offset of the entry.
     offset: u64,
-    /// The directory that it is in.
     parent: u32,
     inode: u32,
 }
@@ -40,7 +38,6 @@ struct Candidate {
 /// Names that belong to one directory and lie beside each other.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    /// The offset of the first.
     first: u64,
     directory: u32,
     /// The place in the directory: segments are in this order.
@@ -76,9 +73,7 @@ impl Names {
     }
 
     /// Adds an entry as [`Self::push`] does; `append` appends its name.
-    ///
-    /// # Errors
-    /// The error of `append`; then no entry is added.
+    /// After an error of `append`, no entry is added.
     pub(super) fn push_with<E>(
         &mut self,
         inode: u32,
@@ -98,7 +93,6 @@ impl Names {
         Ok(())
     }
 
-    /// Counts the entry at this offset.
     #[inline]
     fn count(&mut self, begin: usize, inode: u32, may_be_directory: bool) {
         let segment = self.segments.last_mut().expect("BUG: a directory was begun");
@@ -329,12 +323,10 @@ impl VolumeIndex {
         Self { inode_numbers, ..self }
     }
 
-    /// Returns the attributes of all files.
     pub(super) fn inodes(&self) -> &InodeTable {
         &self.inodes
     }
 
-    /// Returns the inode number of a record.
     pub(super) fn inode_number(&self, inode: u32) -> u64 {
         match self.inode_numbers.is_empty() {
             true => inode.into(),
@@ -362,7 +354,6 @@ impl VolumeIndex {
         record.into_iter().for_each(|record| record.set_role(Role::Changed));
     }
 
-    /// Returns the directory with this inode number.
     pub(super) fn directory(&self, inode: u32) -> Option<u32> {
         match self.role(inode) {
             Role::Directory(directory) => Some(directory),
@@ -370,7 +361,6 @@ impl VolumeIndex {
         }
     }
 
-    /// Returns the subdirectory with this name.
     pub(super) fn subdirectory(&self, parent: u32, name: &[u8]) -> Option<u32> {
         let (all, prefix) = (self.subdirectories.of(parent), name_prefix(name));
         let order =
@@ -410,28 +400,23 @@ impl VolumeIndex {
         self.top = Some(directory);
     }
 
-    /// Returns the directory that the walk begins at.
     pub(super) fn top(&self) -> Option<u32> {
         self.top
     }
 
-    /// Returns the number of directories.
     pub(super) fn directories(&self) -> u32 {
         self.directories.len() as u32
     }
 
-    /// Returns why entries of a directory are missing.
     pub(super) fn error(&self, directory: u32) -> Option<&io::Error> {
         let at = self.errors.binary_search_by_key(&directory, |(directory, _)| *directory).ok()?;
         Some(&self.errors[at].1)
     }
 
-    /// Returns the inode number of a directory.
     pub(super) fn inode_of(&self, directory: u32) -> u32 {
         self.directories[directory as usize]
     }
 
-    /// Returns the number of the file system.
     pub(super) fn device(&self) -> u64 {
         self.about.device
     }
@@ -484,10 +469,6 @@ impl VolumeIndex {
         self.inodes.get(inode).map_or(Role::Free, InodeRecord::role)
     }
 
-    /// Returns the attributes of a file.
-    ///
-    /// # Errors
-    /// Its record is free, damaged, or could not be read.
     pub(super) fn attributes(&self, inode: u32) -> io::Result<Attributes> {
         if let Some(found) = self.trusted(inode) {
             return Ok(self.attributes_of(inode, &found));

@@ -31,12 +31,13 @@ pub(super) struct InodeRecord {
     pub(super) nlink: u16,
     /// Owner and group, or attributes of Windows and the tag of a reparse point: [`About::fields`] says which.
     pub(super) more: [u32; 2],
-    role: RoleNumber,
+    /// A [`Role`] in four bytes instead of eight.
+    role: u32,
 }
 
 impl InodeRecord {
     pub(super) fn role(&self) -> Role {
-        match self.role.0 {
+        match self.role {
             0 => Role::Free,
             1 => Role::Damaged,
             2 => Role::Changed,
@@ -47,7 +48,7 @@ impl InodeRecord {
     }
 
     pub(super) fn set_role(&mut self, role: Role) {
-        self.role.0 = match role {
+        self.role = match role {
             Role::Free => 0,
             Role::Damaged => 1,
             Role::Changed => 2,
@@ -58,10 +59,6 @@ impl InodeRecord {
         };
     }
 }
-
-/// A [`Role`] in four bytes instead of eight.
-#[derive(Clone, Copy, Debug, Default)]
-struct RoleNumber(u32);
 
 /// A number of 512 bytes, up to 48 bits: the lower half, and the upper bits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +114,6 @@ pub(super) struct InodeGroup {
 }
 
 impl InodePart {
-    /// Returns a part with room for so many records.
     pub(super) fn with_room(records: usize, all_times: bool) -> Self {
         let times = if all_times { records } else { 0 };
         Self { records: with_room(records), times: with_room(times) }
@@ -148,7 +144,6 @@ impl InodePart {
     }
 }
 
-/// The records of all files.
 #[derive(Debug, Default)]
 pub(super) struct InodeTable {
     pub(super) parts: Vec<InodePart>,

@@ -55,7 +55,7 @@ use transect_sys::{FileType, linux::GetdentsReader};
 
 pub use changes::VolumeChanges;
 pub use disk::{partitions_in, read_journal, reader_of};
-use error::{invalid, same_error};
+use error::{invalid, same_error, unsupported};
 use index::{Position, VolumeIndex};
 #[cfg(target_os = "linux")]
 use mounted::Live;
@@ -101,7 +101,7 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
         Some(reader) => Ok(Probe { reader, is_whole: true, why_walked: None }),
         None => {
             let text = "it is not an image or a device with ext4, ext3, ext2 or NTFS";
-            Err(io::Error::new(io::ErrorKind::Unsupported, text))
+            Err(unsupported(text))
         }
     }
 }
@@ -212,7 +212,7 @@ impl VolumeReader {
 /// # Errors
 /// The volume cannot be read.
 pub fn count_entries(bytes: &[u8]) -> io::Result<usize> {
-    count_in(&disk::read_volume(bytes, None, Effort { threads: 1, all_times: true })?)
+    count_in(&disk::read_volume(&bytes, None, Effort { threads: 1, all_times: true })?)
 }
 
 /// Reads items as a tree search of Btrfs returns them, and lists the tree; returns the number of entries. For
@@ -231,7 +231,7 @@ pub fn count_btrfs_entries(items: &[u8]) -> io::Result<usize> {
 /// # Errors
 /// There is no journal.
 pub fn count_changes(bytes: &[u8]) -> io::Result<u64> {
-    let counts = disk::read_journal_in(bytes, |_| std::ops::ControlFlow::Continue(()))?;
+    let counts = disk::read_journal_in(&bytes, |_| std::ops::ControlFlow::Continue(()))?;
     Ok(counts.changes + counts.nameless + counts.damaged)
 }
 
@@ -470,13 +470,13 @@ fn name_of(bytes: &[u8]) -> Cow<'_, OsStr> {
 
 /// The error for a volume without a top directory.
 fn no_top() -> Fault {
-    Fault::Failed(invalid("its top is damaged: it is not a directory".to_owned()))
+    Fault::Failed(invalid("its top is damaged: it is not a directory"))
 }
 
 /// The error for a directory that cannot be entered.
 fn no_directory() -> Fault {
     let text = "another name leads to the same directory, or its inode is damaged";
-    Fault::Failed(invalid(text.to_owned()))
+    Fault::Failed(invalid(text))
 }
 
 #[cfg(test)]

@@ -45,16 +45,15 @@ pub(super) fn is_device(path: &Path) -> bool {
 }
 
 /// Opens the device of a volume with NTFS.
-///
-/// # Errors
-/// It holds something else; the system's error: only an administrator may open it.
+/// Only an administrator may open it.
 pub(super) fn open(path: &Path) -> io::Result<Device> {
     // Windows does not show the size of a volume like that of a file.
     let unlimited = Aligned::new(File::open(path).map_err(explained)?, u64::MAX);
     unlimited.read_exact_at(0, &mut [0])?;
     if let Some(name) = contents::name_of(&unlimited) {
-        let text = format!("it holds {name}; of mounted volumes, only NTFS is supported");
-        return Err(unsupported(text));
+        return Err(unsupported(format!(
+            "it holds {name}; of mounted volumes, only NTFS is supported"
+        )));
     }
     let size = ntfs::size_of_volume(&unlimited)?;
     Ok(unlimited.with_size(size))
@@ -80,13 +79,11 @@ struct Place {
 }
 
 /// Finds the volume that a directory is on.
-///
-/// # Errors
-/// The path is that of a link; the volume is on another machine; the system's error.
 fn place_of(directory: &Path) -> io::Result<Place> {
     if !ends_with_separator(directory) && directory.symlink_metadata()?.is_symlink() {
-        let text = "it is a link; with a separator at its end, the path is that of the target";
-        return Err(unsupported(text.to_owned()));
+        return Err(unsupported(
+            "it is a link; with a separator at its end, the path is that of the target",
+        ));
     }
     let real = directory.canonicalize()?;
     let (mount_point, below) = system::place_on_volume(&real)?;
@@ -104,9 +101,6 @@ fn device_of(mount_point: &Path) -> io::Result<PathBuf> {
 
 /// Checks whether the tables of the volume that a directory is on can be read, without reading them. Returns whether
 /// the directory is the top of the volume.
-///
-/// # Errors
-/// Why not.
 pub(super) fn probe(directory: &Path) -> io::Result<bool> {
     let place = place_of(directory)?;
     open(&place.device)?;
@@ -114,9 +108,6 @@ pub(super) fn probe(directory: &Path) -> io::Result<bool> {
 }
 
 /// Reads the tables of the volume that a directory is on. The walk begins at the directory.
-///
-/// # Errors
-/// There is no such volume, it cannot be read, or its tables do not have the directory; the system's error.
 pub(super) fn read(directory: &Path, effort: Effort) -> io::Result<VolumeIndex> {
     let Place { device, below, id } = place_of(directory)?;
     let index = ntfs::read(&open(&device)?, effort)?;
@@ -136,14 +127,15 @@ fn begin_at<'a>(
     let (Some(directory), Some(id)) = (at, id) else {
         let text =
             "the file table of its volume does not have it (yet), or its number is not known";
-        return Err(unsupported(text.to_owned()));
+        return Err(unsupported(text));
     };
     // The upper bits of a number count how often the record was used.
     let is_it = id.inode & 0xFFFF_FFFF_FFFF == u64::from(index.inode_of(directory));
     // Of the serial number, some systems show the lower half.
     if !is_it || id.device as u32 != index.device() as u32 {
-        let text = "its number or that of its volume is another one than in the file table";
-        return Err(unsupported(text.to_owned()));
+        return Err(unsupported(
+            "its number or that of its volume is another one than in the file table",
+        ));
     }
     index.begin_walk_at(directory);
     Ok(index)

@@ -18,7 +18,6 @@ use super::source::Fields;
 pub(super) struct Partition {
     /// Its number, as Linux names it: 1 to 4 in an MBR, logical ones from 5; its place in a GPT.
     pub(super) number: u32,
-    /// The offset of its first byte on the disk.
     pub(super) begin: u64,
     pub(super) length: u64,
 }
@@ -37,10 +36,7 @@ const PROTECTIVE: u8 = 0xEE;
 const EXTENDED: [u8; 3] = [0x05, 0x0F, 0x85];
 
 /// Returns the partitions of a disk; none if it has no table.
-///
-/// # Errors
-/// The table is damaged; the system's error.
-pub(super) fn read(disk: &(impl ReadAt + ?Sized)) -> io::Result<Vec<Partition>> {
+pub(super) fn read(disk: &dyn ReadAt) -> io::Result<Vec<Partition>> {
     let size = disk.size()?;
     let Some(entries) = (size >= SECTOR).then(|| read_mbr(disk, 0)).transpose()?.flatten() else {
         return Ok(Vec::new());
@@ -81,7 +77,7 @@ impl MbrEntry {
 
 /// Reads the table in a sector; `None` if it is not one. The boot sectors of FAT and NTFS have the same
 /// signature, but other bytes in place of the status.
-fn read_mbr(disk: &(impl ReadAt + ?Sized), sector: u64) -> io::Result<Option<[MbrEntry; 4]>> {
+fn read_mbr(disk: &dyn ReadAt, sector: u64) -> io::Result<Option<[MbrEntry; 4]>> {
     let mut bytes = [0; SECTOR as usize];
     disk.read_exact_at(sector * SECTOR, &mut bytes)?;
     let entry = |at: usize| Fields(&bytes[446 + at * 16..][..16]);
@@ -96,11 +92,7 @@ fn read_mbr(disk: &(impl ReadAt + ?Sized), sector: u64) -> io::Result<Option<[Mb
 }
 
 /// Adds the partitions in an extended one: a chain of tables, each with a partition and the next table.
-fn add_logical(
-    disk: &(impl ReadAt + ?Sized),
-    extended: u32,
-    found: &mut Vec<Partition>,
-) -> io::Result<()> {
+fn add_logical(disk: &dyn ReadAt, extended: u32, found: &mut Vec<Partition>) -> io::Result<()> {
     let extended = u64::from(extended);
     let (mut table, mut number) = (extended, 5);
     for _ in 0..MAX_LOGICAL {
@@ -125,11 +117,11 @@ fn add_logical(
 }
 
 fn damaged() -> io::Error {
-    invalid("its partition table is damaged".to_owned())
+    invalid("its partition table is damaged")
 }
 
 /// Reads the table at the beginning of the disk, or its copy at the end.
-fn read_gpt(disk: &(impl ReadAt + ?Sized), size: u64) -> io::Result<Vec<Partition>> {
+fn read_gpt(disk: &dyn ReadAt, size: u64) -> io::Result<Vec<Partition>> {
     let at_end = |sector: u64| size.checked_sub(sector).map(|at| at / sector);
     let primary = SECTORS.map(|sector| (sector, Some(1)));
     let backup = SECTORS.map(|sector| (sector, at_end(sector)));
@@ -145,11 +137,7 @@ fn read_gpt(disk: &(impl ReadAt + ?Sized), size: u64) -> io::Result<Vec<Partitio
 }
 
 /// Reads the table whose header is in this sector; `None` if it is not right.
-fn read_gpt_at(
-    disk: &(impl ReadAt + ?Sized),
-    sector: u64,
-    place: u64,
-) -> io::Result<Option<Vec<Partition>>> {
+fn read_gpt_at(disk: &dyn ReadAt, sector: u64, place: u64) -> io::Result<Option<Vec<Partition>>> {
     let mut header = [0; SECTOR as usize];
     disk.read_exact_at(place.saturating_mul(sector), &mut header)?;
     let fields = Fields(&header);
@@ -251,8 +239,8 @@ mod tests {
 
     #[test]
     fn partitions_none_without_table() {
-        assert_eq!(read(&[0; 511][..]).unwrap(), []);
-        assert_eq!(read(&[0; 4096][..]).unwrap(), []);
+        assert_eq!(read(&&[0; 511][..]).unwrap(), []);
+        assert_eq!(read(&&[0; 4096][..]).unwrap(), []);
         let mut boot_sector = vec![0x33; 4096];
         put(&mut boot_sector, 510, &[0x55, 0xAA]);
         assert_eq!(read(&boot_sector).unwrap(), [], "code in place of a table");

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use transect_sys::ReadAt;
 
-/// Opens an image or a device.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let file = transect_sys::input::open_disk(path)?;
     // Tables are read in large pieces, in which all is wanted: what the kernel would read ahead is not.
@@ -16,20 +15,13 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Consecutive bytes of another source: a partition of a disk. All reads stay within it.
-#[derive(Debug)]
-pub(super) struct Window<'a, S: ?Sized> {
-    source: &'a S,
-    begin: u64,
-    length: u64,
+pub(super) struct Window<'a> {
+    pub(super) source: &'a dyn ReadAt,
+    pub(super) begin: u64,
+    pub(super) length: u64,
 }
 
-impl<'a, S: ReadAt + ?Sized> Window<'a, S> {
-    pub(super) fn new(source: &'a S, begin: u64, length: u64) -> Self {
-        Self { source, begin, length }
-    }
-}
-
-impl<S: ReadAt + ?Sized> ReadAt for Window<'_, S> {
+impl ReadAt for Window<'_> {
     fn size(&self) -> io::Result<u64> {
         Ok(self.length)
     }
@@ -54,12 +46,9 @@ pub(super) struct Buffer(Vec<u8>);
 
 impl Buffer {
     /// Reads this many bytes at an offset.
-    ///
-    /// # Errors
-    /// Those of [`ReadAt::read_exact_at`].
     pub(super) fn read(
         &mut self,
-        source: &(impl ReadAt + ?Sized),
+        source: &dyn ReadAt,
         offset: u64,
         length: usize,
     ) -> io::Result<&[u8]> {

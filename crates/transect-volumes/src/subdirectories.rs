@@ -1,6 +1,5 @@
 //! Which directory a name leads to, and which name leads to a directory.
 
-/// A name of a directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subdirectory {
     /// See [`name_prefix`]: it distinguishes most names without a look at them.
@@ -68,7 +67,6 @@ impl Subdirectories {
         Self { all, first, name }
     }
 
-    /// Returns those in a directory.
     #[inline]
     pub(super) fn of(&self, parent: u32) -> &[Subdirectory] {
         let at = parent as usize;

@@ -1,5 +1,7 @@
 //! Work on several threads.
 
+use std::sync::{Mutex, PoisonError};
+
 /// What reading a volume may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
@@ -21,6 +23,24 @@ pub(super) fn both<A: Send, B>(
         let first = scope.spawn(first);
         let second = second();
         (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
+    })
+}
+
+/// Hands out pieces of work to so many threads, and returns their states, which `begin` makes.
+pub(super) fn share_out<P, T: Send>(
+    threads: usize,
+    pieces: impl Iterator<Item = P> + Send,
+    begin: impl Fn() -> T + Sync,
+    work: impl Fn(&mut T, P) + Sync,
+) -> Vec<T> {
+    let left = Mutex::new(pieces);
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    on_threads(threads, || {
+        let mut state = begin();
+        while let Some(piece) = next() {
+            work(&mut state, piece);
+        }
+        state
     })
 }
 

@@ -1,11 +1,11 @@
 //! Joins the parts: records get numbers, and names the numbers of their records.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
+use super::super::error::unsupported;
 use super::super::index::{About, UNIX_FIELDS, VolumeIndex, record_of};
 use super::super::inode_table::{InodeGroup, InodeTable, Role};
-use super::super::threads::on_threads;
+use super::super::threads::share_out;
 use super::part::{PER_GROUP, Part};
 
 /// A part, with the number of its first record and of its first directory.
@@ -16,9 +16,6 @@ struct Numbered {
 }
 
 /// Joins parts that are in the order of their inode numbers. Returns also, for each directory, whether it is damaged.
-///
-/// # Errors
-/// There are more inodes than can be numbered.
 pub(super) fn join(
     parts: Vec<Part>,
     device: u64,
@@ -26,14 +23,8 @@ pub(super) fn join(
     threads: usize,
 ) -> io::Result<(VolumeIndex, Vec<bool>)> {
     let (mut parts, inode_numbers) = number(parts)?;
-    let (left, records) = (Mutex::new(parts.iter_mut()), Records::new(&inode_numbers));
-    on_threads(threads, || {
-        loop {
-            let next = left.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(part) = next else { break };
-            renumber(part, &records);
-        }
-    });
+    let records = Records::new(&inode_numbers);
+    share_out(threads, parts.iter_mut(), || (), |(), part| renumber(part, &records));
     let per_group = PER_GROUP as u32;
     let mut inodes = InodeTable { first_inode: 1, per_group, ..InodeTable::default() };
     let (mut directories, mut names, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,8 +51,7 @@ fn number(parts: Vec<Part>) -> io::Result<(Vec<Numbered>, Vec<u64>)> {
     let groups_of = |part: &Part| part.inode_numbers.len().div_ceil(PER_GROUP);
     let groups: usize = parts.iter().map(groups_of).sum();
     if u32::try_from(groups * PER_GROUP + 1).is_err() {
-        let text = "it has more than 4,294,967,295 inodes";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        return Err(unsupported("it has more than 4,294,967,295 inodes"));
     }
     let mut inode_numbers = Vec::with_capacity(groups * PER_GROUP);
     let (mut numbered, mut first_directory) = (Vec::with_capacity(parts.len()), 0);

@@ -24,13 +24,11 @@ mod tests;
 
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use transect_sys::linux::{BtrfsKey, SearchBuffer, TreeSearch, btrfs_info};
 
 use super::index::VolumeIndex;
-use super::threads::{Effort, on_threads};
+use super::threads::{Effort, share_out};
 use items::{Inode, Items, kind};
 use part::Part;
 
@@ -50,7 +48,6 @@ const MIN_RANGE: u64 = 4096;
 pub(super) struct Mounted<'a> {
     /// A directory in it.
     pub(super) directory: BorrowedFd<'a>,
-    /// The number of its device.
     pub(super) device: u64,
     /// The inode of the directory that the walk begins at.
     pub(super) root: u64,
@@ -59,18 +56,13 @@ pub(super) struct Mounted<'a> {
 }
 
 /// Checks whether the tree of the subvolume that a directory is on can be read, without reading it.
-///
-/// # Errors
-/// The system's: this process lacks the privilege, or the kernel is too old.
 pub(super) fn check(directory: BorrowedFd<'_>) -> io::Result<()> {
     btrfs_info(directory)?;
     first_at(directory, &mut SearchBuffer::new(BUFFER), ROOT).map(drop)
 }
 
 /// Reads the tree of a subvolume. Returns also, for each directory, whether its entries cannot be trusted.
-///
-/// # Errors
-/// The tree cannot be read. Directories with later errors are marked: the caller walks them, which shows why.
+/// Directories with errors are marked: the caller walks them, which shows why.
 pub(super) fn read(mounted: &Mounted<'_>, effort: Effort) -> io::Result<(VolumeIndex, Vec<bool>)> {
     // Before the first change that is not written below.
     let info = btrfs_info(mounted.directory)?;
@@ -101,28 +93,21 @@ fn read_parts(
         threads => threads as u64 * RANGES_PER_THREAD,
     };
     let length = (end - ROOT).div_ceil(ranges).max(MIN_RANGE);
-    let (next, parts) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    on_threads(effort.threads, || {
-        let mut buffer = SearchBuffer::new(BUFFER);
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let begin = number.saturating_mul(length).saturating_add(ROOT);
-            if begin >= end {
-                break;
-            }
-            let mut part = Part::default();
-            let mut search =
-                TreeSearch::objects(begin..=begin.saturating_add(length - 1).min(LAST));
-            let add = |items: Items<'_>| {
-                items.for_each(|item| part.add(&item, sector_size, effort));
-            };
-            if search_all(directory, &mut search, &mut buffer, add).is_err() {
-                part.damage_last();
-            }
-            parts.lock().unwrap_or_else(PoisonError::into_inner).push((number, part));
+    let pieces = 0..(end - ROOT).div_ceil(length);
+    let begin = || (SearchBuffer::new(BUFFER), Vec::new());
+    let parts = share_out(effort.threads, pieces, begin, |(buffer, parts), number| {
+        let first = ROOT + number * length;
+        let mut part = Part::default();
+        let mut search = TreeSearch::objects(first..=first.saturating_add(length - 1).min(LAST));
+        let add = |items: Items<'_>| {
+            items.for_each(|item| part.add(&item, sector_size, effort));
+        };
+        if search_all(directory, &mut search, buffer, add).is_err() {
+            part.damage_last();
         }
+        parts.push((number, part));
     });
-    let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut parts: Vec<_> = parts.into_iter().flat_map(|(_, parts)| parts).collect();
     parts.sort_unstable_by_key(|(number, _)| *number);
     Ok(parts.into_iter().map(|(_, part)| part).collect())
 }
@@ -206,9 +191,6 @@ fn first_at(
 
 /// Returns the inodes that changed in a later generation than this one, in ascending order. Only nodes that are
 /// newer are read.
-///
-/// # Errors
-/// The system's.
 pub(super) fn changed_after(directory: BorrowedFd<'_>, generation: u64) -> io::Result<Vec<u64>> {
     let mut changed = Vec::new();
     let search = TreeSearch::objects(ROOT..=LAST);

@@ -62,7 +62,6 @@ impl Part {
         self.inode_numbers.push(number);
     }
 
-    /// Adds an entry of the last inode.
     fn add_entry(&mut self, content: &[u8]) {
         let last = self.inode_numbers.len() - 1;
         let Some(directory) = self.directories.last_mut().filter(|it| it.record == last) else {

@@ -3,6 +3,7 @@
 //! Source: Linux, `fs/ext4/ext4_extents.h`, `Documentation/filesystems/ext4/ifork.rst`.
 
 use std::io;
+use std::ops::Range;
 
 use transect_sys::ReadAt;
 use transect_sys::processor::crc32c;
@@ -28,18 +29,19 @@ pub(super) struct DirectoryRun {
     pub(super) directory: u32,
     /// The first block within the directory.
     pub(super) logical: u32,
-    pub(super) blocks: u32,
+    pub(super) count: u32,
 }
 
 impl DirectoryRun {
-    pub(super) fn end(&self) -> u64 {
-        self.physical + u64::from(self.blocks)
+    /// Returns the blocks on the volume.
+    pub(super) fn blocks(&self) -> Range<u64> {
+        self.physical..self.physical + u64::from(self.count)
     }
 }
 
 /// Collects the runs of one directory.
-pub(super) struct Content<'a, S: ?Sized> {
-    source: &'a S,
+pub(super) struct Content<'a> {
+    source: &'a dyn ReadAt,
     superblock: &'a Superblock,
     seed: u32,
     /// The number of blocks that the size of the directory allows.
@@ -52,15 +54,13 @@ pub(super) struct Content<'a, S: ?Sized> {
     runs: &'a mut Vec<DirectoryRun>,
 }
 
-impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
+impl<'a> Content<'a> {
     /// Adds the runs of a directory, which has this number.
-    ///
-    /// # Errors
-    /// Its content is damaged, or cannot be read. What was found before is added.
+    /// If its content is damaged, what was found before is added.
     pub(super) fn add_to(
         runs: &'a mut Vec<DirectoryRun>,
         directory: u32,
-        source: &'a S,
+        source: &'a dyn ReadAt,
         superblock: &'a Superblock,
         inode: Inode<'_>,
     ) -> io::Result<()> {
@@ -81,7 +81,7 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
         }
         // There is always a block, with `.` and `..`.
         match this.found < this.size.max(1) {
-            true => Err(invalid("a part of the directory has no blocks".to_owned())),
+            true => Err(invalid("a part of the directory has no blocks")),
             false => Ok(()),
         }
     }
@@ -94,8 +94,7 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
     }
 
     fn spend(&mut self, blocks: u64) -> io::Result<()> {
-        let too_many =
-            || invalid("the directory claims more blocks than the volume has".to_owned());
+        let too_many = || invalid("the directory claims more blocks than the volume has");
         self.left = self.left.checked_sub(blocks).ok_or_else(too_many)?;
         Ok(())
     }
@@ -113,8 +112,8 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
         }
         self.spend(blocks)?;
         self.found += blocks;
-        let (directory, blocks, logical) = (self.directory, blocks as u32, logical as u32);
-        self.runs.push(DirectoryRun { physical, directory, logical, blocks });
+        let (directory, count, logical) = (self.directory, blocks as u32, logical as u32);
+        self.runs.push(DirectoryRun { physical, directory, logical, count });
         Ok(())
     }
 
@@ -124,7 +123,7 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
         let (entries, depth) = (usize::from(header.u16(2)), header.u16(6));
         let is_expected = expected.map_or(depth <= MAX_DEPTH, |expected| depth == expected);
         if header.u16(0) != EXTENT_MAGIC || !is_expected || 12 + entries * 12 > node.len() {
-            return Err(invalid("the directory's tree of extents is damaged".to_owned()));
+            return Err(invalid("the directory's tree of extents is damaged"));
         }
         for entry in node[12..12 + entries * 12].chunks_exact(12).map(Fields) {
             let logical = entry.u32(0).into();
@@ -150,7 +149,7 @@ impl<'a, S: ReadAt + ?Sized> Content<'a, S> {
             Some(crc32c(self.seed, covered) == Fields(node).u32(end))
         };
         if self.superblock.has_checksums() && is_right() != Some(true) {
-            return Err(invalid("a checksum of the directory's extents is wrong".to_owned()));
+            return Err(invalid("a checksum of the directory's extents is wrong"));
         }
         Ok(())
     }

@@ -2,20 +2,18 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect_sys::ReadAt;
 
 use super::super::error::same_error;
 use super::super::index::Names;
 use super::super::source::Buffer;
-use super::super::threads::on_threads;
+use super::super::threads::share_out;
 use super::content::DirectoryRun;
 use super::directory::Records;
 use super::inode_tables::{Found, Inodes};
 use super::superblock::Superblock;
 
-/// The most bytes read at once.
 const MAX_READ: u64 = 1 << 19;
 /// So many other blocks are read along rather than skipped.
 const MAX_GAP: u64 = 8;
@@ -32,8 +30,8 @@ struct Part {
 }
 
 /// Reads the names of all directories. Errors are added to those of the inodes.
-pub(super) fn read<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn read(
+    source: &dyn ReadAt,
     superblock: &Superblock,
     inodes: &mut Inodes,
     threads: usize,
@@ -44,54 +42,50 @@ pub(super) fn read<S: ReadAt + ?Sized>(
     let reader = Reader { source, superblock, directories: &inodes.directories };
     // One thread may read more than the others.
     let room = inodes.in_use / threads / 4 * 5 * EXPECTED_ENTRY;
-    let next = AtomicUsize::new(0);
-    let work = || {
+    let begin = || {
         let names = Names::with_room(room);
-        let (mut part, mut buffer) = (Part { names, errors: Vec::new() }, Buffer::default());
-        loop {
-            let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
-            let Some(rest) = runs.get(begin..).filter(|rest| !rest.is_empty()) else { break };
-            reader.read_runs(&rest[..rest.len().min(TAKEN)], &mut buffer, &mut part);
-        }
-        part
+        (Part { names, errors: Vec::new() }, Buffer::default())
     };
-    let mut parts = on_threads(threads, work);
-    parts.push(reader.inline(&inodes.inline));
+    let parts = share_out(threads, runs.chunks(TAKEN), begin, |(part, buffer), taken| {
+        reader.read_runs(taken, buffer, part);
+    });
+    let parts = parts.into_iter().map(|(part, _)| part).chain([reader.inline(&inodes.inline)]);
     let part = |part: Part| {
         inodes.errors.extend(part.errors);
         part.names
     };
-    parts.into_iter().map(part).collect()
+    parts.map(part).collect()
 }
 
-/// Returns the blocks to read at once, at most `max` or one run, with the runs in them.
-fn together(
-    mut runs: &[DirectoryRun],
+/// Returns the blocks to read at once, at most `max` or those of one item, with the items in them. These are in the order of
+/// their blocks, which `blocks` returns; so many others as `gap` are read along rather than skipped.
+pub(super) fn together<T>(
+    mut items: &[T],
     max: u64,
-) -> impl Iterator<Item = (Range<u64>, &[DirectoryRun])> {
+    gap: u64,
+    blocks: impl Fn(&T) -> Range<u64>,
+) -> impl Iterator<Item = (Range<u64>, &[T])> {
     std::iter::from_fn(move || {
-        let first = runs.first()?;
-        let mut end = first.end();
+        let Range { start, mut end } = blocks(items.first()?);
         let mut count = 1;
-        while let Some(run) = runs.get(count)
-            && run.physical <= end + MAX_GAP
-            && run.end().max(end) - first.physical <= max
+        while let Some(next) = items.get(count).map(&blocks)
+            && next.start <= end + gap
+            && next.end.max(end) - start <= max
         {
-            end = end.max(run.end());
+            end = end.max(next.end);
             count += 1;
         }
-        let taken = runs.split_off(..count)?;
-        Some((first.physical..end, taken))
+        Some((start..end, items.split_off(..count)?))
     })
 }
 
-struct Reader<'a, S: ?Sized> {
-    source: &'a S,
+struct Reader<'a> {
+    source: &'a dyn ReadAt,
     superblock: &'a Superblock,
     directories: &'a [Found],
 }
 
-impl<S: ReadAt + ?Sized> Reader<'_, S> {
+impl Reader<'_> {
     fn records(&self, directory: u32) -> Records<'_> {
         let found = &self.directories[directory as usize];
         let Found { inode, seed, encrypted, .. } = *found;
@@ -114,11 +108,11 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         let block_size = u64::from(self.superblock.block_size);
         let max = MAX_READ / block_size;
         // The device works on the next blocks while these records are read.
-        for (blocks, _) in together(runs, max) {
+        for (blocks, _) in together(runs, max, MAX_GAP, DirectoryRun::blocks) {
             let length = (blocks.end - blocks.start) * block_size;
             self.source.prefetch(blocks.start * block_size, length);
         }
-        for (blocks, runs) in together(runs, max) {
+        for (blocks, runs) in together(runs, max, MAX_GAP, DirectoryRun::blocks) {
             // A run that is longer than a read is alone.
             let mut begin = blocks.start;
             while begin < blocks.end {
@@ -142,7 +136,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         let read = buffer.read(self.source, begin * size as u64, blocks as usize * size);
         for run in runs {
             let from = run.physical.max(begin);
-            let to = run.end().min(begin + blocks);
+            let to = run.blocks().end.min(begin + blocks);
             if from >= to {
                 continue;
             }

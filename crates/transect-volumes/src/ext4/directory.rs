@@ -32,9 +32,7 @@ pub(super) struct Records<'a> {
 
 impl Records<'_> {
     /// Adds the entries of a block, which may be the first one.
-    ///
-    /// # Errors
-    /// The block is damaged. The entries before that are added; all of them if only `.` or `..` is wrong.
+    /// Of a damaged block, the entries before the damage are added; all of them if only `.` or `..` is wrong.
     pub(super) fn add_block(
         self,
         block: &[u8],
@@ -43,7 +41,7 @@ impl Records<'_> {
     ) -> io::Result<()> {
         self.add_entries(block, names)?;
         match is_first && !self.has_dots(block) {
-            true => Err(invalid("`.` or `..` is missing in the directory".to_owned())),
+            true => Err(invalid("`.` or `..` is missing in the directory")),
             false => Ok(()),
         }
     }
@@ -60,7 +58,7 @@ impl Records<'_> {
     }
 
     fn add_entries(self, block: &[u8], names: &mut Names) -> io::Result<()> {
-        let wrong = || invalid("the checksum of a block of the directory is wrong".to_owned());
+        let wrong = || invalid("the checksum of a block of the directory is wrong");
         let has_checksums = self.superblock.has_checksums();
         if let Some(entries) = self.index_entries(block) {
             return match has_checksums && !self.index_is_right(block, entries) {
@@ -108,12 +106,10 @@ impl Records<'_> {
     }
 
     /// Adds the entries of consecutive records.
-    ///
-    /// # Errors
-    /// A record is damaged. The entries before that are added.
+    /// Those before a damaged one are added.
     pub(super) fn add_records(self, mut records: &[u8], names: &mut Names) -> io::Result<()> {
         let has_type = self.superblock.has_incompat(incompat::FILE_TYPE);
-        let damaged = || invalid("a record of the directory is damaged".to_owned());
+        let damaged = || invalid("a record of the directory is damaged");
         while !records.is_empty() {
             let Some(&[a, b, c, d, low, high, name_length, file_type]) = records.first_chunk()
             else {

@@ -32,9 +32,6 @@ pub(super) struct Group {
 
 impl Group {
     /// Returns the group if its descriptor can be trusted.
-    ///
-    /// # Errors
-    /// Its checksum is wrong.
     pub(super) fn checked(self) -> io::Result<Self> {
         match self.is_right {
             true => Ok(self),
@@ -47,7 +44,7 @@ const INODES_NEVER_USED: u16 = 1;
 
 /// Reads all descriptors. What is wrong with one is an error of its group, except for its checksum.
 pub(super) fn read(
-    source: &(impl ReadAt + ?Sized),
+    source: &dyn ReadAt,
     superblock: &Superblock,
 ) -> io::Result<Vec<io::Result<Group>>> {
     let size = superblock.descriptor_size as usize;
@@ -84,9 +81,11 @@ fn parse(superblock: &Superblock, number: u32, bytes: &[u8]) -> io::Result<Group
     if end.is_none_or(|end| end > superblock.blocks) || bitmap >= superblock.blocks {
         return Err(invalid(format!("the inodes of block group {number} lie outside the volume")));
     }
-    let used = match superblock.knows_unused() {
+    // Descriptors with checksums say which inodes were never used.
+    let has_checksum =
+        superblock.has_ro_compat(ro_compat::METADATA_CHECKSUM | ro_compat::GROUP_CHECKSUM);
+    let used = match has_checksum && is_right {
         false => superblock.inodes_per_group,
-        true if !is_right => superblock.inodes_per_group,
         true if fields.u16(0x12) & INODES_NEVER_USED != 0 => 0,
         true => superblock.inodes_per_group.saturating_sub(half(0x1C, 0x32)),
     };

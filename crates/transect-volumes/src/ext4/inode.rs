@@ -36,7 +36,7 @@ fn set_words(words: &mut [u64], part: &[u8; OLD_LENGTH]) {
 /// An inode as it is stored.
 #[derive(Clone, Copy)]
 pub(super) struct Inode<'a> {
-    number: u32,
+    pub(super) number: u32,
     old: &'a [u8; OLD_LENGTH],
     /// The fields that came later, if any.
     later: &'a [u8],
@@ -47,10 +47,6 @@ impl<'a> Inode<'a> {
     pub(super) fn new(number: u32, bytes: &'a [u8]) -> Self {
         let (old, later) = bytes.split_first_chunk().expect("BUG: an inode is too short");
         Self { number, old, later }
-    }
-
-    pub(super) fn number(self) -> u32 {
-        self.number
     }
 
     /// Returns the fields that all inodes have.
@@ -135,7 +131,6 @@ impl<'a> Inode<'a> {
         !self.later.is_empty() && at + length <= OLD_LENGTH + self.later_length()
     }
 
-    /// Returns the size in bytes.
     pub(super) fn size(self, superblock: &Superblock) -> u64 {
         let fields = self.fields();
         let is_file = FileType::from_mode(fields.u16(0).into()) == FileType::File;
@@ -211,7 +206,6 @@ impl<'a> Inode<'a> {
         record
     }
 
-    /// Returns the time of the last change.
     pub(super) fn ctime(self) -> i64 {
         self.time(self.fields().u32(0xC), 0x84)
     }

@@ -15,7 +15,6 @@ use super::groups::Group;
 use super::inode::{Inode, flag};
 use super::superblock::Superblock;
 
-/// The most bytes read at once.
 const MAX_READ: usize = 1 << 19;
 /// So many blocks without an inode in use are read along rather than skipped.
 const MAX_GAP: usize = 16;
@@ -64,8 +63,8 @@ struct Part {
 }
 
 /// Reads the inodes of all groups. What changed `since` a time, in nanoseconds since 1970 UTC, is marked.
-pub(super) fn read<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn read(
+    source: &dyn ReadAt,
     superblock: &Superblock,
     groups: Vec<io::Result<Group>>,
     since: Option<i64>,
@@ -109,7 +108,6 @@ pub(super) fn read<S: ReadAt + ?Sized>(
 }
 
 impl Inodes {
-    /// Adds what a thread found.
     fn add(&mut self, number: u32, mut part: Part) {
         for (at, group) in part.groups {
             self.table.groups[at as usize] = InodeGroup { part: number, ..group };
@@ -127,18 +125,17 @@ impl Inodes {
     }
 }
 
-struct Reader<'a, S: ?Sized> {
-    source: &'a S,
+struct Reader<'a> {
+    source: &'a dyn ReadAt,
     superblock: &'a Superblock,
     since: Option<i64>,
     all_times: bool,
     /// Each block belongs to one directory, so all of them have no more than there are.
     blocks_left: AtomicU64,
-    /// The number of directories so far.
     directories: AtomicU32,
 }
 
-impl<S: ReadAt + ?Sized> Reader<'_, S> {
+impl Reader<'_> {
     fn read_group(&self, group: &Group, buffer: &mut Buffer, part: &mut Part) -> InodeGroup {
         let mut table = part.inodes.begin();
         if group.used == 0 {
@@ -240,7 +237,6 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         Some(bits)
     }
 
-    /// Adds the inode at a place in its group.
     fn add(
         &self,
         group: &Group,
@@ -274,7 +270,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
     fn add_directory(&self, inode: Inode<'_>, block: u64, is_recent: bool, part: &mut Part) {
         let number = part.directories.len() as u32;
         let found = Found {
-            inode: inode.number(),
+            inode: inode.number,
             seed: inode.seed(self.superblock),
             block,
             stamp: inode.stamp(),
@@ -291,7 +287,7 @@ impl<S: ReadAt + ?Sized> Reader<'_, S> {
         let begin = part.runs.len();
         let result = Content::add_to(&mut part.runs, number, self.source, self.superblock, inode);
         part.errors.extend(result.err().map(|error| (number, error)));
-        let blocks = part.runs[begin..].iter().map(|run| u64::from(run.blocks)).sum::<u64>();
+        let blocks = part.runs[begin..].iter().map(|run| u64::from(run.count)).sum::<u64>();
         let spend = |left: u64| left.checked_sub(blocks);
         if self.blocks_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
             part.runs.truncate(begin);

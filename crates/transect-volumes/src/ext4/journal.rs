@@ -14,7 +14,7 @@ use std::ops::Range;
 use transect_sys::ReadAt;
 use transect_sys::processor::crc32c;
 
-use super::super::error::invalid;
+use super::super::error::{invalid, unsupported};
 use super::content::{Content, DirectoryRun};
 use super::groups;
 use super::inode::Inode;
@@ -46,8 +46,8 @@ const MIN_BLOCKS: u32 = 1024;
 const CRC32C: u8 = 4;
 
 /// A volume with the changes of its journal.
-pub(super) struct Recovered<'a, S: ?Sized> {
-    source: &'a S,
+pub(super) struct Recovered<'a> {
+    source: &'a dyn ReadAt,
     block_size: u64,
     /// The blocks of the volume that are in the journal.
     blocks: BTreeMap<u64, Copied>,
@@ -62,7 +62,7 @@ pub(super) struct Copied {
     pub(super) is_escaped: bool,
 }
 
-impl<S: ReadAt + ?Sized> ReadAt for Recovered<'_, S> {
+impl ReadAt for Recovered<'_> {
     fn size(&self) -> io::Result<u64> {
         self.source.size()
     }
@@ -93,14 +93,10 @@ impl<S: ReadAt + ?Sized> ReadAt for Recovered<'_, S> {
     }
 }
 
-/// Reads the journal of a volume that was not unmounted.
-///
-/// # Errors
-/// The journal cannot be read, is damaged, is on another device, or has features that are not supported.
-pub(super) fn recover<'a, S: ReadAt + ?Sized>(
-    source: &'a S,
+pub(super) fn recover<'a>(
+    source: &'a dyn ReadAt,
     superblock: &Superblock,
-) -> io::Result<Recovered<'a, S>> {
+) -> io::Result<Recovered<'a>> {
     let blocks = Log::open(source, superblock)?.replay()?;
     Ok(Recovered { source, block_size: superblock.block_size.into(), blocks })
 }
@@ -126,8 +122,8 @@ impl Fields<'_> {
 }
 
 /// The blocks of the journal, of which the first describes it.
-pub(super) struct Log<'a, S: ?Sized> {
-    source: &'a S,
+pub(super) struct Log<'a> {
+    pub(super) source: &'a dyn ReadAt,
     pub(super) superblock: &'a Superblock,
     runs: Vec<DirectoryRun>,
     pub(super) features: u32,
@@ -143,11 +139,11 @@ pub(super) struct Log<'a, S: ?Sized> {
     pub(super) sequence: u32,
 }
 
-impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
-    fn open(source: &'a S, superblock: &'a Superblock) -> io::Result<Self> {
+impl<'a> Log<'a> {
+    fn open(source: &'a dyn ReadAt, superblock: &'a Superblock) -> io::Result<Self> {
         let number = superblock.journal_inode;
         let Some(at) = number.checked_sub(1) else {
-            return Err(unsupported("its journal, which has changes, is on another device"));
+            return Err(not_read("its journal, which has changes, is on another device"));
         };
         // The kernel, too, needs the tables for this before it has read the journal.
         let groups = groups::read(source, superblock)?;
@@ -183,7 +179,7 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
     fn read_description(&mut self) -> io::Result<()> {
         let block = self.read(0)?;
         let fields = Fields(&block);
-        let length: u32 = self.runs.last().map_or(0, |run| run.logical.saturating_add(run.blocks));
+        let length: u32 = self.runs.last().map_or(0, |run| run.logical.saturating_add(run.count));
         let (first, end) = (fields.u32(0x14), fields.u32(0x10));
         let is_possible = fields.u32(0) == MAGIC
             && SUPERBLOCKS.contains(&fields.u32(4))
@@ -220,10 +216,10 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
             return Err(damaged());
         }
         if self.features & FAST_COMMIT != 0 {
-            return Err(unsupported("its journal has changes as fast commits"));
+            return Err(not_read("its journal has changes as fast commits"));
         }
         if self.features & !KNOWN != 0 || fields.u32(0x2C) != 0 {
-            return Err(unsupported("its journal has features that are not supported"));
+            return Err(not_read("its journal has features that are not supported"));
         }
         Ok(())
     }
@@ -238,7 +234,7 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         let after = self.runs.partition_point(|run| run.logical <= block);
         let run = after.checked_sub(1).map(|at| &self.runs[at]).ok_or_else(damaged)?;
         let within = block - run.logical;
-        if within >= run.blocks {
+        if within >= run.count {
             return Err(damaged());
         }
         Ok(run.physical + u64::from(within))
@@ -251,17 +247,11 @@ impl<'a, S: ReadAt + ?Sized> Log<'a, S> {
         Ok(bytes)
     }
 
-    /// Returns the number of blocks of the device, which the kernel can copy blocks to.
-    pub(super) fn device_blocks(&self) -> io::Result<u64> {
-        Ok(self.source.size()? / u64::from(self.superblock.block_size))
-    }
-
     pub(super) fn after(&self, block: u32) -> u32 {
         if block + 1 < self.ring.end { block + 1 } else { self.ring.start }
     }
 }
 
-/// Returns whether the checksum of the first block is right.
 fn description_is_right(block: &[u8]) -> bool {
     let (before, after) = block[..DESCRIPTION_LENGTH].split_at(DESCRIPTION_CHECKSUM);
     let crc = crc32c(crc32c(crc32c(!0, before), &[0; 4]), &after[4..]);
@@ -269,12 +259,11 @@ fn description_is_right(block: &[u8]) -> bool {
 }
 
 pub(super) fn damaged() -> io::Error {
-    invalid("its journal, which has changes, is damaged; repair it with `e2fsck`".to_owned())
+    invalid("its journal, which has changes, is damaged; repair it with `e2fsck`")
 }
 
-fn unsupported(text: &'static str) -> io::Error {
-    let text = format!("{text}; mount it once, or repair it with `e2fsck`");
-    io::Error::new(io::ErrorKind::Unsupported, text)
+fn not_read(text: &str) -> io::Error {
+    unsupported(format!("{text}; mount it once, or repair it with `e2fsck`"))
 }
 
 #[cfg(test)]
@@ -288,7 +277,7 @@ mod tests {
         volume[3072..3076].fill(0);
         let copied = Copied { physical: 3, is_escaped: true };
         let blocks = [(1, copied)].into_iter().collect();
-        let recovered = Recovered { source: &volume[..], block_size: 1024, blocks };
+        let recovered = Recovered { source: &&volume[..], block_size: 1024, blocks };
         let mut expected = volume.clone();
         expected[1024..2048].fill(9);
         expected[1024..1028].copy_from_slice(&MAGIC.to_be_bytes());

@@ -34,22 +34,17 @@ use super::threads::Effort;
 use inode_tables::{Found, Inodes};
 use superblock::{Superblock, incompat};
 
-/// The inode of the top directory.
 pub(super) const ROOT: u32 = 2;
 
-/// Returns whether there seems to be such a volume.
-pub(super) fn is_likely(source: &(impl ReadAt + ?Sized)) -> bool {
+pub(super) fn is_likely(source: &dyn ReadAt) -> bool {
     let mut magic = [0; 2];
     source.read_exact_at(superblock::MAGIC_OFFSET, &mut magic).is_ok()
         && u16::from_le_bytes(magic) == superblock::MAGIC
 }
 
 /// Reads all tables of a volume that does not change.
-///
-/// # Errors
-/// It is no such volume, it is damaged so far that nothing can be read, or it has features that are
-/// not supported. Later errors are those of single directories and entries.
-pub(super) fn read<S: ReadAt + ?Sized>(source: &S, effort: Effort) -> io::Result<VolumeIndex> {
+/// Errors behind the superblock, groups and journal are those of single directories and entries.
+pub(super) fn read(source: &dyn ReadAt, effort: Effort) -> io::Result<VolumeIndex> {
     let superblock = Superblock::read(source)?;
     if !superblock.has_incompat(incompat::RECOVER) {
         return read_tables(source, &superblock, effort);
@@ -58,8 +53,8 @@ pub(super) fn read<S: ReadAt + ?Sized>(source: &S, effort: Effort) -> io::Result
     read_tables(&recovered, &Superblock::read(&recovered)?, effort)
 }
 
-fn read_tables<S: ReadAt + ?Sized>(
-    source: &S,
+fn read_tables(
+    source: &dyn ReadAt,
     superblock: &Superblock,
     effort: Effort,
 ) -> io::Result<VolumeIndex> {

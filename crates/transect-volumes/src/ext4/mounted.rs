@@ -14,13 +14,14 @@
 //! refused.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use transect_sys::ReadAt;
 
+use super::super::error::unsupported;
 use super::super::index::VolumeIndex;
 use super::super::source::Buffer;
-use super::super::threads::{Effort, both, on_threads};
+use super::super::threads::{Effort, both, share_out};
+use super::directories::together;
 use super::groups::Group;
 use super::inode::Inode;
 use super::inode_tables::{Found, Inodes};
@@ -29,7 +30,6 @@ use super::{directories, groups, inode_tables, join};
 
 /// The kernel may be changing what has a checksum.
 const ATTEMPTS: u32 = 8;
-/// The most bytes read at once.
 const MAX_READ: u64 = 1 << 20;
 /// So many other blocks are read along rather than skipped.
 const MAX_GAP: u64 = 16;
@@ -40,7 +40,6 @@ const TAKEN: usize = 1024;
 pub(in super::super) struct Mounted<'a> {
     /// Changes at or after this time are found, in nanoseconds since 1970 UTC.
     pub(in super::super) since: i64,
-    /// The number of the device.
     pub(in super::super) device: u64,
     /// The inode of the directory that the walk begins at.
     pub(in super::super) root: u32,
@@ -52,11 +51,8 @@ pub(in super::super) struct Mounted<'a> {
 
 /// Reads all tables of a mounted volume. Returns also, for each directory, whether its entries cannot be
 /// trusted.
-///
-/// # Errors
-/// The volume cannot be read, or has features that are not supported.
-pub(in super::super) fn read<S: ReadAt + ?Sized>(
-    source: &S,
+pub(in super::super) fn read(
+    source: &dyn ReadAt,
     effort: Effort,
     mounted: &Mounted<'_>,
 ) -> io::Result<(VolumeIndex, Vec<bool>)> {
@@ -95,15 +91,11 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     Ok((index, doubtful))
 }
 
-/// Checks whether such a volume can be read, without reading its tables.
-///
-/// # Errors
-/// It cannot be read, or has features that are not supported.
-pub(in super::super) fn check(source: &(impl ReadAt + ?Sized)) -> io::Result<()> {
+pub(in super::super) fn check(source: &dyn ReadAt) -> io::Result<()> {
     superblock_of(source).map(drop)
 }
 
-fn superblock_of(source: &(impl ReadAt + ?Sized)) -> io::Result<Superblock> {
+fn superblock_of(source: &dyn ReadAt) -> io::Result<Superblock> {
     let mut result = Superblock::read(source);
     for _ in 1..ATTEMPTS {
         match result {
@@ -115,8 +107,9 @@ fn superblock_of(source: &(impl ReadAt + ?Sized)) -> io::Result<Superblock> {
     }
     let superblock = result?;
     if !superblock.has_journal {
-        let text = "it has no journal, so that changes while it is read would not be noticed";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+        return Err(unsupported(
+            "it has no journal, so that changes while it is read would not be noticed",
+        ));
     }
     Ok(superblock)
 }
@@ -127,56 +120,37 @@ fn is_doubtful(directory: &Found) -> bool {
 }
 
 /// Returns which directories changed since their inodes were read.
-fn changed<S: ReadAt + ?Sized>(
-    source: &S,
+fn changed(
+    source: &dyn ReadAt,
     superblock: &Superblock,
     directories: &[Found],
     threads: usize,
 ) -> Vec<u32> {
     let mut order: Vec<u32> = (0..directories.len() as u32).collect();
     order.sort_unstable_by_key(|&number| directories[number as usize].block);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut found, mut buffer) = (Vec::new(), Buffer::default());
-        loop {
-            let begin = next.fetch_add(TAKEN, Ordering::Relaxed);
-            let Some(rest) = order.get(begin..).filter(|rest| !rest.is_empty()) else { break };
-            let taken = &rest[..rest.len().min(TAKEN)];
-            find_changed(source, superblock, directories, taken, &mut buffer, &mut found);
-        }
-        found
-    };
-    on_threads(threads, work).into_iter().flatten().collect()
+    let found = share_out(threads, order.chunks(TAKEN), Default::default, |state, taken| {
+        let (found, buffer) = state;
+        find_changed(source, superblock, directories, taken, buffer, found);
+    });
+    found.into_iter().flat_map(|(found, _)| found).collect()
 }
 
 /// Reads the inodes of directories again, which are in the order of their blocks, and collects those that
 /// differ.
-fn find_changed<S: ReadAt + ?Sized>(
-    source: &S,
+fn find_changed(
+    source: &dyn ReadAt,
     superblock: &Superblock,
     directories: &[Found],
-    mut taken: &[u32],
+    taken: &[u32],
     buffer: &mut Buffer,
     changed: &mut Vec<u32>,
 ) {
     let (block_size, inode_size) = (superblock.block_size as usize, superblock.inode_size as usize);
     let max = MAX_READ / u64::from(superblock.block_size);
-    let block = |number: u32| directories[number as usize].block;
-    while let Some(&first) = taken.first() {
-        let begin = block(first);
-        let mut last = begin;
-        let mut count = 1;
-        while let Some(&number) = taken.get(count)
-            && block(number) <= last + MAX_GAP
-            && block(number) < begin + max
-        {
-            last = block(number);
-            count += 1;
-        }
-        let (now, rest) = taken.split_at(count);
-        taken = rest;
-        let length = (last - begin + 1) as usize * block_size;
-        let Ok(bytes) = buffer.read(source, begin * block_size as u64, length) else {
+    let block = |number: &u32| directories[*number as usize].block;
+    for (blocks, now) in together(taken, max, MAX_GAP, |it| block(it)..block(it) + 1) {
+        let length = (blocks.end - blocks.start) as usize * block_size;
+        let Ok(bytes) = buffer.read(source, blocks.start * block_size as u64, length) else {
             changed.extend(now);
             continue;
         };
@@ -185,7 +159,8 @@ fn find_changed<S: ReadAt + ?Sized>(
             let in_block = (found.inode - 1)
                 % superblock.inodes_per_group
                 % (superblock.block_size / superblock.inode_size);
-            let at = (found.block - begin) as usize * block_size + in_block as usize * inode_size;
+            let at = (found.block - blocks.start) as usize * block_size;
+            let at = at + in_block as usize * inode_size;
             let inode = Inode::new(found.inode, &bytes[at..at + inode_size]);
             if inode.stamp() != found.stamp {
                 changed.push(number);

@@ -16,7 +16,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use transect_sys::ReadAt;
 use transect_sys::processor::crc32c;
 
 use super::checksum::crc32;
@@ -58,11 +57,9 @@ struct Scan {
     end: Option<u32>,
 }
 
-impl<S: ReadAt + ?Sized> Log<'_, S> {
+impl Log<'_> {
     /// Returns the blocks of the volume that complete transactions changed.
-    ///
-    /// # Errors
-    /// The journal cannot be read, or the kernel's recovery would fail.
+    /// Fails where the kernel's recovery would fail.
     pub(super) fn replay(&self) -> io::Result<BTreeMap<u64, Copied>> {
         let mut changes = Changes::default();
         if self.start == 0 {
@@ -155,7 +152,6 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
         Ok(true)
     }
 
-    /// Returns whether the checksum at the end of a block is right.
     fn tail_is_right(&self, block: &[u8]) -> bool {
         let (covered, tail) = block.split_at(block.len() - 4);
         !self.has_checksums() || crc32c(crc32c(self.seed, covered), &[0; 4]) == Fields(tail).u32(0)
@@ -182,7 +178,8 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
 
     /// Returns where the last content of each block is.
     fn copied(&self, changes: &Changes) -> io::Result<BTreeMap<u64, Copied>> {
-        let blocks = self.device_blocks()?;
+        // The kernel copies to the whole device.
+        let blocks = self.source.size()? / u64::from(self.superblock.block_size);
         let copied = changes.not_revoked().map(|written| {
             self.check_content(written)?;
             if written.tag.block >= blocks {
@@ -206,7 +203,6 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
         }
     }
 
-    /// Returns the blocks that follow a descriptor.
     fn tags(&self, block: &[u8]) -> Vec<Tag> {
         let has = |feature: u32| self.features & feature != 0;
         let length = match has(CHECKSUMS_3) {
@@ -232,9 +228,6 @@ impl<S: ReadAt + ?Sized> Log<'_, S> {
     }
 
     /// Adds the blocks that a transaction freed: earlier content must not be copied.
-    ///
-    /// # Errors
-    /// There are more than can be listed.
     fn add_revoked(&self, block: &[u8], sequence: u32, changes: &mut Changes) -> io::Result<()> {
         let length = if self.features & BITS_64 != 0 { 8 } else { 4 };
         let room = block.len() - if self.has_checksums() { 4 } else { 0 };
@@ -258,12 +251,9 @@ struct Tag {
     checksum: u32,
 }
 
-/// A block in the journal.
 struct Written {
     tag: Tag,
-    /// The number of its transaction.
     sequence: u32,
-    /// Its place in the journal.
     at: u32,
 }
 

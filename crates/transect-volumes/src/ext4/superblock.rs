@@ -8,7 +8,7 @@ use std::io;
 use transect_sys::ReadAt;
 use transect_sys::processor::crc32c;
 
-use super::super::error::invalid;
+use super::super::error::{invalid, unsupported};
 use super::super::source::Fields;
 
 /// Where the first superblock begins, at any block size.
@@ -59,7 +59,6 @@ const KNOWN: &[(u32, &str)] = &[
 /// Those it knows only to refuse them by name.
 const REFUSED: &[(u32, &str)] = &[(0x1, "compression"), (0x8, "journal_dev"), (0x1000, "dirdata")];
 
-/// What the superblock says, checked.
 #[derive(Clone, Debug)]
 pub(super) struct Superblock {
     /// Bytes of a block: 1 to 64 KiB, a power of two.
@@ -85,11 +84,7 @@ pub(super) struct Superblock {
 }
 
 impl Superblock {
-    /// Reads the first superblock.
-    ///
-    /// # Errors
-    /// It cannot be read, is damaged, or has features that are not supported.
-    pub(super) fn read(source: &(impl ReadAt + ?Sized)) -> io::Result<Self> {
+    pub(super) fn read(source: &dyn ReadAt) -> io::Result<Self> {
         let mut bytes = [0; LENGTH];
         let size = source.size()?;
         if size < OFFSET + LENGTH as u64 {
@@ -108,8 +103,9 @@ impl Superblock {
         let parsed = Self::parse(&bytes)?;
         let end = parsed.blocks.saturating_mul(parsed.block_size.into());
         if size < end {
-            let text = format!("it is truncated: {size} bytes of a file system of {end}");
-            return Err(invalid(text));
+            return Err(invalid(format!(
+                "it is truncated: {size} bytes of a file system of {end}"
+            )));
         }
         Ok(parsed)
     }
@@ -122,7 +118,7 @@ impl Superblock {
         if ro_compat & ro_compat::METADATA_CHECKSUM != 0
             && crc32c(!0, &bytes[..0x3FC]) != fields.u32(0x3FC)
         {
-            return Err(invalid("the checksum of its superblock is wrong".to_owned()));
+            return Err(invalid("the checksum of its superblock is wrong"));
         }
         let is_64 = incompat & incompat::BITS_64 != 0;
         let revision = fields.u32(0x4C);
@@ -154,9 +150,9 @@ impl Superblock {
             },
             uuid,
         };
-        this.groups = this.check(fields.u32(0)).ok_or_else(|| {
-            invalid("its superblock describes no possible file system".to_owned())
-        })?;
+        this.groups = this
+            .check(fields.u32(0))
+            .ok_or_else(|| invalid("its superblock describes no possible file system"))?;
         Ok(this)
     }
 
@@ -181,7 +177,6 @@ impl Superblock {
         (groups > 0 && expected == u64::from(inodes)).then_some(groups)
     }
 
-    /// Returns the number of blocks of each group's inode table.
     pub(super) fn inode_table_blocks(&self) -> u64 {
         (u64::from(self.inodes_per_group) * u64::from(self.inode_size))
             .div_ceil(self.block_size.into())
@@ -198,11 +193,6 @@ impl Superblock {
     /// Returns whether metadata has CRC32C checksums.
     pub(super) fn has_checksums(&self) -> bool {
         self.has_ro_compat(ro_compat::METADATA_CHECKSUM)
-    }
-
-    /// Returns whether descriptors say which inodes were never used.
-    pub(super) fn knows_unused(&self) -> bool {
-        self.has_ro_compat(ro_compat::METADATA_CHECKSUM | ro_compat::GROUP_CHECKSUM)
     }
 
     /// Returns the device number that stands for the volume: the beginning of its UUID.
@@ -257,11 +247,11 @@ fn refuse_unknown(incompat: u32) -> io::Result<()> {
     let rest = (rest != 0).then(|| format!("{rest:#x}"));
     let names: Vec<String> = named.chain(rest).collect();
     let text = format!("it has features that are not supported: {}", names.join(", "));
-    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    Err(unsupported(text))
 }
 
 /// Looks for a copy of the superblock in group 1. Returns its block, and the size of blocks.
-fn backup(source: &(impl ReadAt + ?Sized)) -> Option<(u64, u32)> {
+fn backup(source: &dyn ReadAt) -> Option<(u64, u32)> {
     (0..7).map(|shift| 1024u32 << shift).find_map(|size| {
         let block = u64::from(8 * size) + u64::from(size == 1024);
         let mut bytes = [0; LENGTH];

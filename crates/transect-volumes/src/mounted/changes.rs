@@ -14,18 +14,12 @@ use super::directory::MountedDirectory;
 use super::{directory, path_of_open, settle};
 
 /// Returns the generation from which on changes can be found: all later ones are in it or in later ones.
-///
-/// # Errors
-/// Those of [`changes_below`], which cannot find them then.
 pub(in super::super) fn generation(top: &Path) -> io::Result<u64> {
     next_generation(&open_top(top)?.root)
 }
 
 /// Returns what changed on the subvolume that a directory is the top of since [`generation`] returned `since`. Takes as long as
 /// reading the parts of the tree that are new.
-///
-/// # Errors
-/// Those of [`changes_below`](super::super::changes_below).
 pub(in super::super) fn changes_below(top: &Path, since: u64) -> io::Result<VolumeChanges> {
     let found = open_top(top)?;
     // Changes that are made before the search are found now, and again later.
@@ -51,7 +45,7 @@ fn open_top(path: &Path) -> io::Result<MountedDirectory> {
     let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
     let found = directory::open(&mut live, path, true)?;
     if found.reader != ReaderKind::Btrfs || found.id.inode != btrfs::ROOT {
-        return Err(unsupported("it is not the top of a subvolume of Btrfs".to_owned()));
+        return Err(unsupported("it is not the top of a subvolume of Btrfs"));
     }
     if let Some(covering) = mounted_below(&found.root)? {
         return Err(unsupported(format!("'{}' is mounted below it", covering.display())));

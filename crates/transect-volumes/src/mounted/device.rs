@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 
 use transect_sys::linux::Mount;
 
+use super::super::error::unsupported;
 use super::super::source;
 use super::directory::value_of;
 
 /// Opens the device with this number: where it was mounted from, or where the system keeps it.
-///
-/// # Errors
-/// The device is missing or cannot be read.
 pub(super) fn open(number: u64, mount: &Mount) -> io::Result<File> {
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let named = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/uevent")).ok();
@@ -38,7 +36,7 @@ pub(super) fn open(number: u64, mount: &Mount) -> io::Result<File> {
         }
     }
     let text = format!("its device {major}:{minor} is not available here");
-    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+    Err(unsupported(text))
 }
 
 /// Returns the number of sectors that were ever written to the device with this number; `None` if the kernel does

@@ -7,6 +7,8 @@ use std::path::Path;
 use transect_sys::linux::{GetdentsReader, ListingHandle, Mount, mounts};
 use transect_sys::{FieldMask, FileId, Reader, ReaderKind};
 
+use super::super::error::unsupported;
+
 /// The file systems whose tables can be read while they are mounted: their number in `statfs(2)`, and their
 /// names in the mount table. That of ext4 is also used for ext3 and ext2.
 const SUPPORTED: [(u64, &[&str], ReaderKind); 2] = [
@@ -32,9 +34,6 @@ pub(super) struct MountedDirectory {
 }
 
 /// Opens a directory.
-///
-/// # Errors
-/// Why the tables of its volume must not or cannot be read; the system's error.
 pub(super) fn open(
     live: &mut GetdentsReader,
     directory: &Path,
@@ -60,10 +59,6 @@ pub(super) fn open(
         return Err(unsupported("the owners on its mount differ from those in the tables"));
     }
     Ok(MountedDirectory { root, id, mount, reader })
-}
-
-fn unsupported(text: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, text)
 }
 
 /// Returns the mount that an open directory is on; `None` if the root directory of this process hides it.

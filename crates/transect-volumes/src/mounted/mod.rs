@@ -49,9 +49,6 @@ pub(super) struct Live {
 
 /// Checks whether the tables of the volume that a directory is on can be read, without reading them. Returns the
 /// reader for them, and whether the directory is the top of the volume.
-///
-/// # Errors
-/// Why not.
 pub(super) fn probe(directory: &Path) -> io::Result<(ReaderKind, bool)> {
     let mut live = GetdentsReader::new(StatCall::Statx, ReaderSettings::default());
     let found = directory::open(&mut live, directory, false)?;
@@ -91,7 +88,6 @@ fn doubt_covered(
     Ok(())
 }
 
-/// Returns the path of an open directory.
 fn path_of_open(directory: &ListingHandle) -> io::Result<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()))
 }

@@ -27,18 +27,13 @@ pub(super) struct BootSector {
     pub(super) serial_number: u64,
 }
 
-/// Returns whether there seems to be an NTFS volume.
-pub(in super::super) fn is_likely(source: &(impl ReadAt + ?Sized)) -> bool {
+pub(in super::super) fn is_likely(source: &dyn ReadAt) -> bool {
     let mut name = [0; NAME.len()];
     source.read_exact_at(NAME_OFFSET, &mut name).is_ok() && name == *NAME
 }
 
 impl BootSector {
-    /// Reads the first sector.
-    ///
-    /// # Errors
-    /// It cannot be read, or is not one of NTFS; the volume is truncated.
-    pub(super) fn read(source: &(impl ReadAt + ?Sized)) -> io::Result<Self> {
+    pub(super) fn read(source: &dyn ReadAt) -> io::Result<Self> {
         let size = source.size()?;
         if size < LENGTH as u64 {
             return Err(invalid(format!("{size} bytes hold no file system")));
@@ -54,13 +49,13 @@ impl BootSector {
         }
         let mut bytes = [0; LENGTH];
         source.read_exact_at(0, &mut bytes)?;
-        let this = Self::parse(&bytes).ok_or_else(|| {
-            invalid("its boot sector describes no possible file system".to_owned())
-        })?;
+        let this = Self::parse(&bytes)
+            .ok_or_else(|| invalid("its boot sector describes no possible file system"))?;
         let end = this.clusters.saturating_mul(this.cluster_size.into());
         if size < end {
-            let text = format!("it is truncated: {size} bytes of a file system of {end}");
-            return Err(invalid(text));
+            return Err(invalid(format!(
+                "it is truncated: {size} bytes of a file system of {end}"
+            )));
         }
         Ok(this)
     }
@@ -100,7 +95,7 @@ impl BootSector {
 }
 
 /// Looks for the copy of the boot sector in the last sector of the volume. Returns its offset.
-fn copy(source: &(impl ReadAt + ?Sized), size: u64) -> Option<u64> {
+fn copy(source: &dyn ReadAt, size: u64) -> Option<u64> {
     [512, 1024, 2048, 4096].into_iter().find_map(|sector: u64| {
         let offset = (size / sector * sector).checked_sub(sector)?;
         let mut bytes = [0; LENGTH];

@@ -11,6 +11,7 @@ use std::path::{MAIN_SEPARATOR, PathBuf};
 
 use transect_sys::{FileType, ReadAt, name_from_bytes};
 
+use super::super::error::unsupported;
 use super::super::index::VolumeIndex;
 use super::super::threads::Effort;
 use super::boot_sector::BootSector;
@@ -32,7 +33,6 @@ const TOP_NAME: &[u8; 2] = b".\0";
 const STREAM_NAME: &[u8; 4] = b"$\0J\0";
 /// The most directories that are gone above one another.
 const MAX_GONE: usize = 4096;
-/// The bytes read at once.
 const PIECE: u64 = 1 << 20;
 
 /// A record of a change journal.
@@ -100,11 +100,8 @@ pub fn reasons(bits: u32) -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads the change journal of a volume. Ends early if `show` wants it.
-///
-/// # Errors
-/// It has none, or the file table or the journal is not found; the system's error.
-pub(in super::super) fn read<S: ReadAt + ?Sized>(
-    source: &S,
+pub(in super::super) fn read(
+    source: &dyn ReadAt,
     effort: Effort,
     show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<JournalCounts> {
@@ -112,7 +109,7 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     let table = FileTable::find(source, &boot)?;
     let parts = records::read(source, &table, boot.record_size, effort);
     let (index, sequences) = join(source, &boot, &table, parts);
-    let none = || io::Error::new(io::ErrorKind::Unsupported, "it has no change journal");
+    let none = || unsupported("it has no change journal");
     let record = journal_record(&index).ok_or_else(none)?;
     let wanted =
         Wanted { boot: &boot, what: "change journal", kind: kind::DATA, name: STREAM_NAME };
@@ -120,12 +117,17 @@ pub(in super::super) fn read<S: ReadAt + ?Sized>(
     if !journal.runs.is_small() {
         return Err(wanted.damaged());
     }
-    show_records(source, &journal, Paths::new(Some((&index, &sequences))), show)
+    show_records(
+        source,
+        &journal,
+        Paths { table: Some((&index, &sequences)), gone: HashMap::new() },
+        show,
+    )
 }
 
 /// Reads a stream `$J` that was copied from a volume, with the holes at its beginning or without. `None` if it is not one.
-pub(in super::super) fn read_stream<S: ReadAt + ?Sized>(
-    source: &S,
+pub(in super::super) fn read_stream(
+    source: &dyn ReadAt,
     show: impl FnMut(JournalChange) -> ControlFlow<()>,
 ) -> io::Result<Option<JournalCounts>> {
     let size = source.size()?;
@@ -139,11 +141,11 @@ pub(in super::super) fn read_stream<S: ReadAt + ?Sized>(
         at = end.max(source.next_data(end)? / page * page);
     }
     let journal = Stream { runs, size, initialized: size };
-    show_records(source, &journal, Paths::new(None), show).map(Some)
+    show_records(source, &journal, Paths { table: None, gone: HashMap::new() }, show).map(Some)
 }
 
 /// Returns the first page of a stream that is not zeros; `None` if no journal can begin with it.
-fn first_page<S: ReadAt + ?Sized>(source: &S, size: u64) -> io::Result<Option<u64>> {
+fn first_page(source: &dyn ReadAt, size: u64) -> io::Result<Option<u64>> {
     let mut bytes = Vec::new();
     let mut at = 0;
     while at < size {
@@ -161,8 +163,8 @@ fn first_page<S: ReadAt + ?Sized>(source: &S, size: u64) -> io::Result<Option<u6
 }
 
 /// Shows the records of a journal, after their directories that are gone were found.
-fn show_records<S: ReadAt + ?Sized>(
-    source: &S,
+fn show_records(
+    source: &dyn ReadAt,
     journal: &Stream,
     mut paths: Paths<'_>,
     mut show: impl FnMut(JournalChange) -> ControlFlow<()>,
@@ -192,7 +194,6 @@ fn show_records<S: ReadAt + ?Sized>(
     Ok(counts)
 }
 
-/// Returns the record of the file with the journal.
 fn journal_record(index: &VolumeIndex) -> Option<u32> {
     let mut at = index.begin(index.directory(EXTEND)?);
     std::iter::from_fn(|| index.next(&mut at))
@@ -200,8 +201,8 @@ fn journal_record(index: &VolumeIndex) -> Option<u32> {
 }
 
 /// Calls `each` for the records of a journal. Its beginning is a hole: old records are dropped there.
-fn each_record<S: ReadAt + ?Sized>(
-    source: &S,
+fn each_record(
+    source: &dyn ReadAt,
     journal: &Stream,
     mut each: impl FnMut(Result<Found<'_>, Damaged>) -> ControlFlow<()>,
 ) -> io::Result<()> {
@@ -217,7 +218,7 @@ fn each_record<S: ReadAt + ?Sized>(
             let length = (stored_end - at).min(PIECE);
             bytes.resize(length as usize, 0);
             journal.runs.read(source, at, &mut bytes)?;
-            for found in bytes.chunks(PAGE).flat_map(Records::new) {
+            for found in bytes.chunks(PAGE).flat_map(Records) {
                 if each(found).is_break() {
                     return Ok(());
                 }
@@ -238,7 +239,6 @@ impl ChangeRecord<'_> {
     }
 }
 
-/// Finds the paths of directories.
 struct Paths<'a> {
     /// The file table, if it is there.
     table: Option<(&'a VolumeIndex, &'a Sequences)>,
@@ -247,10 +247,6 @@ struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    fn new(table: Option<(&'a VolumeIndex, &'a Sequences)>) -> Self {
-        Self { table, gone: HashMap::new() }
-    }
-
     /// Records the name of a directory that is gone.
     fn note(&mut self, change: &ChangeRecord<'_>) {
         let mut name = Vec::new();

@@ -57,13 +57,7 @@ pub(super) fn begins_page(page: &[u8], offset: u64) -> bool {
 }
 
 /// Iterates over the records of one page. A damaged record is an error; if its length is impossible, it is the last item.
-pub(super) struct Records<'a>(&'a [u8]);
-
-impl<'a> Records<'a> {
-    pub(super) fn new(page: &'a [u8]) -> Self {
-        Self(page)
-    }
-}
+pub(super) struct Records<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
     type Item = Result<Found<'a>, Damaged>;
@@ -138,7 +132,7 @@ mod tests {
     #[test]
     fn change_records_of_all_versions_to_the_end_of_the_page() {
         let page = [record(2, "ä"), record(4, "x"), record(3, "name"), vec![0; 64]].concat();
-        let found: Vec<_> = Records::new(&page).collect();
+        let found: Vec<_> = Records(&page).collect();
         let change = |name| ChangeRecord {
             file: 7,
             directory: 5,
@@ -161,7 +155,7 @@ mod tests {
         for (at, byte) in [(0, 7), (1, 9), (4, 5), (56, 99), (56, 1), (58, 8)] {
             let mut page = [record(2, "name"), record(2, "next"), vec![0; 64]].concat();
             page[at] = byte;
-            let found: Vec<_> = Records::new(&page).collect();
+            let found: Vec<_> = Records(&page).collect();
             assert_eq!(found.iter().filter(|it| it.is_err()).count(), 1, "{at}: {found:?}");
             assert_eq!(found.len(), if at < 2 { 1 } else { 2 }, "{at}: {found:?}");
         }
@@ -178,7 +172,7 @@ mod tests {
             page.extend(next);
         }
         assert_eq!(page.len(), PAGE, "the last record ends with the page");
-        let found: Result<Vec<_>, _> = Records::new(&page).collect();
+        let found: Result<Vec<_>, _> = Records(&page).collect();
         let nameless = found.unwrap().iter().filter(|&it| *it == Found::Nameless).count();
         assert_eq!(nameless, 1);
     }

@@ -20,9 +20,7 @@ const ONLY_DOS: u8 = 2;
 pub(super) struct Facts<'a> {
     /// The value of `$STANDARD_INFORMATION`.
     standard: &'a [u8],
-    /// The content of a file.
     data: Option<Attribute<'a>>,
-    /// The content of a directory.
     index: Option<Attribute<'a>>,
     reparse_point: Option<Attribute<'a>>,
     /// The index of a directory, or its root.
@@ -35,13 +33,9 @@ pub(super) struct Facts<'a> {
 
 /// One name of a file, in one directory.
 #[derive(Clone, Copy)]
-pub(super) struct FileName<'a>(&'a [u8]);
+pub(super) struct FileName<'a>(pub(super) &'a [u8]);
 
-impl<'a> FileName<'a> {
-    pub(super) fn new(value: &'a [u8]) -> Self {
-        Self(value)
-    }
-
+impl FileName<'_> {
     /// Returns whether it is not only for DOS, beside another name.
     pub(super) fn is_shown(self) -> bool {
         Fields(self.0).u8(0x41) != ONLY_DOS
@@ -65,10 +59,6 @@ impl<'a> FileName<'a> {
         Reference::new(Fields(self.0).u64(0))
     }
 
-    /// Appends the name as bytes.
-    ///
-    /// # Errors
-    /// There can be no such name.
     pub(super) fn append_to(self, out: &mut Vec<u8>) -> Result<(), Damaged> {
         let length = 2 * usize::from(Fields(self.0).u8(0x40));
         append_name(self.0.get(BEFORE_NAME..BEFORE_NAME + length).ok_or(Damaged)?, out)
@@ -76,9 +66,6 @@ impl<'a> FileName<'a> {
 }
 
 /// Appends a name in UTF-16 as bytes, as Linux shows it: UTF-8, unpaired surrogates encoded alike.
-///
-/// # Errors
-/// There can be no such name.
 pub(super) fn append_name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged> {
     let start = out.len();
     if append_utf8(utf16_units(name), out).is_err() {
@@ -104,9 +91,7 @@ pub(super) fn append_name(name: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged>
 
 impl<'a> Facts<'a> {
     /// Reads the attributes of a record. `add` receives the names.
-    ///
-    /// # Errors
-    /// The record, or one of the names, is damaged. What was found before is kept.
+    /// What was found before damage is kept.
     pub(super) fn read(
         &mut self,
         record: Record<'a>,

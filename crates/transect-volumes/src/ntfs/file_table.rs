@@ -22,11 +22,7 @@ pub(super) struct FileTable {
 }
 
 impl FileTable {
-    /// Finds the table of a volume.
-    ///
-    /// # Errors
-    /// Its description is damaged; the system's error.
-    pub(super) fn find<S: ReadAt + ?Sized>(source: &S, boot: &BootSector) -> io::Result<Self> {
+    pub(super) fn find(source: &dyn ReadAt, boot: &BootSector) -> io::Result<Self> {
         let mut bytes = vec![0; boot.record_size as usize];
         source.read_exact_at(boot.file_table, &mut bytes)?;
         let size = boot.record_size;
@@ -40,26 +36,21 @@ impl FileTable {
         if !table.runs.is_stored() || length > table.runs.bytes() {
             return Err(wanted.damaged());
         }
-        let too_many = |_| invalid("its file table has more than 2^32 records".to_owned());
+        let too_many = |_| invalid("its file table has more than 2^32 records");
         let records = u32::try_from(length / u64::from(size)).map_err(too_many)?;
         Ok(Self { runs: table.runs, record_size: size, records })
     }
 
     /// Fills a block with records, as they are on the volume.
-    pub(super) fn read<S: ReadAt + ?Sized>(
-        &self,
-        source: &S,
-        first: u32,
-        block: &mut [u8],
-    ) -> io::Result<()> {
+    pub(super) fn read(&self, source: &dyn ReadAt, first: u32, block: &mut [u8]) -> io::Result<()> {
         self.runs.read(source, u64::from(first) * u64::from(self.record_size), block)
     }
 
     /// Keeps the records that are in use by the bitmap of the table, which decides for those that cannot be read. Where it
     /// cannot be read itself, they may be in use.
-    pub(super) fn retain_used<S: ReadAt + ?Sized>(
+    pub(super) fn retain_used(
         &self,
-        source: &S,
+        source: &dyn ReadAt,
         boot: &BootSector,
         records: &mut Vec<u32>,
     ) {
@@ -74,12 +65,9 @@ impl FileTable {
     }
 
     /// Finds content of a file in the table. `None` if it has no such content.
-    ///
-    /// # Errors
-    /// Its description is damaged; the system's error.
-    pub(super) fn find_in<S: ReadAt + ?Sized>(
+    pub(super) fn find_in(
         &self,
-        source: &S,
+        source: &dyn ReadAt,
         record: u32,
         wanted: &Wanted<'_>,
     ) -> io::Result<Option<Stream>> {

@@ -31,9 +31,8 @@ struct Records {
     sequences: Sequences,
 }
 
-/// Joins the parts of all threads.
-pub(super) fn join<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn join(
+    source: &dyn ReadAt,
     boot: &BootSector,
     table: &FileTable,
     mut parts: Vec<Part>,
@@ -94,7 +93,6 @@ impl Records {
         matches!(record.role(), Role::Entry | Role::Directory(_)).then_some(record)
     }
 
-    /// Adds what an extension record says.
     fn apply(&mut self, extension: &Extension) {
         let Some(record) = self.current(extension.base) else { return };
         record.nlink = record.nlink.saturating_add(extension.names);
@@ -114,7 +112,7 @@ impl Records {
     }
 
     /// Reads content that says what a file is. If that fails, the file stays one.
-    fn look<S: ReadAt + ?Sized>(&mut self, source: &S, boot: &BootSector, outside: &Outside) {
+    fn look(&mut self, source: &dyn ReadAt, boot: &BootSector, outside: &Outside) {
         let Some(record) = self.current(outside.record) else { return };
         if !outside.content.matters(record) {
             return;
@@ -152,7 +150,7 @@ impl Records {
         }
         match parts.iter().map(|part| part.damaged + part.unreadable.len() as u64).sum() {
             0 => None,
-            1 => Some(invalid("a file record is damaged: entries may be missing".to_owned())),
+            1 => Some(invalid("a file record is damaged: entries may be missing")),
             many => {
                 Some(invalid(format!("{many} file records are damaged: entries may be missing")))
             }

@@ -45,7 +45,7 @@ impl SmallIndex {
     }
 
     /// Returns the names, read once more.
-    fn names<S: ReadAt + ?Sized>(&self, source: &S, table: &FileTable) -> Option<Listed> {
+    fn names(&self, source: &dyn ReadAt, table: &FileTable) -> Option<Listed> {
         let mut bytes = vec![0; table.record_size as usize];
         table.read(source, self.at, &mut bytes).ok()?;
         let record = Record::restore(&mut bytes).ok()??;
@@ -68,8 +68,8 @@ impl SmallIndex {
 pub(super) type Listed = HashSet<(u32, Vec<u8>)>;
 
 /// Returns the names in indexes, by the number of the directory.
-pub(super) fn listed<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn listed(
+    source: &dyn ReadAt,
     table: &FileTable,
     indexes: impl Iterator<Item = (u32, SmallIndex)>,
 ) -> HashMap<u32, Listed> {
@@ -94,7 +94,7 @@ fn each_name<'a>(index: &'a [u8], mut each: impl FnMut(u32, FileName<'a>)) -> Op
             return Some(());
         }
         let (length, key) = (usize::from(fields.u16(8)), usize::from(fields.u16(10)));
-        let name = FileName::new(rest.get(BEFORE_KEY..BEFORE_KEY + key)?);
+        let name = FileName(rest.get(BEFORE_KEY..BEFORE_KEY + key)?);
         if length < BEFORE_KEY {
             return None;
         }

@@ -38,21 +38,15 @@ pub(super) use boot_sector::is_likely;
 use file_table::FileTable;
 
 /// Returns the bytes of the file system on a volume, by its boot sector.
-///
-/// # Errors
-/// It is no such volume; the system's error.
 #[cfg(windows)]
-pub(super) fn size_of_volume<S: ReadAt + ?Sized>(source: &S) -> io::Result<u64> {
+pub(super) fn size_of_volume(source: &dyn ReadAt) -> io::Result<u64> {
     let boot = BootSector::read(source)?;
     Ok(boot.clusters.saturating_mul(boot.cluster_size.into()))
 }
 
 /// Reads the file table of a volume.
-///
-/// # Errors
-/// It is no such volume, or it is damaged so far that the table is not found. Later errors are those of the
-/// top directory, as it is not known where damaged records belong.
-pub(super) fn read<S: ReadAt + ?Sized>(source: &S, effort: Effort) -> io::Result<VolumeIndex> {
+/// Errors after the table was found are those of the top directory, as it is not known where damaged records belong.
+pub(super) fn read(source: &dyn ReadAt, effort: Effort) -> io::Result<VolumeIndex> {
     let boot = BootSector::read(source)?;
     let table = FileTable::find(source, &boot)?;
     let parts = records::read(source, &table, boot.record_size, effort);

@@ -77,9 +77,6 @@ pub(super) struct Record<'a>(&'a [u8]);
 impl<'a> Record<'a> {
     /// Checks a record and restores the ends of its pieces, which hold a number while it is on the volume: if
     /// they differ, not all of it was written. `None` if the record is not in use.
-    ///
-    /// # Errors
-    /// It is damaged.
     pub(super) fn restore(bytes: &'a mut [u8]) -> Result<Option<Self>, Damaged> {
         let fields = Fields(bytes);
         match &bytes[..4] {

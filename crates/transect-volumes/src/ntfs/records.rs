@@ -1,21 +1,18 @@
 //! Reads all records of the file table, several pieces of it at once.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use transect_sys::{AlternateStreams, ReadAt};
 
 use super::super::index::Names;
 use super::super::inode_table::{
     InodeGroup, InodePart, InodeRecord, InodeTable, Role, Times, with_room,
 };
-use super::super::threads::{Effort, on_threads};
+use super::super::threads::{Effort, share_out};
 use super::facts::{Facts, FileName};
 use super::file_table::FileTable;
 use super::listed::SmallIndex;
 use super::record::{Attribute, Damaged, FIRST_USER, Record, Reference, Sizes};
 use super::special::{self, Content, Special};
 
-/// The bytes of a piece.
 const PIECE: u32 = 1 << 20;
 /// The record of the top directory.
 pub(super) const ROOT: u32 = 5;
@@ -92,44 +89,37 @@ impl Sequences {
     }
 }
 
-/// Returns how many records are in a piece.
 pub(super) fn per_piece(record_size: u32) -> u32 {
     PIECE / record_size
 }
 
 /// Reads all records. What cannot be read is an error of its piece.
-pub(super) fn read<S: ReadAt + ?Sized>(
-    source: &S,
+pub(super) fn read(
+    source: &dyn ReadAt,
     table: &FileTable,
     record_size: u32,
     effort: Effort,
 ) -> Vec<Part> {
-    let next = AtomicU32::new(0);
-    let pieces = table.records.div_ceil(per_piece(record_size));
+    let pieces = 0..table.records.div_ceil(per_piece(record_size));
     // One thread may read more than the others.
     let room = table.records as usize / effort.threads / 8 * 9;
-    let work = || {
+    let begin = || {
         let inodes = InodePart::with_room(room, effort.all_times);
         let names = Names::with_room(room * EXPECTED_ENTRY);
         let sequences = with_room(room);
-        let mut part = Part { inodes, names, sequences, ..Part::default() };
-        let mut bytes = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= pieces {
-                return part;
-            }
-            let first = number * per_piece(record_size);
-            let count = per_piece(record_size).min(table.records - first);
-            bytes.resize((count * record_size) as usize, 0);
-            let group = match table.read(source, first, &mut bytes) {
-                Ok(()) => part.read_piece(first, &mut bytes, record_size, effort.all_times),
-                Err(error) => InodeGroup { error: Some(error), ..InodeGroup::default() },
-            };
-            part.groups.push((number, group));
-        }
+        (Part { inodes, names, sequences, ..Part::default() }, Vec::new())
     };
-    on_threads(effort.threads, work)
+    let parts = share_out(effort.threads, pieces, begin, |(part, bytes), number| {
+        let first = number * per_piece(record_size);
+        let count = per_piece(record_size).min(table.records - first);
+        bytes.resize((count * record_size) as usize, 0);
+        let group = match table.read(source, first, bytes) {
+            Ok(()) => part.read_piece(first, bytes, record_size, effort.all_times),
+            Err(error) => InodeGroup { error: Some(error), ..InodeGroup::default() },
+        };
+        part.groups.push((number, group));
+    });
+    parts.into_iter().map(|(part, _)| part).collect()
 }
 
 impl Part {
@@ -253,7 +243,7 @@ impl Part {
             self.outside.push(Outside { record, content, size, run_list: list.to_owned() });
             return None;
         }
-        content.in_record(attribute)
+        content.meaning(attribute.value()?)
     }
 
     fn add_name(

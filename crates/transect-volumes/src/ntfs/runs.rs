@@ -66,12 +66,8 @@ impl Runs {
         })
     }
 
-    /// Appends the runs of a list.
-    ///
-    /// # Errors
-    /// The list is damaged, or leads outside the volume.
     pub(super) fn append(&mut self, list: &[u8]) -> io::Result<()> {
-        let damaged = || invalid("a list of runs is damaged".to_owned());
+        let damaged = || invalid("a list of runs is damaged");
         let (mut rest, mut cluster) = (list, 0_i64);
         loop {
             let Some((&header, numbers)) = rest.split_first() else { return Err(damaged()) };
@@ -115,12 +111,9 @@ impl Runs {
     }
 
     /// Fills a block with the content at an offset. Holes are zeros.
-    ///
-    /// # Errors
-    /// The content ends before; the system's error.
-    pub(super) fn read<S: ReadAt + ?Sized>(
+    pub(super) fn read(
         &self,
-        source: &S,
+        source: &dyn ReadAt,
         mut offset: u64,
         mut block: &mut [u8],
     ) -> io::Result<()> {

@@ -9,14 +9,14 @@ use transect_sys::FileType;
 
 use super::super::inode_table::{InodeRecord, Role};
 use super::super::source::Fields;
-use super::record::{Attribute, bit};
+use super::record::bit;
 
 const TAG_MOUNT_POINT: u32 = 0xA000_0003;
 const TAG_SYMLINK: u32 = 0xA000_000C;
 const TAG_LINUX_SYMLINK: u32 = 0xA000_001D;
 
 /// The longest content of a reparse point.
-pub(super) const MAX_REPARSE_DATA: u64 = 16 << 10;
+const MAX_REPARSE_DATA: u64 = 16 << 10;
 /// The longest content of an Interix file: a link to a path of 4,096 units of UTF-16.
 const MAX_INTERIX: u64 = 8 + 2 * 4096;
 
@@ -62,11 +62,6 @@ impl Content {
             Self::ReparsePoint => Some(reparse_point(content)),
             Self::Interix => interix(content),
         }
-    }
-
-    /// Returns the meaning of content in the record; `None` if it is elsewhere, or means nothing.
-    pub(super) fn in_record(self, attribute: Attribute<'_>) -> Option<Special> {
-        self.meaning(attribute.value()?)
     }
 }
 

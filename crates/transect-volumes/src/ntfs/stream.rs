@@ -39,12 +39,9 @@ pub(super) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Finds content of the file with this record. `read` fills a block with another record of the file table,
     /// and gets the runs that were found so far. `None` if there is no such content.
-    ///
-    /// # Errors
-    /// The description is damaged; those of `read`.
-    pub(super) fn find<S: ReadAt + ?Sized>(
+    pub(super) fn find(
         &self,
-        source: &S,
+        source: &dyn ReadAt,
         number: u32,
         base: Record<'_>,
         read: impl Fn(&Runs, u32, &mut [u8]) -> io::Result<()>,
@@ -120,7 +117,7 @@ impl Wanted<'_> {
         fields.u32(0) == self.kind && name == Some(self.name)
     }
 
-    fn list<S: ReadAt + ?Sized>(&self, source: &S, list: Attribute<'_>) -> io::Result<Vec<u8>> {
+    fn list(&self, source: &dyn ReadAt, list: Attribute<'_>) -> io::Result<Vec<u8>> {
         if let Some(value) = list.value() {
             return Ok(value.to_owned());
         }
