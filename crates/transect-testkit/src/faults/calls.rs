@@ -18,19 +18,11 @@ pub enum Fault {
 
 impl Fault {
     /// Returns a short name, such as `EIO`.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Error(Errno::EAGAIN) => "EAGAIN",
-            Error(Errno::EDQUOT) => "EDQUOT",
-            Error(Errno::EINTR) => "EINTR",
-            Error(Errno::EIO) => "EIO",
-            Error(Errno::EMFILE) => "EMFILE",
-            Error(Errno::ENOMEM) => "ENOMEM",
-            Error(Errno::ENOSPC) => "ENOSPC",
-            Error(Errno::ESTALE) => "ESTALE",
-            Error(_) => "error",
-            Short => "short",
-            Torn => "short, then ENOSPC",
+            Error(errno) => format!("{errno:?}"),
+            Short => "short".to_owned(),
+            Torn => "short, then ENOSPC".to_owned(),
         }
     }
 }
