@@ -137,9 +137,6 @@ impl Operation {
 
     /// Returns the number of bytes if the operation has finished, 0 if none was begun; `None` if it
     /// is still pending.
-    ///
-    /// # Errors
-    /// The operation failed.
     pub(super) fn finish(&mut self) -> io::Result<Option<usize>> {
         if !self.is_pending {
             return Ok(Some(0));

@@ -47,9 +47,6 @@ fn is_verbatim(path: &[u16]) -> bool {
 }
 
 /// Returns the UTF-16 units of a verbatim path, without a NUL at the end.
-///
-/// # Errors
-/// The path contains a NUL.
 pub(super) fn units(path: &Path) -> io::Result<Vec<u16>> {
     let units: Vec<u16> = verbatim(path)?.as_os_str().encode_wide().collect();
     if units.contains(&0) {
