@@ -8,6 +8,10 @@ use transect_program::sibling;
 
 use transect_program::exit::{CliError, ExitStatus};
 
+/// How a user gets a profile of a file system.
+pub(crate) const HOW_TO_STORE_SETTINGS: &str =
+    "`transect lab tune` measures which settings are fastest here";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartCommand {
     /// Measure which ways of reading trees and files are fastest on this machine

@@ -99,8 +99,7 @@ pub(crate) struct TransformArgs {
     /// Advise the system that files are read sequentially, so that it reads further ahead
     #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) sequential: bool,
-    /// Ignore the settings that `transect lab explain --save` stored for this file system; --method
-    /// and --block imply it
+    /// Ignore the settings stored for this file system, which `transect doctor` shows; --method and --block imply it
     #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) no_profile: bool,
     /// Transform up to N files at once [default: one per CPU]

@@ -51,8 +51,8 @@ pub(crate) struct WalkArgs {
     #[arg(short = 'j', long, value_name = "N", help_heading = TUNING, hide_short_help = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Ignore the settings that `transect lab tune` stored for this file system; any other option
-    /// under this heading implies it
+    /// Ignore the settings stored for this file system, which `transect doctor` shows; any other option under this
+    /// heading implies it
     #[arg(long, help_heading = TUNING, hide_short_help = true)]
     pub(crate) no_profile: bool,
 }

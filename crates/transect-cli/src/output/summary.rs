@@ -21,7 +21,7 @@ pub(crate) const KEPT_PER_LINE: usize = 4;
 
 /// What is shown beside the totals.
 pub(crate) struct Shown<'a> {
-    /// The settings that `lab tune` stored.
+    /// The settings stored for the file system.
     pub(crate) profile: Option<&'a WalkProfile>,
     /// Space in use that the scan did not find.
     pub(crate) not_found: Option<&'a NotFound>,
@@ -75,11 +75,7 @@ pub(crate) fn write(
         line(out, "inherited", &format!("{style}{text}{style:#}"))?;
     }
     if let Some(profile) = profile.filter(|profile| !profile.settings.is_default()) {
-        line(
-            out,
-            "profile",
-            &format!("{} (from lab tune)", settings::describe(&profile.settings)),
-        )?;
+        line(out, "profile", &format!("{} (stored)", settings::describe(&profile.settings)))?;
     }
     let rank_by = totals.rank_by();
     let directories = innermost(totals.largest_directories(), rank_by);

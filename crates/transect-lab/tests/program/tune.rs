@@ -126,7 +126,7 @@ fn profile_changes_scan_and_list_until_overridden() {
         assert_ne!(scan["reader"], "portable", "{args:?}");
     }
     let shown = env.transect(["scan", "tree"]).exits(0).stdout_text();
-    assert!(shown.contains("reader portable, busy threads 1 (from lab tune)"), "{shown}");
+    assert!(shown.contains("reader portable, busy threads 1 (stored)"), "{shown}");
 
     // The portable reader fails on a path this long, which shows that `list` uses the profile, too.
     let half = format!("{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}/{0}", "d".repeat(200));

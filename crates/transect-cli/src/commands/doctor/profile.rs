@@ -8,8 +8,9 @@ use transect_text::settings;
 use crate::output::time::age;
 use crate::output::units::count;
 use crate::output::{BOLD, DIM, GOOD, WARN, quote};
+use crate::parts::HOW_TO_STORE_SETTINGS;
 
-/// Writes the stored profile of `lab tune`: settings, age and evidence.
+/// Writes the stored profile: settings, age and evidence.
 ///
 /// It is out of date if it was measured on another `system`, with other `cores` or by another version.
 pub(super) fn write(
@@ -20,10 +21,7 @@ pub(super) fn write(
 ) -> std::io::Result<()> {
     writeln!(out, "\n{BOLD}profile{BOLD:#}")?;
     let Some(profile) = profile else {
-        return writeln!(
-            out,
-            "  none; `transect lab tune` measures which settings are fastest here"
-        );
+        return writeln!(out, "  none; {HOW_TO_STORE_SETTINGS}");
     };
     write_passes(out, profile)?;
     if !profile.has_walks() {
@@ -47,7 +45,7 @@ pub(super) fn write(
     write_evidence(out, evidence)
 }
 
-/// Writes the stored settings of `lab explain` for transforms.
+/// Writes the stored settings for transforms.
 fn write_passes(out: &mut impl Write, profile: &Profile) -> std::io::Result<()> {
     for setting in &profile.passes {
         writeln!(out, "  {GOOD}{setting}{GOOD:#}")?;
