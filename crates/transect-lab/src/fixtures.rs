@@ -34,12 +34,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         contract: vec!["A29".to_owned()],
         language: "C".to_owned(),
         kind: "contender".to_owned(),
-        parallel: false,
-        floors: None,
-        command: None,
-        tasks: None,
-        checked: None,
-        code: None,
+        ..Cell::default()
     };
     let usage =
         Usage { wall_ns: 9000, user_ns: 100, system_ns: 200, peak_memory: 4096, account: None };

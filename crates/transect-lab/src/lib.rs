@@ -13,6 +13,31 @@
 
 #![expect(missing_docs, reason = "the library of one program: names say enough")]
 
+/// Gives each variant of an enum its word, as [`transect_sys::words`] does, and a description in one line: the enum
+/// itself stands apart.
+macro_rules! described_words {
+    ($vis:vis $name:ident: $($variant:ident = $word:literal => $about:expr,)*) => {
+        impl $name {
+            /// All of them, in the order in which they are shown.
+            $vis const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Returns the word for it.
+            $vis fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+
+            /// Describes it in one line.
+            $vis fn about(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $about,)*
+                }
+            }
+        }
+    };
+}
+
 pub mod corpora;
 pub mod experiments;
 pub mod explain;

@@ -69,7 +69,6 @@ impl<R> Method<R> {
         }
     }
 
-    /// Returns a method of a contender.
     pub(super) fn of_contender(contender: &Contender, method: &ContenderMethod, runner: R) -> Self {
         Self {
             name: method.name.clone(),
@@ -85,7 +84,6 @@ impl<R> Method<R> {
 }
 
 impl<R: Runner> Method<R> {
-    /// Returns whether a cell runs it.
     pub fn is_run_by(&self, cell: &Cell) -> bool {
         self.runner.is_run_by(&self.name, cell)
     }

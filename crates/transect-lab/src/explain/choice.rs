@@ -49,9 +49,8 @@ pub enum Chosen {
     },
     /// The default: nothing is faster.
     Default,
-    Undecided {
-        reason: String,
-    },
+    /// The rounds do not decide it.
+    Undecided { reason: String },
 }
 
 /// Ratios of the time of a chosen method to that of the planner's default.

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractRow {
-    /// Its number.
     pub row: String,
     /// Its meaning in the article.
     pub what: String,

@@ -12,30 +12,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The time that was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TimeKind {
-    Real,
-    User,
-    Sys,
-    /// Time inside `FindFirstFileEx`, summed over all threads.
-    InFindFirstFile,
-    /// Time inside `FindNextFile`, summed over all threads.
-    InFindNextFile,
-}
-
-impl TimeKind {
-    /// Returns the word that reports show.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Real => "real",
-            Self::User => "user",
-            Self::Sys => "sys",
-            Self::InFindFirstFile => "in FindFirstFileEx",
-            Self::InFindNextFile => "in FindNextFile",
-        }
+transect_sys::words! {
+    /// The time that was measured.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TimeKind {
+        /// Wall time.
+        Real = "real",
+        User = "user",
+        /// Kernel time.
+        Sys = "sys",
+        /// Time inside `FindFirstFileEx`, summed over all threads.
+        InFindFirstFile = "in FindFirstFileEx",
+        /// Time inside `FindNextFile`, summed over all threads.
+        InFindNextFile = "in FindNextFile",
     }
 }
 
@@ -62,14 +52,12 @@ pub enum PublishedValue {
     /// A median.
     Median {
         n: u32,
-        /// Their median.
         value_ns: f64,
     },
     /// Our statistics of all runs, which were published.
     Statistics {
         n: u32,
         min_ns: f64,
-        /// The median.
         median_ns: f64,
         mean_ns: f64,
         max_ns: f64,
@@ -100,7 +88,6 @@ pub struct ReferenceRow {
     pub contract: Vec<String>,
     /// The tree or file.
     pub corpus: String,
-    /// The stated cache state.
     pub state: StatedCacheState,
     pub quantity: TimeKind,
     pub published: PublishedValue,

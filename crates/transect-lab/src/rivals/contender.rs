@@ -24,11 +24,8 @@ const BUILD_SCRIPT: &str = "build.sh";
 pub struct Contender {
     /// Its name, which is that of its directory.
     pub name: String,
-    /// Its programming language.
     pub language: String,
-    /// One-line description.
     pub about: String,
-    /// Its task.
     #[serde(default)]
     pub task: Task,
     /// Programs needed to build and run it.
@@ -61,7 +58,6 @@ pub struct Contender {
     /// placeholders as in `run`, without `{runs}`. Without it, only sums are compared.
     #[serde(default)]
     check: Option<Vec<String>>,
-    /// Its methods.
     #[serde(rename = "method")]
     pub methods: Vec<ContenderMethod>,
     /// Whether it misbehaves on purpose, for the tests of the lab.
@@ -122,7 +118,6 @@ pub struct ContenderMethod {
     /// The rows of the seed contract that it implements.
     #[serde(default)]
     pub contract: Vec<String>,
-    /// One-line description.
     pub about: String,
     /// Whether it uses several threads. A walk is then compared with the parallel floor.
     #[serde(default)]

@@ -15,14 +15,12 @@ const OF_A_SHELL: &[&str] = &[">", ">>", "<", "|", "||", "&", "&&", ";", "2>"];
 /// A command with a name in the session: `NAME=COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct External {
-    /// Its name.
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<String>,
 }
 
 impl External {
-    /// Returns the program.
     pub fn program(&self) -> &str {
         &self.words[0]
     }
@@ -72,15 +70,11 @@ impl External {
         Cell {
             name: self.name.clone(),
             method: self.name.clone(),
-            contract: Vec::new(),
             language: self.language(),
             kind: "external".to_owned(),
-            parallel: false,
             floors: Some(Vec::new()),
             command: Some(self.words.clone()),
-            tasks: None,
-            checked: None,
-            code: None,
+            ..Cell::default()
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::work::Work;
+use crate::spec::walk;
 use crate::spec::words::Words;
 
 /// The words of reports.
@@ -13,57 +14,36 @@ pub const WORDS: Words = Words {
     command: "attributes",
     plural: "questions about attributes",
     kind: "attributes",
-    states: [
-        "caches warm",
-        "caches cold",
-        "caches cold",
-        "caches dropped, unproved",
-        "caches as they are",
-    ],
-    state_was: "caches were",
-    as_it: "Caches were as they",
     dataset: ["task", "tasks"],
     is_path: false,
     item: "question",
-    has_rates: false,
+    ..walk::WORDS
 };
 
-transect_sys::words! {
-    /// A kind of questions. Each has its own ranking.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Task {
-        /// The attributes of all files of one directory.
-        Article = "article",
-        /// Which of many directories contains a name: most do not.
-        Includes = "includes",
-        /// The attributes of the files of a tree, in random order.
-        Uptodate = "uptodate",
-        /// The same from a full cache, on several threads.
-        ThreadsHits = "threads-hits",
-        /// The same from an empty cache, on several threads.
-        ThreadsMisses = "threads-misses",
-        /// The attributes of one file in a huge directory, from an empty cache.
-        OneCold = "one-cold",
-        /// The attributes of the files of a real build.
-        CompileDatabase = "compile-database",
-    }
+/// A kind of questions. Each has its own ranking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    Article,
+    Includes,
+    Uptodate,
+    ThreadsHits,
+    ThreadsMisses,
+    OneCold,
+    CompileDatabase,
+}
+
+described_words! { pub Task:
+    Article = "article" => "sizes and times of all files of one directory",
+    Includes = "includes" => "which of many directories holds a name; most do not",
+    Uptodate = "uptodate" => "sizes and times of the files of a tree, in no order",
+    ThreadsHits = "threads-hits" => "files in the cache, on 1, 2 and 4 threads",
+    ThreadsMisses = "threads-misses" => "files not in the cache, on 1, 2 and 4 threads",
+    OneCold = "one-cold" => "one file in a huge directory, with an empty cache",
+    CompileDatabase = "compile-database" => "the files that a real build looks at",
 }
 
 impl Task {
-    /// Describes it in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Article => "sizes and times of all files of one directory",
-            Self::Includes => "which of many directories holds a name; most do not",
-            Self::Uptodate => "sizes and times of the files of a tree, in no order",
-            Self::ThreadsHits => "files in the cache, on 1, 2 and 4 threads",
-            Self::ThreadsMisses => "files not in the cache, on 1, 2 and 4 threads",
-            Self::OneCold => "one file in a huge directory, with an empty cache",
-            Self::CompileDatabase => "the files that a real build looks at",
-        }
-    }
-
     /// Returns whether the task queries the user's own files instead of a generated tree.
     pub fn needs_a_source(self) -> bool {
         self == Self::CompileDatabase

@@ -67,7 +67,6 @@ transect_sys::words! {
 }
 
 impl Cell {
-    /// Returns the second cell of a base.
     pub fn second_base(&self) -> Self {
         Self { name: format!("{}{SECOND_BASE}", self.name), ..self.clone() }
     }

@@ -81,7 +81,6 @@ pub struct SessionSpec {
     /// threads are measured against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_floor: Option<String>,
-    /// The experiment.
     #[serde(
         rename = "transform",
         default = "Spec::without_rules",
@@ -226,7 +225,6 @@ impl SessionSpec {
         self.experiment.words()
     }
 
-    /// Returns whether a cell runs on a dataset.
     pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
         let task = match &self.datasets[dataset].payload {
             Payload::Attributes(asked) => Some(asked.task),

@@ -161,7 +161,6 @@ pub fn asked(dataset: &Dataset) -> &Asked {
     }
 }
 
-/// Verifies the answers.
 fn verify(dataset: &Dataset, runs: &[RunLine]) -> Result<(), String> {
     let Asked { changed, .. } = asked(dataset);
     runs.iter().try_for_each(|run| {

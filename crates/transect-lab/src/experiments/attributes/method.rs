@@ -21,7 +21,6 @@ pub type Method = method::Method<AttributesRunner>;
 pub struct AttributesRunner {
     /// The tasks that it supports.
     pub tasks: Vec<Task>,
-    /// Number of threads.
     pub threads: usize,
     /// The code that does the work.
     pub implementation: Implementation,
@@ -55,82 +54,37 @@ pub enum Implementation {
 /// The methods of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryMethod {
-    /// One system call for each path; for a name, one for each directory until it is found.
     Stat,
-    /// One system call for each path, sorted, and relative to open directories.
     StatAt,
-    /// A listing of the directory, with the attributes of all entries.
     Listing,
-    /// An empty cache, path by path; for a few files of a huge directory, one cache for each.
     Get,
-    /// A full cache, path by path.
     GetKnown,
-    /// An empty cache, all paths at once.
     GetMany,
-    /// A full cache, all paths at once.
     GetManyKnown,
-    /// A hash table of probed paths, each queried once.
     Memo,
-    /// Searches for names in an empty cache that never queries the system twice.
     ResolveFrozen,
-    /// Searches for names in an empty cache that checks its listings for each unit.
     ResolveChecked,
-    /// A service with a full cache, all paths at once.
     Service,
 }
 
 /// The tasks with many paths.
 const OF_PATHS: &[Task] = &[Task::Article, Task::Uptodate, Task::CompileDatabase];
 
+described_words! { pub QueryMethod:
+    Stat = "stat" => "one statx per path; for a name, one per directory until it is found",
+    StatAt = "stat-at" => "one statx per name in its open directory, sorted",
+    Listing = "listing" => "a listing of the directory, with all attributes",
+    Get = "get" => "an empty cache, path by path",
+    GetKnown = "get-known" => "a full cache, path by path",
+    GetMany = "get-many" => "an empty cache, all paths at once",
+    GetManyKnown = "get-many-known" => "a full cache, all paths at once",
+    Memo = "memo" => "a hash table of all probed paths",
+    ResolveFrozen = "resolve-frozen" => "an empty cache, frozen",
+    ResolveChecked = "resolve-checked" => "an empty cache, checked every 100 includes",
+    Service = "service" => "a service with a full cache, all paths at once",
+}
+
 impl QueryMethod {
-    /// All methods.
-    pub const ALL: &'static [Self] = &[
-        Self::Stat,
-        Self::StatAt,
-        Self::Listing,
-        Self::Get,
-        Self::GetKnown,
-        Self::GetMany,
-        Self::GetManyKnown,
-        Self::Memo,
-        Self::ResolveFrozen,
-        Self::ResolveChecked,
-        Self::Service,
-    ];
-
-    /// Returns its name on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stat => BASE,
-            Self::StatAt => "stat-at",
-            Self::Listing => "listing",
-            Self::Get => "get",
-            Self::GetKnown => "get-known",
-            Self::GetMany => "get-many",
-            Self::GetManyKnown => "get-many-known",
-            Self::Memo => "memo",
-            Self::ResolveFrozen => "resolve-frozen",
-            Self::ResolveChecked => "resolve-checked",
-            Self::Service => "service",
-        }
-    }
-
-    fn about(self) -> &'static str {
-        match self {
-            Self::Stat => "one statx per path; for a name, one per directory until it is found",
-            Self::StatAt => "one statx per name in its open directory, sorted",
-            Self::Listing => "a listing of the directory, with all attributes",
-            Self::Get => "an empty cache, path by path",
-            Self::GetKnown => "a full cache, path by path",
-            Self::GetMany => "an empty cache, all paths at once",
-            Self::GetManyKnown => "a full cache, all paths at once",
-            Self::Memo => "a hash table of all probed paths",
-            Self::ResolveFrozen => "an empty cache, frozen",
-            Self::ResolveChecked => "an empty cache, checked every 100 includes",
-            Self::Service => "a service with a full cache, all paths at once",
-        }
-    }
-
     fn tasks(self) -> &'static [Task] {
         match self {
             Self::Stat => Task::ALL,

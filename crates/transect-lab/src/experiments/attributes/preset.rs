@@ -6,11 +6,8 @@ use crate::spec::pairs::PresetPair;
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
     pub name: &'static str,
-    /// One-line description.
     pub about: &'static str,
-    /// Rounds.
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
     pub max_time: Option<u64>,
@@ -57,7 +54,6 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// Finds a preset by its name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }

@@ -25,11 +25,8 @@ const UNIT: usize = 100;
 /// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// The task.
     pub task: Task,
-    /// The method.
     pub method: QueryMethod,
-    /// Number of threads.
     pub threads: usize,
     /// The socket of the service, for the method that uses one.
     pub socket: Option<&'a Path>,

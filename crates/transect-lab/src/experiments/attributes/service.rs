@@ -82,7 +82,6 @@ impl Server {
         false
     }
 
-    /// Returns the path of its socket.
     pub(super) fn socket(&self) -> PathBuf {
         socket_in(self.folder.path())
     }

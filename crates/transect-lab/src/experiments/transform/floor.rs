@@ -20,45 +20,22 @@ const PAGE: usize = 4096;
 /// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
-    /// Reads the input block by block, and discards it.
     Read,
-    /// Writes the length of the input, repeating the same block.
     Write,
-    /// Reads and writes the input block by block, without checks.
     ReadWrite,
-    /// Feeds the input from memory to the step, and discards the result.
     Step,
-    /// Copies the length of the input from memory to memory.
     Memory,
 }
 
+described_words! { pub Floor:
+    Read = "floor-read" => "the input is read, and forgotten",
+    Write = "floor-write" => "as much as the input holds is written",
+    ReadWrite = "floor-read-write" => "the input is read and written, and nothing else",
+    Step = "floor-step" => "the step alone, from memory to nowhere",
+    Memory = "floor-memory" => "as much as the input holds is copied in memory",
+}
+
 impl Floor {
-    /// All floors.
-    pub const ALL: &'static [Self] =
-        &[Self::Read, Self::Write, Self::ReadWrite, Self::Step, Self::Memory];
-
-    /// Returns its name on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "floor-read",
-            Self::Write => "floor-write",
-            Self::ReadWrite => "floor-read-write",
-            Self::Step => "floor-step",
-            Self::Memory => "floor-memory",
-        }
-    }
-
-    /// Describes it in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Read => "the input is read, and forgotten",
-            Self::Write => "as much as the input holds is written",
-            Self::ReadWrite => "the input is read and written, and nothing else",
-            Self::Step => "the step alone, from memory to nowhere",
-            Self::Memory => "as much as the input holds is copied in memory",
-        }
-    }
-
     /// Returns why it does not apply to a kind of transform, if it does not.
     pub(super) fn unavailable_reason(self, kind: Kind) -> Option<&'static str> {
         (self == Self::Step && kind == Kind::Copy).then_some("a copy has no step")

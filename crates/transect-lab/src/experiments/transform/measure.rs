@@ -162,7 +162,6 @@ impl<'m> TransformExperiment<'m> {
     }
 }
 
-/// Returns the rules of a session of transforms.
 pub fn rules(spec: &SessionSpec) -> Rules {
     spec.experiment.rules().expect("BUG: a session of transforms has rules")
 }

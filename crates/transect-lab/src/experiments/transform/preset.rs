@@ -7,9 +7,7 @@ use crate::spec::pairs::PresetPair;
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
     pub name: &'static str,
-    /// One-line description.
     pub about: &'static str,
     /// The row of the seed contract that it implements.
     pub contract: Option<&'static str>,
@@ -19,7 +17,6 @@ pub struct Preset {
     pub blocks: &'static [usize],
     /// The states of the input.
     pub states: &'static [State],
-    /// Rounds.
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
     pub max_time: Option<u64>,
@@ -37,7 +34,6 @@ pub const CLASSIC: &str = "classic";
 const KIB: usize = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Questions about blocks.
 const BLOCKS: &[PresetPair] = &[
     ("blocks of 1M against 16K, buffered", "buffered,block=1M", "buffered,block=16K"),
     ("mapped against buffered", "mapped,block=1M", "buffered,block=1M"),
@@ -97,7 +93,6 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// Finds a preset by its name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }

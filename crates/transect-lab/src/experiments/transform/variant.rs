@@ -8,7 +8,6 @@ use transect_text::size;
 /// A method with its settings: `buffered`, `c-stdio,block=16K`, `c-stdio,block=16K,hint=sequential`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The method.
     pub method: String,
     /// Block size in bytes; `None` for the method's default.
     pub block: Option<usize>,

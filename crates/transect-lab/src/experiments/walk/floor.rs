@@ -12,45 +12,26 @@ use crate::harness::protocol::RunLine;
 /// A floor, which is a method of walking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
-    /// On one thread.
     OneThread,
-    /// On every core.
     EveryCore,
-    /// On as many threads as the engine uses to wait for devices.
     ThirtyTwoThreads,
+}
+
+described_words! { pub Floor:
+    OneThread = "floor" =>
+        "NtQueryDirectoryFile with 256 KiB, directories opened in their parents, and nothing else",
+    EveryCore = "floor-threads" =>
+        "the floor on every core, with a shared stack of open directories",
+    ThirtyTwoThreads = "floor-32-threads" => "the floor on 32 threads, for cold caches",
 }
 
 impl Floor {
     /// The floors that this program has on this system.
-    pub const HERE: &[Self] = if cfg!(windows) {
-        &[Self::OneThread, Self::EveryCore, Self::ThirtyTwoThreads]
-    } else {
-        &[]
-    };
+    pub const HERE: &[Self] = if cfg!(windows) { Self::ALL } else { &[] };
 
     /// Finds a floor of this system by its name.
     pub fn find(name: &str) -> Option<Self> {
         Self::HERE.iter().copied().find(|floor| floor.as_str() == name)
-    }
-
-    /// Returns its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OneThread => "floor",
-            Self::EveryCore => "floor-threads",
-            Self::ThirtyTwoThreads => "floor-32-threads",
-        }
-    }
-
-    /// Describes it in one line.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::OneThread => {
-                "NtQueryDirectoryFile with 256 KiB, directories opened in their parents, and nothing else"
-            }
-            Self::EveryCore => "the floor on every core, with a shared stack of open directories",
-            Self::ThirtyTwoThreads => "the floor on 32 threads, for cold caches",
-        }
     }
 
     /// Returns whether it uses several threads.

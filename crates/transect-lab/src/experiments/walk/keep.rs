@@ -15,44 +15,21 @@ const LARGE: u64 = 4096;
 /// The records that a walk keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Keep {
-    /// The name of every file.
     Names,
-    /// The name and the write time of every file.
     Times,
-    /// The name and the length of every file of 4 KiB or more, tested before it is kept.
     Large,
-    /// The same: those of every file first, and what is smaller removed after the walk.
     LargeAfter,
 }
 
+described_words! { pub Keep:
+    Names = "names" => "keeps the names of all files",
+    Times = "times" => "keeps the names and write times of all files",
+    Large = "large" => "keeps the names and lengths of files of 4 KiB or more, filtered in the walk",
+    LargeAfter = "large-after" =>
+        "keeps the names and lengths of all files, and filters those of 4 KiB or more afterwards",
+}
+
 impl Keep {
-    /// All kinds.
-    pub const ALL: &'static [Self] = &[Self::Names, Self::Times, Self::Large, Self::LargeAfter];
-
-    /// Returns its name in a variant.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Names => "names",
-            Self::Times => "times",
-            Self::Large => "large",
-            Self::LargeAfter => "large-after",
-        }
-    }
-
-    /// Describes it.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Names => "keeps the names of all files",
-            Self::Times => "keeps the names and write times of all files",
-            Self::Large => {
-                "keeps the names and lengths of files of 4 KiB or more, filtered in the walk"
-            }
-            Self::LargeAfter => {
-                "keeps the names and lengths of all files, and filters those of 4 KiB or more afterwards"
-            }
-        }
-    }
-
     /// Returns its row in the seed contract.
     pub fn row(self) -> &'static str {
         match self {

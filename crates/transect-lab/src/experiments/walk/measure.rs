@@ -41,7 +41,6 @@ pub struct WalkExperiment<'m> {
     /// The number of records, and the sum of their times, that the first method found which keeps these.
     kept: HashMap<(usize, Keep), (u64, Option<u64>)>,
     copies: Copies,
-    /// An empty directory.
     empty: Option<PrivateTempDir>,
     /// The trees in which calls are counted, one for each dataset.
     sample_trees: Vec<SampleTree>,

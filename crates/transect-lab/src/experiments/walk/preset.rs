@@ -21,15 +21,12 @@ use crate::spec::pairs::PresetPair;
 /// The rules of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
     pub name: &'static str,
-    /// One-line description.
     pub about: &'static str,
     /// The row of the seed contract that it implements.
     pub contract: Option<&'static str>,
     /// The states of the caches before the runs of a cell in a round.
     pub cache_states: &'static [State],
-    /// Rounds.
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
     pub max_time: Option<u64>,
@@ -291,7 +288,6 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// Finds a preset by its name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }

@@ -12,7 +12,6 @@ pub const SMALLEST_SAMPLE_TREE: u64 = 500;
 pub struct SampleTree {
     /// Its root: the path itself, or a directory below it.
     pub root: PathBuf,
-    /// Number of its entries.
     pub entries: u64,
 }
 

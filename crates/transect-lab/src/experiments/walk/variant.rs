@@ -31,7 +31,6 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 pub struct Variant {
     /// The reader of directories.
     pub reader: ReaderKind,
-    /// The walk order.
     pub order: Order,
     /// Maximum number of threads.
     pub threads: Option<usize>,

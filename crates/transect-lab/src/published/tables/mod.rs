@@ -85,7 +85,6 @@ struct Table {
     /// Runs behind each value; not used for `once`.
     #[serde(default)]
     runs: u32,
-    /// A note on each number.
     #[serde(default)]
     note: String,
     columns: Vec<Column>,

@@ -273,7 +273,7 @@ fn loaded_tables_are_as_reviewed() {
         };
         let speedup = row.speedup.map_or(String::new(), |it| format!(" ({it} times)"));
         let (state, time, rows) =
-            (row.state.as_str(), row.quantity.label(), row.contract.join(" "));
+            (row.state.as_str(), row.quantity.as_str(), row.contract.join(" "));
         let (method, note) = (&row.method, &row.note);
         let place = (row.source.to_string(), row.corpus.to_string());
         lines.push((

@@ -19,7 +19,6 @@ pub enum Purpose {
 /// Result of a process that ended normally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerRun {
-    /// Resources it used.
     pub usage: Usage,
     /// Whether its counts are right; `Ok` if its output was not read.
     pub judged: Result<(), String>,

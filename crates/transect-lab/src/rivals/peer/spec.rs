@@ -18,7 +18,6 @@ pub struct Peer {
     pub programs: &'static [&'static str],
     /// A text in its `--version` output that other programs of the same name lack.
     pub(super) version_marker: &'static str,
-    /// Its programming language.
     pub language: &'static str,
     /// Whether it uses several threads.
     pub parallel: bool,
@@ -28,7 +27,6 @@ pub struct Peer {
     pub about: &'static str,
     /// Arguments; [`ROOT`] is a placeholder for the root.
     pub(super) arguments: &'static [&'static str],
-    /// Format of its output.
     pub output_format: OutputFormat,
     /// Its counting rules: one for each known behaviour of its versions.
     pub(super) count_rules: &'static [CountRule],
