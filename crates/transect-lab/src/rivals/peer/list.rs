@@ -7,7 +7,6 @@ use super::reported::ReportedCounts;
 use super::spec::{CountRule, Peer, ROOT};
 use crate::harness::inventory::Inventory;
 
-/// All peers.
 pub const PEERS: &[Peer] = &[
     Peer {
         name: "find",
@@ -225,16 +224,11 @@ fn distinct_lengths(inventory: &Inventory) -> u64 {
 /// Returns the counts of all names, with a sum of lengths.
 fn all_counts(inventory: &Inventory, bytes: u64) -> ReportedCounts {
     let Inventory { files, directories, symlinks, others, .. } = inventory;
-    ReportedCounts {
-        files: Some(files.names),
-        directories: Some(directories.names),
-        others: Some(symlinks.names + others.names),
-        bytes: Some(bytes),
-    }
+    let others = symlinks.names + others.names;
+    ReportedCounts::all([files.names, directories.names, others, bytes])
 }
 
 impl Peer {
-    /// Returns the peer with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PEERS.iter().find(|peer| peer.name == name)
     }

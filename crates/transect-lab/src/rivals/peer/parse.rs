@@ -1,10 +1,10 @@
-//! Parsers for the output of peers: byte by byte, in bounded memory.
+//! Parsers for the output of peers, in bounded memory.
 //!
 //! A listing of two million entries is a hundred megabytes, and names may be any bytes. Every parser
 //! reads to the end, even after an error: a closed pipe would kill the peer, and the lab would report a
 //! wrong cause.
 
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, BufReader, Read};
 
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ impl OutputFormat {
     ) -> Result<(Self, ReportedCounts, Vec<u8>), String> {
         let mut head = Vec::new();
         let read_head = output.by_ref().take(HEAD).read_to_end(&mut head);
-        read_head.map_err(|error| format!("its output cannot be read: {error}"))?;
+        read_head.map_err(unreadable)?;
         let format = Self::of_head(&head);
         let Some(format) = format else {
             // Nothing depends on the rest, but a closed pipe would kill the program.
@@ -73,45 +73,50 @@ impl OutputFormat {
     /// It has another format or is truncated.
     pub fn parse(self, output: impl Read) -> Result<ReportedCounts, String> {
         match self {
-            Self::Sum => read::<Sum>(output),
-            Self::Records => read::<Records>(output),
-            Self::NulNames => read::<NulNames>(output),
-            Self::NcduExport => read::<NcduExport>(output),
-            Self::Totals => read::<Totals>(output),
+            Self::Sum => sum(output),
+            Self::Records => records(output),
+            Self::NulNames => nul_names(output),
+            Self::NcduExport => ncdu_export(output),
+            Self::Totals => totals(output),
         }
     }
 }
 
-/// An incremental parser.
-trait Parser: Default {
-    /// Parses a byte.
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String>;
-
-    /// Returns the counts at the end of the output.
-    fn finish(self) -> Result<ReportedCounts, String>;
+fn unreadable(error: std::io::Error) -> String {
+    format!("its output cannot be read: {error}")
 }
 
-fn read<P: Parser>(mut output: impl Read) -> Result<ReportedCounts, String> {
-    let mut parser = P::default();
-    let mut buffer = vec![0; 64 << 10];
-    let mut result = Ok(());
+/// Reads an output to its end, and returns its first bytes, `most` of them.
+fn beginning(mut output: impl Read, most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    output.by_ref().take(most).read_to_end(&mut bytes).map_err(unreadable)?;
+    std::io::copy(&mut output, &mut std::io::sink()).map_err(unreadable)?;
+    Ok(bytes)
+}
+
+/// The bytes of a piece of an output at most: far more than a path has.
+const LONGEST_PIECE: u64 = 1 << 20;
+
+/// Reads an output to its end, and calls `add` with each piece that ends with `end`, without it, until that fails. A
+/// piece that is cut off or too long is passed as `None`.
+fn each_piece(
+    output: impl Read,
+    end: u8,
+    mut add: impl FnMut(Option<&[u8]>) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut output = BufReader::with_capacity(64 << 10, output);
+    let (mut piece, mut result) = (Vec::new(), Ok(()));
     loop {
-        match output.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(length) if result.is_ok() => {
-                result = buffer[..length].iter().try_for_each(|&byte| parser.parse_byte(byte));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(format!("its output cannot be read: {error}")),
+        piece.clear();
+        let length = output.by_ref().take(LONGEST_PIECE).read_until(end, &mut piece);
+        if length.map_err(unreadable)? == 0 {
+            return result;
+        }
+        if result.is_ok() {
+            result = add(piece.strip_suffix(&[end]));
         }
     }
-    result.and_then(|()| parser.finish())
 }
-
-/// [`OutputFormat::Totals`]
-#[derive(Default)]
-struct Totals(Vec<u8>);
 
 /// Bytes of an object at most: `--errors` lists every error.
 const LONGEST_OBJECT: usize = 16 << 20;
@@ -127,270 +132,113 @@ struct TotalsObject {
     apparent_size: u64,
 }
 
-impl Parser for Totals {
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
-        if self.0.len() == LONGEST_OBJECT {
-            return Err("prints an object that is too long".to_owned());
-        }
-        self.0.push(byte);
-        Ok(())
+fn totals(output: impl Read) -> Result<ReportedCounts, String> {
+    let text = beginning(output, LONGEST_OBJECT as u64 + 1)?;
+    if text.len() > LONGEST_OBJECT {
+        return Err("prints an object that is too long".to_owned());
     }
-
-    fn finish(self) -> Result<ReportedCounts, String> {
-        let object: TotalsObject = serde_json::from_slice(&self.0)
-            .map_err(|error| format!("prints an object without counts: {error}"))?;
-        Ok(ReportedCounts {
-            files: Some(object.files),
-            directories: Some(object.directories),
-            others: Some(object.symlinks + object.others),
-            bytes: Some(object.apparent_size),
-        })
-    }
+    let object: TotalsObject = serde_json::from_slice(&text)
+        .map_err(|error| format!("prints an object without counts: {error}"))?;
+    let TotalsObject { files, directories, symlinks, others, apparent_size } = object;
+    Ok(ReportedCounts::all([files, directories, symlinks + others, apparent_size]))
 }
 
-/// A number, parsed digit by digit.
-#[derive(Default)]
-struct Number(Option<u64>);
-
-impl Number {
-    /// Parses a byte and returns whether it was a digit.
-    fn parse_byte(&mut self, byte: u8) -> Result<bool, String> {
-        if byte.is_ascii_digit() {
-            let grown = self.0.unwrap_or(0).checked_mul(10);
-            let grown = grown.and_then(|number| number.checked_add(u64::from(byte - b'0')));
-            self.0 = Some(grown.ok_or("prints a number beyond all lengths")?);
+fn sum(output: impl Read) -> Result<ReportedCounts, String> {
+    let text = beginning(output, HEAD)?;
+    // Leading spaces align numbers in a column.
+    let text = text.trim_ascii_start();
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    match std::str::from_utf8(&text[..end]) {
+        Ok("") | Err(_) => Err("prints no sum".to_owned()),
+        Ok(digits) => {
+            let bytes = digits.parse().map_err(|_| "prints a number beyond all lengths")?;
+            Ok(ReportedCounts::bytes(bytes))
         }
-        Ok(byte.is_ascii_digit())
     }
 }
 
-/// [`OutputFormat::Sum`]
-#[derive(Default)]
-struct Sum {
-    number: Number,
-    complete: bool,
-}
-
-impl Parser for Sum {
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
-        if self.complete {
-            return Ok(());
-        }
-        // Leading spaces align numbers in a column.
-        let before = self.number.0.is_none() && byte.is_ascii_whitespace();
-        if !self.number.parse_byte(byte)? && !before {
-            self.complete = true;
+fn records(output: impl Read) -> Result<ReportedCounts, String> {
+    let [mut files, mut directories, mut others, mut bytes] = [0, 0, 0, 0];
+    each_piece(output, b'\n', |line| {
+        let line = line.ok_or("its last entry is cut off")?;
+        let (file_type, length) = parse_record(line)
+            .ok_or_else(|| format!("prints '{}' instead of an entry", line.escape_ascii()))?;
+        match file_type {
+            b'f' => (files, bytes) = (files + 1, bytes + length),
+            b'd' => directories += 1,
+            _ => others += 1,
         }
         Ok(())
-    }
-
-    fn finish(self) -> Result<ReportedCounts, String> {
-        self.number.0.map(ReportedCounts::bytes).ok_or_else(|| "prints no sum".to_owned())
-    }
+    })?;
+    Ok(ReportedCounts::all([files, directories, others, bytes]))
 }
 
-/// [`OutputFormat::Records`]
-#[derive(Default)]
-struct Records {
-    files: u64,
-    directories: u64,
-    others: u64,
-    bytes: u64,
-    /// Type of the entry on the current line.
-    file_type: Option<u8>,
-    space: bool,
-    length: Number,
+/// Parses `f 1234`, the type of an entry and its length.
+fn parse_record(line: &[u8]) -> Option<(u8, u64)> {
+    let (&file_type, length) = line.split_first()?;
+    let length = std::str::from_utf8(length.strip_prefix(b" ")?).ok()?;
+    let is_number = length.bytes().all(|byte| byte.is_ascii_digit());
+    let is_type = file_type.is_ascii_alphabetic() || file_type == b'?';
+    Some((file_type, length.parse().ok()?)).filter(|_| is_type && is_number)
 }
 
-impl Parser for Records {
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
-        match (self.file_type, byte) {
-            (None, b'a'..=b'z' | b'A'..=b'Z' | b'?') => self.file_type = Some(byte),
-            (Some(_), b' ') if !self.space => self.space = true,
-            (Some(_), b'0'..=b'9') if self.space => {
-                self.length.parse_byte(byte)?;
-            }
-            (Some(file_type), b'\n') => {
-                let Self { length: Number(Some(length)), .. } = *self else {
-                    return Err("prints an entry without a length".to_owned());
-                };
-                match file_type {
-                    b'f' => {
-                        self.files += 1;
-                        self.bytes += length;
-                    }
-                    b'd' => self.directories += 1,
-                    _ => self.others += 1,
-                }
-                (self.file_type, self.space, self.length) = (None, false, Number::default());
-            }
-            _ => return Err(format!("prints '{}' inside an entry", byte.escape_ascii())),
+fn nul_names(output: impl Read) -> Result<ReportedCounts, String> {
+    let mut files = 0;
+    each_piece(output, 0, |name| {
+        files += 1;
+        name.map(drop).ok_or_else(|| "its last name is cut off".to_owned())
+    })?;
+    Ok(ReportedCounts::files(files))
+}
+
+/// An object of the export of `ncdu`.
+#[derive(Deserialize)]
+struct NcduObject {
+    /// Left out if it is zero.
+    #[serde(default)]
+    asize: u64,
+    #[serde(default)]
+    notreg: bool,
+}
+
+/// Parses `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`, in which every object has a line
+/// of its own. The first one describes the export itself.
+fn ncdu_export(output: impl Read) -> Result<ReportedCounts, String> {
+    let cut_off = || "its export is cut off".to_owned();
+    let [mut files, mut directories, mut others, mut bytes] = [0, 0, 0, 0];
+    let (mut depth, mut is_begun) = (0_u64, false);
+    // The last line has no end.
+    let lines = output.chain(&b"\n"[..]);
+    each_piece(lines, b'\n', |line| {
+        let line = line.ok_or_else(cut_off)?;
+        let begin = line.iter().position(|&byte| byte == b'{').unwrap_or(line.len());
+        let (before, object) = line.split_at(begin);
+        if let Some(byte) = before.iter().find(|byte| !b"[0123456789, ".contains(byte)) {
+            return Err(format!("prints '{}' between two entries", byte.escape_ascii()));
         }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<ReportedCounts, String> {
-        let Self { files, directories, others, bytes, file_type, .. } = self;
-        if file_type.is_some() {
-            return Err("its last entry is cut off".to_owned());
-        }
-        Ok(ReportedCounts {
-            files: Some(files),
-            directories: Some(directories),
-            others: Some(others),
-            bytes: Some(bytes),
-        })
-    }
-}
-
-/// [`OutputFormat::NulNames`]
-#[derive(Default)]
-struct NulNames {
-    files: u64,
-    inside: bool,
-}
-
-impl Parser for NulNames {
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
-        self.files += u64::from(byte == 0);
-        self.inside = byte != 0;
-        Ok(())
-    }
-
-    fn finish(self) -> Result<ReportedCounts, String> {
-        if self.inside {
-            return Err("its last name is cut off".to_owned());
-        }
-        Ok(ReportedCounts::files(self.files))
-    }
-}
-
-/// [`OutputFormat::NcduExport`]: `[1,2,{…},[{"name":"/root","asize":4096},{"name":"file","asize":3},…]]`.
-///
-/// A JSON parser does not work here, as `ncdu` writes names unescaped and they need not be UTF-8. An entry
-/// is complete when its object ends, so only the depth is kept.
-#[derive(Default)]
-struct NcduExport {
-    claimed: [u64; 4],
-    /// Number of open arrays.
-    depth: u64,
-    /// An array was just opened: the next object is a directory.
-    opened: bool,
-    complete: bool,
-    /// The current object, if inside one.
-    object: Option<Object>,
-}
-
-/// An entry that is being parsed.
-#[derive(Default)]
-struct Object {
-    directory: bool,
-    /// Inside a string.
-    string: bool,
-    escaped: bool,
-    /// The last key, up to [`KEY`] bytes, and whether its colon was parsed.
-    key: Vec<u8>,
-    value: bool,
-    length: Number,
-    /// The object has `"notreg":true`.
-    not_regular: bool,
-}
-
-/// Bytes of a key that are kept: enough to distinguish all keys.
-const KEY: usize = 16;
-
-impl NcduExport {
-    const FILES: usize = 0;
-    const DIRECTORIES: usize = 1;
-    const OTHERS: usize = 2;
-    const BYTES: usize = 3;
-
-    fn add(&mut self, object: &Object) {
-        // The object on the first level describes the export itself.
-        if self.depth < 2 {
-            return;
-        }
-        let kind = match (object.directory, object.not_regular) {
-            (true, _) => Self::DIRECTORIES,
-            (false, true) => Self::OTHERS,
-            (false, false) => Self::FILES,
+        let opened = before.iter().filter(|&&byte| byte == b'[').count() as u64;
+        depth += opened;
+        let Some(end) = object.iter().rposition(|&byte| byte == b'}') else {
+            return if line.is_empty() { Ok(()) } else { Err(cut_off()) };
         };
-        self.claimed[kind] += 1;
-        if kind == Self::FILES {
-            // Zero lengths are left out.
-            self.claimed[Self::BYTES] += object.length.0.unwrap_or(0);
+        // Names are any bytes, which JSON does not allow.
+        let text = String::from_utf8_lossy(&object[..=end]);
+        let object_of = serde_json::from_str(&text).map_err(|_| cut_off());
+        let NcduObject { asize, notreg } = object_of?;
+        match (depth >= 2, opened > 0, notreg) {
+            (false, ..) => {}
+            (true, true, _) => directories += 1,
+            (true, false, true) => others += 1,
+            (true, false, false) => (files, bytes) = (files + 1, bytes + asize),
         }
-    }
-}
-
-impl Parser for NcduExport {
-    fn parse_byte(&mut self, byte: u8) -> Result<(), String> {
-        if let Some(object) = &mut self.object {
-            if object.parse_byte(byte)? {
-                return Ok(());
-            }
-            if let Some(object) = self.object.take() {
-                self.add(&object);
-            }
-            return Ok(());
-        }
-        match byte {
-            b'[' if !self.complete => (self.depth, self.opened) = (self.depth + 1, true),
-            b'{' if self.depth > 0 => {
-                let directory = std::mem::take(&mut self.opened);
-                self.object = Some(Object { directory, ..Object::default() });
-            }
-            b']' if self.depth > 0 => {
-                self.depth -= 1;
-                self.complete = self.depth == 0;
-            }
-            // The version, before the first object.
-            b'0'..=b'9' if self.depth == 1 => self.opened = false,
-            b',' | b'\n' | b' ' => {}
-            _ => return Err(format!("prints '{}' between two entries", byte.escape_ascii())),
-        }
+        let closed = object[end..].iter().filter(|&&byte| byte == b']').count() as u64;
+        depth = depth.checked_sub(closed).ok_or("closes more arrays than it opens")?;
+        is_begun = true;
         Ok(())
-    }
-
-    fn finish(self) -> Result<ReportedCounts, String> {
-        if !self.complete {
-            return Err("its export is cut off".to_owned());
-        }
-        let [files, directories, others, bytes] = self.claimed.map(Some);
-        Ok(ReportedCounts { files, directories, others, bytes })
-    }
-}
-
-impl Object {
-    /// Parses a byte and returns whether the object continues.
-    fn parse_byte(&mut self, byte: u8) -> Result<bool, String> {
-        if self.string {
-            match byte {
-                _ if std::mem::take(&mut self.escaped) => {}
-                b'\\' => self.escaped = true,
-                b'"' => self.string = false,
-                _ if !self.value && self.key.len() < KEY => self.key.push(byte),
-                _ => {}
-            }
-            return Ok(true);
-        }
-        match byte {
-            b'"' => {
-                self.string = true;
-                if !self.value {
-                    self.key.clear();
-                }
-            }
-            b':' => self.value = true,
-            b',' => self.value = false,
-            b'}' => return Ok(false),
-            _ if self.value && self.key == b"asize" => {
-                self.length.parse_byte(byte)?;
-            }
-            b't' if self.value && self.key == b"notreg" => self.not_regular = true,
-            _ => {}
-        }
-        Ok(true)
+    })?;
+    match is_begun && depth == 0 {
+        true => Ok(ReportedCounts::all([files, directories, others, bytes])),
+        false => Err(cut_off()),
     }
 }
 
@@ -399,12 +247,7 @@ mod tests {
     use super::*;
 
     fn claimed(files: u64, directories: u64, others: u64, bytes: u64) -> ReportedCounts {
-        ReportedCounts {
-            files: Some(files),
-            directories: Some(directories),
-            others: Some(others),
-            bytes: Some(bytes),
-        }
+        ReportedCounts::all([files, directories, others, bytes])
     }
 
     /// A reader that returns one byte at a time: results must not depend on how output is split.
@@ -457,12 +300,12 @@ mod tests {
         assert_eq!(parses(OutputFormat::Records, b""), claimed(0, 0, 0, 0));
         for (text, reason) in [
             ("f 10\nf 1", "its last entry is cut off"),
-            ("f\n", "prints an entry without a length"),
-            ("f \n", "prints an entry without a length"),
-            ("f 1x\n", "prints 'x' inside an entry"),
-            ("ff 1\n", "prints 'f' inside an entry"),
-            ("/tmp/rich\n", "prints '/' inside an entry"),
-            ("f -1\n", "prints '-' inside an entry"),
+            ("f\n", "prints 'f' instead of an entry"),
+            ("f \n", "prints 'f ' instead of an entry"),
+            ("f 1x\n", "prints 'f 1x' instead of an entry"),
+            ("ff 1\n", "prints 'ff 1' instead of an entry"),
+            ("/tmp/rich\n", "prints '/tmp/rich' instead of an entry"),
+            ("f -1\n", "prints 'f -1' instead of an entry"),
         ] {
             assert_eq!(
                 OutputFormat::Records.parse(text.as_bytes()),

@@ -16,6 +16,12 @@ pub struct ReportedCounts {
 }
 
 impl ReportedCounts {
+    /// Returns the counts of files, directories and others, and a sum of lengths.
+    pub(super) fn all(counts: [u64; 4]) -> Self {
+        let [files, directories, others, bytes] = counts.map(Some);
+        Self { files, directories, others, bytes }
+    }
+
     /// Returns counts with nothing but a sum of lengths.
     pub(super) fn bytes(bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..Self::default() }
