@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use transect::Cancel;
-use transect_lab::corpora::{self, CORPORA, Corpus, CreateProgress, CreateReport};
+use transect_lab::corpora::{self, CORPORA, Corpus, CreateReport, TreeCounts};
 use transect_sys::check_output_path;
 
 use super::error::{cannot, lab};
@@ -94,7 +94,7 @@ fn create(definition: &Corpus, dir: &Path) -> Result<ExitStatus, CliError> {
     let Some(report) = make(definition, dir, &cancel_on_signal()?)? else {
         return Ok(ExitStatus::Interrupted);
     };
-    let CreateProgress { files, directories, bytes: lengths, .. } = report.created;
+    let TreeCounts { files, directories, bytes: lengths, .. } = report.created;
     let mut text = output::buffer();
     writeln!(
         text,
@@ -120,7 +120,7 @@ fn make(
     output::hint(&format!("'{}' needs at most {needs}", definition.name));
     let all = definition.files + definition.directories;
     let mut status = StatusLine::on_terminal();
-    let mut show = |made: CreateProgress| {
+    let mut show = |made: TreeCounts| {
         if let Some(status) = &mut status {
             let done = made.files + made.directories;
             let percent = done * 100 / all.max(1);

@@ -16,7 +16,6 @@ pub struct Corpus {
     pub content: Content,
     /// The sum of the lengths of all files, in bytes.
     pub bytes: u64,
-    /// One-line description.
     pub about: &'static str,
 }
 
@@ -24,7 +23,6 @@ pub struct Corpus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Random text.
     Text,
     /// Sparse files: a length, but no blocks.
     Sparse,
@@ -144,7 +142,6 @@ pub const CORPORA: &[Corpus] = &[
     },
 ];
 
-/// Returns the corpus with this name.
 pub fn find(name: &str) -> Option<&'static Corpus> {
     CORPORA.iter().find(|definition| definition.name == name)
 }

@@ -1,4 +1,4 @@
-//! Entry counts of a tree.
+//! Entry counts of a tree, the space that it needs, and space that is free.
 
 use std::fmt;
 
@@ -18,18 +18,6 @@ pub struct TreeCounts {
     pub bytes: u64,
 }
 
-/// Entries created so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CreateProgress {
-    /// Number of regular files.
-    pub files: u64,
-    /// Number of directories below the root.
-    pub directories: u64,
-    /// The sum of the lengths of the files, in bytes.
-    pub bytes: u64,
-}
-
 impl TreeCounts {
     /// Returns the counts that a definition states.
     pub(super) fn of(corpus: &Corpus) -> Self {
@@ -43,5 +31,54 @@ impl fmt::Display for TreeCounts {
         let Self { files, directories, others, bytes } = self;
         write!(f, "{files} files, {directories} directories, {bytes} bytes")?;
         if *others > 0 { write!(f, " and {others} other entries") } else { Ok(()) }
+    }
+}
+
+/// Space that a corpus needs: an estimate, rather too high.
+///
+/// Text files take their lengths in blocks of 4 KiB. All corpora take a block for each directory, 64
+/// bytes for each name and 512 bytes for each inode. Sparse files take nothing more, except their full
+/// lengths on Windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpaceNeeded {
+    /// Bytes of free space.
+    pub bytes: u64,
+    /// Inodes, including the root.
+    pub inodes: u64,
+}
+
+impl SpaceNeeded {
+    pub(super) fn fits(&self, free: FreeSpace) -> bool {
+        // Unknown counts as enough.
+        free.bytes.is_none_or(|free| self.bytes <= free)
+            && free.inodes.is_none_or(|free| self.inodes <= free)
+    }
+}
+
+impl fmt::Display for SpaceNeeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes and {} inodes", self.bytes, self.inodes)
+    }
+}
+
+/// Free space of a file system, for the current user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FreeSpace {
+    /// Bytes; `None` on Windows, where it is not queried.
+    pub bytes: Option<u64>,
+    /// Inodes; `None` if the file system has no fixed number (Btrfs), and on Windows.
+    pub inodes: Option<u64>,
+}
+
+impl fmt::Display for FreeSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.bytes, self.inodes) {
+            (Some(bytes), Some(inodes)) => write!(f, "{bytes} bytes and {inodes} inodes are free"),
+            (Some(bytes), None) => write!(f, "{bytes} bytes are free"),
+            (None, Some(inodes)) => write!(f, "{inodes} inodes are free"),
+            (None, None) => write!(f, "it is not known what is free"),
+        }
     }
 }

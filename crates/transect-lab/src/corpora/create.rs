@@ -10,13 +10,13 @@ use transect::Cancel;
 #[cfg(target_os = "linux")]
 use super::corpus::Content;
 use super::corpus::Corpus;
-use super::counts::{CreateProgress, TreeCounts};
-use super::error::{CorpusError, Operation, TargetProblem};
+use super::counts::TreeCounts;
+use super::error::{failed, mismatch, unusable};
 use super::free_space::check_free_space;
 #[cfg(target_os = "linux")]
 use super::odd;
 use super::plan::{self, Step};
-use super::target::TargetPaths;
+use super::target::{PARTIAL_EXISTS, TargetPaths};
 use super::verify::count;
 
 /// Entries between two calls of `progress`.
@@ -26,8 +26,7 @@ const PROGRESS_INTERVAL: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateReport {
-    /// Entries created.
-    pub created: CreateProgress,
+    pub created: TreeCounts,
     /// Time spent creating entries.
     pub create_time: Duration,
     /// Time spent counting them afterwards.
@@ -45,14 +44,14 @@ pub struct CreateReport {
 /// directory is replaced, and the corpus gets the default permissions of a new directory.
 ///
 /// # Errors
-/// [`CorpusError::UnusableTarget`], [`CorpusError::NotEnoughSpace`] and a directory without write
-/// permission are reported before anything is written. See [`CorpusError`] for the others.
+/// An unusable target, too little space and a directory without write permission are reported before anything is
+/// written; otherwise an entry cannot be created, or the tree differs from the definition.
 pub fn create(
     corpus: &Corpus,
     dir: &Path,
-    progress: &mut dyn FnMut(CreateProgress),
+    progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<CreateReport, CorpusError> {
+) -> Result<CreateReport, String> {
     let paths = TargetPaths::of(dir)?;
     let replaces = paths.check()?;
     check_free_space(corpus, dir)?;
@@ -70,28 +69,29 @@ fn fill(
     corpus: &Corpus,
     paths: &TargetPaths,
     replaces: bool,
-    progress: &mut dyn FnMut(CreateProgress),
+    progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<CreateReport, CorpusError> {
+) -> Result<CreateReport, String> {
     let TargetPaths { target, partial, .. } = paths;
+    let cancelled = || format!("cancelled: nothing is left in '{}'", target.display());
     let began = Instant::now();
     let Some(created) = run_steps(corpus, partial, progress, cancel)? else {
-        return Err(CorpusError::Cancelled { path: target.clone() });
+        return Err(cancelled());
     };
     let create_time = began.elapsed();
     let began = Instant::now();
     let Some(found) = count(partial, corpus.has_denied(), cancel)? else {
-        return Err(CorpusError::Cancelled { path: target.clone() });
+        return Err(cancelled());
     };
     if found != TreeCounts::of(corpus) {
-        return Err(CorpusError::mismatch(corpus, target, found));
+        return Err(mismatch(corpus, target, found));
     }
     let count_time = began.elapsed();
     if replaces {
         // Not every system can rename onto an existing directory, even an empty one.
-        std::fs::remove_dir(target).map_err(CorpusError::failed(Operation::Remove, target))?;
+        std::fs::remove_dir(target).map_err(failed("remove", target))?;
     }
-    std::fs::rename(partial, target).map_err(CorpusError::failed(Operation::Rename, partial))?;
+    std::fs::rename(partial, target).map_err(failed("rename", partial))?;
     Ok(CreateReport { created, create_time, count_time })
 }
 
@@ -99,17 +99,16 @@ fn fill(
 fn run_steps(
     corpus: &Corpus,
     root: &Path,
-    progress: &mut dyn FnMut(CreateProgress),
+    progress: &mut dyn FnMut(TreeCounts),
     cancel: &Cancel,
-) -> Result<Option<CreateProgress>, CorpusError> {
+) -> Result<Option<TreeCounts>, String> {
     #[cfg(target_os = "linux")]
     if corpus.content == Content::Odd {
-        let created =
-            odd::create(root).map_err(CorpusError::failed(Operation::CreateFile, root))?;
+        let created = odd::create(root).map_err(failed("create file", root))?;
         progress(created);
         return Ok((!cancel.is_cancelled()).then_some(created));
     }
-    let mut created = CreateProgress::default();
+    let mut created = TreeCounts::default();
     let mut here = root.to_owned();
     for step in corpus.plan() {
         if cancel.is_cancelled() {
@@ -118,14 +117,12 @@ fn run_steps(
         match step {
             Step::Directory { path } => {
                 here = root.join(path);
-                std::fs::create_dir(&here)
-                    .map_err(CorpusError::failed(Operation::CreateDirectory, &here))?;
+                std::fs::create_dir(&here).map_err(failed("create directory", &here))?;
                 created.directories += 1;
             }
             Step::File { name, length, modified, text } => {
                 let path = here.join(name);
-                create_file(&path, length, modified, text)
-                    .map_err(CorpusError::failed(Operation::CreateFile, &path))?;
+                create_file(&path, length, modified, text).map_err(failed("create file", &path))?;
                 created.files += 1;
                 created.bytes += length;
             }
@@ -154,13 +151,13 @@ struct PartialDir(Option<PathBuf>);
 
 impl PartialDir {
     /// Creates the directory. If several runs try at once, one succeeds.
-    fn create(path: &Path) -> Result<Self, CorpusError> {
+    fn create(path: &Path) -> Result<Self, String> {
         match std::fs::create_dir(path) {
             Ok(()) => Ok(Self(Some(path.to_owned()))),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Err(CorpusError::unusable(path, TargetProblem::PartialExists))
+                Err(unusable(path, PARTIAL_EXISTS))
             }
-            Err(error) => Err(CorpusError::failed(Operation::CreateDirectory, path)(error)),
+            Err(error) => Err(failed("create directory", path)(error)),
         }
     }
 
@@ -170,11 +167,11 @@ impl PartialDir {
     }
 
     /// Removes the directory and returns the cause, with the error if removing fails.
-    fn discard(mut self, cause: CorpusError) -> CorpusError {
+    fn discard(mut self, cause: String) -> String {
         let Some(path) = self.0.take() else { return cause };
         match remove(&path) {
             Ok(()) => cause,
-            Err(source) => CorpusError::CleanupFailed { cause: Box::new(cause), path, source },
+            Err(error) => format!("{cause}; {}", failed("remove", &path)(error)),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::corpus::{Content, Corpus};
-use super::error::{CorpusError, Operation};
+use super::counts::{FreeSpace, SpaceNeeded};
+use super::error::failed;
 use super::plan::Step;
-use super::space::{FreeSpace, SpaceNeeded};
 use super::target::TargetPaths;
 
 /// Smallest allocation of a directory or small file, in bytes: the block size of most file systems.
@@ -19,7 +19,6 @@ const ENTRY: u64 = 64;
 const INODE: u64 = 512;
 
 impl Corpus {
-    /// Returns the space that the corpus needs.
     pub fn space_needed(&self) -> SpaceNeeded {
         let inodes = self.files + self.directories + 1;
         let texts = match self.content {
@@ -48,24 +47,22 @@ fn blocks_of(step: &Step) -> u64 {
 ///
 /// # Errors
 /// `dir` cannot be the target of a corpus (see [`create`](super::create())), or the query fails.
-pub fn free_space_at(dir: &Path) -> Result<FreeSpace, CorpusError> {
-    free_space_in(&TargetPaths::of(dir)?.parent)
+pub fn free_space_at(dir: &Path) -> Result<FreeSpace, String> {
+    let parent = TargetPaths::of(dir)?.parent;
+    free_space(&parent).map_err(failed("ask for the free space of", &parent))
 }
 
 /// Checks that a corpus fits at `dir`, which need not exist.
 ///
 /// # Errors
-/// [`CorpusError::NotEnoughSpace`] if it does not; otherwise as [`free_space_at`].
-pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
+/// It does not fit; otherwise as [`free_space_at`].
+pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     let (needed, free) = (corpus.space_needed(), free_space_at(dir)?);
     if needed.fits(free) {
         return Ok(());
     }
-    Err(CorpusError::NotEnoughSpace { name: corpus.name, path: dir.to_owned(), needed, free })
-}
-
-fn free_space_in(parent: &Path) -> Result<FreeSpace, CorpusError> {
-    free_space(parent).map_err(CorpusError::failed(Operation::QueryFreeSpace, parent))
+    let (name, dir) = (corpus.name, dir.display());
+    Err(format!("cannot create corpus '{name}' in '{dir}': it needs {needed}; {free}"))
 }
 
 /// Returns the free space of the file system of a directory.

@@ -29,15 +29,12 @@ mod free_space;
 mod odd;
 mod plan;
 mod random;
-mod space;
 mod target;
 mod verify;
 
 pub use corpus::{CORPORA, Content, Corpus, find};
-pub use counts::{CreateProgress, TreeCounts};
+pub use counts::{FreeSpace, SpaceNeeded, TreeCounts};
 pub use create::{CreateReport, create};
-pub use error::{CorpusError, Operation, TargetProblem};
 pub use free_space::{check_free_space, free_space, free_space_at};
 pub use plan::{MAX_DEPTH, Plan, Step};
-pub use space::{FreeSpace, SpaceNeeded};
 pub use verify::verify;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
-use super::counts::CreateProgress;
+use super::counts::TreeCounts;
 
 /// Name of the directory without permissions. It is empty, so that everybody finds the same in it.
 const DENIED: &str = "denied";
@@ -38,8 +38,8 @@ const NAMES: &[&[u8]] = &[
 ];
 
 /// Creates the corpus in an empty directory.
-pub(super) fn create(root: &Path) -> io::Result<CreateProgress> {
-    let mut building = Building(CreateProgress::default());
+pub(super) fn create(root: &Path) -> io::Result<TreeCounts> {
+    let mut building = Building(TreeCounts::default());
     let root = open(CWD, root.as_os_str())?;
     building.files(&root)?;
     building.names(&root)?;
@@ -57,7 +57,7 @@ pub(super) fn make_removable(root: &Path) {
 }
 
 /// Counts what is created.
-struct Building(CreateProgress);
+struct Building(TreeCounts);
 
 impl Building {
     /// Creates empty, hidden and hard-linked files.

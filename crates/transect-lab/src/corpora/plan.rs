@@ -20,7 +20,6 @@ pub enum Step {
     },
     /// A file in the last directory.
     File {
-        /// Its name.
         name: String,
         /// Its length, in bytes.
         length: u64,

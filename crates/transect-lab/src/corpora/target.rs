@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::error::{CorpusError, Operation, TargetProblem};
+use super::error::{failed, unusable};
+
+/// Why a partial corpus is in the way.
+pub(super) const PARTIAL_EXISTS: &str = "it is left over from a run that was killed, or another run is at work; remove it if there is none";
 
 /// The paths of a corpus.
 pub(super) struct TargetPaths {
-    /// The parent directory.
     pub(super) parent: PathBuf,
-    /// The corpus.
     pub(super) target: PathBuf,
     /// The path of the incomplete corpus.
     pub(super) partial: PathBuf,
@@ -18,10 +19,13 @@ pub(super) struct TargetPaths {
 
 impl TargetPaths {
     /// Splits a path, without system calls.
-    pub(super) fn of(dir: &Path) -> Result<Self, CorpusError> {
+    pub(super) fn of(dir: &Path) -> Result<Self, String> {
         // "a/..", "/" and "." have no file name; "a/." has the name "a".
         let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
-            return Err(CorpusError::unusable(dir, TargetProblem::NoName));
+            return Err(unusable(
+                dir,
+                "the path does not end in the name of a directory to create",
+            ));
         };
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let mut partial = OsString::from(name);
@@ -36,32 +40,35 @@ impl TargetPaths {
 
     /// Checks that the corpus can be created; returns whether it replaces an empty directory.
     #[expect(clippy::disallowed_methods, reason = "checks what exists at the target of a new tree")]
-    pub(super) fn check(&self) -> Result<bool, CorpusError> {
+    pub(super) fn check(&self) -> Result<bool, String> {
         let Self { parent, target, partial } = self;
-        let above =
-            std::fs::metadata(parent).map_err(CorpusError::failed(Operation::Stat, parent))?;
+        let above = std::fs::metadata(parent).map_err(failed("access", parent))?;
         let replaces = match std::fs::symlink_metadata(target) {
             Ok(there) if !there.is_dir() => {
-                return Err(CorpusError::unusable(target, TargetProblem::NotDirectory));
+                return Err(unusable(target, "it exists and is not a directory"));
             }
             Ok(there) => {
-                let failed = |source| CorpusError::failed(Operation::ReadDirectory, target)(source);
-                if std::fs::read_dir(target).map_err(failed)?.next().is_some() {
-                    return Err(CorpusError::unusable(target, TargetProblem::NotEmpty));
+                let mut entries =
+                    std::fs::read_dir(target).map_err(failed("read directory", target))?;
+                if entries.next().is_some() {
+                    return Err(unusable(target, "the directory is not empty"));
                 }
                 check_writable(target)?;
                 if is_mount_point(&above, &there) {
-                    return Err(CorpusError::unusable(target, TargetProblem::MountPoint));
+                    return Err(unusable(
+                        target,
+                        "a file system is mounted there; name a directory in it",
+                    ));
                 }
                 true
             }
             Err(error) if error.kind() == ErrorKind::NotFound => false,
-            Err(error) => return Err(CorpusError::failed(Operation::Stat, target)(error)),
+            Err(error) => return Err(failed("access", target)(error)),
         };
         match std::fs::symlink_metadata(partial) {
-            Ok(_) => return Err(CorpusError::unusable(partial, TargetProblem::PartialExists)),
+            Ok(_) => return Err(unusable(partial, PARTIAL_EXISTS)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(CorpusError::failed(Operation::Stat, partial)(error)),
+            Err(error) => return Err(failed("access", partial)(error)),
         }
         check_writable(parent)?;
         Ok(replaces)
@@ -69,16 +76,16 @@ impl TargetPaths {
 }
 
 #[cfg(unix)]
-fn check_writable(dir: &Path) -> Result<(), CorpusError> {
+fn check_writable(dir: &Path) -> Result<(), String> {
     use rustix::fs::Access;
     rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK)
-        .map_err(|errno| CorpusError::failed(Operation::WriteTo, dir)(errno.into()))
+        .map_err(|errno| failed("write to", dir)(errno.into()))
 }
 
 /// Elsewhere, creating the first directory fails if the parent is not writable; nothing is written before
 /// that.
 #[cfg(not(unix))]
-fn check_writable(_: &Path) -> Result<(), CorpusError> {
+fn check_writable(_: &Path) -> Result<(), String> {
     Ok(())
 }
 

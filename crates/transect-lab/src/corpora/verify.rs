@@ -8,7 +8,7 @@ use transect::Cancel;
 
 use super::corpus::Corpus;
 use super::counts::TreeCounts;
-use super::error::{CorpusError, Operation};
+use super::error::{failed, mismatch};
 use crate::harness::reference_walk::{self, EntryType, Event, Visitor};
 use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 
@@ -17,12 +17,10 @@ use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 /// Names are not compared. The check finds incomplete corpora and added, removed or extended files.
 ///
 /// # Errors
-/// [`CorpusError::Mismatch`] if the counts differ; [`CorpusError::Failed`] if the tree cannot be read.
-pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), CorpusError> {
+/// The counts differ, or the tree cannot be read.
+pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     match count(dir, corpus.has_denied(), &Cancel::new())? {
-        Some(found) if found != TreeCounts::of(corpus) => {
-            Err(CorpusError::mismatch(corpus, dir, found))
-        }
+        Some(found) if found != TreeCounts::of(corpus) => Err(mismatch(corpus, dir, found)),
         _ => Ok(()),
     }
 }
@@ -34,7 +32,7 @@ pub(super) fn count(
     root: &Path,
     has_denied: bool,
     cancel: &Cancel,
-) -> Result<Option<TreeCounts>, CorpusError> {
+) -> Result<Option<TreeCounts>, String> {
     let mut counting = Counting { found: TreeCounts::default(), has_denied, cancel, error: None };
     reference_walk::walk(root, TreeDigest::default().add_root(), &mut counting);
     match counting.error {
@@ -49,7 +47,7 @@ struct Counting<'c> {
     found: TreeCounts,
     has_denied: bool,
     cancel: &'c Cancel,
-    error: Option<CorpusError>,
+    error: Option<String>,
 }
 
 impl Visitor for Counting<'_> {
@@ -72,7 +70,7 @@ impl Visitor for Counting<'_> {
                 return ControlFlow::Continue(None);
             }
             Event::Entry { file_type: EntryType::File, attributes: Err(error), .. }
-            | Event::UnknownType(error) => (Operation::Stat, error),
+            | Event::UnknownType(error) => ("access", error),
             Event::Entry { .. } => {
                 self.found.others += 1;
                 return ControlFlow::Continue(None);
@@ -82,9 +80,9 @@ impl Visitor for Counting<'_> {
             {
                 return ControlFlow::Continue(None);
             }
-            Event::Unreadable(error) => (Operation::ReadDirectory, error),
+            Event::Unreadable(error) => ("read directory", error),
         };
-        self.error = Some(CorpusError::failed(operation, &path())(error));
+        self.error = Some(failed(operation, &path())(error));
         ControlFlow::Break(())
     }
 }

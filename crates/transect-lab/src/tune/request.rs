@@ -15,6 +15,7 @@ pub struct TuneRequest<'a> {
     /// A path on the file system.
     pub path: &'a Path,
     pub states: &'a [State],
+    /// Approximate time limit.
     pub time: Duration,
     pub program: PathBuf,
     /// The session files to write; they must not exist yet.
@@ -36,6 +37,7 @@ pub enum TuneProgress<'a> {
     Started {
         sample_tree: &'a SampleTree,
         walks: usize,
+        /// Approximate duration.
         time: Duration,
     },
     WalksLeft(usize),

@@ -25,6 +25,7 @@ impl FileSystem {
 }
 
 impl Environment {
+    /// Returns it as a profile stores it.
     pub fn stored(&self) -> profile::Environment {
         let stored = serde_json::from_value(value(self));
         stored.expect("BUG: it has the fields that a profile needs")
