@@ -14,39 +14,28 @@ use super::values::{STATES, one_of, task_parser, value_of};
 pub(crate) struct LabAttributesArgs {
     /// Use this number of paths and rounds
     #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name,
-          value_parser = one_of(attributes::PRESETS, |it| it.name, |it| Some(it.about)))]
+          value_parser = one_of(attributes::PRESETS, |it| it.name, |it| it.about))]
     pub(crate) preset: &'static attributes::Preset,
     /// Run this task; may be repeated [default: all tasks that need no source]
-    #[arg(long = "task", value_name = "TASK", value_parser = task_parser())]
+    #[arg(long = "task", conflicts_with = "resume", value_name = "TASK", value_parser = task_parser())]
     pub(crate) tasks: Vec<attributes::Task>,
     /// Query N paths per task [default: from the preset]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, conflicts_with = "resume", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) paths: Option<u32>,
     /// Query the files of this compile_commands.json in task compile-database
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, conflicts_with = "resume", value_name = "FILE")]
     pub(crate) compile_database: Option<PathBuf>,
     /// Query the dependencies in the .d files of DIR (a build by cargo) in task compile-database
-    #[arg(long, value_name = "DIR", conflicts_with = "compile_database")]
+    #[arg(long, conflicts_with_all = ["resume", "compile_database"], value_name = "DIR")]
     pub(crate) dep_info: Option<PathBuf>,
-    /// Run only methods that match, and always floor and base; may be repeated
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) methods: Vec<String>,
     /// Prepare the system's caches before every run; several with commas
     #[arg(long, value_delimiter = ',', default_value = "warm", value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
     /// Create a temporary directory for the trees in DIR [default: the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// End a process after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Continue an interrupted session
-    #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "tasks", "paths", "compile_database", "dep_info", "methods",
-                                "base", "pairs", "state", "rounds", "max_time", "seed", "limit"])]
-    pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
 }
@@ -68,7 +57,7 @@ Examples:
 pub(crate) struct LabAttributesMethodArgs {
     /// Use this query method
     #[arg(value_name = "WAY",
-          value_parser = one_of(attributes::QueryMethod::ALL, |it| it.as_str(), |_| None).map(|it| *it))]
+          value_parser = one_of(attributes::QueryMethod::ALL, |it| it.as_str(), |it| it.about()).map(|it| *it))]
     pub(crate) method: attributes::QueryMethod,
     /// Read the questions from this file
     pub(crate) questions: PathBuf,

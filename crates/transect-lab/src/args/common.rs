@@ -17,11 +17,14 @@ pub(crate) struct LabMethodsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabSessionArgs {
+    /// Run only matching methods; floors and base always run; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) methods: Vec<String>,
     /// Compare with this method [default: from the preset]
     #[arg(long, value_name = "METHOD")]
     pub(crate) base: Option<String>,
-    /// Compare these methods as well: A:B,...; may be repeated
-    #[arg(long, value_name = "PAIRS")]
+    /// Compare method A with B as well; may be repeated
+    #[arg(long, value_name = "A:B")]
     pub(crate) pairs: Vec<String>,
     /// Run every method N times [default: those of the preset, or more]
     ///
@@ -33,6 +36,9 @@ pub(crate) struct LabSessionArgs {
     /// of the preset, or five
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(crate) max_time: Option<Duration>,
+    /// End a process after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    pub(crate) limit: u64,
     /// Seed of the order of methods in each round [default: from the clock]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -45,4 +51,8 @@ pub(crate) struct LabSessionArgs {
     /// Write the session to FILE, and a page beside it [default: lab-SECONDS.jsonl, seconds since 1970]
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) output: Option<PathBuf>,
+    /// Continue an interrupted session
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["preset", "methods", "base", "pairs", "state", "rounds", "max_time", "limit", "seed"])]
+    pub(crate) resume: Option<PathBuf>,
 }

@@ -12,8 +12,8 @@ pub(crate) struct LabReportArgs {
     /// Compare with this method, instead of the base of the session
     #[arg(long, value_name = "METHOD")]
     pub(crate) base: Option<String>,
-    /// Compare these methods as well: A:B,...; may be repeated
-    #[arg(long, value_name = "PAIRS")]
+    /// Compare method A with B as well; may be repeated
+    #[arg(long, value_name = "A:B")]
     pub(crate) pairs: Vec<String>,
     /// Print all rows of each ranking, not only those of well-known tools
     #[arg(long, conflicts_with = "form")]

@@ -9,53 +9,41 @@ use transect_lab::rivals::external::External;
 use transect_text::size;
 
 use super::common::{LabMethodsArgs, LabSessionArgs};
-use super::values::{FILE_STATES, KINDS, SYNCS, block_size, one_of, value_of};
+use super::values::{STATES, SYNCS, block_size, kind_parser, one_of, value_of};
 
 #[derive(Debug, Args)]
 pub(crate) struct LabTransformArgs {
     /// Use these rules; `classic` are those of the article
     #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
-          value_parser = one_of(transform::PRESETS, |it| it.name, |it| Some(it.about)))]
+          value_parser = one_of(transform::PRESETS, |it| it.name, |it| it.about))]
     pub(crate) preset: &'static transform::Preset,
     /// Use inputs of this SIZE, such as 64M; several with commas [default: from the preset]
-    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
+    #[arg(long, conflicts_with = "resume", value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]
     pub(crate) sizes: Vec<usize>,
     /// Read and write SIZE at once, such as 16K; several with commas [default: from the preset]
-    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
+    #[arg(long, conflicts_with = "resume", value_name = "SIZE", value_delimiter = ',', value_parser = block_size)]
     pub(crate) blocks: Vec<usize>,
-    /// Run only matching methods; floors and base always run; may be repeated
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) methods: Vec<String>,
     /// Measure a program as well, such as 'cp=cp {in} {out}', without a shell; may be repeated
-    #[arg(long = "command", value_name = "NAME=COMMAND",
+    #[arg(long = "command", conflicts_with = "resume", value_name = "NAME=COMMAND",
           value_parser = |text: &str| External::parse(text, &["{in}", "{out}"]))]
     pub(crate) commands: Vec<External>,
     /// Prepare the cache of the input before every run [default: from the preset]
-    #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(FILE_STATES))]
+    #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
     /// Transform the bytes like this
-    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    #[arg(long, conflicts_with = "resume", default_value = "copy", value_parser = kind_parser())]
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
-    #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]
+    #[arg(long, conflicts_with = "resume", default_value = "none", value_parser = value_of(SYNCS))]
     pub(crate) sync: transform::SyncRule,
     /// Add cells that advise the system of sequential reads
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub(crate) seq: bool,
     /// Create a temporary directory for all inputs and outputs in DIR [default: the user's cache]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// End a process after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Continue an interrupted session
-    #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["preset", "sizes", "blocks", "methods", "commands", "base",
-                                "pairs", "state", "rounds", "max_time", "kind", "sync", "seq", "seed",
-                                "limit"])]
-    pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
 }
@@ -82,7 +70,7 @@ pub(crate) struct LabPassArgs {
     /// Write this file
     pub(crate) output: PathBuf,
     /// Transform the bytes like this
-    #[arg(long, default_value = "copy", value_parser = value_of(KINDS))]
+    #[arg(long, default_value = "copy", value_parser = kind_parser())]
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
     #[arg(long, default_value = "none", value_parser = value_of(SYNCS))]

@@ -6,73 +6,28 @@ use transect_lab::experiments::{attributes, transform};
 use transect_lab::harness::cache_state::State;
 use transect_text::size;
 
-/// Parses one of several values by name. Help lists the names with their descriptions, if there are any.
+/// Parses one of several values, which help lists with their descriptions.
 pub(super) fn one_of<T: Sync>(
     all: &'static [T],
     name: fn(&T) -> &'static str,
-    about: fn(&T) -> Option<&'static str>,
+    about: fn(&T) -> &'static str,
 ) -> impl TypedValueParser<Value = &'static T> {
-    let value = |it: &'static T| match about(it) {
-        Some(about) => PossibleValue::new(name(it)).help(about),
-        None => PossibleValue::new(name(it)),
-    };
+    let value = |it: &'static T| PossibleValue::new(name(it)).help(about(it));
     PossibleValuesParser::new(all.iter().map(value)).map(move |typed| {
         let named = all.iter().find(|it| name(it) == typed);
         named.expect("BUG: the parser lets only these names pass")
     })
 }
 
-/// The states of the caches: value, name, help.
+/// The states of the caches, or of an input: value, name, help.
 pub(super) const STATES: &[(State, &str, &str)] = &[
-    (
-        State::Warm,
-        "warm",
-        if cfg!(windows) {
-            "All in memory, not verified"
-        } else {
-            "All in memory, verified: nothing is read from devices"
-        },
-    ),
+    (State::Warm, "warm", "All in memory, verified where the system reports it"),
     (
         State::Cold,
         "cold",
-        if cfg!(windows) {
-            "Dropped from memory, not verified; needs an administrator"
-        } else {
-            "Nothing in memory, verified: data is read from devices; needs root"
-        },
+        "Nothing in memory, verified likewise; of trees, it needs root or an administrator",
     ),
     (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
-];
-
-/// The states of an input: value, name, help.
-pub(super) const FILE_STATES: &[(State, &str, &str)] = &[
-    (
-        State::Warm,
-        "warm",
-        if cfg!(windows) {
-            "All in memory, not verified"
-        } else {
-            "All in memory, verified with the system"
-        },
-    ),
-    (
-        State::Cold,
-        "cold",
-        if cfg!(windows) {
-            "Dropped from memory, not verified"
-        } else {
-            "Nothing in memory, verified with the system; caches of a host are out of reach"
-        },
-    ),
-    (State::AsIs, "as-is", "As it is: neither prepared nor verified"),
-];
-
-pub(super) const KINDS: &[(transform::Kind, &str, &str)] = &[
-    (transform::Kind::Copy, "copy", "Copy them"),
-    (transform::Kind::Case, "case", "Convert ASCII letters to upper case"),
-    (transform::Kind::Blake3, "blake3", "Copy them, and compute their digest"),
-    (transform::Kind::Zstd, "zstd", "Compress them"),
 ];
 
 pub(super) const SYNCS: &[(transform::SyncRule, &str, &str)] = &[
@@ -84,11 +39,15 @@ pub(super) const SYNCS: &[(transform::SyncRule, &str, &str)] = &[
 pub(super) fn value_of<T: Copy + Send + Sync + 'static>(
     all: &'static [(T, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
-    one_of(all, |it| it.1, |it| Some(it.2)).map(|it| it.0)
+    one_of(all, |it| it.1, |it| it.2).map(|it| it.0)
 }
 
 pub(super) fn task_parser() -> impl TypedValueParser<Value = attributes::Task> {
-    one_of(attributes::Task::ALL, |it| it.as_str(), |it| Some(it.about())).map(|it| *it)
+    one_of(attributes::Task::ALL, |it| it.as_str(), |it| it.about()).map(|it| *it)
+}
+
+pub(super) fn kind_parser() -> impl TypedValueParser<Value = transform::Kind> {
+    one_of(transform::Kind::ALL, |it| it.as_str(), |it| it.about()).map(|it| *it)
 }
 
 pub(super) fn block_size(text: &str) -> Result<usize, String> {

@@ -13,45 +13,35 @@ use super::values::{STATES, corpus_parser, one_of, value_of};
 #[derive(Debug, Args)]
 pub(crate) struct LabRunArgs {
     /// Walk this tree; may be repeated
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, conflicts_with = "resume", value_name = "DIR")]
     pub(crate) path: Vec<PathBuf>,
     /// Walk this corpus, and create it if it is missing; may be repeated
-    #[arg(long, value_name = "NAME", value_parser = corpus_parser())]
+    #[arg(long, conflicts_with = "resume", value_name = "NAME", value_parser = corpus_parser())]
     pub(crate) corpus: Vec<String>,
     /// Keep corpora in DIR [default: a directory in the user's cache]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, conflicts_with = "resume", value_name = "DIR")]
     pub(crate) corpora: Option<PathBuf>,
     /// Use these rules; `article-` presets are those of the articles
     #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
-          value_parser = one_of(PRESETS, |it| it.name, |it| Some(it.about)))]
+          value_parser = one_of(PRESETS, |it| it.name, |it| it.about))]
     pub(crate) preset: &'static Preset,
-    /// Run only methods that match, and always floor and base; may be repeated. Settings are allowed:
-    /// READER/ORDER,threads=4,buffer=256K,stat-order=inode
-    #[arg(long, value_name = "GLOB")]
-    pub(crate) methods: Vec<String>,
     /// Measure a program as well, such as 'old=OLD scan --json {root}', without a shell; may be repeated.
     /// What it prints has to prove its work
-    #[arg(long = "command", value_name = "NAME=COMMAND",
+    #[arg(long = "command", conflicts_with = "resume", value_name = "NAME=COMMAND",
           value_parser = |text: &str| External::parse(text, &[ROOT]))]
     pub(crate) commands: Vec<External>,
     /// Prepare the caches before every run; several with commas [default: from the preset]
     #[arg(long, value_delimiter = ',', value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
-    /// End a process after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub(crate) limit: u64,
     #[command(flatten)]
     pub(crate) session: LabSessionArgs,
-    /// Continue an interrupted session
-    #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["path", "corpus", "corpora", "preset", "methods", "commands", "base",
-                                "pairs", "state", "rounds", "max_time", "seed", "limit"])]
-    pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: LabMethodsArgs,
 }
 
 pub(super) const RUN_WALK_NOTES: &str = "\
+A method may have settings: READER/ORDER,threads=4,buffer=256K,stat-order=inode.
+
 Examples:
   Measure walks of a tree, in a few minutes:
     transect lab run enumerate --path src

@@ -18,8 +18,8 @@ use transect_lab::spec::{Dataset, SessionSpec, Spec};
 
 use super::error::lab;
 use super::methods::contenders;
-use super::request::{Common, Request, choose, possible, rounds, scratch};
-use crate::args::LabAttributesArgs;
+use super::request::{Request, choose, possible, rounds, scratch};
+use crate::args::{LabAttributesArgs, LabSessionArgs};
 use transect_program::exit::CliError;
 use transect_program::output;
 use transect_program::status_line::StatusLine;
@@ -33,14 +33,12 @@ impl Request for LabAttributesArgs {
     type Experiment<'s> = AttributesExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            session: &self.session,
-            resume: self.resume.as_deref(),
-            limit: self.limit,
-            counts_calls: true,
-            has_page: false,
-        }
+    fn session(&self) -> &LabSessionArgs {
+        &self.session
+    }
+
+    fn counts_calls(&self) -> bool {
+        true
     }
 
     fn methods(&self, _: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
@@ -176,7 +174,7 @@ fn chosen<'m>(
     methods: &'m [Method],
 ) -> Result<Vec<&'m Method>, CliError> {
     let is_always = |method: &Method| [BASE, FLOOR_STATX].contains(&&*method.name);
-    let chosen = choose(&args.methods, methods, |_| true, is_always)?;
+    let chosen = choose(&args.session.methods, methods, |_| true, is_always)?;
     for Method { name, unavailable_reason, .. } in methods {
         if let Some(reason) = unavailable_reason {
             output::hint(&format!("{name} is left out: {reason}"));

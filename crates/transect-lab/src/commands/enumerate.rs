@@ -22,8 +22,8 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
 use super::corpus;
 use super::error::{cannot, lab};
 use super::methods::methods;
-use super::request::{Common, Request, choose, possible, rounds, write_cells};
-use crate::args::LabRunArgs;
+use super::request::{Request, choose, possible, rounds, write_cells};
+use crate::args::{LabRunArgs, LabSessionArgs};
 use transect_program::exit::CliError;
 use transect_program::{output, sibling, user_dirs};
 
@@ -35,15 +35,14 @@ impl Request for LabRunArgs {
     type Runner = WalkRunner;
     type Experiment<'s> = WalkExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
+    const HAS_PAGE: bool = true;
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            session: &self.session,
-            resume: self.resume.as_deref(),
-            limit: self.limit,
-            counts_calls: self.preset.calls,
-            has_page: true,
-        }
+    fn session(&self) -> &LabSessionArgs {
+        &self.session
+    }
+
+    fn counts_calls(&self) -> bool {
+        self.preset.calls
     }
 
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
@@ -55,7 +54,8 @@ impl Request for LabRunArgs {
                 add(variants, &mut methods);
             }
             None => {
-                let named = self.methods.iter().filter_map(|name| name.parse::<Variant>().ok());
+                let named =
+                    self.session.methods.iter().filter_map(|name| name.parse::<Variant>().ok());
                 add(self.preset.variants().chain(named), &mut methods);
             }
         }
@@ -190,7 +190,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
         |method: &Method| !args.preset.names_only && floors.contains(&method.name.as_str());
     let is_always =
         |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
-    let chosen = choose(&args.methods, methods, is_default, is_always)?;
+    let chosen = choose(&args.session.methods, methods, is_default, is_always)?;
     if args.session.base.is_some() && chosen.iter().all(|method| method.name != base) {
         let why = "a base has to be a method that can run here";
         return Err(CliError::Failed(format!("no method '{base}': {why}")));

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &LabReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(base) = &args.base {
         data.spec.compare_with(base).map_err(CliError::Failed)?;
     }
-    args.pairs.iter().try_for_each(|text| data.spec.add_pairs(text)).map_err(CliError::Failed)?;
+    args.pairs.iter().try_for_each(|text| data.spec.add_pair(text)).map_err(CliError::Failed)?;
     match &args.html {
         Some(file) => write_page(&data, file)?,
         None if args.csv => print(&data, |out, report| write!(out, "{}", csv::write(report)))?,

@@ -1,7 +1,7 @@
 //! Requests for sessions: the part that the subcommands of all experiments share.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{Glob, GlobMatcher};
@@ -34,8 +34,14 @@ pub(super) trait Request {
     /// The words of reports.
     const WORDS: &'static Words;
 
+    /// Whether a page is written beside the session.
+    const HAS_PAGE: bool = false;
+
     /// Returns the options that every subcommand has.
-    fn common(&self) -> Common<'_>;
+    fn session(&self) -> &LabSessionArgs;
+
+    /// Returns whether calls are counted and timed afterwards.
+    fn counts_calls(&self) -> bool;
 
     /// Returns all methods, including those of a resumed session. Prints the errors of contenders that cannot
     /// be read.
@@ -80,38 +86,27 @@ pub(super) trait Request {
     ) -> Self::Experiment<'s>;
 }
 
-/// The options that every subcommand has.
-#[derive(Clone, Copy)]
-pub(super) struct Common<'a> {
-    pub(super) session: &'a LabSessionArgs,
-    pub(super) resume: Option<&'a Path>,
-    /// The time limit of a process, in seconds.
-    pub(super) limit: u64,
-    /// Whether calls are counted and timed afterwards.
-    pub(super) counts_calls: bool,
-    /// Whether a page is written beside the session.
-    pub(super) has_page: bool,
-}
-
-impl Common<'_> {
-    /// Applies the options to a plan.
-    ///
-    /// # Errors
-    /// The base or a cell of a pair is not in the session.
-    pub(super) fn apply_to(self, mut plan: SessionSpec) -> Result<SessionSpec, CliError> {
-        let LabSessionArgs { base, pairs, seed, .. } = self.session;
-        if let Some(base) = base {
-            plan.set_base(base).map_err(CliError::Failed)?;
-        }
-        pairs.iter().try_for_each(|text| plan.add_pairs(text)).map_err(CliError::Failed)?;
-        Ok(SessionSpec {
-            rounds: rounds(self.session, plan.rounds),
-            max_time: max_time(self.session, plan.max_time),
-            seed: seed.unwrap_or_else(seed_of_the_clock),
-            limit: self.limit,
-            ..plan
-        })
+/// Applies the options to a plan.
+///
+/// # Errors
+/// The base or a cell of a pair is not in the session.
+pub(super) fn apply(
+    session: &LabSessionArgs,
+    mut plan: SessionSpec,
+) -> Result<SessionSpec, CliError> {
+    if let Some(base) = &session.base {
+        plan.set_base(base).map_err(CliError::Failed)?;
     }
+    session.pairs.iter().try_for_each(|text| plan.add_pair(text)).map_err(CliError::Failed)?;
+    // A number of rounds that the user chose is not exceeded.
+    let max_time = plan.max_time.filter(|_| session.rounds.is_none());
+    Ok(SessionSpec {
+        rounds: rounds(session, plan.rounds),
+        max_time: session.max_time.map(|time| time.as_secs()).or(max_time),
+        seed: session.seed.unwrap_or_else(seed_of_the_clock),
+        limit: session.limit,
+        ..plan
+    })
 }
 
 /// Creates the directory of a session in `dir`, or in the user's cache.
@@ -211,19 +206,7 @@ pub(super) fn rounds(asked: &LabSessionArgs, preset: usize) -> usize {
     if asked.max_time.is_some() { rounds.max(MIN_ROUNDS) } else { rounds }
 }
 
-/// Returns the time limit for further rounds, in seconds: that of the user, or, unless the user chose the
-/// number of rounds, that of the preset.
-pub(super) fn max_time(asked: &LabSessionArgs, preset: Option<u64>) -> Option<u64> {
-    let of_the_preset = preset.filter(|_| asked.rounds.is_none());
-    asked.max_time.map(|time| time.as_secs()).or(of_the_preset)
-}
-
 fn seed_of_the_clock() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_nanos() as u64
-}
-
-/// Returns the default path of a session's file, from the second at which it began.
-pub(super) fn file_of(spec: &SessionSpec) -> PathBuf {
-    Path::new(&format!("lab-{}.jsonl", spec.environment.began)).to_owned()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use transect::Cancel;
@@ -20,7 +21,7 @@ use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
 use super::error::{lab, own_program};
 use super::report;
-use super::request::{Request, file_of, resume};
+use super::request::{Request, apply, resume};
 use transect_program::exit::{CliError, ExitStatus};
 use transect_program::interrupt::cancel_on_signal;
 use transect_program::output;
@@ -33,14 +34,14 @@ const MIN_REPORTED_TIME: Duration = Duration::from_secs(60);
 
 /// Runs a session, or shows its plan.
 pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
-    let (cancel, common) = (cancel_on_signal()?, request.common());
-    if common.session.dry_run {
+    let (cancel, options) = (cancel_on_signal()?, request.session());
+    if options.dry_run {
         let mut out = output::buffer();
         request.write_plan(&mut out, &request.methods(None)?)?;
         output::print(out)?;
         return Ok(ExitStatus::Complete);
     }
-    let resumed = common.resume.map(|file| resume(file, R::WORDS)).transpose()?;
+    let resumed = options.resume.as_ref().map(|file| resume(file, R::WORDS)).transpose()?;
     let methods = request.methods(resumed.as_ref().map(|session| &session.data().spec))?;
     let scratch = request.scratch()?;
     let Some(mut session) = session(request, resumed, &methods, scratch.as_ref(), &cancel)? else {
@@ -51,20 +52,20 @@ pub(super) fn run<R: Request>(request: &R) -> Result<ExitStatus, CliError> {
     let contenders = methods.iter().filter(is_cell).filter_map(|method| method.runner.contender());
     let launcher = launcher(contenders, &cancel)?;
     let mut experiment = R::experiment(&methods, &launcher, scratch.as_ref());
-    if common.resume.is_none() {
+    if options.resume.is_none() {
         estimate(&session.data().spec, &mut experiment, &cancel)?;
     }
     make(&session.data().spec.datasets, &mut experiment, &cancel)?;
     measure(&mut session, &mut experiment, &cancel)?;
     let each_start = &mut each_cell("time its start");
     session.time_starts(&mut experiment, &cancel, each_start).map_err(lab)?;
-    if common.counts_calls && !common.session.no_calls {
+    if request.counts_calls() && !options.no_calls {
         examine_calls(&mut session, &mut experiment, &cancel)?;
     }
     drop(experiment);
     drop(scratch);
     report::show(session.data(), false, false)?;
-    if common.has_page {
+    if R::HAS_PAGE {
         write_page(&session)?;
     }
     Ok(if cancel.is_cancelled() { ExitStatus::Interrupted } else { ExitStatus::Complete })
@@ -82,12 +83,13 @@ fn session<R: Request>(
         request.check_resumed(&session.data().spec, scratch)?;
         return Ok(Some(session));
     }
-    let common = request.common();
     let Some(mut plan) = request.plan(methods, scratch, cancel)? else { return Ok(None) };
     plan.environment.tools = versions(methods, &plan.cells);
-    let spec = common.apply_to(plan)?;
+    let spec = apply(request.session(), plan)?;
     request.check(&spec, scratch)?;
-    let file = common.session.output.clone().unwrap_or_else(|| file_of(&spec));
+    let began = spec.environment.began;
+    let file = request.session().output.clone();
+    let file = file.unwrap_or_else(|| PathBuf::from(format!("lab-{began}.jsonl")));
     output::hint(&format!("writes samples to '{}'; --resume continues it", file.display()));
     Session::begin(spec, &file).map(Some).map_err(lab)
 }

@@ -24,8 +24,8 @@ use transect_text::size;
 
 use super::error::cannot;
 use super::methods::contenders;
-use super::request::{Common, Request, choose, possible, scratch, write_cells};
-use crate::args::LabTransformArgs;
+use super::request::{Request, apply, choose, possible, scratch, write_cells};
+use crate::args::{LabSessionArgs, LabTransformArgs};
 use transect_program::exit::CliError;
 use transect_program::output;
 use transect_program::user_dirs;
@@ -36,14 +36,12 @@ impl Request for LabTransformArgs {
     type Experiment<'s> = TransformExperiment<'s>;
     const WORDS: &'static Words = &WORDS;
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            session: &self.session,
-            resume: self.resume.as_deref(),
-            limit: self.limit,
-            counts_calls: self.preset.calls,
-            has_page: false,
-        }
+    fn session(&self) -> &LabSessionArgs {
+        &self.session
+    }
+
+    fn counts_calls(&self) -> bool {
+        self.preset.calls
     }
 
     fn methods(&self, resumed: Option<&SessionSpec>) -> Result<Vec<Method>, CliError> {
@@ -69,7 +67,7 @@ impl Request for LabTransformArgs {
         // A missing directory will be on the file system of its closest existing ancestor.
         let there = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let there = there.unwrap_or_else(|| folder.clone());
-        let spec = self.common().apply_to(plan(self, methods, &there)?)?;
+        let spec = apply(&self.session, plan(self, methods, &there)?)?;
         let (datasets, cache_states) = (spec.datasets.len(), spec.cache_states.len());
         let takes = takes(&spec, &there)?;
         write_cells(out, &spec.cells, (datasets, WORDS.dataset), cache_states, spec.rounds)?;
@@ -146,7 +144,7 @@ fn plan(
         |method: &Method| matches!(method.runner.implementation, Implementation::Floor(_));
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
-    let chosen = choose(&args.methods, methods, is_default, is_always)?;
+    let chosen = choose(&args.session.methods, methods, is_default, is_always)?;
     let blocks = given(&args.blocks, args.preset.blocks);
     let mut cells = transform::cells(&chosen, &blocks, args.seq);
     for external in &args.commands {

@@ -104,7 +104,7 @@ mod tests {
             )
         };
         let mut data = with(&times.map(of), 12);
-        data.spec.add_pairs(pairs).unwrap();
+        pairs.split(',').for_each(|pair| data.spec.add_pair(pair).unwrap());
         data
     }
 

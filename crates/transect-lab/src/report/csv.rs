@@ -242,7 +242,7 @@ mod tests {
     fn pair_is_one_line_with_its_ratio() {
         let mut data =
             with(&[("base", 1_000_000), ("base (again)", 1_000_000), ("a", 500_000)], 12);
-        data.spec.add_pairs("base:a").unwrap();
+        data.spec.add_pair("base:a").unwrap();
         let lines = parse(&write(&Report::of(&data)));
         let of = |line: &[String], name: &str| {
             line[COLUMNS.iter().position(|(column, _)| *column == name).unwrap()].clone()
