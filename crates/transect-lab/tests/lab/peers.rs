@@ -72,7 +72,7 @@ fn peers_report_expected_counts_on_named_trees() {
     for peer in peers("peers_report_expected_counts_on_named_trees") {
         for (root, inventory) in roots.clone() {
             assert_eq!((inventory.errors, inventory.unasked), (0, 0), "{}", root.display());
-            within(peer.name, move || {
+            within(&peer.name, move || {
                 let judged = peer.check_counts(reported_counts(peer, &root), &inventory);
                 assert_eq!(judged, Ok(()), "{} in {}", peer.name, root.display());
             });

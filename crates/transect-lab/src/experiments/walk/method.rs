@@ -129,10 +129,10 @@ impl Method {
             }));
         }
         methods.extend(PEERS.iter().map(|peer| Self {
-            language: peer.language.to_owned(),
+            language: peer.language.clone(),
             parallel: peer.parallel,
             unavailable_reason: peer.unavailable_reason(),
-            ..Self::own(peer.name, peer.about, WalkRunner::Peer(peer))
+            ..Self::own(&*peer.name, &*peer.about, WalkRunner::Peer(peer))
         }));
         methods.extend(ABSENT.iter().map(|&(name, contract, language, reason)| Self {
             contract: vec![contract.to_owned()],

@@ -7,9 +7,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::list::{EVERY_ENTRY, EVERY_FILE_ONCE, PEERS};
+use super::list::PEERS;
 use super::parse::OutputFormat;
-use super::reported::ReportedCounts;
+use super::reported::{CountRule, ReportedCounts};
 use crate::harness::inventory::Inventory;
 
 /// The counts in an output.
@@ -44,17 +44,17 @@ impl Claim {
             return Err(if names_only { MORE } else { LESS }.to_owned());
         }
         let rules = match format {
-            OutputFormat::Totals => vec![EVERY_FILE_ONCE],
-            OutputFormat::Records | OutputFormat::NcduExport => vec![EVERY_ENTRY],
+            OutputFormat::Totals => vec![CountRule::EveryFileOnce],
+            OutputFormat::Records | OutputFormat::NcduExport => vec![CountRule::EveryEntry],
             OutputFormat::NulNames => {
                 return check_names(counts.files.unwrap_or(0), has_root, inventory);
             }
             OutputFormat::Sum => {
                 let peers = PEERS.iter().filter(|peer| peer.output_format == OutputFormat::Sum);
-                peers.flat_map(|peer| peer.count_rules).copied().collect()
+                peers.flat_map(|peer| &peer.counts).copied().collect()
             }
         };
-        let rules: Vec<_> = rules.iter().map(|rule| rule(inventory)).collect();
+        let rules: Vec<_> = rules.iter().map(|rule| rule.of(inventory)).collect();
         counts.matches_one_of(&rules).map_err(|differences| match format {
             OutputFormat::Sum => format!("{counts}, which no known program would count"),
             _ => differences,

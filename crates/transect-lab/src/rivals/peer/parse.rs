@@ -11,7 +11,8 @@ use serde::Deserialize;
 use super::reported::ReportedCounts;
 
 /// Format of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OutputFormat {
     /// The first number: bytes.
     Sum,

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
+use crate::harness::inventory::Inventory;
+
 /// The counts that a peer reports, by its own definition. `None`: its output does not contain the count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedCounts {
@@ -60,6 +64,50 @@ impl ReportedCounts {
             };
         }
         Err(said)
+    }
+}
+
+/// The counts that a peer reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CountRule {
+    /// Files, directories and others, every name, and the lengths of files.
+    EveryEntry,
+    /// The same, and the lengths of all but directories, each file once, as `transect scan` has them.
+    EveryFileOnce,
+    /// Regular files; no directories, and no lengths, though the peer queries those of files.
+    Files,
+    /// The lengths of files, directories and links, every name.
+    EveryLength,
+    /// The lengths of files and links, every name.
+    LengthsWithoutDirectories,
+    /// The lengths of files, each once, and of links, every name.
+    FilesOnceAndLinks,
+    /// The lengths of files and links, each once, and 4096 bytes a directory.
+    #[serde(rename = "once_and_4096_per_directory")]
+    OnceAnd4096PerDirectory,
+}
+
+impl CountRule {
+    /// Returns the counts for a tree.
+    pub(super) fn of(self, inventory: &Inventory) -> ReportedCounts {
+        let Inventory { files, directories, symlinks, others, .. } = inventory;
+        let once = files.distinct_bytes + symlinks.distinct_bytes + others.distinct_bytes;
+        let all = |bytes: u64| {
+            let others = symlinks.names + others.names;
+            ReportedCounts::all([files.names, directories.names, others, bytes])
+        };
+        match self {
+            Self::EveryEntry => all(files.bytes),
+            Self::EveryFileOnce => all(once),
+            Self::Files => ReportedCounts::files(files.names),
+            Self::EveryLength => {
+                ReportedCounts::bytes(inventory.parts().iter().map(|part| part.bytes).sum())
+            }
+            Self::LengthsWithoutDirectories => ReportedCounts::bytes(files.bytes + symlinks.bytes),
+            Self::FilesOnceAndLinks => ReportedCounts::bytes(files.distinct_bytes + symlinks.bytes),
+            Self::OnceAnd4096PerDirectory => ReportedCounts::bytes(once + 4096 * directories.names),
+        }
     }
 }
 

@@ -4,39 +4,39 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde::Deserialize;
+
 use super::parse::OutputFormat;
-use super::reported::ReportedCounts;
+use super::reported::{CountRule, ReportedCounts};
 use crate::harness::inventory::Inventory;
 use crate::harness::launch::{can_start, file_of_program};
 
 /// A program that walks trees, and the command line that makes it do the same work as the methods.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Peer {
     /// Its name, unique in the lab.
-    pub name: &'static str,
+    pub name: String,
     /// Names of its program; the first installed one is used.
-    pub programs: &'static [&'static str],
+    pub programs: Vec<String>,
     /// A text in its `--version` output that other programs of the same name lack.
-    pub(super) version_marker: &'static str,
-    pub language: &'static str,
+    pub(super) version_marker: String,
+    pub language: String,
     /// Whether it uses several threads.
     pub parallel: bool,
     /// The command that installs it on Debian.
-    pub install: &'static str,
+    pub install: String,
     /// One-line description of the command.
-    pub about: &'static str,
+    pub about: String,
     /// Arguments; [`ROOT`] is a placeholder for the root.
-    pub(super) arguments: &'static [&'static str],
+    pub(super) arguments: Vec<String>,
     pub output_format: OutputFormat,
-    /// Its counting rules: one for each known behaviour of its versions.
-    pub(super) count_rules: &'static [CountRule],
+    /// What it counts: one rule for each known behaviour of its versions.
+    pub(super) counts: Vec<CountRule>,
 }
 
 /// Placeholder for the root in the arguments of a peer.
 pub const ROOT: &str = "{root}";
-
-/// Returns the counts that a peer is expected to report for a tree.
-pub(super) type CountRule = fn(&Inventory) -> ReportedCounts;
 
 /// A home directory that does not exist, so that programs find no settings there.
 const NONEXISTENT: &str = "/nonexistent";
@@ -55,13 +55,13 @@ impl Peer {
         };
         // No output, or a failed start, counts as another program.
         let said = self.version_line().unwrap_or_default();
-        (!said.contains(self.version_marker))
+        (!said.contains(&self.version_marker))
             .then(|| format!("'{program}' is another program ({said}): {}", self.install))
     }
 
     /// Returns its version, without its name.
     pub fn version(&self) -> Option<String> {
-        version_in(&self.version_line().filter(|said| said.contains(self.version_marker))?)
+        version_in(&self.version_line().filter(|said| said.contains(&self.version_marker))?)
     }
 
     /// Returns whether its output is short enough to parse in timed runs. Other peers are checked in a run
@@ -84,7 +84,7 @@ impl Peer {
     /// Returns the same command with another file as its program.
     pub(crate) fn command_of(&self, program: &Path, root: &Path) -> Command {
         let mut command = clean(program);
-        for &argument in self.arguments {
+        for argument in &self.arguments {
             if argument == ROOT {
                 // A root that begins with a dash would be parsed as an option.
                 command.arg(Path::new(".").join(root));
@@ -113,13 +113,13 @@ impl Peer {
         inventory: &Inventory,
     ) -> Result<(), String> {
         let count_rules: Vec<ReportedCounts> =
-            self.count_rules.iter().map(|rule| rule(inventory)).collect();
+            self.counts.iter().map(|rule| rule.of(inventory)).collect();
         claimed.matches_one_of(&count_rules)
     }
 
     /// Returns the name of its program, if it is installed.
-    pub(crate) fn program(&self) -> Option<&'static str> {
-        self.programs.iter().copied().find(|program| can_start(program))
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.programs.iter().map(String::as_str).find(|program| can_start(program))
     }
 
     /// Returns the first line of its `--version` output that is not empty.

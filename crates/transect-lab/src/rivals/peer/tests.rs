@@ -7,13 +7,13 @@ use super::*;
 
 #[test]
 fn peers_have_unique_names_and_one_root() {
-    let names: HashSet<&str> = PEERS.iter().map(|peer| peer.name).collect();
+    let names: HashSet<&str> = PEERS.iter().map(|peer| peer.name.as_str()).collect();
     assert_eq!(names.len(), PEERS.len());
-    for peer in PEERS {
-        let places = peer.arguments.iter().filter(|&&argument| argument == ROOT).count();
+    for peer in PEERS.iter() {
+        let places = peer.arguments.iter().filter(|argument| *argument == ROOT).count();
         assert_eq!(places, 1, "{}", peer.name);
-        assert!(!peer.count_rules.is_empty() && !peer.programs.is_empty(), "{}", peer.name);
-        assert_eq!(Peer::find(peer.name).map(|found| found.name), Some(peer.name));
+        assert!(!peer.counts.is_empty() && !peer.programs.is_empty(), "{}", peer.name);
+        assert_eq!(Peer::find(&peer.name).map(|found| &found.name), Some(&peer.name));
     }
     assert!(Peer::find("nothing").is_none());
 }
@@ -34,13 +34,13 @@ fn peers_recognized_by_version_output() {
         ("gdu", "Version: v5.30.1", "5.30.1"),
         ("ncdu", "ncdu 1.18", "1.18"),
     ] {
-        assert!(said.contains(Peer::find(name).unwrap().version_marker), "{said}");
+        assert!(said.contains(&Peer::find(name).unwrap().version_marker), "{said}");
         assert_eq!(version_in(said).as_deref(), Some(version));
     }
     assert_eq!(version_in("2 programs."), None);
     // GNU du under the name gdu, and the du of uutils.
-    assert!(!"du (GNU coreutils) 9.4".contains(Peer::find("gdu").unwrap().version_marker));
-    assert!(!"du (uutils coreutils) 0.2.2".contains(Peer::find("du").unwrap().version_marker));
+    assert!(!"du (GNU coreutils) 9.4".contains(&Peer::find("gdu").unwrap().version_marker));
+    assert!(!"du (uutils coreutils) 0.2.2".contains(&Peer::find("du").unwrap().version_marker));
 }
 
 #[cfg(target_os = "linux")]
@@ -64,15 +64,15 @@ fn command_ignores_settings_and_option_like_roots() {
 #[cfg(target_os = "linux")]
 #[test]
 fn other_program_of_same_name_refused() {
-    let mut peer = *Peer::find("du").unwrap();
-    peer.version_marker = "a marker that GNU du lacks";
+    let mut peer = Peer::find("du").unwrap().clone();
+    peer.version_marker = "a marker that GNU du lacks".to_owned();
     assert!(
         peer.unavailable_reason()
             .unwrap()
             .starts_with("'du' is another program (du (GNU coreutils)")
     );
     assert_eq!(peer.version(), None);
-    peer.programs = &["no-such-program", "neither-this"];
+    peer.programs = ["no-such-program", "neither-this"].map(str::to_owned).into();
     let why_not = peer.unavailable_reason().unwrap();
     assert!(why_not.starts_with("needs no-such-program or neither-this: "), "{why_not}");
     assert!(peer.command(Path::new("/")).is_none());
