@@ -38,14 +38,6 @@ impl Keep {
         }
     }
 
-    /// Returns the attributes needed beyond those of every walk.
-    pub(super) fn wanted(self) -> FieldMask {
-        match self {
-            Self::Times => FieldMask::MTIME,
-            Self::Names | Self::Large | Self::LargeAfter => FieldMask::empty(),
-        }
-    }
-
     /// Returns the kind with whose result its own has to agree.
     pub(super) fn agrees_with(self) -> Self {
         match self {
@@ -73,6 +65,11 @@ pub(super) struct KeptFiles {
 impl KeptFiles {
     pub(super) fn new(keep: Keep) -> Self {
         Self { keep, records: Vec::new() }
+    }
+
+    /// Returns the attributes needed beyond those of every walk.
+    pub(super) fn wanted(&self) -> FieldMask {
+        if self.keep == Keep::Times { FieldMask::MTIME } else { FieldMask::empty() }
     }
 
     /// Adds a file, unless it is filtered.

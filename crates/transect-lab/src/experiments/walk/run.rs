@@ -13,15 +13,22 @@ use crate::harness::stopwatch::{RunTime, Stopwatch, nanoseconds};
 use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 use crate::harness::work::Work;
 
-/// The sink that counts the work.
+/// The sink that counts the work, and keeps records if a method asks for them.
 #[derive(Debug, Default)]
-struct Census(Work);
+struct Census {
+    work: Work,
+    kept: Option<KeptFiles>,
+}
 
 impl Census {
+    fn new(keep: Option<Keep>) -> Self {
+        Self { work: Work::default(), kept: keep.map(KeptFiles::new) }
+    }
+
     /// Counts a regular file. Its length may be unknown.
     fn add_file(&mut self, length: Option<u64>) {
-        self.0.files += 1;
-        self.0.bytes = self.0.bytes.saturating_add(length.unwrap_or(0));
+        self.work.files += 1;
+        self.work.bytes = self.work.bytes.saturating_add(length.unwrap_or(0));
     }
 }
 
@@ -29,75 +36,39 @@ impl Sink for Census {
     type Tag = ();
 
     fn want(&self) -> Want {
-        Want::default().entries(FieldMask::SIZE)
+        let kept = self.kept.as_ref().map_or(FieldMask::empty(), KeptFiles::wanted);
+        Want::default().entries(FieldMask::SIZE | kept)
     }
 
     fn enter(&mut self, entering: Entering<'_, ()>) {
         if entering.parent.is_some() && entering.listed {
-            self.0.directories += 1;
+            self.work.directories += 1;
         }
     }
 
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
             self.add_file(entry.attributes.size());
+            if let Some(kept) = &mut self.kept {
+                kept.add(entry.name, entry.attributes);
+            }
         }
         Flow::Continue
     }
 
     fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {
-        self.0.errors += u64::from(matches!(omission, Omission::Failed(_)));
+        self.work.errors += u64::from(matches!(omission, Omission::Failed(_)));
         Flow::Continue
     }
 
     fn merge(&mut self, other: Self) {
-        self.0.files += other.0.files;
-        self.0.directories += other.0.directories;
-        self.0.bytes = self.0.bytes.saturating_add(other.0.bytes);
-        self.0.errors += other.0.errors;
-    }
-}
-
-/// A [`Census`] that also keeps records.
-#[derive(Debug)]
-struct KeepingCensus {
-    census: Census,
-    kept: KeptFiles,
-    keep: Keep,
-}
-
-impl KeepingCensus {
-    fn new(keep: Keep) -> Self {
-        Self { census: Census::default(), kept: KeptFiles::new(keep), keep }
-    }
-}
-
-impl Sink for KeepingCensus {
-    type Tag = ();
-
-    fn want(&self) -> Want {
-        let want = self.census.want();
-        want.entries(want.entries | self.keep.wanted())
-    }
-
-    fn enter(&mut self, entering: Entering<'_, ()>) {
-        self.census.enter(entering);
-    }
-
-    fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
-        for entry in visit.batch.iter().filter(|entry| entry.file_type() == FileType::File) {
-            self.kept.add(entry.name, entry.attributes);
+        self.work.files += other.work.files;
+        self.work.directories += other.work.directories;
+        self.work.bytes = self.work.bytes.saturating_add(other.work.bytes);
+        self.work.errors += other.work.errors;
+        if let (Some(own), Some(others)) = (&mut self.kept, other.kept) {
+            own.merge(others);
         }
-        self.census.visit(visit)
-    }
-
-    fn omit(&mut self, dir: &Dir<()>, omission: Omission) -> Flow {
-        self.census.omit(dir, omission)
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.census.merge(other.census);
-        self.kept.merge(other.kept);
     }
 }
 
@@ -112,17 +83,15 @@ pub fn walk(
     keep: Option<Keep>,
     times_calls: bool,
 ) -> Result<RunLine, transect::Error> {
-    let plan = plan(options)?;
-    let Some(keep) = keep else {
-        let (outcome, calls, time) = run(&plan, Census::default, times_calls)?;
-        let time = RunTime { elapsed: outcome.elapsed, ..time.stop() };
-        return Ok(RunLine { calls, ..RunLine::measured(outcome.sink.0, time) });
+    let (outcome, calls, watch) = run(&plan(options)?, || Census::new(keep), times_calls)?;
+    let Census { work, kept } = outcome.sink;
+    let Some(mut kept) = kept else {
+        let time = RunTime { elapsed: outcome.elapsed, ..watch.stop() };
+        return Ok(RunLine { calls, ..RunLine::measured(work, time) });
     };
-    let (outcome, calls, time) = run(&plan, || KeepingCensus::new(keep), times_calls)?;
-    let KeepingCensus { census, mut kept, .. } = outcome.sink;
     kept.finish();
     let (held, changed) = (Some(kept.held()), kept.changed());
-    Ok(RunLine { calls, held, changed, ..RunLine::measured(census.0, time.stop()) })
+    Ok(RunLine { calls, held, changed, ..RunLine::measured(work, watch.stop()) })
 }
 
 /// Runs a plan, and returns its outcome, the time inside its calls, if that is wanted, and its running
@@ -179,7 +148,7 @@ impl Sink for CheckedCensus {
         if !entering.listed {
             return parent.tag;
         }
-        self.census.0.directories += 1;
+        self.census.work.directories += 1;
         Some(match parent.tag {
             Some(prefix) => self.digest.add_directory(prefix, entering.name.as_encoded_bytes()),
             None => self.digest.add_root(),
@@ -200,7 +169,7 @@ impl Sink for CheckedCensus {
 
     fn omit(&mut self, _: &Dir<Self::Tag>, omission: Omission) -> Flow {
         if let Omission::Failed(error) = omission {
-            self.census.0.errors += 1;
+            self.census.work.errors += 1;
             // Its path may be longer than a line of the protocol.
             self.first_error.get_or_insert_with(|| shorten(error.to_string(), 300));
         }
@@ -225,7 +194,7 @@ pub fn walk_checked(options: ScanOptions) -> Result<RunLine, transect::Error> {
     Ok(RunLine {
         digest: Some(digest.to_string()),
         error: first_error,
-        ..RunLine::new(census.0, nanoseconds(outcome.elapsed))
+        ..RunLine::new(census.work, nanoseconds(outcome.elapsed))
     })
 }
 
