@@ -174,7 +174,6 @@ fn add_commands(
     Ok(())
 }
 
-/// Returns the cells of the session.
 fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliError> {
     let base = base(args)?;
     let of_the_preset: Vec<String> = args.preset.variants().map(|v| v.to_string()).collect();

@@ -17,7 +17,6 @@ pub(super) fn methods(args: &LabMethodsArgs) -> Result<(Vec<Method>, bool), CliE
     Ok((methods, wrong.is_empty()))
 }
 
-/// Returns the directory of the contenders.
 pub(super) fn contenders(args: &LabMethodsArgs) -> Result<PathBuf, CliError> {
     if let Some(folder) = &args.contenders {
         return Ok(folder.clone());

@@ -46,7 +46,6 @@ fn print(
     Ok(output::print(text)?)
 }
 
-/// Writes the page of a session.
 pub(super) fn write_page(data: &SessionData, to: &Path) -> Result<(), CliError> {
     let page = page::html(&Report::of(data), &Nonce::random()?);
     let page = page.map_err(lab)?;

@@ -28,10 +28,8 @@ pub(super) trait Request {
     /// The part of methods that only this experiment has.
     type Runner: Runner;
 
-    /// The experiment.
     type Experiment<'s>: Experiment;
 
-    /// The words of reports.
     const WORDS: &'static Words;
 
     /// Whether a page is written beside the session.

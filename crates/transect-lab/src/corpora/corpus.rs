@@ -10,9 +10,7 @@ pub struct Corpus {
     pub files: u64,
     /// Number of directories below the root.
     pub directories: u64,
-    /// Seed of all draws.
     pub seed: u64,
-    /// Content of the files.
     pub content: Content,
     /// The sum of the lengths of all files, in bytes.
     pub bytes: u64,

@@ -11,7 +11,6 @@ pub struct Method<R> {
     pub name: String,
     /// The rows of the seed contract that it implements.
     pub contract: Vec<String>,
-    /// The language it is written in.
     pub language: String,
     /// Describes it in one line.
     pub about: String,

@@ -50,18 +50,9 @@ pub enum PublishedValue {
     /// A mean, without the spread.
     Mean { n: u32, value_ns: f64 },
     /// A median.
-    Median {
-        n: u32,
-        value_ns: f64,
-    },
+    Median { n: u32, value_ns: f64 },
     /// Our statistics of all runs, which were published.
-    Statistics {
-        n: u32,
-        min_ns: f64,
-        median_ns: f64,
-        mean_ns: f64,
-        max_ns: f64,
-    },
+    Statistics { n: u32, min_ns: f64, median_ns: f64, mean_ns: f64, max_ns: f64 },
 }
 
 impl PublishedValue {

@@ -63,7 +63,6 @@ pub struct Contender {
     /// Whether it misbehaves on purpose, for the tests of the lab.
     #[serde(default)]
     pub test_double: bool,
-    /// Directory of its sources.
     #[serde(skip)]
     folder: PathBuf,
     /// What could be installed instead of what it needs: the programs of other toolchains.

@@ -9,7 +9,6 @@ use crate::harness::work::Work;
 use crate::spec::walk;
 use crate::spec::words::Words;
 
-/// The words of reports.
 pub const WORDS: Words = Words {
     command: "attributes",
     plural: "questions about attributes",

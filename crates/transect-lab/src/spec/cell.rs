@@ -21,7 +21,6 @@ pub(crate) const SECOND_BASE: &str = " (again)";
 pub struct Cell {
     pub name: String,
     pub method: String,
-    /// The rows of the contract.
     pub contract: Vec<String>,
     pub language: String,
     /// The kind of method: `engine`, `contender`, `peer`, `external`, `floor`.

@@ -108,7 +108,6 @@ impl Spec {
         }
     }
 
-    /// Returns the rules of a transform.
     pub fn rules(self) -> Option<Rules> {
         match self {
             Self::Transform(rules) => Some(rules),
@@ -267,7 +266,6 @@ impl SessionSpec {
         !matches!(self.experiment, Spec::Transform(_))
     }
 
-    /// Describes the work of a dataset.
     pub fn work_in(&self, dataset: &Dataset) -> String {
         match (&dataset.payload, self.experiment) {
             (Payload::Attributes(asked), _) => asked.work(dataset.expected),

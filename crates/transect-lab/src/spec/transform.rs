@@ -8,7 +8,6 @@ use transect_transform::step::{Shape, Step};
 
 use crate::spec::words::Words;
 
-/// The words of reports.
 pub const WORDS: Words = Words {
     command: "transform",
     plural: "transforms",

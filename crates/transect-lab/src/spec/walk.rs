@@ -3,7 +3,6 @@
 
 use crate::spec::words::Words;
 
-/// The words of reports.
 pub const WORDS: Words = Words {
     command: "enumerate",
     plural: "walks",

@@ -153,7 +153,6 @@ impl<'m> AttributesExperiment<'m> {
     }
 }
 
-/// Returns the questions of a dataset.
 pub fn asked(dataset: &Dataset) -> &Asked {
     match &dataset.payload {
         Payload::Attributes(asked) => asked,

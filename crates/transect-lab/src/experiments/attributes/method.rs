@@ -19,7 +19,6 @@ pub type Method = method::Method<AttributesRunner>;
 /// How a querying method runs.
 #[derive(Clone, Debug)]
 pub struct AttributesRunner {
-    /// The tasks that it supports.
     pub tasks: Vec<Task>,
     pub threads: usize,
     /// The code that does the work.
@@ -113,7 +112,6 @@ impl Method {
         (engine.chain(contenders.flat_map(Self::of_a_contender)).collect(), wrong)
     }
 
-    /// Returns whether it supports a task.
     pub fn does(&self, task: Task) -> bool {
         self.runner.tasks.contains(&task)
     }

@@ -12,7 +12,6 @@ use super::questions::Questions;
 use crate::spec::attributes::{Scale, Task};
 use transect_stats::SplitMix64;
 
-/// The seed of all questions.
 const SEED: u64 = 20_240_601;
 
 /// Number of files in a directory, and of directories in its parent.

@@ -15,7 +15,6 @@ pub struct Preset {
     pub sizes: &'static [u64],
     /// Blocks, in bytes.
     pub blocks: &'static [usize],
-    /// The states of the input.
     pub states: &'static [State],
     pub rounds: usize,
     /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
@@ -97,7 +96,6 @@ impl Preset {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Returns whether the preset includes a method.
     pub fn holds(&self, method: &Method) -> bool {
         match self.methods {
             _ if matches!(method.runner.implementation, Implementation::Floor(_)) => true,

@@ -47,7 +47,6 @@ pub struct WalkExperiment<'m> {
 }
 
 impl<'m> WalkExperiment<'m> {
-    /// Returns the experiment with these methods.
     pub fn new(methods: &'m [Method], launcher: &'m Launcher) -> Self {
         Self {
             methods,
@@ -167,7 +166,6 @@ impl<'m> WalkExperiment<'m> {
         }
     }
 
-    /// Returns an empty directory.
     fn empty(&mut self) -> io::Result<PathBuf> {
         let folder = match &self.empty {
             Some(folder) => folder.path(),

@@ -29,7 +29,6 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// The reader of directories.
     pub reader: ReaderKind,
     pub order: Order,
     /// Maximum number of threads.
@@ -80,7 +79,6 @@ impl Variant {
 }
 
 impl From<WalkSettings> for Variant {
-    /// Returns the variant with these settings.
     fn from(settings: WalkSettings) -> Self {
         let reader = settings.reader.unwrap_or_else(ReaderKind::best);
         Self {

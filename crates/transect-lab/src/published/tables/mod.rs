@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use super::reference::{PublishedValue, ReferenceRow, StatedCacheState, TimeKind};
 
-/// The files of the articles.
 const FILES: [(&str, &str); 5] = [
     ("S0", include_str!("s0.toml")),
     ("S1", include_str!("s1.toml")),
@@ -32,7 +31,6 @@ pub fn rows() -> &'static [ReferenceRow] {
     &ROWS
 }
 
-/// Returns the subject of an article.
 #[must_use]
 pub fn article(source: &str) -> &'static str {
     let article = ARTICLES.iter().find(|article| article.source == source);
