@@ -133,7 +133,10 @@ check: need-cargo ## Check format, lints, documentation and generated files
 	crates=$$($(CARGO) tree -e normal --prefix none -p transect --no-default-features --locked | sort -u | wc -l)
 	if [ "$$crates" -gt 12 ]; then echo "the bare walker needs $$crates crates, more than 12" >&2; exit 1; fi
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --all-features --no-deps --locked
-	$(CARGO) metadata --format-version 1 --locked --manifest-path fuzz/Cargo.toml >/dev/null
+	# Workspaces of their own, which use the libraries.
+	for workspace in fuzz bench/library; do
+		$(CARGO) check --manifest-path "$$workspace/Cargo.toml" --locked --target-dir '$(TARGET)'
+	done
 	if no_windows=$$('$(WINDOWS)' why-not); then
 		'$(WINDOWS)' cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	else

@@ -54,7 +54,7 @@ fn any_bytes(buffer: &[u8], layout: Layout) {
         assert!(record.name.start >= parsed_to + layout.header_length(), "names overlap");
         parsed_to = record.name.end;
         let name = &buffer[record.name];
-        assert!(!name.is_empty() && name.len() % 2 == 0, "no whole units");
+        assert!(!name.is_empty() && name.len().is_multiple_of(2), "no whole units");
         assert!(utf16_units(name).all(|unit| unit != 0), "a name with a NUL");
         assert!(!matches!(name, b".\0" | b".\0.\0"));
         assert!(record.short_name.len() <= 24 && record.short_name.end <= buffer.len());

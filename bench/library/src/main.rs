@@ -13,25 +13,19 @@ use std::time::Instant;
 
 use wait4::Wait4;
 
-use transect::{FieldMask, Flow, ScanOptions};
+use transect::{FieldMask, FileType, Flow, VisitEntry};
 
 /// What a loop counted: entries, directories, and bytes or hits.
 type Counts = (u64, u64, u64);
 
-const TASKS: &[(&str, &str, &[&str])] = &[
-    (
-        "loop",
-        "names and types of all entries",
-        &["iterator", "for_each", "ignore", "jwalk", "walkdir"],
-    ),
-    ("sizes", "the length of every file", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
-    (
-        "stop",
-        "stop after three files named *.h",
-        &["iterator", "for_each", "ignore", "jwalk", "walkdir"],
-    ),
-    ("first", "stop after three entries", &["iterator", "for_each", "ignore", "jwalk", "walkdir"]),
+const TASKS: &[(&str, &str)] = &[
+    ("loop", "names and types of all entries"),
+    ("sizes", "the length of every file"),
+    ("stop", "stop after three files named *.h"),
+    ("first", "stop after three entries"),
 ];
+
+const CONTENDERS: &[&str] = &["iterator", "visit_parallel", "ignore", "jwalk", "walkdir"];
 
 fn main() {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -49,7 +43,7 @@ fn run_one(task: &str, contender: &str, root: &str) {
     let began = Instant::now();
     let (entries, directories, more) = match contender {
         "iterator" => iterator(task, root),
-        "for_each" => for_each(task, root),
+        "visit_parallel" => visit_parallel(task, root),
         "ignore" => ignored(task, root),
         "jwalk" => jwalked(task, root),
         "walkdir" => walkdired(task, root),
@@ -91,12 +85,12 @@ fn median(mut values: Vec<f64>) -> (f64, f64, f64) {
 
 fn compare(root: &str, rounds: usize, tasks: &[&str]) {
     let chosen = |task: &str| tasks.is_empty() || tasks.contains(&task);
-    for (task, about, contenders) in TASKS.iter().filter(|(task, ..)| chosen(task)) {
+    for (task, about) in TASKS.iter().filter(|(task, _)| chosen(task)) {
         let mut samples: BTreeMap<&str, Vec<Sample>> = BTreeMap::new();
         // The first round fills the caches.
         for round in 0..=rounds {
-            for offset in 0..contenders.len() {
-                let contender = contenders[(round + offset) % contenders.len()];
+            for offset in 0..CONTENDERS.len() {
+                let contender = CONTENDERS[(round + offset) % CONTENDERS.len()];
                 let sample = sample(task, contender, root);
                 if round > 0 {
                     samples.entry(contender).or_default().push(sample);
@@ -106,12 +100,12 @@ fn compare(root: &str, rounds: usize, tasks: &[&str]) {
         println!(
             "{task}: {about}; {rounds} rounds; milliseconds: median (least, most), processor time"
         );
-        for contender in *contenders {
+        for contender in CONTENDERS {
             let samples = &samples[contender];
             let (wall, least, most) = median(samples.iter().map(|sample| sample.wall).collect());
             let (cpu, ..) = median(samples.iter().map(|sample| sample.cpu).collect());
             let counted = &samples[0].counted;
-            println!("  {contender:<9} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
+            println!("  {contender:<14} {wall:9.3} ({least:.3}, {most:.3}) {cpu:9.3}  {counted}");
         }
         for rival in ["ignore", "jwalk", "walkdir"] {
             let pairs = || samples["iterator"].iter().zip(&samples[rival]);
@@ -156,13 +150,12 @@ fn iterator(task: &str, root: &str) -> Counts {
     counts
 }
 
-fn for_each(task: &str, root: &str) -> Counts {
+fn visit_parallel(task: &str, root: &str) -> Counts {
     let shared = [const { AtomicU64::new(0) }; 3];
     let add = |index: usize, more| shared[index].fetch_add(more, Ordering::Relaxed) + more;
     let want = if task == "sizes" { FieldMask::SIZE } else { FieldMask::empty() };
-    let plan = ScanOptions::new([root]).plan().expect("a plan");
-    plan.for_each(want, |_, entry| {
-        use transect::FileType;
+    let count = |entry: Result<VisitEntry<'_>, _>| {
+        let Ok(entry) = entry else { return Flow::Continue };
         add(0, 1);
         let file_type = entry.file_type();
         if file_type == FileType::Directory {
@@ -175,8 +168,8 @@ fn for_each(task: &str, root: &str) -> Counts {
             return Flow::Quit;
         }
         Flow::Continue
-    })
-    .expect("a walk");
+    };
+    transect::walk(root).want(want).visit_parallel(|| count).expect("a walk");
     shared.map(|counter| counter.into_inner()).into()
 }
 

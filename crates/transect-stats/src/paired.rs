@@ -44,7 +44,7 @@ impl Ratios {
     /// same unit. The caller leaves out rounds that lack a sample, and counts them.
     ///
     /// The interval is a percentile bootstrap: n of the n ratios are drawn with replacement,
-    /// [`RESAMPLES`] times, and the middle 95 % of the medians are kept. It assumes nothing about the
+    /// 10,000 times, and the middle 95 % of the medians are kept. It assumes nothing about the
     /// shape of the noise. It is never wider than the range of the samples, so with fewer than five
     /// rounds it is meaningless, and [`judge`](super::judge) ignores it. The order of the rounds does
     /// not matter.
