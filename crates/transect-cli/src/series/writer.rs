@@ -156,7 +156,7 @@ impl SeriesWriter<'_> {
         let Listing { dated, temporary, .. } = self.series.list()?;
         // Those that may still be written to are kept.
         let _ = publish::remove_abandoned(&temporary);
-        // What somebody removed meanwhile replaces nothing.
+        // A snapshot that was removed meanwhile makes no other one superfluous.
         self.members.retain(|it| dated.binary_search_by_key(&it.taken, |file| file.0).is_ok());
         let thinning = self.series.thinning_of(&self.members, &self.foreign, now);
         for path in &thinning.superfluous {
