@@ -1,15 +1,15 @@
 //! Walks with a callback.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, c_char, c_void};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use transect::internal::Skips;
 use transect::{
-    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, FileType, Flow, Omission,
-    ScanError, Sink, Verdict, Visit, VisitEntry, Want,
+    Attributes, Diagnostics, Dir, Entering, EntryRef, Error, FieldMask, Flow, Omission, ScanError,
+    Sink, Visit, VisitEntry, Want,
 };
 
 use crate::attributes::CAttributes;
@@ -227,8 +227,7 @@ struct CallbackSink<'c> {
     want: Want,
     /// The name of an entry with its NUL.
     name: Vec<u8>,
-    /// Whether to skip each directory of the batch that would be read.
-    skips: VecDeque<bool>,
+    skips: Skips,
     waited: Duration,
     entries: u64,
     diagnostics: Diagnostics,
@@ -240,7 +239,7 @@ impl<'c> CallbackSink<'c> {
             caller,
             want,
             name: Vec::new(),
-            skips: VecDeque::new(),
+            skips: Skips::default(),
             waited: Duration::ZERO,
             entries: 0,
             diagnostics: Diagnostics::new(Diagnostics::DEFAULT_KEPT),
@@ -260,27 +259,17 @@ impl Sink for CallbackSink<'_> {
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
         let (_turn, waited) = self.caller.take_turn();
         self.waited += waited;
-        self.skips.clear();
-        let mut skips = false;
-        for entry in visit.entries() {
+        self.skips.visit(&visit, |entry| {
             if self.caller.stopped.load(Ordering::Relaxed) {
                 return Flow::Quit;
             }
             self.entries += 1;
-            let flow = self.caller.call(entry, &mut self.name);
-            if flow == Flow::Quit {
-                return flow;
-            }
-            if entry.verdict == Verdict::Keep && entry.file_type() == FileType::Directory {
-                self.skips.push_back(flow == Flow::Skip);
-                skips |= flow == Flow::Skip;
-            }
-        }
-        if skips { Flow::Skip } else { Flow::Continue }
+            self.caller.call(entry, &mut self.name)
+        })
     }
 
     fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
-        self.skips.pop_front().unwrap_or(false)
+        self.skips.take_next()
     }
 
     fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {

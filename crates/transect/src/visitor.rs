@@ -1,14 +1,12 @@
 //! A closure for each thread instead of a sink.
 
-use std::collections::VecDeque;
-
-use transect_sys::{EntryRef, FileType, Verdict, Want};
+use transect_sys::{EntryRef, Want};
 
 use crate::dir::Dir;
 use crate::error::Error;
 use crate::options::ScanOptions;
 use crate::run::Outcome;
-use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Visit, VisitEntry};
+use crate::sink::{Diagnostics, Entering, Flow, Omission, Sink, Skips, Visit, VisitEntry};
 
 impl ScanOptions {
     /// Walks on several threads. `make` is called once for each thread and returns the closure that receives the
@@ -55,7 +53,7 @@ impl ScanOptions {
         let outcome = plan.run(|| VisitorSink {
             want: plan.want,
             visitor: make(),
-            skips: VecDeque::new(),
+            skips: Skips::default(),
             diagnostics: Diagnostics::new(0),
         })?;
         let (sink, outcome) = outcome.split();
@@ -67,8 +65,7 @@ impl ScanOptions {
 struct VisitorSink<V> {
     want: Want,
     visitor: V,
-    /// Whether to skip each directory of the batch that would be read.
-    skips: VecDeque<bool>,
+    skips: Skips,
     diagnostics: Diagnostics,
 }
 
@@ -82,23 +79,11 @@ impl<V: FnMut(Result<VisitEntry<'_>, Error>) -> Flow + Send> Sink for VisitorSin
     fn enter(&mut self, _: Entering<'_, ()>) {}
 
     fn visit(&mut self, visit: Visit<'_, ()>) -> Flow {
-        self.skips.clear();
-        let mut skips = false;
-        for entry in visit.entries() {
-            let flow = (self.visitor)(Ok(entry));
-            if flow == Flow::Quit {
-                return flow;
-            }
-            if entry.verdict == Verdict::Keep && entry.file_type() == FileType::Directory {
-                self.skips.push_back(flow == Flow::Skip);
-                skips |= flow == Flow::Skip;
-            }
-        }
-        if skips { Flow::Skip } else { Flow::Continue }
+        self.skips.visit(&visit, |entry| (self.visitor)(Ok(entry)))
     }
 
     fn skips(&mut self, _: &Dir<()>, _: EntryRef<'_>) -> bool {
-        self.skips.pop_front().unwrap_or(false)
+        self.skips.take_next()
     }
 
     fn omit(&mut self, _: &Dir<()>, omission: Omission) -> Flow {

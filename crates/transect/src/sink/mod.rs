@@ -5,6 +5,7 @@ mod largest;
 mod list;
 mod list_totals;
 mod skip_reason;
+mod skips;
 mod sort;
 mod totals;
 
@@ -23,6 +24,7 @@ pub use largest::{LargestEntry, RankBy};
 pub use list::{LineFormat, ListEntry, ListOutput, ListSink};
 pub use list_totals::ListTotals;
 pub use skip_reason::SkipReason;
+pub use skips::Skips;
 pub use sort::SortKey;
 pub use totals::Totals;
 
