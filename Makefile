@@ -85,6 +85,7 @@ quick: need-cargo ## Run unit tests and a small part of the others, on Linux, in
 
 quick-in-tmpdir:
 	@tests='test --workspace --all-features --locked'
+	$(CARGO) build --workspace --bins --all-features --locked
 	$(CARGO) $$tests --lib --bins -- --quiet
 	$(CARGO) $$tests --test engine --test cli -- --quiet $(QUICK)
 
