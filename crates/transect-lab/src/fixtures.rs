@@ -5,12 +5,11 @@ use std::sync::OnceLock;
 
 use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::interference::{Beside, Disturbance};
-use crate::harness::inventory::Inventory;
 use crate::harness::launch::Usage;
 use crate::harness::log::{Outcome, Sample, SessionData, Started};
 use crate::harness::protocol::RunLine;
 use crate::harness::work::Work;
-use crate::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
+use crate::spec::{Cell, Dataset, SessionSpec};
 
 /// Hostile names: markup, separators, control characters.
 pub(crate) const NAMES: &[&str] = &[
@@ -59,7 +58,7 @@ pub(crate) fn with(times: &[(&str, u64)], rounds: usize) -> SessionData {
         root: PathBuf::from("/tree"),
         file_system: FileSystem::default(),
         expected: work,
-        payload: Payload::Walk(Inventory::default()),
+        ..Dataset::default()
     }];
     let cells = times.iter().map(cell).collect();
     let spec = SessionSpec { datasets, cells, rounds, ..empty_spec().clone() };
@@ -83,7 +82,7 @@ fn empty_spec() -> &'static SessionSpec {
             seed: 7,
             limit: 5,
             floor: Some("floor".to_owned()),
-            ..SessionSpec::new(Spec::Walk, "quick", Vec::new(), Vec::new(), "base")
+            ..SessionSpec::new("quick", Vec::new(), Vec::new(), "base")
         }
     })
 }

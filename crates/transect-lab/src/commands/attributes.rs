@@ -14,7 +14,7 @@ use transect_lab::harness::scratch::Scratch;
 use transect_lab::spec::Pair;
 use transect_lab::spec::attributes::WORDS;
 use transect_lab::spec::words::Words;
-use transect_lab::spec::{Dataset, SessionSpec, Spec};
+use transect_lab::spec::{Dataset, SessionSpec};
 
 use super::error::lab;
 use super::methods::contenders;
@@ -96,7 +96,7 @@ impl Request for LabAttributesArgs {
             rounds: self.preset.rounds,
             max_time: self.preset.max_time,
             floor: floor.then(|| FLOOR_STATX.to_owned()),
-            ..SessionSpec::new(Spec::Attributes, self.preset.name, datasets, cells, BASE)
+            ..SessionSpec::new(self.preset.name, datasets, cells, BASE)
         };
         Ok(Some(spec.with_states(cache_states)))
     }
@@ -107,7 +107,7 @@ impl Request for LabAttributesArgs {
         for then in &spec.datasets {
             let Asked { task, scale, source, .. } = attributes::asked(then);
             let now = dataset(then.name.clone(), *task, scale, source.as_ref(), scratch)?;
-            if (now.expected, &now.payload) != (then.expected, &then.payload) {
+            if (now.expected, &now.asked) != (then.expected, &then.asked) {
                 let name = &then.name;
                 return Err(CliError::Failed(format!(
                     "'{name}' has changed since the session began"

@@ -17,7 +17,7 @@ use transect_lab::rivals::external::External;
 use transect_lab::spec::Pair;
 use transect_lab::spec::walk::WORDS;
 use transect_lab::spec::words::Words;
-use transect_lab::spec::{Cell, Dataset, SessionSpec, Spec};
+use transect_lab::spec::{Cell, Dataset, SessionSpec};
 
 use super::corpus;
 use super::error::{cannot, lab};
@@ -96,7 +96,7 @@ impl Request for LabRunArgs {
         let [floor, parallel_floor, cold_floor] =
             FLOORS.map(|name| has(name).then(|| name.to_owned()));
         let base = base(self)?;
-        let mut spec = SessionSpec::new(Spec::Walk, self.preset.name, datasets, cells, &base);
+        let mut spec = SessionSpec::new(self.preset.name, datasets, cells, &base);
         spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
         let spec = SessionSpec {
             rounds: self.preset.rounds,

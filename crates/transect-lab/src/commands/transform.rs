@@ -19,7 +19,7 @@ use transect_lab::harness::work::Work;
 use transect_lab::spec::Pair;
 use transect_lab::spec::transform::WORDS;
 use transect_lab::spec::words::Words;
-use transect_lab::spec::{Cell, Dataset, Payload, SessionSpec, Spec};
+use transect_lab::spec::{Cell, Dataset, SessionSpec};
 use transect_text::size;
 
 use super::error::cannot;
@@ -166,7 +166,8 @@ fn plan(
         root: folder.to_owned(),
         file_system: FileSystem::of(folder),
         expected: Work { files: 1, directories: 0, bytes: size, errors: 0 },
-        payload: Payload::Transform(Digests::expected(size, rules.kind)),
+        digests: Some(Digests::expected(size, rules.kind)),
+        ..Dataset::default()
     };
     let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
     // States run as written: one may occur several times, as in the naive protocol `cold,as-is,as-is`.
@@ -178,7 +179,8 @@ fn plan(
         max_time: args.preset.max_time,
         pairs,
         floor: Some(Floor::ReadWrite.as_str().to_owned()),
-        ..SessionSpec::new(Spec::Transform(rules), args.preset.name, datasets, cells, BASE)
+        transform: Some(rules),
+        ..SessionSpec::new(args.preset.name, datasets, cells, BASE)
     };
     Ok(spec.with_states(states))
 }

@@ -2,7 +2,7 @@
 //!
 //! Each experiment is a directory: `method.rs` has its methods, `preset.rs` its presets, and `measure.rs` implements
 //! [`Experiment`](crate::harness::experiment::Experiment). Beyond its directory it needs a variant of
-//! [`Spec`](crate::spec::Spec) and of [`Payload`](crate::spec::Payload), and a subcommand of `lab run`.
+//! [`Spec`](crate::spec::Spec), its data in [`Dataset`](crate::spec::Dataset), and a subcommand of `lab run`.
 
 pub mod attributes;
 pub mod method;

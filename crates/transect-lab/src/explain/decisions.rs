@@ -26,7 +26,7 @@ pub struct Decision {
 /// Returns the decisions of a session. All inputs of a size class have to agree; otherwise nothing is
 /// decided for that class.
 pub fn decisions(data: &SessionData, explained: &[Explanation]) -> Vec<Decision> {
-    let Some(rules) = data.spec.experiment.rules() else { return Vec::new() };
+    let Some(rules) = data.spec.transform else { return Vec::new() };
     let mut decisions = Vec::new();
     for state in [State::Warm, State::Cold] {
         for &size in SizeClass::ALL {

@@ -55,7 +55,7 @@ pub struct FastestMethod {
 
 /// Explains a session of transforms, for each dataset and cache state. Returns `None` for other sessions.
 pub fn explain(data: &SessionData) -> Option<Vec<Explanation>> {
-    let kind = data.spec.experiment.rules()?.kind;
+    let kind = data.spec.transform?.kind;
     let rankings = rank(data);
     Some(rankings.iter().map(|ranking| explain_one(data, ranking, kind)).collect())
 }

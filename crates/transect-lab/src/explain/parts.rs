@@ -95,8 +95,7 @@ pub(super) fn of(row: &Row, runs: &RunTimes<'_>) -> Vec<TimePart> {
 /// Returns whether it waits for a device: because it reads the input from there, or syncs the output.
 fn waits_for_a_device(row: &Row, runs: &RunTimes<'_>) -> bool {
     let half = runs.dataset.expected.bytes as f64 / 2.0;
-    let is_synced =
-        runs.spec.experiment.rules().is_some_and(|rules| rules.sync == SyncRule::Inside);
+    let is_synced = runs.spec.transform.is_some_and(|rules| rules.sync == SyncRule::Inside);
     is_synced || row.device_read.is_some_and(|read| read >= half) || row.unwritten == Some(0.0)
 }
 

@@ -6,7 +6,6 @@ use crate::harness::environment::{Environment, FileSystem};
 use crate::harness::launch::Usage;
 use crate::harness::log::{FileEvidence, Outcome, SessionData};
 use crate::harness::protocol::RunLine;
-use crate::spec::{Payload, Spec};
 use transect_program::profile::Profile;
 use transect_transform::pass::{IoMethod, Load, SizeClass};
 
@@ -17,13 +16,13 @@ fn session(cells: &[(&str, u64, u64)], rounds: usize) -> SessionData {
     let times: Vec<(&str, u64)> = cells.iter().map(|&(name, time, _)| (name, time)).collect();
     let mut data = with(&times, rounds);
     let spec = &mut data.spec;
-    spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::None });
+    spec.transform = Some(Rules { kind: Kind::Copy, sync: SyncRule::None });
     spec.base = "buffered".to_owned();
     spec.second_base = "buffered (again)".to_owned();
     spec.floor = Some("floor-read-write".to_owned());
     spec.datasets[0].expected.bytes = 64 * MIB;
     let digests = Digests { input: String::new(), output: String::new() };
-    spec.datasets[0].payload = Payload::Transform(digests);
+    spec.datasets[0].digests = Some(digests);
     for cell in &mut spec.cells {
         let is_floor = cell.name.starts_with("floor-");
         cell.kind = if is_floor { "floor" } else { "engine" }.to_owned();
@@ -90,7 +89,7 @@ fn time_off_cpu_is_waiting() {
     let mut session = session(&[&FLOORS[..], &waiting].concat(), 12);
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Others));
     // If the output is synced, it waits for the device.
-    session.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
+    session.spec.transform = Some(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
     assert_eq!(explained(&session).fastest.unwrap().limit, Some(Bottleneck::Device));
 }
 

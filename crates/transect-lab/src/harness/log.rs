@@ -377,6 +377,7 @@ fn parse(path: &Path) -> Result<(SessionData, u64), Error> {
     if spec.schema != SCHEMA {
         return Err(Error::NoSession(path.to_owned(), format!("schema {}", spec.schema)));
     }
+    spec.check_datasets().map_err(|why| no_session(0, why))?;
     let mut data = SessionData::begin(spec);
     for (number, text) in lines {
         let record =

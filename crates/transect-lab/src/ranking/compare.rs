@@ -79,7 +79,7 @@ pub fn compare(before: &SessionData, after: &SessionData) -> Comparison {
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
     // Without syncing, the kernel writes the output later: less work is measured.
     let [sync, other_sync] =
-        [before, after].map(|session| session.spec.experiment.rules().map(|rules| rules.sync));
+        [before, after].map(|session| session.spec.transform.map(|rules| rules.sync));
     for ranking in rankings {
         let same = |other: &Ranking| {
             sync == other_sync
@@ -214,7 +214,7 @@ fn changed_conditions(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed>
 fn conditions(spec: &SessionSpec) -> Vec<(String, String, bool)> {
     let SessionSpec { environment, preset, rounds, runs, experiment, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
-    let (kind, sync) = match experiment.rules() {
+    let (kind, sync) = match transform {
         None => (spec.words().kind, "none"),
         Some(rules) => (rules.kind.as_str(), rules.sync.as_str()),
     };
@@ -259,12 +259,11 @@ mod tests {
     use crate::experiments::transform::{Kind, Rules, SyncRule};
     use crate::fixtures::{disturb, report_cpu, with};
     use crate::harness::log::{FileEvidence, Outcome};
-    use crate::spec::Spec;
     use transect_stats::Verdict;
 
     fn of_files() -> SessionData {
         let mut data = with(&[("base", 1000), ("base (again)", 1000), ("other", 2000)], 6);
-        data.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::None });
+        data.spec.transform = Some(Rules { kind: Kind::Copy, sync: SyncRule::None });
         data.spec.datasets[0].file_system.name = Some("ext4".to_owned());
         data
     }
@@ -291,9 +290,8 @@ mod tests {
             change(&mut after.spec);
             forbidding(&before, &after)
         };
-        let rules = |kind, sync| {
-            move |spec: &mut SessionSpec| spec.experiment = Spec::Transform(Rules { kind, sync })
-        };
+        let rules =
+            |kind, sync| move |spec: &mut SessionSpec| spec.transform = Some(Rules { kind, sync });
         assert_eq!(with(&rules(Kind::Case, SyncRule::None)), ["kind"]);
         assert_eq!(with(&rules(Kind::Copy, SyncRule::Inside)), ["sync"]);
         assert_eq!(with(&|spec| spec.environment.cores += 1), ["machine"]);
@@ -383,7 +381,7 @@ mod tests {
     fn compare_sync_and_no_sync_share_nothing() {
         let before = of_files();
         let mut after = before.clone();
-        after.spec.experiment = Spec::Transform(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
+        after.spec.transform = Some(Rules { kind: Kind::Copy, sync: SyncRule::Inside });
         let comparison = compare(&before, &after);
         assert!(comparison.groups.is_empty());
         assert_eq!(comparison.alone, ["before: tree, input warm", "after: tree, input warm"]);

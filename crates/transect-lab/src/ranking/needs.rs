@@ -23,7 +23,7 @@ impl<'d> Needs<'d> {
         let reads = |it: &Ran<'d>| Some((it.reads()?, it.cell.name.as_str()));
         let is_cold = state == State::Cold && spec.has_cold_programs();
         let reference = floor.and_then(reads).or_else(|| find(&spec.base).and_then(reads));
-        let cpu = floor.filter(|_| spec.experiment == Spec::Walk);
+        let cpu = floor.filter(|_| spec.experiment() == Spec::Walk);
         Self {
             spec,
             state,

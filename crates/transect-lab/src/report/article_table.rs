@@ -231,7 +231,7 @@ mod tests {
     fn classic_transform_preset_prints_min_max_median() {
         let mut data = with(&[("base", 1000), ("slow", 4000)], 5);
         let (kind, sync) = (transform::Kind::Copy, transform::SyncRule::None);
-        data.spec.experiment = Spec::Transform(transform::Rules { kind, sync });
+        data.spec.transform = Some(transform::Rules { kind, sync });
         for (preset, reductions) in [("classic", 1), ("quick", 0), ("article-s3", 0)] {
             data.spec.preset = preset.to_owned();
             let reduced = ArticleTable::of(&data.spec, &rank(&data));

@@ -131,7 +131,7 @@ pub(super) const COLUMNS: &[Column] = &[
     number("memory", 5, |_, row| Value::known(row.peak_memory, Value::Bytes)),
     number("B/name", 2, |_, row| Value::known(row.cache_bytes_per_name, Value::ShortBytes))
         .long("cache / name")
-        .only(|form, spec| is_terminal(form, spec) || spec.experiment == Spec::Attributes),
+        .only(|form, spec| is_terminal(form, spec) || spec.experiment() == Spec::Attributes),
     number("calls", 9, |_, row| Value::known(row.accesses, |it| Value::factor(it.each(it.calls))))
         .long("calls / {item}"),
     number("speed-up", 1, |_, row| Value::factor(row.speedup_over_slowest))

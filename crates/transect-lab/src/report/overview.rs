@@ -98,10 +98,10 @@ fn refusal(spec: &SessionSpec, ranking: &Ranking) -> Option<String> {
 fn label(spec: &SessionSpec, row: &Row) -> String {
     let cell = &row.cell;
     match cell.kind.as_str() {
-        _ if cell.name == spec.base && spec.is_own(cell) && spec.experiment == Spec::Walk => {
+        _ if cell.name == spec.base && spec.is_own(cell) && spec.experiment() == Spec::Walk => {
             "transect".to_owned()
         }
-        "contender" if spec.experiment == Spec::Walk && cell.name != spec.base => {
+        "contender" if spec.experiment() == Spec::Walk && cell.name != spec.base => {
             cell.language.clone()
         }
         _ if cell.name == "fdfind" => "fd".to_owned(),
@@ -125,7 +125,7 @@ fn known<'r>(spec: &SessionSpec, ranking: &'r Ranking) -> Vec<&'r Row> {
     };
     let programs = PROGRAMS.iter().filter_map(named).take(MAX_PROGRAMS);
     let mut chosen: Vec<&Row> = programs.chain(LANGUAGES.iter().filter_map(of_language)).collect();
-    if spec.experiment != Spec::Walk || spec.whole_processes {
+    if spec.experiment() != Spec::Walk || spec.whole_processes {
         let is_chosen = |row: &&Row, chosen: &[&Row]| {
             chosen.iter().any(|other| other.cell.name == row.cell.name)
         };

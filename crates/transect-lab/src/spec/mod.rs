@@ -1,11 +1,11 @@
 //! The spec of a session: the first line of its file.
 //!
-//! [`SessionSpec`], [`Dataset`] and [`Cell`] have the fields of every session; [`Spec`] and [`Payload`]
-//! those of one experiment. Each experiment has a file here with its part, which contains only data and words:
-//! [`walk`], [`transform`], [`attributes`]. So the harness can read and write sessions without any experiment.
+//! [`SessionSpec`], [`Dataset`] and [`Cell`] hold the fields of every session and of each experiment, which are
+//! only data and words: [`walk`], [`transform`], [`attributes`]. So the harness can read and write sessions without
+//! any experiment.
 //!
-//! The file does not store the kind of experiment. A session of transforms has the key `transform`; the others
-//! are recognized by the payload of their datasets.
+//! The file does not store the kind of experiment. A session of transforms has the key `transform`, and the datasets
+//! of attribute queries have the key `asked`.
 
 pub mod attributes;
 mod cell;
@@ -17,11 +17,10 @@ pub mod words;
 
 pub(crate) use cell::SECOND_BASE;
 pub use cell::{Cell, CheckedBy, CodeLength, ENGINE, FLOOR};
-pub use dataset::{Dataset, Payload};
+pub use dataset::Dataset;
 pub use pairs::Pair;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::harness::cache_state::State;
 use crate::harness::environment::Environment;
@@ -34,7 +33,6 @@ pub const SCHEMA: &str = "transect.lab/1";
 
 /// The spec of a session: what to measure, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(remote = "Self")]
 pub struct SessionSpec {
     pub schema: String,
     pub preset: String,
@@ -81,20 +79,16 @@ pub struct SessionSpec {
     /// threads are measured against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_floor: Option<String>,
-    #[serde(
-        rename = "transform",
-        default = "Spec::without_rules",
-        skip_serializing_if = "Spec::has_no_rules",
-        with = "rules_only"
-    )]
-    pub experiment: Spec,
+    /// The rules of a session of transforms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Rules>,
 }
 
 /// An experiment: the work of the cells of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spec {
     Walk,
-    Transform(Rules),
+    Transform,
     Attributes,
 }
 
@@ -103,71 +97,8 @@ impl Spec {
     pub fn words(self) -> &'static Words {
         match self {
             Self::Walk => &walk::WORDS,
-            Self::Transform(_) => &transform::WORDS,
+            Self::Transform => &transform::WORDS,
             Self::Attributes => &attributes::WORDS,
-        }
-    }
-
-    pub fn rules(self) -> Option<Rules> {
-        match self {
-            Self::Transform(rules) => Some(rules),
-            Self::Walk | Self::Attributes => None,
-        }
-    }
-
-    fn without_rules() -> Self {
-        Self::Walk
-    }
-
-    fn has_no_rules(&self) -> bool {
-        self.rules().is_none()
-    }
-
-    /// Returns whether a dataset can belong to a session of this experiment.
-    fn fits(self, dataset: &Dataset) -> bool {
-        match (self, &dataset.payload) {
-            (Self::Walk, Payload::Walk(_))
-            | (Self::Transform(_), Payload::Transform(_))
-            | (Self::Attributes, Payload::Attributes(_)) => true,
-            (Self::Walk | Self::Transform(_) | Self::Attributes, _) => false,
-        }
-    }
-}
-
-/// Stores an experiment as the rules of a transform. [`SessionSpec::deserialize`] recognizes the other
-/// experiments by their datasets.
-mod rules_only {
-    use super::{Deserialize, Deserializer, Rules, Serialize, Serializer, Spec};
-
-    pub(super) fn serialize<S: Serializer>(spec: &Spec, to: S) -> Result<S::Ok, S::Error> {
-        spec.rules().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Spec, D::Error> {
-        let rules = Option::<Rules>::deserialize(from)?;
-        Ok(rules.map_or(Spec::Walk, Spec::Transform))
-    }
-}
-
-impl Serialize for SessionSpec {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Self::serialize(self, to)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionSpec {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let mut spec = Self::deserialize(from)?;
-        let asks = |dataset: &Dataset| matches!(dataset.payload, Payload::Attributes(_));
-        if spec.experiment == Spec::Walk && spec.datasets.iter().any(asks) {
-            spec.experiment = Spec::Attributes;
-        }
-        match spec.datasets.iter().find(|dataset| !spec.experiment.fits(dataset)) {
-            Some(dataset) => {
-                let (name, plural) = (&dataset.name, spec.experiment.words().plural);
-                Err(D::Error::custom(format!("'{name}' cannot be a dataset of {plural}")))
-            }
-            None => Ok(spec),
         }
     }
 }
@@ -202,7 +133,7 @@ impl SessionSpec {
             floor: None,
             parallel_floor: None,
             cold_floor: None,
-            experiment,
+            transform: None,
         }
     }
 
@@ -213,6 +144,26 @@ impl SessionSpec {
     }
 
     /// Returns why cold caches were asked for and not made, for a state measured as it was instead.
+    pub fn experiment(&self) -> Spec {
+        match self.datasets.first() {
+            _ if self.transform.is_some() => Spec::Transform,
+            Some(Dataset { asked: Some(_), .. }) => Spec::Attributes,
+            _ => Spec::Walk,
+        }
+    }
+
+    /// Checks that a session that was read has datasets of one experiment only.
+    pub(crate) fn check_datasets(&self) -> Result<(), String> {
+        let experiment = self.experiment();
+        match self.datasets.iter().find(|dataset| dataset.experiment() != experiment) {
+            Some(Dataset { name, .. }) => {
+                let plural = experiment.words().plural;
+                Err(format!("'{name}' cannot be a dataset of {plural}"))
+            }
+            None => Ok(()),
+        }
+    }
+
     pub fn replaced_reason(&self, cache_state: usize) -> Option<&str> {
         let ReplacedStates { asked, reason } = self.replaced.as_ref()?;
         let is_other = asked.get(cache_state) != self.cache_states.get(cache_state);
@@ -221,14 +172,11 @@ impl SessionSpec {
 
     /// Returns the words that reports use for the experiment.
     pub fn words(&self) -> &'static Words {
-        self.experiment.words()
+        self.experiment().words()
     }
 
     pub fn runs_in(&self, cell: &Cell, dataset: usize) -> bool {
-        let task = match &self.datasets[dataset].payload {
-            Payload::Attributes(asked) => Some(asked.task),
-            Payload::Walk(_) | Payload::Transform(_) => None,
-        };
+        let task = self.datasets[dataset].asked.as_ref().map(|asked| asked.task);
         cell.tasks.as_ref().is_none_or(|tasks| task.is_some_and(|task| tasks.contains(&task)))
     }
 
@@ -256,23 +204,22 @@ impl SessionSpec {
     /// Returns whether a cell runs code of this program, whose clock is the lab's own: a method of the
     /// engine, or a floor of transforms or, on Windows, of walks.
     pub fn is_own(&self, cell: &Cell) -> bool {
-        let is_floor = cell.is_floor() && self.experiment != Spec::Attributes;
+        let is_floor = cell.is_floor() && self.experiment() != Spec::Attributes;
         cell.kind == ENGINE || is_floor
     }
 
     /// Returns whether the cache state applies to programs, too. Sessions of transforms drop only the input
     /// from memory.
     pub(crate) fn has_cold_programs(&self) -> bool {
-        !matches!(self.experiment, Spec::Transform(_))
+        self.transform.is_none()
     }
 
     pub fn work_in(&self, dataset: &Dataset) -> String {
-        match (&dataset.payload, self.experiment) {
-            (Payload::Attributes(asked), _) => asked.work(dataset.expected),
-            (Payload::Transform(_), Spec::Transform(rules)) => {
-                format!("{} bytes; {}", dataset.expected.bytes, rules.about())
-            }
-            (Payload::Walk(_) | Payload::Transform(_), _) => dataset.expected.to_string(),
+        let Dataset { expected, asked, .. } = dataset;
+        match (asked, self.transform) {
+            (Some(asked), _) => asked.work(*expected),
+            (None, Some(rules)) => format!("{} bytes; {}", expected.bytes, rules.about()),
+            (None, None) => expected.to_string(),
         }
     }
 

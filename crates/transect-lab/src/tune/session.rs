@@ -13,7 +13,7 @@ use crate::experiments::walk::variant::Variant;
 use crate::harness::error::Error;
 use crate::harness::scheduler::Session;
 use crate::ranking::{Ranking, rank, stopping};
-use crate::spec::{SessionSpec, Spec};
+use crate::spec::SessionSpec;
 
 /// Timeout of one walk, in seconds.
 pub(super) const WALK_TIMEOUT_SECONDS: u64 = 60;
@@ -44,7 +44,7 @@ impl TuneSession<'_> {
         let cells = cells(&methods.iter().collect::<Vec<_>>(), base);
         let root = self.sample_tree.root.clone();
         let datasets = vec![dataset(root.display().to_string(), root)];
-        let spec = SessionSpec::new(Spec::Walk, "tune", datasets, cells, base);
+        let spec = SessionSpec::new("tune", datasets, cells, base);
         let spec = SessionSpec {
             cache_states: states.to_vec(),
             rounds: self.rounds,

@@ -71,7 +71,7 @@ mod tests {
     use crate::harness::log::{Outcome, Sample, SessionData};
     use crate::harness::protocol::RunLine;
     use crate::ranking::{Metric, rank};
-    use crate::spec::{SessionSpec, Spec};
+    use crate::spec::SessionSpec;
     use transect::ReaderKind;
     use transect_testkit::TempDir;
 
@@ -116,7 +116,7 @@ mod tests {
         let spec = SessionSpec {
             cache_states: states.to_vec(),
             rounds: 20,
-            ..SessionSpec::new(Spec::Walk, "tune", datasets, cells, base)
+            ..SessionSpec::new("tune", datasets, cells, base)
         };
         rank(&SessionData { samples, ..SessionData::begin(spec) })
     }

@@ -14,7 +14,7 @@ use transect_lab::harness::inventory::Inventory;
 use transect_lab::harness::log::Outcome;
 use transect_lab::harness::scheduler::Session;
 use transect_lab::ranking::stopping;
-use transect_lab::spec::{CheckedBy, SessionSpec, Spec};
+use transect_lab::spec::{CheckedBy, SessionSpec};
 use transect_testkit::TempDir;
 
 fn create(at: &Path) {
@@ -49,7 +49,7 @@ fn outcomes(
     let spec = SessionSpec {
         cache_states: vec![State::AsIs],
         limit: 1200,
-        ..SessionSpec::new(Spec::Walk, "test", datasets, cells, base)
+        ..SessionSpec::new("test", datasets, cells, base)
     };
     let mut session = Session::begin(spec, &temp.join("session.jsonl")).unwrap();
     let mut experiment = WalkExperiment::new(&methods, &launcher);

@@ -18,7 +18,7 @@ use transect_lab::harness::log::{Ended, Outcome, Sample, SessionLog};
 use transect_lab::harness::protocol::RunLine;
 use transect_lab::harness::scheduler::Session;
 use transect_lab::ranking::stopping;
-use transect_lab::spec::{SessionSpec, Spec};
+use transect_lab::spec::SessionSpec;
 use transect_testkit::TempDir;
 
 const RIGHT: &str = r#"{"files":2,"directories":2,"bytes":7,"errors":0,"elapsed_ns":1000}"#;
@@ -78,7 +78,7 @@ impl Lab {
             seed: 7,
             // Far more than a shell needs, even on a slow machine.
             limit: 1200,
-            ..SessionSpec::new(Spec::Walk, "test", datasets, cells(&methods, &base), &base)
+            ..SessionSpec::new("test", datasets, cells(&methods, &base), &base)
         }
     }
 

@@ -21,7 +21,7 @@ use transect_lab::harness::log::{FileEvidence, Outcome, Sample, SessionData};
 use transect_lab::harness::scheduler::Session;
 use transect_lab::ranking::rank;
 use transect_lab::ranking::stopping::{self, are_precise, is_look};
-use transect_lab::spec::{Cell, SessionSpec, Spec};
+use transect_lab::spec::{Cell, SessionSpec};
 use transect_stats::{SplitMix64, Verdict};
 
 /// The name of the cell that takes longer.

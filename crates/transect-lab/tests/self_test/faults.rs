@@ -17,7 +17,7 @@ use transect_lab::harness::cache_state::State;
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::scheduler::Session;
 use transect_lab::ranking::{Metric, Ranking, rank_by, stopping};
-use transect_lab::spec::{SessionSpec, Spec};
+use transect_lab::spec::SessionSpec;
 
 /// The planted faults: methods of the contender `test-double`, and what they do.
 const FAULTS: &[(&str, &str)] = &[
@@ -79,7 +79,7 @@ pub(crate) fn run(folder: &Path, state: State, files: usize) -> Tested {
 
     let datasets = vec![dataset("tree".to_owned(), root)];
     let base = methods[0].name.as_str();
-    let spec = SessionSpec::new(Spec::Walk, "self-test", datasets, cells(&here, base), base);
+    let spec = SessionSpec::new("self-test", datasets, cells(&here, base), base);
     let floor = here.iter().any(|method| method.name == FLOOR).then(|| FLOOR.to_owned());
     let (seed, rounds) = (spec.environment.began, ROUNDS);
     let spec = SessionSpec { cache_states: vec![state], rounds, seed, limit: LIMIT, floor, ..spec };

@@ -19,7 +19,7 @@ use crate::harness::log::{FileEvidence, Outcome};
 use crate::harness::protocol::RunLine;
 use crate::harness::scratch::Scratch;
 use crate::spec::attributes::{Asked, Scale, Task};
-use crate::spec::{Dataset, Payload, SessionSpec};
+use crate::spec::{Dataset, SessionSpec};
 use transect_program::sibling;
 
 /// Runs methods that query attributes.
@@ -68,7 +68,8 @@ pub fn dataset(
         file_system: FileSystem::of(scratch.folder()),
         root,
         expected: work,
-        payload: Payload::Attributes(asked),
+        asked: Some(asked),
+        ..Dataset::default()
     })
 }
 
@@ -154,10 +155,7 @@ impl<'m> AttributesExperiment<'m> {
 }
 
 pub fn asked(dataset: &Dataset) -> &Asked {
-    match &dataset.payload {
-        Payload::Attributes(asked) => asked,
-        _ => unreachable!("BUG: a session of questions has no other datasets"),
-    }
+    dataset.asked.as_ref().expect("BUG: a session of questions has no other datasets")
 }
 
 fn verify(dataset: &Dataset, runs: &[RunLine]) -> Result<(), String> {

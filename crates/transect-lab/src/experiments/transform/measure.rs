@@ -25,7 +25,7 @@ use crate::harness::scratch::Scratch;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
 use crate::spec::transform::{Digests, Rules};
-use crate::spec::{Cell, Dataset, Payload, SessionSpec};
+use crate::spec::{Cell, Dataset, SessionSpec};
 
 /// The maximum time to wait for devices to finish earlier writes.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -163,15 +163,11 @@ impl<'m> TransformExperiment<'m> {
 }
 
 pub fn rules(spec: &SessionSpec) -> Rules {
-    spec.experiment.rules().expect("BUG: a session of transforms has rules")
+    spec.transform.expect("BUG: a session of transforms has rules")
 }
 
-/// Returns the digests of a dataset's files.
 fn digests(dataset: &Dataset) -> &Digests {
-    match &dataset.payload {
-        Payload::Transform(digests) => digests,
-        _ => unreachable!("BUG: a session of transforms has no other datasets"),
-    }
+    dataset.digests.as_ref().expect("BUG: a session of transforms has no other datasets")
 }
 
 /// Verifies the digest that a run reports. Methods of this program have to report one; others may.

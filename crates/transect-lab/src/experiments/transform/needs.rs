@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::corpora;
 use crate::harness::cache_state::State;
 use crate::spec::transform::Digests;
-use crate::spec::{Dataset, Payload, SessionSpec};
+use crate::spec::{Dataset, SessionSpec};
 
 /// Free space left for other programs, in bytes.
 const MARGIN: u64 = 16 << 20;
@@ -23,12 +23,12 @@ pub(super) fn is_primed(state: State) -> bool {
 
 /// Returns the file that stands in for those of a session.
 pub(super) fn stand_in(spec: &SessionSpec) -> Option<Dataset> {
-    let rules = spec.experiment.rules()?;
+    let rules = spec.transform?;
     let mut dataset = spec.datasets.first()?.clone();
     let largest = spec.datasets.iter().map(|dataset| dataset.expected.bytes).max()?;
     let size = largest.min(LARGEST_STAND_IN);
     dataset.expected.bytes = size;
-    dataset.payload = Payload::Transform(Digests::expected(size, rules.kind));
+    dataset.digests = Some(Digests::expected(size, rules.kind));
     Some(dataset)
 }
 

@@ -25,7 +25,7 @@ use crate::harness::tree_digest::TreeDigest;
 use crate::harness::work::Work;
 use crate::rivals::external::External;
 use crate::rivals::peer::{Claim, Purpose};
-use crate::spec::{Dataset, Payload, SessionSpec};
+use crate::spec::{Dataset, SessionSpec};
 
 /// The maximum size of the tree in which calls are counted, in entries, if a tree has subtrees of that size.
 const MOST_COUNTED: u64 = 8000;
@@ -66,7 +66,7 @@ impl<'m> WalkExperiment<'m> {
     /// Verifies the counts of a program from its output, which is not read while the program is timed: once
     /// for each dataset, in a separate run. The inner error describes wrong counts.
     fn prove(&mut self, method: &'m Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
-        let inventory = inventory(job.dataset);
+        let inventory = &job.dataset.inventory;
         let (root, limit) = (&job.dataset.root, job.limit());
         let judged = match &method.runner {
             WalkRunner::Absent => return Ok(Ok(())),
@@ -96,7 +96,7 @@ impl<'m> WalkExperiment<'m> {
     /// error is what it found instead.
     fn check(&self, method: &Method, job: &Job<'_>) -> Result<Result<(), String>, Failure> {
         // A session of an older version has no digest.
-        let (root, Some(expected)) = (&job.dataset.root, inventory(job.dataset).digest) else {
+        let (root, Some(expected)) = (&job.dataset.root, job.dataset.inventory.digest) else {
             return Ok(Ok(()));
         };
         let command = match &method.runner {
@@ -207,7 +207,7 @@ impl Experiment for WalkExperiment<'_> {
 
     fn run(&mut self, job: &Job<'_>) -> Result<Output, Failure> {
         if let Some(Method { runner: WalkRunner::Peer(peer), .. }) = self.method(job) {
-            let (command, inventory) = (self.command(job)?, inventory(job.dataset));
+            let (command, inventory) = (self.command(job)?, &job.dataset.inventory);
             let ran = peer.run(command, inventory, job.limit(), Purpose::Time)?;
             return Ok(Output { claim: ran.judged, ..Output::of_a_process(job, ran.usage) });
         }
@@ -371,21 +371,13 @@ pub(crate) fn engine_command(
     command
 }
 
-/// Returns the inventory of a dataset's tree.
-fn inventory(dataset: &Dataset) -> &Inventory {
-    match &dataset.payload {
-        Payload::Walk(inventory) => inventory,
-        _ => unreachable!("BUG: a session of walks has no other datasets"),
-    }
-}
-
 /// Checks that the trees of a session have not changed since it began.
 ///
 /// # Errors
 /// A tree has changed.
 pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
     spec.datasets.iter().try_for_each(|dataset| {
-        let (before, mut now) = (inventory(dataset), Inventory::of(&dataset.root));
+        let (before, mut now) = (&dataset.inventory, Inventory::of(&dataset.root));
         // A session of an older version has no digest.
         now.digest = now.digest.filter(|_| before.digest.is_some());
         match now == *before {
@@ -400,6 +392,6 @@ pub fn check_unchanged(spec: &SessionSpec) -> Result<(), Error> {
 pub fn dataset(name: String, root: PathBuf) -> Dataset {
     let inventory = Inventory::of(&root);
     let file_system = FileSystem::of(&root);
-    let (expected, payload) = (inventory.work(), Payload::Walk(inventory));
-    Dataset { name, root, file_system, expected, payload }
+    let expected = inventory.work();
+    Dataset { name, root, file_system, expected, inventory, ..Dataset::default() }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::fixtures::{change, disturb, report_cpu, start_up, with};
 use crate::harness::account::Account;
 use crate::harness::log::FileEvidence;
+use crate::spec::attributes::{Asked, Scale, Task};
 use transect_stats::Verdict;
 
 /// A session in which cells leave this many bytes of 1 MiB unwritten.
@@ -114,7 +115,18 @@ fn implausible<'r>(ranking: &'r Ranking, cell: &str) -> Option<&'r str> {
 fn implausible_clock_never_ranked_in_any_state_and_kind() {
     let attributes = || {
         let mut data = early();
-        data.spec.experiment = crate::spec::Spec::Attributes;
+        let scale = Scale { files: 1, search_dirs: 0, headers: 0 };
+        let asked = Asked {
+            task: Task::Article,
+            questions: 1,
+            made: 1,
+            search_dirs: 0,
+            probes: 0,
+            changed: 0,
+            scale,
+            source: None,
+        };
+        data.spec.datasets[0].asked = Some(asked);
         data
     };
     let of_state = |state: State| {
