@@ -13,8 +13,8 @@ use super::values::{STATES, one_of, task_parser, value_of};
 #[derive(Debug, Args)]
 pub(crate) struct LabAttributesArgs {
     /// Use this number of paths and rounds
-    #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name,
-          value_parser = one_of(attributes::PRESETS, |it| it.name, |it| it.about))]
+    #[arg(long, value_name = "PRESET", default_value = attributes::PRESETS[0].name.as_str(),
+          value_parser = one_of(&attributes::PRESETS, |it| &it.name, |it| &it.about))]
     pub(crate) preset: &'static attributes::Preset,
     /// Run this task; may be repeated [default: all tasks that need no source]
     #[arg(long = "task", conflicts_with = "resume", value_name = "TASK", value_parser = task_parser())]

@@ -14,8 +14,8 @@ use super::values::{STATES, SYNCS, block_size, kind_parser, one_of, value_of};
 #[derive(Debug, Args)]
 pub(crate) struct LabTransformArgs {
     /// Use these rules; `classic` are those of the article
-    #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name,
-          value_parser = one_of(transform::PRESETS, |it| it.name, |it| it.about))]
+    #[arg(long, value_name = "PRESET", default_value = transform::PRESETS[0].name.as_str(),
+          value_parser = one_of(&transform::PRESETS, |it| &it.name, |it| &it.about))]
     pub(crate) preset: &'static transform::Preset,
     /// Use inputs of this SIZE, such as 64M; several with commas [default: from the preset]
     #[arg(long, conflicts_with = "resume", value_name = "SIZE", value_delimiter = ',', value_parser = size::parse)]

@@ -9,8 +9,8 @@ use transect_text::size;
 /// Parses one of several values, which help lists with their descriptions.
 pub(super) fn one_of<T: Sync>(
     all: &'static [T],
-    name: fn(&T) -> &'static str,
-    about: fn(&T) -> &'static str,
+    name: fn(&'static T) -> &'static str,
+    about: fn(&'static T) -> &'static str,
 ) -> impl TypedValueParser<Value = &'static T> {
     let value = |it: &'static T| PossibleValue::new(name(it)).help(about(it));
     PossibleValuesParser::new(all.iter().map(value)).map(move |typed| {

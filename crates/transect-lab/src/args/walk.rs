@@ -22,8 +22,8 @@ pub(crate) struct LabRunArgs {
     #[arg(long, conflicts_with = "resume", value_name = "DIR")]
     pub(crate) corpora: Option<PathBuf>,
     /// Use these rules; `article-` presets are those of the articles
-    #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name,
-          value_parser = one_of(PRESETS, |it| it.name, |it| it.about))]
+    #[arg(long, value_name = "PRESET", default_value = PRESETS[0].name.as_str(),
+          value_parser = one_of(&PRESETS, |it| &it.name, |it| &it.about))]
     pub(crate) preset: &'static Preset,
     /// Measure a program as well, such as 'old=OLD scan --json {root}', without a shell; may be repeated.
     /// What it prints has to prove its work

@@ -11,7 +11,6 @@ use transect_lab::experiments::attributes::{
 use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
-use transect_lab::spec::Pair;
 use transect_lab::spec::attributes::WORDS;
 use transect_lab::spec::words::Words;
 use transect_lab::spec::{Dataset, SessionSpec};
@@ -90,14 +89,8 @@ impl Request for LabAttributesArgs {
         let doing: Vec<&Method> = chosen.into_iter().filter(is_asked).collect();
         let floor = doing.iter().any(|method| method.name == FLOOR_STATX);
         let cells = attributes::cells(&doing);
-        let pairs = Pair::of_preset(attributes::PAIRS, &cells);
-        let spec = SessionSpec {
-            pairs,
-            rounds: self.preset.rounds,
-            max_time: self.preset.max_time,
-            floor: floor.then(|| FLOOR_STATX.to_owned()),
-            ..SessionSpec::new(self.preset.name, datasets, cells, BASE)
-        };
+        let floor = floor.then(|| FLOOR_STATX.to_owned());
+        let spec = SessionSpec { floor, ..self.preset.spec(datasets, cells, BASE) };
         Ok(Some(spec.with_states(cache_states)))
     }
 

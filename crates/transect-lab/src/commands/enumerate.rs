@@ -14,7 +14,6 @@ use transect_lab::harness::experiment::Launcher;
 use transect_lab::harness::possible_states::{DropScope, PossibleStates};
 use transect_lab::harness::scratch::Scratch;
 use transect_lab::rivals::external::External;
-use transect_lab::spec::Pair;
 use transect_lab::spec::walk::WORDS;
 use transect_lab::spec::words::Words;
 use transect_lab::spec::{Cell, Dataset, SessionSpec};
@@ -96,17 +95,12 @@ impl Request for LabRunArgs {
         let [floor, parallel_floor, cold_floor] =
             FLOORS.map(|name| has(name).then(|| name.to_owned()));
         let base = base(self)?;
-        let mut spec = SessionSpec::new(self.preset.name, datasets, cells, &base);
-        spec.pairs = Pair::of_preset(self.preset.pairs, &spec.cells);
         let spec = SessionSpec {
-            rounds: self.preset.rounds,
-            max_time: self.preset.max_time,
-            runs: self.preset.runs,
             whole_processes: self.preset.measures_processes(),
             floor,
             parallel_floor,
             cold_floor,
-            ..spec
+            ..self.preset.spec(datasets, cells, &base)
         };
         Ok(Some(spec.with_states(cache_states)))
     }
@@ -200,7 +194,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
 /// Returns the corpora to walk: the named ones, or those of the preset if the user names no tree.
 fn corpora_of(args: &LabRunArgs) -> Vec<String> {
     if args.path.is_empty() && args.corpus.is_empty() {
-        return args.preset.corpora.iter().map(|&name| name.to_owned()).collect();
+        return args.preset.work.corpora.clone();
     }
     args.corpus.clone()
 }
@@ -211,7 +205,7 @@ fn nothing_to_walk() -> CliError {
 
 /// Returns the states of the caches for a session, or an error if one is not available here.
 fn cache_states(args: &LabRunArgs) -> Result<PossibleStates, CliError> {
-    possible(&args.state, args.preset.cache_states, DropScope::System)
+    possible(&args.state, &args.preset.states, DropScope::System)
 }
 
 /// Counts all trees to walk, and creates missing corpora.

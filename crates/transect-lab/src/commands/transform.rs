@@ -145,7 +145,7 @@ fn plan(
     let is_always = |method: &Method| method.name == BASE || is_floor(method);
     let is_default = |method: &Method| args.preset.holds(method);
     let chosen = choose(&args.session.methods, methods, is_default, is_always)?;
-    let blocks = given(&args.blocks, args.preset.blocks);
+    let blocks = given(&args.blocks, &args.preset.blocks());
     let mut cells = transform::cells(&chosen, &blocks, args.seq);
     for external in &args.commands {
         let is_taken = |cell: &Cell| cell.name == external.name;
@@ -169,19 +169,13 @@ fn plan(
         digests: Some(Digests::expected(size, rules.kind)),
         ..Dataset::default()
     };
-    let datasets = given(&sizes, args.preset.sizes).into_iter().map(dataset).collect();
+    let datasets = given(&sizes, &args.preset.sizes()).into_iter().map(dataset).collect();
     // States run as written: one may occur several times, as in the naive protocol `cold,as-is,as-is`.
-    let states = possible(&args.state, args.preset.states, DropScope::Files)?;
-    let mut pairs = Pair::of_preset(args.preset.pairs, &cells);
-    pairs.extend(Pair::of_hints(&cells));
-    let spec = SessionSpec {
-        rounds: args.preset.rounds,
-        max_time: args.preset.max_time,
-        pairs,
-        floor: Some(Floor::ReadWrite.as_str().to_owned()),
-        transform: Some(rules),
-        ..SessionSpec::new(args.preset.name, datasets, cells, BASE)
-    };
+    let states = possible(&args.state, &args.preset.states, DropScope::Files)?;
+    let mut spec = args.preset.spec(datasets, cells, BASE);
+    spec.pairs.extend(Pair::of_hints(&spec.cells));
+    spec.floor = Some(Floor::ReadWrite.as_str().to_owned());
+    spec.transform = Some(rules);
     Ok(spec.with_states(states))
 }
 

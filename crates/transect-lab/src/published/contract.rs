@@ -73,8 +73,9 @@ mod tests {
             if let Some(preset) = row.note.split("--preset ").nth(1) {
                 let name = preset.split(',').next().unwrap_or_default();
                 let walks = crate::experiments::walk::preset::Preset::find(name)
-                    .and_then(|preset| preset.contract);
-                let passes = transform::Preset::find(name).and_then(|preset| preset.contract);
+                    .and_then(|preset| preset.contract.as_deref());
+                let passes =
+                    transform::Preset::find(name).and_then(|preset| preset.contract.as_deref());
                 assert!([walks, passes].contains(&Some(row.row.as_str())), "{name}");
             }
             if let Some(name) = row.note.strip_prefix("corpus ") {

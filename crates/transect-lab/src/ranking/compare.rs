@@ -212,7 +212,7 @@ fn changed_conditions(before: &SessionSpec, after: &SessionSpec) -> Vec<Changed>
 /// Returns the conditions that should be the same in both sessions: name, value, and whether a difference makes
 /// transforms incomparable.
 fn conditions(spec: &SessionSpec) -> Vec<(String, String, bool)> {
-    let SessionSpec { environment, preset, rounds, runs, experiment, .. } = spec;
+    let SessionSpec { environment, preset, rounds, runs, transform, .. } = spec;
     let processor = environment.processor.as_deref().unwrap_or("unknown");
     let (kind, sync) = match transform {
         None => (spec.words().kind, "none"),

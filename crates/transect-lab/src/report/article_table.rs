@@ -145,10 +145,12 @@ impl ArticleTable {
 
 /// Returns the protocol of a session that prints a table like an article's. P6 prints single samples.
 pub(super) fn protocol_of(spec: &SessionSpec) -> Option<&'static str> {
-    match spec.experiment {
-        Spec::Walk => walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract),
+    match spec.experiment() {
+        Spec::Walk => {
+            walk::preset::Preset::find(&spec.preset).and_then(|it| it.contract.as_deref())
+        }
         // The article on file transforms defines this protocol.
-        Spec::Transform(_) => (spec.preset == transform::CLASSIC).then_some("P2"),
+        Spec::Transform => (spec.preset == transform::CLASSIC).then_some("P2"),
         Spec::Attributes => None,
     }
     .filter(|&protocol| protocol != "P6")

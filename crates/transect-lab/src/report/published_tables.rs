@@ -75,7 +75,7 @@ impl PublishedTable {
 
 /// Returns the published tables for a session; those for its datasets first.
 pub(super) fn of(spec: &SessionSpec) -> Vec<PublishedTable> {
-    let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract);
+    let protocol = Preset::find(&spec.preset).and_then(|preset| preset.contract.as_deref());
     let mut selected: Vec<PublishedTable> = Vec::new();
     for row in tables::rows() {
         let dataset = spec.datasets.iter().position(|dataset| {

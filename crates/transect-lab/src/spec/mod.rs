@@ -105,13 +105,7 @@ impl Spec {
 
 impl SessionSpec {
     /// Returns a spec for this machine: one round in a warm state, without floors.
-    pub fn new(
-        experiment: Spec,
-        preset: &str,
-        datasets: Vec<Dataset>,
-        cells: Vec<Cell>,
-        base: &str,
-    ) -> Self {
+    pub fn new(preset: &str, datasets: Vec<Dataset>, cells: Vec<Cell>, base: &str) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             preset: preset.to_owned(),
@@ -144,6 +138,12 @@ impl SessionSpec {
     }
 
     /// Returns why cold caches were asked for and not made, for a state measured as it was instead.
+    pub fn replaced_reason(&self, cache_state: usize) -> Option<&str> {
+        let ReplacedStates { asked, reason } = self.replaced.as_ref()?;
+        let is_other = asked.get(cache_state) != self.cache_states.get(cache_state);
+        is_other.then_some(reason.as_str())
+    }
+
     pub fn experiment(&self) -> Spec {
         match self.datasets.first() {
             _ if self.transform.is_some() => Spec::Transform,
@@ -162,12 +162,6 @@ impl SessionSpec {
             }
             None => Ok(()),
         }
-    }
-
-    pub fn replaced_reason(&self, cache_state: usize) -> Option<&str> {
-        let ReplacedStates { asked, reason } = self.replaced.as_ref()?;
-        let is_other = asked.get(cache_state) != self.cache_states.get(cache_state);
-        is_other.then_some(reason.as_str())
     }
 
     /// Returns the words that reports use for the experiment.

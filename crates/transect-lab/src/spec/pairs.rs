@@ -18,7 +18,7 @@ const BEST: &str = "{best}";
 
 /// A pair of a preset: the question and the names of both cells, in which `{best}` stands for the default
 /// reader of this system.
-pub type PresetPair = (&'static str, &'static str, &'static str);
+pub type PresetPair = (String, String, String);
 
 /// Two cells of a session that are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +42,8 @@ impl Pair {
     /// Returns the pairs of a preset whose cells are both in the session.
     pub fn of_preset(pairs: &[PresetPair], cells: &[Cell]) -> Vec<Self> {
         let expand = |name: &str| name.replace(BEST, ReaderKind::best().as_str());
-        let pair = |&(question, cell, against): &PresetPair| Self {
-            question: Some(question.to_owned()),
+        let pair = |(question, cell, against): &PresetPair| Self {
+            question: Some(question.clone()),
             cell: expand(cell),
             against: expand(against),
         };
@@ -159,8 +159,9 @@ mod tests {
     #[test]
     fn preset_pairs_only_of_cells_that_are_there() {
         let spec = spec();
-        let pairs =
-            Pair::of_preset(&[("one", "a", "b"), ("two", "{best}/queue", "b")], &spec.cells);
+        let pairs = [["one", "a", "b"], ["two", "{best}/queue", "b"]];
+        let pairs = pairs.map(|pair| pair.map(str::to_owned).into());
+        let pairs = Pair::of_preset(&pairs, &spec.cells);
         assert_eq!(pairs.len(), 1);
         assert_eq!(pairs[0].question(), "one");
         let hints = Pair::of_hints(&spec.cells);

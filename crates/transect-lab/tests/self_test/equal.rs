@@ -82,7 +82,7 @@ pub(crate) fn spec(root: &Path, max_time: Option<u64>) -> (Method, SessionSpec) 
     cells.extend((1..=ALIASES).map(|number| alias(format!("alias {number}"))));
     cells.push(alias(DELAYED.to_owned()));
     let datasets = vec![dataset("tree".to_owned(), root.to_owned())];
-    let spec = SessionSpec::new(Spec::Walk, "self-test", datasets, cells, &method.name);
+    let spec = SessionSpec::new("self-test", datasets, cells, &method.name);
     let rounds = PRESETS[0].rounds;
     let max_time = max_time.or(PRESETS[0].max_time);
     let spec = SessionSpec { cache_states: vec![State::Warm], rounds, max_time, ..spec };

@@ -1,79 +1,43 @@
-//! Presets of attribute sessions.
+//! Presets of attribute sessions: `presets.toml`.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::experiments::preset;
 use crate::spec::attributes::{Scale, Task};
-use crate::spec::pairs::PresetPair;
 
-/// The rules of a session.
-#[derive(Clone, Copy, Debug)]
-pub struct Preset {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub rounds: usize,
-    /// Time limit of a session, in seconds, for further rounds until every ratio is precise enough.
-    pub max_time: Option<u64>,
-    uptodate: usize,
-    threads: usize,
-    huge: usize,
-    includes: Scale,
-}
-
-/// The pairs of all presets. They are comparisons with the base, so they add no test.
-pub const PAIRS: &[PresetPair] = &[
-    ("sorted against unsorted paths", "stat-at", "stat"),
-    ("listing against single queries", "listing", "stat"),
-    ("a frozen cache against single queries", "resolve-frozen", "stat"),
-    ("a full cache against single queries", "get-many-known", "stat"),
-    ("a service against single queries", "service", "stat"),
-];
-
-/// The directory sizes of the article, in files.
-const OF_THE_ARTICLE: [usize; 3] = [1000, 2000, 5000];
+/// The rules of an attribute session.
+pub type Preset = preset::Preset<AttributesWork>;
 
 /// All presets; the first is the default.
-pub const PRESETS: &[Preset] = &[
-    Preset {
-        name: "quick",
-        about: "twelve rounds and up to two minutes for more; 40,000 paths, 2,000 includes in 50 directories",
-        rounds: 12,
-        max_time: Some(120),
-        uptodate: 40_000,
-        threads: 10_000,
-        huge: 20_000,
-        includes: Scale { files: 2000, search_dirs: 50, headers: 40 },
-    },
-    Preset {
-        name: "full",
-        about: "twelve rounds and up to ten minutes for more; 400,000 paths, 20,000 includes in 200 directories, one file of 100,000",
-        rounds: 12,
-        max_time: Some(600),
-        uptodate: 400_000,
-        threads: 100_000,
-        huge: 100_000,
-        includes: Scale { files: 20_000, search_dirs: 200, headers: 100 },
-    },
-];
+pub static PRESETS: LazyLock<Vec<Preset>> =
+    LazyLock::new(|| Preset::parse(include_str!("presets.toml")));
+
+/// The scales of the tasks of a preset.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttributesWork {
+    includes: Scale,
+    /// Numbers of files of the other tasks, each of which makes a dataset.
+    files: BTreeMap<Task, Vec<usize>>,
+}
 
 impl Preset {
-    pub fn find(name: &str) -> Option<&'static Self> {
-        PRESETS.iter().find(|preset| preset.name == name)
-    }
-
     /// Returns the names and scales of a task's datasets, each of which has its own ranking. `paths` replaces
     /// them by one dataset of this number of paths.
     pub fn datasets(&self, task: Task, paths: Option<usize>) -> Vec<(String, Scale)> {
-        let plain = |files| Scale { files, search_dirs: 0, headers: 0 };
+        let AttributesWork { includes, files } = &self.work;
+        let plain = |&files: &usize| Scale { files, search_dirs: 0, headers: 0 };
         let scales = match (task, paths) {
-            (Task::Includes, Some(files)) => {
-                let search_dirs = self.includes.search_dirs.min(files.div_ceil(4));
-                vec![Scale { files, search_dirs, ..self.includes }]
+            (Task::Includes, paths) => {
+                let files = paths.unwrap_or(includes.files);
+                let search_dirs = includes.search_dirs.min(files.div_ceil(4));
+                vec![Scale { files, search_dirs, ..*includes }]
             }
-            (Task::Includes, None) => vec![self.includes],
-            (_, Some(files)) => vec![plain(files)],
-            (Task::Article, None) => OF_THE_ARTICLE.map(plain).into(),
-            (Task::Uptodate, None) => vec![plain(self.uptodate)],
-            (Task::ThreadsHits | Task::ThreadsMisses, None) => vec![plain(self.threads)],
-            (Task::OneCold, None) => vec![plain(self.huge)],
-            (Task::CompileDatabase, None) => vec![plain(0)],
+            (_, Some(files)) => vec![plain(&files)],
+            (_, None) => files.get(&task).unwrap_or(&vec![0]).iter().map(plain).collect(),
         };
         let several = scales.len() > 1;
         let name = |scale: &Scale| match several {
@@ -97,7 +61,7 @@ mod tests {
         let temp = TempDir::new();
         let (methods, _) = Method::all(Some(&builtin::unpack(temp.path()).unwrap()));
         let judged = |method: &&Method| ![BASE, FLOOR_STATX].contains(&method.name.as_str());
-        for preset in PRESETS {
+        for preset in PRESETS.iter() {
             for &task in Task::ALL {
                 let doing = methods.iter().filter(|method| method.does(task));
                 let cells = doing.filter(judged).count();
@@ -108,7 +72,7 @@ mod tests {
 
     #[test]
     fn full_preset_has_scale_of_targets() {
-        let full = Preset::find("full").unwrap();
+        let full = PRESETS.iter().find(|preset| preset.name == "full").unwrap();
         let scale = |task| full.datasets(task, None)[0].1;
         assert_eq!(scale(Task::Uptodate).files, 400_000);
         let includes = scale(Task::Includes);

@@ -129,7 +129,7 @@ impl<'m> WalkExperiment<'m> {
     /// Prepares the copy of a program, in sessions that run copies. A new copy is run once, so that the
     /// measured run finds it in memory.
     fn copy(&mut self, method: &Method, job: &Job<'_>) -> Result<(), Failure> {
-        let Some(most) = preset(job).and_then(|preset| preset.runs_of_a_copy) else {
+        let Some(most) = preset(job).and_then(|preset| preset.work.runs_of_a_copy) else {
             return Ok(());
         };
         let not_started = |reason: String| Failure::NotStarted { reason };
@@ -317,12 +317,12 @@ fn preset(job: &Job<'_>) -> Option<&'static Preset> {
 
 /// Returns whether every run of the engine also times its calls.
 fn times_calls(job: &Job<'_>) -> bool {
-    preset(job).is_some_and(|preset| preset.times_calls)
+    preset(job).is_some_and(|preset| preset.work.times_calls)
 }
 
 /// Returns whether the work is to print names and to query no lengths.
 fn names_only(job: &Job<'_>) -> bool {
-    preset(job).is_some_and(|preset| preset.names_only)
+    preset(job).is_some_and(|preset| preset.work.names_only)
 }
 
 /// Returns the command of a method, if the method exists here.
