@@ -58,5 +58,5 @@ pub(super) fn block_size(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn corpus_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(corpora::CORPORA.iter().map(|definition| definition.name))
+    PossibleValuesParser::new(corpora::CORPORA.iter().map(|definition| &*definition.name))
 }

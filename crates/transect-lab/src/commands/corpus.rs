@@ -28,7 +28,7 @@ pub(crate) fn run(command: &CorpusCommand) -> Result<ExitStatus, CliError> {
 
 fn find(name: &str) -> Result<&'static Corpus, CliError> {
     corpora::find(name).ok_or_else(|| {
-        let names: Vec<&str> = CORPORA.iter().map(|definition| definition.name).collect();
+        let names: Vec<&str> = CORPORA.iter().map(|definition| &*definition.name).collect();
         CliError::Failed(format!("no corpus is called '{name}': there are {}", names.join(", ")))
     })
 }
@@ -55,8 +55,9 @@ fn list(json: bool) -> Result<ExitStatus, CliError> {
             "corpus", "files", "directories", "lengths", "needs"
         )?;
     }
-    for definition in CORPORA {
-        let Corpus { name, files, directories, bytes: lengths, seed, about, .. } = *definition;
+    for definition in CORPORA.iter() {
+        let Corpus { name, about, files, directories, bytes: lengths, seed, .. } = definition;
+        let (files, directories, lengths, seed) = (*files, *directories, *lengths, *seed);
         let needs = definition.space_needed();
         if json {
             let row = Row {
@@ -140,7 +141,7 @@ pub(super) fn have(
     folder: &Path,
     cancel: &Cancel,
 ) -> Result<Option<PathBuf>, CliError> {
-    let dir = folder.join(definition.name);
+    let dir = folder.join(&definition.name);
     if dir.exists() {
         corpora::verify(definition, &dir).map_err(lab)?;
         return Ok(Some(dir));

@@ -180,7 +180,7 @@ fn chosen_cells(args: &LabRunArgs, methods: &[Method]) -> Result<Vec<Cell>, CliE
     let has_cold = cache_states(args)?.states.contains(&State::Cold);
     let floors = if has_cold { &FLOORS[..] } else { &FLOORS[..2] };
     let is_floor =
-        |method: &Method| !args.preset.names_only && floors.contains(&method.name.as_str());
+        |method: &Method| !args.preset.work.names_only && floors.contains(&method.name.as_str());
     let is_always =
         |method: &Method| method.name == base || is_floor(method) || is_of_the_user(method);
     let chosen = choose(&args.session.methods, methods, is_default, is_always)?;

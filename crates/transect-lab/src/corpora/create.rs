@@ -80,7 +80,7 @@ fn fill(
     };
     let create_time = began.elapsed();
     let began = Instant::now();
-    let Some(found) = count(partial, corpus.has_denied(), cancel)? else {
+    let Some(found) = count(partial, corpus, cancel)? else {
         return Err(cancelled());
     };
     if found != TreeCounts::of(corpus) {

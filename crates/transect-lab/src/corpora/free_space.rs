@@ -26,7 +26,6 @@ impl Corpus {
             // Windows makes files sparse only on request, which the standard library does not make.
             Content::Sparse if cfg!(windows) => self.bytes + self.files * BLOCK,
             Content::Sparse => 0,
-            #[cfg(target_os = "linux")]
             Content::Odd => self.bytes + self.files * BLOCK,
         };
         SpaceNeeded {
@@ -61,7 +60,7 @@ pub fn check_free_space(corpus: &Corpus, dir: &Path) -> Result<(), String> {
     if needed.fits(free) {
         return Ok(());
     }
-    let (name, dir) = (corpus.name, dir.display());
+    let (name, dir) = (&corpus.name, dir.display());
     Err(format!("cannot create corpus '{name}' in '{dir}': it needs {needed}; {free}"))
 }
 

@@ -64,7 +64,6 @@ impl Plan {
         let mut random = Random::new(definition.seed * 7919 + 12_345);
         let (files, directories) = match definition.content {
             Content::Text | Content::Sparse => (definition.files, definition.directories),
-            #[cfg(target_os = "linux")]
             Content::Odd => (0, 0),
         };
         let mut directories = draw_directories(&mut random, directories as usize);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use transect::Cancel;
 
-use super::corpus::Corpus;
+use super::corpus::{Content, Corpus};
 use super::counts::TreeCounts;
 use super::error::{failed, mismatch};
 use crate::harness::reference_walk::{self, EntryType, Event, Visitor};
@@ -19,20 +19,21 @@ use crate::harness::tree_digest::{PathPrefix, TreeDigest};
 /// # Errors
 /// The counts differ, or the tree cannot be read.
 pub fn verify(corpus: &Corpus, dir: &Path) -> Result<(), String> {
-    match count(dir, corpus.has_denied(), &Cancel::new())? {
+    match count(dir, corpus, &Cancel::new())? {
         Some(found) if found != TreeCounts::of(corpus) => Err(mismatch(corpus, dir, found)),
         _ => Ok(()),
     }
 }
 
 /// Counts a tree with the reference walk, which shares no code with the engine: measured code must not
-/// verify its own corpus. Returns `None` if cancelled. With `has_denied`, directories without permission count
+/// verify its own corpus. Returns `None` if cancelled. In the corpus `odd`, directories without permission count
 /// as empty.
 pub(super) fn count(
     root: &Path,
-    has_denied: bool,
+    corpus: &Corpus,
     cancel: &Cancel,
 ) -> Result<Option<TreeCounts>, String> {
+    let has_denied = corpus.content == Content::Odd;
     let mut counting = Counting { found: TreeCounts::default(), has_denied, cancel, error: None };
     reference_walk::walk(root, TreeDigest::default().add_root(), &mut counting);
     match counting.error {

@@ -126,7 +126,7 @@ fn every_corpus_matches_its_pinned_digest() {
 
 #[test]
 fn corpora_have_pinned_sizes() {
-    let sizes: Vec<_> = CORPORA.iter().map(|d| (d.name, d.files, d.directories)).collect();
+    let sizes: Vec<_> = CORPORA.iter().map(|d| (&*d.name, d.files, d.directories)).collect();
     assert_eq!(
         sizes,
         [
