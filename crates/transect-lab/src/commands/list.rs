@@ -140,7 +140,7 @@ fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std:
         write_method(out, method, GOOD, width, contract, &method.about)?;
     }
     writeln!(out, "\n{BOLD}not here{BOLD:#}")?;
-    for (why_not, names) in absent(methods, contract) {
+    for (why_not, names) in absent(methods) {
         let text = format!("{}: {why_not}", names.into_iter().collect::<Vec<_>>().join(", "));
         for line in wrap(&text, output::terminal_width().unwrap_or(100).min(100).saturating_sub(2))
         {
@@ -151,20 +151,13 @@ fn write(out: &mut impl Write, methods: &[walk::Method], contract: bool) -> std:
 }
 
 /// Returns the names of unavailable methods by reason. A reader counts once, not once for each order.
-fn absent(methods: &[walk::Method], contract: bool) -> BTreeMap<String, BTreeSet<String>> {
+fn absent(methods: &[walk::Method]) -> BTreeMap<String, BTreeSet<String>> {
     let mut absent: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for method in methods {
         let Some(reason) = &method.unavailable_reason else { continue };
         let name = match &method.runner {
             WalkRunner::Engine(variant) => format!("{}/*", variant.reader.as_str()),
-            WalkRunner::Absent if contract => {
-                format!("{} ({})", method.name, method.contract.join(" "))
-            }
-            WalkRunner::Absent => method.name.clone(),
-            WalkRunner::Floor(_)
-            | WalkRunner::Contender(_)
-            | WalkRunner::Peer(_)
-            | WalkRunner::External(_) => method.name.clone(),
+            _ => method.name.clone(),
         };
         absent.entry(reason.clone()).or_default().insert(name);
     }

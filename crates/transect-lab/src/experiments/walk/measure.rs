@@ -69,7 +69,6 @@ impl<'m> WalkExperiment<'m> {
         let inventory = &job.dataset.inventory;
         let (root, limit) = (&job.dataset.root, job.limit());
         let judged = match &method.runner {
-            WalkRunner::Absent => return Ok(Ok(())),
             WalkRunner::Peer(peer) if peer.is_parsed_in_every_run() => return Ok(Ok(())),
             _ if self.proved.contains(&(job.index, &method.name)) => return Ok(Ok(())),
             WalkRunner::Engine(_) | WalkRunner::Floor(_) | WalkRunner::Contender(_) => {
@@ -342,7 +341,6 @@ fn command(
         }
         WalkRunner::Peer(peer) => peer.command(root).ok_or_else(Failure::unknown),
         WalkRunner::External(external) => Ok(External::command(&external.words, &[("root", root)])),
-        WalkRunner::Absent => Err(Failure::unknown()),
     }
 }
 

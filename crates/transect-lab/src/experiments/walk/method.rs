@@ -1,4 +1,4 @@
-//! The methods that walk trees: those that can run here and those that cannot.
+//! The methods that walk trees.
 
 use std::path::Path;
 
@@ -31,8 +31,6 @@ pub enum WalkRunner {
     Peer(&'static Peer),
     /// A command of the user, or of a preset.
     External(External),
-    /// It cannot exist here.
-    Absent,
 }
 
 impl Runner for WalkRunner {
@@ -43,7 +41,6 @@ impl Runner for WalkRunner {
             Self::Contender(_) => "contender",
             Self::Peer(_) => "peer",
             Self::External(_) => "external",
-            Self::Absent => "absent",
         }
     }
 
@@ -76,24 +73,6 @@ impl Runner for WalkRunner {
         })
     }
 }
-
-/// Rows of the contract that cannot run here, with the reason or the closest equivalent: name, row,
-/// language, reason.
-const ABSENT: &[(&str, &str, &str, &str)] = &[
-    (
-        "mfc-cfilefind",
-        "A10",
-        "C++",
-        "MFC is not free, and a wrapper of FindFirstFile: find-first-file",
-    ),
-    ("windirstat", "A24", "C++", "a program with a window on Windows: its walk is find-first-file"),
-    (
-        "altwindirstat",
-        "A25",
-        "C++",
-        "a program with a window on Windows: its walk is find-first-file",
-    ),
-];
 
 impl Method {
     /// Returns all methods, including the contenders in a directory, and the errors of contenders that cannot
@@ -133,13 +112,6 @@ impl Method {
             parallel: peer.parallel,
             unavailable_reason: peer.unavailable_reason(),
             ..Self::own(&*peer.name, &*peer.about, WalkRunner::Peer(peer))
-        }));
-        methods.extend(ABSENT.iter().map(|&(name, contract, language, reason)| Self {
-            contract: vec![contract.to_owned()],
-            language: language.to_owned(),
-            quick: false,
-            unavailable_reason: Some(reason.to_owned()),
-            ..Self::own(name, reason, WalkRunner::Absent)
         }));
         let mut seen = std::collections::HashSet::new();
         methods.retain(|method| {
