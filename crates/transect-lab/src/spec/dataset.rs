@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::harness::environment::FileSystem;
 use crate::harness::inventory::Inventory;
 use crate::harness::work::Work;
-use crate::spec::Spec;
 use crate::spec::attributes::Asked;
 use crate::spec::transform::Digests;
 
@@ -42,14 +41,5 @@ impl Dataset {
         // Older versions could transform many small files.
         let is_one = self.digests.is_some() && self.expected.files == 1;
         Some(self.expected.bytes).filter(|&bytes| is_one && bytes > 0)
-    }
-
-    /// Returns the experiment that it belongs to.
-    pub(super) fn experiment(&self) -> Spec {
-        match self {
-            Self { asked: Some(_), .. } => Spec::Attributes,
-            Self { digests: Some(_), .. } => Spec::Transform,
-            _ => Spec::Walk,
-        }
     }
 }

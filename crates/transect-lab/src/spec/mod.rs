@@ -155,7 +155,11 @@ impl SessionSpec {
     /// Checks that a session that was read has datasets of one experiment only.
     pub(crate) fn check_datasets(&self) -> Result<(), String> {
         let experiment = self.experiment();
-        match self.datasets.iter().find(|dataset| dataset.experiment() != experiment) {
+        let fits = |dataset: &Dataset| {
+            dataset.asked.is_some() == (experiment == Spec::Attributes)
+                && dataset.digests.is_some() == (experiment == Spec::Transform)
+        };
+        match self.datasets.iter().find(|dataset| !fits(dataset)) {
             Some(Dataset { name, .. }) => {
                 let plural = experiment.words().plural;
                 Err(format!("'{name}' cannot be a dataset of {plural}"))
