@@ -104,7 +104,7 @@ pub(crate) fn with_groups(command: clap::Command) -> clap::Command {
 }
 
 const MAIN_NOTES: &str = "\
-`transect man COMMAND` prints the manual page of a command, examples included.
+`transect man COMMAND | man -l -` shows the manual page of a command, examples included.
 
 Examples:
   Count the current directory, and show what is largest in it:
@@ -217,7 +217,7 @@ pub(crate) enum Command {
     /// Store a tree in a Parquet file, for other commands and for SQL
     #[command(after_long_help = SNAPSHOT_NOTES)]
     Snapshot(SnapshotArgs),
-    /// Keep dated snapshots of a tree, fewer of each month than of each day
+    /// Store a dated snapshot of a tree, and remove old ones that are no longer needed
     #[command(after_long_help = KEEP_NOTES)]
     Keep(KeepArgs),
     /// Show what changed in a tree since a kept snapshot

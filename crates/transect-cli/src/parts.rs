@@ -74,7 +74,8 @@ pub(crate) fn run(part: &PartCommand) -> Result<ExitStatus, CliError> {
     let name = "transect-lab";
     let program = sibling::find(name).ok_or_else(|| {
         CliError::Usage(format!(
-            "'{name}' is neither beside this program nor on PATH; `cargo install {name}` installs it"
+            "'{name}' is neither beside this program nor on PATH; in a checkout, \
+             `cargo build --release -p {name}` builds it"
         ))
     })?;
     sibling::run(&program, args).map_err(|error| {

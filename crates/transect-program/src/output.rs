@@ -128,7 +128,9 @@ pub fn print_clap_error(instead: &clap::Error) -> u8 {
     let is_wrong = instead.use_stderr();
     let colours = if is_wrong { stream::stderr_colours() } else { stream::stdout_colours() };
     let mut text = buffer_with(colours);
+    // What the standard library says of a number is about its parser.
     let shown = instead.render().ansi().to_string();
+    let shown = shown.replace("invalid digit found in string", "not a whole number");
     // `clap` wraps options, but neither errors nor usage nor groups of commands. Without a terminal it asks
     // the environment for the width of help.
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();

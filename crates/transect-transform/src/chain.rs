@@ -127,7 +127,9 @@ impl ChainedStep {
     fn inspect_or_refuse(&mut self, block: &[u8]) -> Result<(), InvalidData> {
         self.inspect(block).map_err(|error| match error {
             StepError::Invalid(error) => error,
-            StepError::Closed => unreachable!("BUG: what makes nothing cannot be stopped"),
+            StepError::Closed => {
+                unreachable!("BUG: a step without output reported that its output was closed")
+            }
         })
     }
 

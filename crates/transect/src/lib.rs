@@ -37,7 +37,7 @@
 //! ```
 //!
 //! Features: `filters` (default) for globs, regular expressions and `.gitignore` rules; `serde` for
-//! entries, errors, counts and filters as text.
+//! entries, errors, counts and filters as text; `volumes` for reading the tables of ext4, NTFS and Btrfs.
 //!
 //! The library prints nothing, never ends the process, and reads neither configuration nor the
 //! environment. Errors inside a tree do not end a walk: sinks receive them like entries, and the

@@ -27,7 +27,7 @@ Examples:
   Compare a copy with its original, whose times and owners differ:
     transect diff --ignore mtime,uid,gid,allocated photos archive
   Fail in a script if anything changed:
-    transect diff --exit-code --summary after.parquet after.parquet
+    transect diff --exit-code --summary before.parquet after.parquet
 
 Exit codes: 0 compared; 1 something could not be read, or with --exit-code A and B differ; \
 2 wrong usage, or A or B could not be read at all; 130 interrupted.";
@@ -65,10 +65,10 @@ pub(crate) struct ComparisonArgs {
     /// Compare everything, also where digests are equal
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Stay on the file system of each directory
+    /// Stay on one file system
     #[arg(short = 'x', long)]
     pub(crate) one_file_system: bool,
-    /// Exit with 1 if A and B differ
+    /// Exit with 1 if anything differs
     #[arg(long)]
     pub(crate) exit_code: bool,
     /// Print one JSON object per change, then one with the numbers

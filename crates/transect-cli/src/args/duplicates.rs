@@ -35,7 +35,7 @@ Examples:
   List the groups for a script:
     transect duplicates --json src
 
-Exit codes: 0 complete; 1 finished, but something could not be read, or was kept; \
+Exit codes: 0 complete; 1 finished, but something could not be read, or a file was left alone that should have been removed or replaced; \
 2 wrong usage, or a path could not be read at all; 130 interrupted.";
 
 #[derive(Debug, Args)]
@@ -107,7 +107,7 @@ impl DuplicatesArgs {
             _ => return Ok(None),
         };
         if self.keep.is_none() && self.prefer.is_empty() {
-            let message = "no file to keep given; use --keep RULE or --prefer PATH";
+            let message = "say which file of each group stays: --keep RULE or --prefer PATH";
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok(Some(action))

@@ -13,8 +13,8 @@ one that transect keep stored of the current directory, or else of the nearest d
 all directories that were kept on this machine are searched, except those that lie in another one of them.
 
 A PATTERN is matched against names, and several must all match. With a / it is matched against paths: src/ma finds src/main.rs and \
-src/make, but not what is in them; --glob 'src/*.rs' finds them at any depth. The case of other letters than ASCII is \
-ignored only if the PATTERN is a substring with such a letter, or a regular expression.
+src/make, but not what is in them; --glob 'src/*.rs' finds them at any depth. With -i, letters outside ASCII \
+match in either case only in a regular expression, or in a plain PATTERN that contains such a letter.
 
 --verify adds a column: same, changed (in type, size, mtime, mode or owner), vanished, or unknown if that cannot be told. The \
 other columns are those of the snapshot. With -0, entries that vanished are left out.
@@ -41,12 +41,12 @@ kept file could not be used; 2 wrong usage, or there is no snapshot; 130 interru
 
 #[derive(Debug, Args)]
 pub(crate) struct FindArgs {
-    /// Find entries whose names contain PATTERN; of several, all of them
+    /// Find entries whose names contain PATTERN; if several are given, all of them
     #[arg(value_name = "PATTERN", required = true)]
     pub(crate) patterns: Vec<OsString>,
     /// Search this snapshot, or the last one kept of this directory
     ///
-    /// Without it, that of the current directory; see below.
+    /// Without it, the last one of the current directory is searched; more below.
     #[arg(long = "in", value_name = "PATH")]
     pub(crate) within: Vec<PathBuf>,
     /// Treat PATTERNs as globs, which match whole names: *.rs, [a-c]?, *.{jpg,png}

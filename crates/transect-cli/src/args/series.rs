@@ -59,7 +59,7 @@ pub(crate) struct KeepArgs {
 
 pub(crate) const CHANGES_NOTES: &str = "\
 Compares PATH with a snapshot that `transect keep` stored on this machine. Lines, numbers and options are those of \
-`transect diff`, with the snapshot as A and PATH as B. If the snapshot was kept with -x, so is PATH read.
+`transect diff`, with the snapshot as A and PATH as B. If the snapshot was kept with -x, PATH is read with -x, too.
 
 Examples:
   Keep a snapshot, and show what changed since:

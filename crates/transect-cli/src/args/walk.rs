@@ -120,7 +120,7 @@ pub(crate) struct FilterArgs {
     pub(crate) extensions: Vec<String>,
     /// Include only names that match the regular expression RE, anywhere in the name
     ///
-    /// Several include what one of them matches. Syntax: https://docs.rs/regex#syntax
+    /// Of several, one must match. Syntax: https://docs.rs/regex#syntax
     #[arg(long = "regex", value_name = "RE", hide_short_help = true)]
     pub(crate) regexes: Vec<String>,
     /// Ignore case in names: for --glob, --exclude, --extension and --regex
@@ -154,13 +154,13 @@ pub(crate) struct FilterArgs {
 pub(crate) struct AttributeArgs {
     /// Include only these types: f, d, l, b, c, p, s
     ///
-    /// File, directory, symlink, block, char, fifo, socket; or these words.
+    /// Or in full: file, directory, symlink, block, char, fifo, socket.
     #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',',
           hide_possible_values = true, value_parser = filter::file_type_parser())]
     pub(crate) types: Vec<FileType>,
     /// Include only files of at least +N or at most -N bytes
     ///
-    /// N without a sign is the exact size. Units: K, M, G.
+    /// N without a sign is the exact size. Units: K, M, G, T.
     #[arg(short = 'S', long, value_name = "[+-]N", allow_hyphen_values = true,
           value_parser = SizeFilter::parse)]
     pub(crate) size: Vec<SizeFilter>,

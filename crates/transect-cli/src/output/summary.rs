@@ -165,7 +165,7 @@ fn write_left_out(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         let reasons: Vec<String> = diagnostics
             .skipped
             .iter()
-            .map(|(reason, n)| format!("{} {}", count(*n), reason.as_str().replace('_', " ")))
+            .map(|(reason, n)| format!("{}: {}", reason.as_str().replace('_', " "), count(*n)))
             .collect();
         line(out, "skipped", &reasons.join(", "))?;
     }

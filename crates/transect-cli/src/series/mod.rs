@@ -129,6 +129,17 @@ impl Series {
         &self.root
     }
 
+    /// Says that no snapshot was kept of its root, given as `path`, and what to do.
+    pub(crate) fn none_kept(&self, path: &Path) -> String {
+        let (root, path_text) = (self.root.display(), path.display());
+        match path.symlink_metadata() {
+            Ok(_) => {
+                format!("no snapshot of '{root}' was kept; keep one: transect keep {path_text}")
+            }
+            Err(_) => format!("no snapshot of '{root}' was kept, and '{path_text}' does not exist"),
+        }
+    }
+
     /// Returns the name of the machine.
     pub(crate) fn host(&self) -> &str {
         &self.host

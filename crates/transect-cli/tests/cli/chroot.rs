@@ -46,5 +46,5 @@ fn chroot_without_mount_entry_and_proc_doctor_and_scan_complete() {
         assert_eq!(part.matches("  state       complete").count(), 2, "{output}");
         assert!(part.contains("\n/data/a/file\n"), "{output}");
     }
-    assert!(outside.contains("1 mount boundary"), "{output}");
+    assert!(outside.contains("mount boundary: 1"), "{output}");
 }

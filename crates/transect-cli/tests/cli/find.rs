@@ -210,7 +210,7 @@ fn find_errors_say_what_to_do() {
     };
     failing(&["x"], "no snapshot was kept; keep one: transect keep PATH");
     failing(&["--in", "tree", "x"], "was kept; keep one: transect keep tree");
-    failing(&["--in", "nowhere", "x"], "was kept; keep one: transect keep nowhere");
+    failing(&["--in", "nowhere", "x"], "was kept, and 'nowhere' does not exist");
     env.write("file", 5);
     failing(&["--in", "file", "x"], "'file' is neither a snapshot nor a directory");
     failing(&[], "required");

@@ -250,6 +250,7 @@ fn keep_dry_run_and_failures_write_nothing() {
         (&["keep", "missing"][..], "cannot access '"),
         (&["changes", "tree"], "was kept; keep one: transect keep tree"),
         (&["history", "tree"], "was kept; keep one: transect keep tree"),
+        (&["changes", "missing"], "was kept, and 'missing' does not exist"),
         (&["history", "--host", "elsewhere", "tree"], "' on 'elsewhere'"),
         (&["history", "--json", "--csv", "tree"], "cannot be used with"),
         (&["changes", "--since", "never", "tree"], "not a time"),

@@ -30,7 +30,7 @@ pub(crate) struct LabTransformArgs {
     /// Prepare the cache of the input before every run [default: from the preset]
     #[arg(long, alias = "states", value_delimiter = ',', value_parser = value_of(STATES))]
     pub(crate) state: Vec<State>,
-    /// Transform the bytes like this
+    /// Choose what is done with the bytes
     #[arg(long, conflicts_with = "resume", default_value = "copy", value_parser = kind_parser())]
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops
@@ -69,7 +69,7 @@ pub(crate) struct LabPassArgs {
     pub(crate) input: PathBuf,
     /// Write this file
     pub(crate) output: PathBuf,
-    /// Transform the bytes like this
+    /// Choose what is done with the bytes
     #[arg(long, default_value = "copy", value_parser = kind_parser())]
     pub(crate) kind: transform::Kind,
     /// Wait for the device before the clock stops

@@ -19,7 +19,7 @@ pub(super) fn lab(error: impl Display) -> CliError {
 pub(super) fn own_program() -> Result<PathBuf, CliError> {
     std::env::current_exe().map_err(|error| {
         CliError::Failed(format!(
-            "cannot find the file of transect-lab: {}",
+            "cannot find the executable of transect-lab: {}",
             transect::reason(&error)
         ))
     })

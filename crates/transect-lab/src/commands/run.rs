@@ -173,7 +173,7 @@ fn print_time(
     let (time, cells) = (units::duration(time), spec.cells.len());
     let rounds = spec.rounds;
     output::hint(&format!(
-        "takes about {time}{longer}: {cells} cells in {rounds} rounds, judging by one of each kind"
+        "takes about {time}{longer}: {cells} cells in {rounds} rounds, estimated from one run of each kind"
     ));
     Ok(())
 }

@@ -59,8 +59,7 @@ fn why_none(args: &ChangesArgs, series: &Series, path: &Path) -> Result<String, 
     let root = series.root().display();
     let oldest = args.since.map(|_| series.oldest()).transpose()?.flatten();
     let (Some(since), Some(Kept { taken, .. })) = (args.since, oldest) else {
-        let path = path.display();
-        return Ok(format!("no snapshot of '{root}' was kept; keep one: transect keep {path}"));
+        return Ok(series.none_kept(path));
     };
     let times = TimeFormatter::for_fields(FieldMask::MTIME);
     let age = age(u64::try_from(taken / 1_000_000_000).unwrap_or(0));

@@ -67,11 +67,7 @@ pub(super) fn of(within: &[PathBuf]) -> Result<(Vec<Source>, Vec<Unusable>), Cli
             }
             None => {
                 all_unusable.iter().for_each(crate::output::error);
-                let (root, path) = (Series::of(path)?, path.display());
-                let root = root.root().display();
-                return Err(CliError::Usage(format!(
-                    "no snapshot of '{root}' was kept; keep one: transect keep {path}"
-                )));
+                return Err(CliError::Usage(Series::of(path)?.none_kept(path)));
             }
         }
     }

@@ -49,10 +49,9 @@ fn of_root(args: &HistoryArgs, path: &Path) -> Result<ExitStatus, CliError> {
     }
     unusable.iter().for_each(output::error);
     if points.is_empty() {
-        let (root, path) = (series.root().display(), path.display());
         let what = match &args.host {
-            Some(host) => format!("no snapshot of '{root}' on '{host}'"),
-            None => format!("no snapshot of '{root}' was kept; keep one: transect keep {path}"),
+            Some(host) => format!("no snapshot of '{}' on '{host}'", series.root().display()),
+            None => series.none_kept(path),
         };
         return Err(CliError::Usage(what));
     }

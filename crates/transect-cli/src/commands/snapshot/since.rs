@@ -165,12 +165,8 @@ fn last(root: &Path) -> Result<(PathBuf, Snapshot), CliError> {
     let series = Series::of(root)?;
     let Search { kept, unusable } = series.last()?;
     unusable.iter().for_each(output::error);
-    kept.map(|kept| (kept.path, kept.snapshot)).ok_or_else(|| {
-        let (stored, root) = (series.root().display(), root.display());
-        CliError::Usage(format!(
-            "no snapshot of '{stored}' was kept; keep one: transect keep {root}"
-        ))
-    })
+    kept.map(|kept| (kept.path, kept.snapshot))
+        .ok_or_else(|| CliError::Usage(series.none_kept(root)))
 }
 
 /// Returns where a snapshot has a root: by its absolute path, or by the path without links.
