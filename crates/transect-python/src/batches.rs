@@ -3,16 +3,15 @@
 use std::path::{MAIN_SEPARATOR, is_separator};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
 use transect::FileType;
 use transect::table::{Children, Row, Table};
 use transect_snapshot::LiveTree;
 
-use crate::arrow::array::{Array, Field};
-use crate::arrow::interface::BatchSource;
 use crate::columns::{Block, BlockRow, Column, ColumnBuilder};
+use crate::rows::BATCH_ROWS;
 
-/// Rows in a batch, except the last.
-const BATCH_ROWS: usize = 65_536;
 const _: () = assert!(BATCH_ROWS.is_multiple_of(BLOCK_ROWS));
 
 /// Rows in a block, at most: so few that they stay in the processor's cache from one column to the next.
@@ -23,6 +22,7 @@ const BLOCK_ROWS: usize = 512;
 pub(crate) struct TableBatches {
     tree: Arc<LiveTree>,
     columns: Vec<Column>,
+    schema: SchemaRef,
     /// Whether the table may hold directories that no filter selected.
     filtered: bool,
     position: Position,
@@ -48,7 +48,8 @@ impl TableBatches {
     pub(crate) fn new(tree: Arc<LiveTree>, columns: Vec<Column>, filtered: bool) -> Self {
         let roots = tree.table().roots().rev().collect();
         let position = Position { roots, open: Vec::new(), path: Vec::new() };
-        Self { tree, columns, filtered, position }
+        let schema = Arc::new(schema(&columns));
+        Self { tree, columns, schema, filtered, position }
     }
 }
 
@@ -99,28 +100,16 @@ struct Step {
     depth: u32,
 }
 
-impl BatchSource for TableBatches {
-    fn fields(&self) -> Vec<Field> {
-        self.columns.iter().map(|column| column.field()).collect()
-    }
+/// Returns the names and types of columns, all of which may contain nulls.
+pub(crate) fn schema(columns: &[Column]) -> Schema {
+    let field = |column: &Column| Field::new(column.name(), column.data_type(), true);
+    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+}
 
-    fn metadata(&self) -> Vec<(&'static str, String)> {
-        let complete = self.tree.table().diagnostics().is_complete();
-        vec![
-            ("transect.version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("transect.complete", complete.to_string()),
-        ]
-    }
+impl Iterator for TableBatches {
+    type Item = RecordBatch;
 
-    fn rows(&self) -> usize {
-        self.tree
-            .table()
-            .iter()
-            .filter(|&row| !self.filtered || is_selected(self.tree.table(), row))
-            .count()
-    }
-
-    fn next_batch(&mut self) -> Option<(usize, Vec<Array>)> {
+    fn next(&mut self) -> Option<RecordBatch> {
         let table = self.tree.table();
         let room = BATCH_ROWS.min(usize::try_from(table.len()).unwrap_or(BATCH_ROWS));
         let builder = |column: &Column| ColumnBuilder::new(*column, room);
@@ -154,8 +143,9 @@ impl BatchSource for TableBatches {
             builders.iter_mut().for_each(|builder| builder.push(&block));
             rows += block.rows.len();
         }
-        let columns = builders.into_iter().map(ColumnBuilder::finish).collect();
-        (rows > 0).then_some((rows, columns))
+        let finish = || builders.into_iter().map(ColumnBuilder::finish).collect();
+        let batch = || RecordBatch::try_new(Arc::clone(&self.schema), finish());
+        (rows > 0).then(|| batch().expect("BUG: columns differ in length or type"))
     }
 }
 

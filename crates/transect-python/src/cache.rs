@@ -1,7 +1,6 @@
 //! `AttributeCache`: attributes that were asked for before.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +10,7 @@ use transect_cache::{AttributeCache as EngineCache, CacheOptions, Level, LookupE
 use crate::attributes::Attributes;
 use crate::errors::{self, os_exception};
 use crate::fork::Owner;
-use crate::lookups::{Found, LookupBatches};
+use crate::lookups::{self, Found};
 use crate::paths::{parse_path, parse_paths};
 use crate::rows::Rows;
 use crate::walk::all_attributes;
@@ -111,8 +110,7 @@ impl AttributeCache {
             };
             paths.into_iter().zip(results).collect()
         });
-        let found: Arc<[Found]> = found.into();
-        Ok(Rows::new(move || LookupBatches::new(Arc::clone(&found))))
+        Ok(Rows::in_parts(found.len(), move |part| lookups::columns(&found[part])))
     }
 
     /// Return whether a path exists. Raises an OSError if that cannot be found out.

@@ -1,17 +1,14 @@
-//! The changes of a diff as rows.
+//! The changes of a diff as columns.
 
-use std::ffi::CStr;
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Int64Array, LargeBinaryArray, LargeStringArray, UInt64Array};
 use transect::FieldMask;
-use transect_snapshot::{Change, Diff, Facts};
+use transect_snapshot::{Change, Facts};
 
-use crate::arrow::array::{Array, Builder, Field, Kind};
-use crate::arrow::interface::BatchSource;
-use crate::columns::{Column, lossy};
-
-/// Rows in a batch, except the last.
-const BATCH_ROWS: usize = 65_536;
+use crate::columns::Column;
+use crate::rows::{Columns, raw};
 
 /// The names of attributes that are compared.
 pub(crate) const COMPARED: [(&str, FieldMask); 11] = [
@@ -28,134 +25,66 @@ pub(crate) const COMPARED: [(&str, FieldMask); 11] = [
     ("device", FieldMask::DEVICE),
 ];
 
-/// The columns that describe a change.
-const OF_CHANGE: [(&CStr, Kind); 9] = [
-    (c"change", Kind::Text),
-    (c"path", Kind::Text),
-    (c"path_raw", Kind::Binary),
-    (c"from", Kind::Text),
-    (c"from_raw", Kind::Binary),
-    (c"changed", Kind::Text),
-    (c"reason", Kind::Text),
-    (c"growth", Kind::I64),
-    (c"moved_entries", Kind::U64),
-];
-
 /// The attributes of an entry in each of the trees.
-const ATTRIBUTES: [(Column, [&CStr; 2]); 10] = [
-    (Column::Type, [c"before_type", c"after_type"]),
-    (Column::Size, [c"before_size", c"after_size"]),
-    (Column::Allocated, [c"before_allocated", c"after_allocated"]),
-    (Column::Mtime, [c"before_mtime", c"after_mtime"]),
-    (Column::Mode, [c"before_mode", c"after_mode"]),
-    (Column::Uid, [c"before_uid", c"after_uid"]),
-    (Column::Gid, [c"before_gid", c"after_gid"]),
-    (Column::Nlink, [c"before_nlink", c"after_nlink"]),
-    (Column::Inode, [c"before_inode", c"after_inode"]),
-    (Column::Device, [c"before_device", c"after_device"]),
+const ATTRIBUTES: [(Column, [&str; 2]); 10] = [
+    (Column::Type, ["before_type", "after_type"]),
+    (Column::Size, ["before_size", "after_size"]),
+    (Column::Allocated, ["before_allocated", "after_allocated"]),
+    (Column::Mtime, ["before_mtime", "after_mtime"]),
+    (Column::Mode, ["before_mode", "after_mode"]),
+    (Column::Uid, ["before_uid", "after_uid"]),
+    (Column::Gid, ["before_gid", "after_gid"]),
+    (Column::Nlink, ["before_nlink", "after_nlink"]),
+    (Column::Inode, ["before_inode", "after_inode"]),
+    (Column::Device, ["before_device", "after_device"]),
 ];
 
-/// What lies in and below an entry in each of the trees.
-const TOTALS: [[&CStr; 2]; 2] =
-    [[c"before_entries", c"after_entries"], [c"before_total_allocated", c"after_total_allocated"]];
-
-pub(crate) struct ChangeBatches {
-    diff: Arc<Diff>,
-    next: usize,
+/// Returns the columns of changes.
+pub(crate) fn columns(changes: &[Change]) -> Columns {
+    let text = |of: fn(&Change) -> Option<Cow<'_, str>>| -> ArrayRef {
+        Arc::new(changes.iter().map(of).collect::<LargeStringArray>())
+    };
+    let bytes = |of: fn(&Change) -> Option<&[u8]>| -> ArrayRef {
+        Arc::new(changes.iter().map(of).collect::<LargeBinaryArray>())
+    };
+    let growth = changes.iter().map(|change| i64::try_from(change.growth()).ok());
+    let moved = changes.iter().map(|change| change.moved_entries);
+    let mut columns: Columns = vec![
+        ("change", text(|change| Some(change.kind.as_str().into()))),
+        ("path", text(|change| Some(String::from_utf8_lossy(&change.path)))),
+        ("path_raw", bytes(|change| raw(&change.path))),
+        ("from", text(|change| change.from.as_deref().map(String::from_utf8_lossy))),
+        ("from_raw", bytes(|change| change.from.as_deref().and_then(raw))),
+        ("changed", text(|change| changed(change).map(Cow::from))),
+        ("reason", text(|change| change.reason.as_deref().map(Cow::from))),
+        ("growth", Arc::new(growth.collect::<Int64Array>())),
+        ("moved_entries", Arc::new(UInt64Array::from_iter_values(moved))),
+    ];
+    columns.extend(of_tree(0, changes.iter().map(|change| change.before.as_ref())));
+    columns.extend(of_tree(1, changes.iter().map(|change| change.after.as_ref())));
+    columns
 }
 
-impl ChangeBatches {
-    pub(crate) fn new(diff: Arc<Diff>) -> Self {
-        Self { diff, next: 0 }
-    }
-}
-
-impl BatchSource for ChangeBatches {
-    fn fields(&self) -> Vec<Field> {
-        let field = |name: &'static CStr, kind: Kind| Field { name, format: kind.format() };
-        let mut fields: Vec<Field> = OF_CHANGE.map(|(name, kind)| field(name, kind)).to_vec();
-        for tree in 0..2 {
-            fields.extend(ATTRIBUTES.map(|(column, names)| field(names[tree], column.kind())));
-            fields.extend(TOTALS.map(|names| field(names[tree], Kind::U64)));
-        }
-        fields
-    }
-
-    fn metadata(&self) -> Vec<(&'static str, String)> {
-        vec![("transect.version", env!("CARGO_PKG_VERSION").to_owned())]
-    }
-
-    fn rows(&self) -> usize {
-        self.diff.changes.len()
-    }
-
-    fn next_batch(&mut self) -> Option<(usize, Vec<Array>)> {
-        let rest = &self.diff.changes[self.next..];
-        let batch = &rest[..rest.len().min(BATCH_ROWS)];
-        self.next += batch.len();
-        if batch.is_empty() {
-            return None;
-        }
-        let mut of_change = OF_CHANGE.map(|(_, kind)| kind.builder(batch.len()));
-        let mut trees = [FactsBuilders::new(batch.len()), FactsBuilders::new(batch.len())];
-        for change in batch {
-            push(&mut of_change, change);
-            trees[0].push(change.before.as_ref());
-            trees[1].push(change.after.as_ref());
-        }
-        let builders = of_change.into_iter().chain(trees.into_iter().flat_map(FactsBuilders::all));
-        Some((batch.len(), builders.map(Builder::finish).collect()))
-    }
-}
-
-fn push(builders: &mut [Builder; OF_CHANGE.len()], of: &Change) {
-    let [change, path, path_raw, from, from_raw, changed, reason, growth, moved] = builders;
-    change.bytes(Some(of.kind.as_str().as_bytes()));
-    path.bytes(Some(&lossy(&of.path)));
-    path_raw.bytes(raw(&of.path));
-    from.bytes(of.from.as_deref().map(lossy).as_deref());
-    from_raw.bytes(of.from.as_deref().and_then(raw));
-    let names = COMPARED.iter().filter(|(_, field)| of.fields.contains(*field));
+/// Returns the names of the attributes that changed.
+fn changed(change: &Change) -> Option<String> {
+    let names = COMPARED.iter().filter(|(_, field)| change.fields.contains(*field));
     let names: Vec<&str> = names.map(|(name, _)| *name).collect();
-    changed.bytes((!names.is_empty()).then(|| names.join(",")).as_deref().map(str::as_bytes));
-    reason.bytes(of.reason.as_deref().map(str::as_bytes));
-    growth.signed(i64::try_from(of.growth()).ok());
-    moved.number(Some(of.moved_entries));
+    (!names.is_empty()).then(|| names.join(","))
 }
 
-/// Returns bytes that are not UTF-8.
-fn raw(bytes: &[u8]) -> Option<&[u8]> {
-    str::from_utf8(bytes).is_err().then_some(bytes)
-}
-
-/// The columns of one of the trees.
-struct FactsBuilders {
-    attributes: [Builder; ATTRIBUTES.len()],
-    entries: Builder,
-    total_allocated: Builder,
-}
-
-impl FactsBuilders {
-    fn new(rows: usize) -> Self {
-        Self {
-            attributes: ATTRIBUTES.map(|(column, _)| column.kind().builder(rows)),
-            entries: Kind::U64.builder(rows),
-            total_allocated: Kind::U64.builder(rows),
-        }
-    }
-
-    fn push(&mut self, facts: Option<&Facts>) {
-        for ((column, _), builder) in ATTRIBUTES.iter().zip(&mut self.attributes) {
-            match facts {
-                Some(facts) => column.push(builder, &facts.attributes),
-                None => builder.null(),
-            }
-        }
-        self.entries.number(facts.map(Facts::entries));
-        self.total_allocated.number(facts.map(Facts::allocated));
-    }
-
-    fn all(self) -> impl Iterator<Item = Builder> {
-        self.attributes.into_iter().chain([self.entries, self.total_allocated])
-    }
+/// Returns the columns of the first or the second tree: what is known of the entries.
+fn of_tree<'a>(
+    tree: usize,
+    of: impl ExactSizeIterator<Item = Option<&'a Facts>> + Clone,
+) -> Columns {
+    let attributes = || of.clone().map(|of| Some(&of?.attributes));
+    let mut columns: Columns = ATTRIBUTES
+        .iter()
+        .map(|(column, names)| (names[tree], column.array(attributes())))
+        .collect();
+    let entries: UInt64Array = of.clone().map(|of| of.map(Facts::entries)).collect();
+    let allocated: UInt64Array = of.clone().map(|of| of.map(Facts::allocated)).collect();
+    columns.push((["before_entries", "after_entries"][tree], Arc::new(entries)));
+    columns.push((["before_total_allocated", "after_total_allocated"][tree], Arc::new(allocated)));
+    columns
 }

@@ -1,15 +1,20 @@
 //! The columns of a table for data frames.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_array::builder::{ArrayBuilder, LargeBinaryBuilder, PrimitiveBuilder, make_builder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, TimestampNanosecondType, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{ArrayRef, LargeStringArray};
+use arrow_schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use transect::{Attributes, FieldMask, FileType};
-
-use crate::arrow::array::{Array, Builder, Field, Kind};
 
 /// Some entries, as the columns need them.
 #[derive(Default)]
@@ -34,7 +39,7 @@ pub(crate) struct BlockRow<'a> {
 /// Defines the columns: `name` with its type in Arrow and, if a table stores it only on request, its
 /// field.
 macro_rules! columns {
-    ($($id:ident $name:literal $kind:ident $field:expr;)*) => {
+    ($($id:ident $name:literal $data_type:expr, $field:expr;)*) => {
         /// A column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Column { $($id,)* }
@@ -46,22 +51,8 @@ macro_rules! columns {
                 match self { $(Self::$id => $name,)* }
             }
 
-            pub(crate) fn field(self) -> Field {
-                match self {
-                    $(Self::$id => Field {
-                        name: const {
-                            match std::ffi::CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
-                                Ok(name) => name,
-                                Err(_) => panic!("BUG: a name with a NUL"),
-                            }
-                        },
-                        format: Kind::$kind.format(),
-                    },)*
-                }
-            }
-
-            pub(crate) fn kind(self) -> Kind {
-                match self { $(Self::$id => Kind::$kind,)* }
+            pub(crate) fn data_type(self) -> DataType {
+                match self { $(Self::$id => $data_type,)* }
             }
 
             /// Returns the attribute that a table must store.
@@ -73,25 +64,30 @@ macro_rules! columns {
 }
 
 columns! {
-    Path "path" Text FieldMask::empty();
-    Dir "dir" Text FieldMask::empty();
-    Name "name" Text FieldMask::empty();
-    Extension "extension" Text FieldMask::empty();
-    Type "type" Text FieldMask::empty();
-    Depth "depth" U32 FieldMask::empty();
-    Size "size" U64 FieldMask::SIZE;
-    Allocated "allocated" U64 FieldMask::ALLOCATED;
-    Mtime "mtime" Time FieldMask::MTIME;
-    Ctime "ctime" Time FieldMask::CTIME;
-    Atime "atime" Time FieldMask::ATIME;
-    Btime "btime" Time FieldMask::BTIME;
-    Mode "mode" U16 FieldMask::MODE;
-    Uid "uid" U32 FieldMask::UID;
-    Gid "gid" U32 FieldMask::GID;
-    Nlink "nlink" U32 FieldMask::NLINK;
-    Inode "inode" U64 FieldMask::INODE;
-    Device "device" U64 FieldMask::DEVICE;
-    PathRaw "path_raw" Binary FieldMask::empty();
+    Path "path" DataType::LargeUtf8, FieldMask::empty();
+    Dir "dir" DataType::LargeUtf8, FieldMask::empty();
+    Name "name" DataType::LargeUtf8, FieldMask::empty();
+    Extension "extension" DataType::LargeUtf8, FieldMask::empty();
+    Type "type" DataType::LargeUtf8, FieldMask::empty();
+    Depth "depth" DataType::UInt32, FieldMask::empty();
+    Size "size" DataType::UInt64, FieldMask::SIZE;
+    Allocated "allocated" DataType::UInt64, FieldMask::ALLOCATED;
+    Mtime "mtime" time(), FieldMask::MTIME;
+    Ctime "ctime" time(), FieldMask::CTIME;
+    Atime "atime" time(), FieldMask::ATIME;
+    Btime "btime" time(), FieldMask::BTIME;
+    Mode "mode" DataType::UInt16, FieldMask::MODE;
+    Uid "uid" DataType::UInt32, FieldMask::UID;
+    Gid "gid" DataType::UInt32, FieldMask::GID;
+    Nlink "nlink" DataType::UInt32, FieldMask::NLINK;
+    Inode "inode" DataType::UInt64, FieldMask::INODE;
+    Device "device" DataType::UInt64, FieldMask::DEVICE;
+    PathRaw "path_raw" DataType::LargeBinary, FieldMask::empty();
+}
+
+/// Nanoseconds since 1970.
+fn time() -> DataType {
+    DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))
 }
 
 impl Column {
@@ -140,87 +136,111 @@ impl Column {
         Ok(columns)
     }
 
-    /// Adds the value of a column of attributes.
+    /// Returns the column with these attributes; null where there are none.
     ///
     /// # Panics
     /// If the column contains a part of the path.
-    pub(crate) fn push(self, builder: &mut Builder, of: &Attributes) {
-        self.extend(builder, std::iter::once(of));
-    }
-
-    /// Adds the values of a column of attributes.
-    ///
-    /// # Panics
-    /// If the column contains a part of the path.
-    fn extend<'a>(self, builder: &mut Builder, of: impl Iterator<Item = &'a Attributes> + Clone) {
-        match (self, builder) {
-            (Self::Type, builder) => {
-                of.for_each(|of| builder.bytes(Some(of.file_type().as_str().as_bytes())));
-            }
-            (Self::Size, Builder::U64(builder)) => builder.extend(of.map(Attributes::size)),
-            (Self::Allocated, Builder::U64(builder)) => {
-                builder.extend(of.map(Attributes::allocated))
-            }
-            (Self::Mtime, Builder::I64(builder)) => builder.extend(of.map(Attributes::mtime)),
-            (Self::Ctime, Builder::I64(builder)) => builder.extend(of.map(Attributes::ctime)),
-            (Self::Atime, Builder::I64(builder)) => builder.extend(of.map(Attributes::atime)),
-            (Self::Btime, Builder::I64(builder)) => builder.extend(of.map(Attributes::btime)),
-            (Self::Mode, Builder::U16(builder)) => builder.extend(of.map(Attributes::mode)),
-            (Self::Uid, Builder::U32(builder)) => builder.extend(of.map(Attributes::uid)),
-            (Self::Gid, Builder::U32(builder)) => builder.extend(of.map(Attributes::gid)),
-            (Self::Nlink, Builder::U32(builder)) => builder.extend(of.map(Attributes::nlink)),
-            (Self::Inode, Builder::U64(builder)) => builder.extend(of.map(Attributes::inode)),
-            (Self::Device, Builder::U64(builder)) => builder.extend(of.map(Attributes::device)),
-            _ => panic!("BUG: '{}' is not an attribute, or has another builder", self.name()),
-        }
+    pub(crate) fn array<'a>(
+        self,
+        of: impl ExactSizeIterator<Item = Option<&'a Attributes>>,
+    ) -> ArrayRef {
+        let mut builder = ColumnBuilder::new(self, of.len());
+        builder.extend(of);
+        builder.finish()
     }
 }
 
 /// Builds one column of one batch.
 pub(crate) struct ColumnBuilder {
     column: Column,
-    builder: Builder,
+    /// Texts are built as bytes, which are checked all at once.
+    builder: Box<dyn ArrayBuilder>,
 }
 
 impl ColumnBuilder {
+    /// Returns the builder of a column with about this many rows.
     pub(crate) fn new(column: Column, rows: usize) -> Self {
-        Self { column, builder: column.kind().builder(rows) }
+        let data_type = match column.data_type() {
+            DataType::LargeUtf8 => DataType::LargeBinary,
+            data_type => data_type,
+        };
+        Self { column, builder: make_builder(&data_type, rows) }
     }
 
     /// Adds the rows of a block. One column at a time is faster than one row at a time.
     pub(crate) fn push(&mut self, block: &Block<'_>) {
         let rows = block.rows.iter();
-        match (self.column, &mut self.builder) {
-            (Column::Depth, Builder::U32(builder)) => {
-                builder.extend(rows.map(|row| Some(row.depth)))
+        let path = |row: &BlockRow<'_>| &block.paths[row.path.clone()];
+        match self.column {
+            Column::Depth => self.numbers::<UInt32Type>(rows.map(|row| Some(row.depth))),
+            Column::Path => self.texts(rows.map(|row| (row, Some(path(row))))),
+            Column::Dir => self.texts(rows.map(|row| (row, Some(&path(row)[..row.dir_length])))),
+            Column::Name => self.texts(rows.map(|row| (row, Some(row.name.as_encoded_bytes())))),
+            Column::Extension => self.texts(rows.map(|row| (row, extension(row)))),
+            Column::PathRaw => {
+                self.bytes(rows.map(|row| (!row.path_is_utf8).then(|| path(row))));
             }
-            (
-                Column::Path | Column::Dir | Column::Name | Column::Extension,
-                Builder::Bytes(builder),
-            ) => {
-                for row in rows {
-                    let part = match self.column {
-                        Column::Path => Some(&block.paths[row.path.clone()]),
-                        Column::Dir => Some(&block.paths[row.path.clone()][..row.dir_length]),
-                        Column::Name => Some(row.name.as_encoded_bytes()),
-                        _ => extension(row),
-                    };
-                    match part {
-                        Some(part) if !row.path_is_utf8 => builder.push(Some(&lossy(part))),
-                        part => builder.push(part),
-                    }
-                }
-            }
-            (Column::PathRaw, Builder::Bytes(builder)) => {
-                let raw = |row: &BlockRow<'_>| !row.path_is_utf8;
-                rows.for_each(|row| builder.push(raw(row).then(|| &block.paths[row.path.clone()])));
-            }
-            (column, builder) => column.extend(builder, rows.map(|row| &row.attributes)),
+            _ => self.extend(rows.map(|row| Some(&row.attributes))),
         }
     }
 
-    pub(crate) fn finish(self) -> Array {
-        self.builder.finish()
+    /// Adds the values of a column of attributes.
+    ///
+    /// # Panics
+    /// If the column contains a part of the path.
+    fn extend<'a>(&mut self, of: impl Iterator<Item = Option<&'a Attributes>>) {
+        match self.column {
+            Column::Type => self.bytes(of.map(|of| Some(of?.file_type().as_str().as_bytes()))),
+            Column::Size => self.numbers::<UInt64Type>(of.map(|of| of?.size())),
+            Column::Allocated => self.numbers::<UInt64Type>(of.map(|of| of?.allocated())),
+            Column::Mtime => self.numbers::<TimestampNanosecondType>(of.map(|of| of?.mtime())),
+            Column::Ctime => self.numbers::<TimestampNanosecondType>(of.map(|of| of?.ctime())),
+            Column::Atime => self.numbers::<TimestampNanosecondType>(of.map(|of| of?.atime())),
+            Column::Btime => self.numbers::<TimestampNanosecondType>(of.map(|of| of?.btime())),
+            Column::Mode => self.numbers::<UInt16Type>(of.map(|of| of?.mode())),
+            Column::Uid => self.numbers::<UInt32Type>(of.map(|of| of?.uid())),
+            Column::Gid => self.numbers::<UInt32Type>(of.map(|of| of?.gid())),
+            Column::Nlink => self.numbers::<UInt32Type>(of.map(|of| of?.nlink())),
+            Column::Inode => self.numbers::<UInt64Type>(of.map(|of| of?.inode())),
+            Column::Device => self.numbers::<UInt64Type>(of.map(|of| of?.device())),
+            _ => panic!("BUG: '{}' is not an attribute", self.column.name()),
+        }
+    }
+
+    fn numbers<T: ArrowPrimitiveType>(&mut self, values: impl Iterator<Item = Option<T::Native>>) {
+        self.builder::<PrimitiveBuilder<T>>().extend(values);
+    }
+
+    fn bytes<'a>(&mut self, values: impl Iterator<Item = Option<&'a [u8]>>) {
+        let builder: &mut LargeBinaryBuilder = self.builder();
+        values.for_each(|value| builder.append_option(value));
+    }
+
+    /// Adds parts of paths.
+    fn texts<'a>(&mut self, parts: impl Iterator<Item = (&'a BlockRow<'a>, Option<&'a [u8]>)>) {
+        let builder: &mut LargeBinaryBuilder = self.builder();
+        for (row, part) in parts {
+            match part {
+                Some(part) if !row.path_is_utf8 => {
+                    builder.append_value(String::from_utf8_lossy(part).as_bytes())
+                }
+                part => builder.append_option(part),
+            }
+        }
+    }
+
+    fn builder<B: ArrayBuilder>(&mut self) -> &mut B {
+        self.builder.as_any_mut().downcast_mut().expect("BUG: the builder of another type")
+    }
+
+    pub(crate) fn finish(mut self) -> ArrayRef {
+        let array = self.builder.finish();
+        match self.column.data_type() {
+            DataType::LargeUtf8 => {
+                Arc::new(LargeStringArray::from(array.as_binary::<i64>().clone()))
+            }
+            _ => array,
+        }
     }
 }
 
@@ -237,12 +257,4 @@ fn extension<'a>(row: &BlockRow<'a>) -> Option<&'a [u8]> {
     let name = name.as_encoded_bytes();
     let dot = name.iter().rposition(|&byte| byte == b'.').filter(|&dot| dot > 0)?;
     Some(&name[dot + 1..]).filter(|extension| !extension.is_empty())
-}
-
-/// Returns bytes as UTF-8: what is not UTF-8 is replaced.
-pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, [u8]> {
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-    }
 }

@@ -13,7 +13,7 @@ use transect_snapshot::{
 };
 use transect_sys::name_from_bytes;
 
-use crate::changes::{COMPARED, ChangeBatches};
+use crate::changes::{self, COMPARED};
 use crate::errors::{self, root_exception};
 use crate::paths::{decode, parse_path};
 use crate::rows::Rows;
@@ -66,7 +66,8 @@ pub(crate) fn diff(
     }
     let diff = Arc::new(diff);
     let rows = Arc::clone(&diff);
-    let rows = Rows::new(move || ChangeBatches::new(Arc::clone(&rows)));
+    let rows =
+        Rows::in_parts(rows.changes.len(), move |part| changes::columns(&rows.changes[part]));
     Py::new(py, (Diff { diff, complete, unverified }, rows))
 }
 

@@ -2,14 +2,13 @@
 //!
 //! ```text
 //! Python ─► scan ─► job (a thread, no interpreter lock) ─► the crate `transect` ─► Table
-//! Table ─► batches ─► columns ─► arrow ─► a capsule for polars, pyarrow, DuckDB
+//! Table ─► batches ─► columns ─► rows ─► a capsule for polars, pyarrow, DuckDB
 //! Python ─► walk ─► on the caller's thread, later a pump (a thread) ─► batches of entries ─► Entry
 //! ```
 //!
 //! The package is in `python/`, and docs/PYTHON.md documents it. The doc comments of functions and
 //! classes here are what `help()` shows.
 
-mod arrow;
 mod attributes;
 mod batches;
 mod cache;

@@ -1,20 +1,16 @@
-//! What a cache returned for many paths, as rows.
+//! What a cache returned for many paths, as columns.
 
-use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::{LargeBinaryArray, LargeStringArray, UInt32Array};
 use transect_cache::{LookupError, LookupResult};
 
-use crate::arrow::array::{Array, Builder, Field, Kind};
-use crate::arrow::interface::BatchSource;
-use crate::columns::{Column, lossy};
+use crate::columns::Column;
+use crate::rows::{Columns, raw};
 
 /// A path, and what was found of it.
 pub(crate) type Found = (PathBuf, LookupResult);
-
-/// Rows in a batch, except the last.
-const BATCH_ROWS: usize = 65_536;
 
 const ATTRIBUTES: [Column; 13] = [
     Column::Type,
@@ -32,66 +28,27 @@ const ATTRIBUTES: [Column; 13] = [
     Column::Device,
 ];
 
-/// The columns before and after those of attributes.
-const BEFORE: [(&CStr, Kind); 2] = [(c"path", Kind::Text), (c"path_raw", Kind::Binary)];
-const AFTER: [(&CStr, Kind); 2] = [(c"error", Kind::Text), (c"errno", Kind::U32)];
-
-pub(crate) struct LookupBatches {
-    found: Arc<[Found]>,
-    next: usize,
+/// Returns the columns of lookups.
+pub(crate) fn columns(found: &[Found]) -> Columns {
+    let paths = || found.iter().map(|(path, _)| path.as_os_str().as_encoded_bytes());
+    let text: LargeStringArray = paths().map(|path| Some(String::from_utf8_lossy(path))).collect();
+    let path_raw: LargeBinaryArray = paths().map(raw).collect();
+    let errors = || found.iter().map(|(_, result)| result.as_ref().err());
+    let kinds: LargeStringArray = errors().map(|error| error.copied().map(kind)).collect();
+    let numbers: UInt32Array = errors().map(|error| number(*error?)).collect();
+    let mut columns: Columns = vec![("path", Arc::new(text)), ("path_raw", Arc::new(path_raw))];
+    let attributes = || found.iter().map(|(_, result)| result.as_ref().ok());
+    columns.extend(ATTRIBUTES.map(|column| (column.name(), column.array(attributes()))));
+    columns.push(("error", Arc::new(kinds)));
+    columns.push(("errno", Arc::new(numbers)));
+    columns
 }
 
-impl LookupBatches {
-    pub(crate) fn new(found: Arc<[Found]>) -> Self {
-        Self { found, next: 0 }
-    }
-}
-
-impl BatchSource for LookupBatches {
-    fn fields(&self) -> Vec<Field> {
-        let field = |(name, kind): (&'static CStr, Kind)| Field { name, format: kind.format() };
-        let attributes = ATTRIBUTES.iter().map(|column| column.field());
-        BEFORE.map(field).into_iter().chain(attributes).chain(AFTER.map(field)).collect()
-    }
-
-    fn metadata(&self) -> Vec<(&'static str, String)> {
-        vec![("transect.version", env!("CARGO_PKG_VERSION").to_owned())]
-    }
-
-    fn rows(&self) -> usize {
-        self.found.len()
-    }
-
-    fn next_batch(&mut self) -> Option<(usize, Vec<Array>)> {
-        let rest = &self.found[self.next..];
-        let batch = &rest[..rest.len().min(BATCH_ROWS)];
-        self.next += batch.len();
-        if batch.is_empty() {
-            return None;
-        }
-        let builder = |kind: Kind| kind.builder(batch.len());
-        let [mut path, mut path_raw] = BEFORE.map(|(_, kind)| builder(kind));
-        let mut attributes = ATTRIBUTES.map(|column| builder(column.kind()));
-        let [mut error, mut errno] = AFTER.map(|(_, kind)| builder(kind));
-        for (of, result) in batch {
-            let bytes = of.as_os_str().as_encoded_bytes();
-            path.bytes(Some(&lossy(bytes)));
-            path_raw.bytes(str::from_utf8(bytes).is_err().then_some(bytes));
-            for (column, builder) in ATTRIBUTES.iter().zip(&mut attributes) {
-                match result {
-                    Ok(found) => column.push(builder, found),
-                    Err(_) => builder.null(),
-                }
-            }
-            let failed = result.as_ref().err();
-            error.bytes(failed.map(|&failed| kind(failed).as_bytes()));
-            errno.number(failed.and_then(|failed| match failed {
-                LookupError::System { os_error, .. } => os_error.and_then(|it| it.try_into().ok()),
-                _ => None,
-            }));
-        }
-        let builders = [path, path_raw].into_iter().chain(attributes).chain([error, errno]);
-        Some((batch.len(), builders.map(Builder::finish).collect()))
+/// Returns the number of the system.
+fn number(error: LookupError) -> Option<u32> {
+    match error {
+        LookupError::System { os_error, .. } => os_error?.try_into().ok(),
+        _ => None,
     }
 }
 

@@ -1,9 +1,27 @@
 //! `Rows`: rows and columns for data frames.
 
+use std::collections::HashMap;
+use std::iter;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrow::interface::{ArrowArrayStream, ArrowSchema, BatchSource};
+/// Rows in a batch, except the last.
+pub(crate) const BATCH_ROWS: usize = 65_536;
+
+/// Columns with their names.
+pub(crate) type Columns = Vec<(&'static str, ArrayRef)>;
+
+/// Batches of rows, each made when it is requested.
+type Batches = Box<dyn Iterator<Item = RecordBatch> + Send>;
 
 /// Rows with named columns, which libraries for data frames read.
 ///
@@ -12,20 +30,61 @@ use crate::arrow::interface::{ArrowArrayStream, ArrowSchema, BatchSource};
 /// reads all rows from the beginning.
 #[pyclass(frozen, subclass, module = "transect")]
 pub(crate) struct Rows {
-    source: Box<dyn Fn() -> Box<dyn BatchSource> + Send + Sync>,
+    schema: SchemaRef,
+    count: Box<dyn Fn() -> usize + Send + Sync>,
+    /// Makes the batches for each reader.
+    batches: Box<dyn Fn() -> Batches + Send + Sync>,
 }
 
 impl Rows {
-    /// Returns the rows of a source, which `source` makes for each reader.
-    pub(crate) fn new<S: BatchSource>(source: impl Fn() -> S + Send + Sync + 'static) -> Self {
-        Self { source: Box::new(move || Box::new(source())) }
+    /// Returns `count` rows, which `batches` makes for each reader. `metadata` describes them as a whole.
+    pub(crate) fn new<B: Iterator<Item = RecordBatch> + Send + 'static>(
+        schema: Schema,
+        metadata: &[(&str, String)],
+        count: impl Fn() -> usize + Send + Sync + 'static,
+        batches: impl Fn() -> B + Send + Sync + 'static,
+    ) -> Self {
+        let version = ("transect.version", env!("CARGO_PKG_VERSION").to_owned());
+        let metadata = iter::once(&version).chain(metadata);
+        let metadata: HashMap<_, _> =
+            metadata.map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        Self {
+            schema: Arc::new(schema.with_metadata(metadata)),
+            count: Box::new(count),
+            batches: Box::new(move || Box::new(batches())),
+        }
     }
+
+    /// Returns `count` rows, of which `columns` makes the columns of a part.
+    pub(crate) fn in_parts(
+        count: usize,
+        columns: impl Fn(Range<usize>) -> Columns + Send + Sync + 'static,
+    ) -> Self {
+        let batch = move |range| {
+            let columns = columns(range).into_iter().map(|(name, array)| (name, array, true));
+            RecordBatch::try_from_iter_with_nullable(columns)
+                .expect("BUG: columns differ in length")
+        };
+        let schema = Schema::clone(&batch(0..0).schema());
+        let batch = Arc::new(batch);
+        let batches = move || {
+            let batch = Arc::clone(&batch);
+            let begins = (0..count).step_by(BATCH_ROWS);
+            begins.map(move |begin| batch(begin..count.min(begin + BATCH_ROWS)))
+        };
+        Self::new(schema, &[], move || count, batches)
+    }
+}
+
+/// Returns bytes that are not UTF-8.
+pub(crate) fn raw(bytes: &[u8]) -> Option<&[u8]> {
+    str::from_utf8(bytes).is_err().then_some(bytes)
 }
 
 #[pymethods]
 impl Rows {
     fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| (self.source)().rows())
+        py.detach(|| (self.count)())
     }
 
     /// Return the rows as a polars.DataFrame. Needs polars.
@@ -45,7 +104,8 @@ impl Rows {
 
     /// Return the columns and their types: the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = ArrowSchema::of((self.source)().as_ref());
+        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref());
+        let schema = schema.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
@@ -59,7 +119,14 @@ impl Rows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A producer may ignore the request, and the consumer converts.
         drop(requested_schema);
-        let stream = ArrowArrayStream::new((self.source)());
+        let mut batches = (self.batches)();
+        // A panic must not leave Rust.
+        let next = move || match catch_unwind(AssertUnwindSafe(|| batches.next())) {
+            Ok(batch) => batch.map(Ok),
+            Err(_) => Some(Err(ArrowError::ExternalError("BUG: a panic in transect".into()))),
+        };
+        let reader = RecordBatchIterator::new(iter::from_fn(next), Arc::clone(&self.schema));
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 }

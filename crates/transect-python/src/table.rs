@@ -42,9 +42,17 @@ impl Table {
 
     /// Returns the object of Python, with these columns for data frames.
     pub(crate) fn into_object(self, py: Python<'_>, columns: Vec<Column>) -> PyResult<Py<Self>> {
+        let complete = self.table().diagnostics().is_complete().to_string();
+        let schema = batches::schema(&columns);
         let (tree, filtered) = (Arc::clone(&self.tree), self.filtered);
-        let source = move || TableBatches::new(Arc::clone(&tree), columns.clone(), filtered);
-        Py::new(py, (self, Rows::new(source)))
+        let counted = Arc::clone(&tree);
+        let count = move || {
+            let table = counted.table();
+            table.iter().filter(|&row| !filtered || batches::is_selected(table, row)).count()
+        };
+        let batches = move || TableBatches::new(Arc::clone(&tree), columns.clone(), filtered);
+        let rows = Rows::new(schema, &[("transect.complete", complete)], count, batches);
+        Py::new(py, (self, rows))
     }
 
     /// Returns the tree, which objects of several threads share.
