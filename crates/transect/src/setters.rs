@@ -3,6 +3,8 @@
 /// Declares a struct, and methods that set its fields: of `name: field = parameter`, one named `name` with the same
 /// doc comment. The fields are public for programs that read options, or set them by name; documents show the methods.
 /// What stands after the `;` gets no method.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! options {
     ($(#[$about:meta])* pub struct $Options:ident {
         $($(#[$doc:meta])* $name:ident: $field:ty = $parameter:ty,)* ;

@@ -3,46 +3,21 @@
 use super::method::{IoMethod, OutputMode};
 use super::task::{Load, SizeClass, Task};
 
-/// A method that was measured to be fastest for some files. Fields that are `None` match any file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Preference {
-    /// The work that the steps do.
-    pub load: Option<Load>,
-    /// The size of the files.
-    pub size: Option<SizeClass>,
-    /// Whether most of the file is in the page cache.
-    pub resident: Option<bool>,
-    /// The method.
-    pub method: IoMethod,
-    /// Bytes to read at once; `None` for the method's default.
-    pub block: Option<usize>,
-}
-
-/// Each method sets the field of the same name.
-impl Preference {
-    /// Sets the work that the steps do.
-    pub fn load(mut self, load: impl Into<Option<Load>>) -> Self {
-        self.load = load.into();
-        self
-    }
-
-    /// Sets the size of the files.
-    pub fn size(mut self, size: impl Into<Option<SizeClass>>) -> Self {
-        self.size = size.into();
-        self
-    }
-
-    /// Sets whether most of the file is in the page cache.
-    pub fn resident(mut self, resident: impl Into<Option<bool>>) -> Self {
-        self.resident = resident.into();
-        self
-    }
-
-    /// Sets the bytes to read at once.
-    pub fn block(mut self, block: impl Into<Option<usize>>) -> Self {
-        self.block = block.into();
-        self
+transect::options! {
+    /// A method that was measured to be fastest for some files. Fields that are `None` match any file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Preference {
+        /// Sets the work that the steps do.
+        load: Option<Load> = impl Into<Option<Load>>,
+        /// Sets the size of the files.
+        size: Option<SizeClass> = impl Into<Option<SizeClass>>,
+        /// Sets whether most of the file is in the page cache.
+        resident: Option<bool> = impl Into<Option<bool>>,
+        /// Sets the bytes to read at once; `None` stands for the method's default.
+        block: Option<usize> = impl Into<Option<usize>>,
+        ;
+        /// The method.
+        pub method: IoMethod,
     }
 }
 

@@ -46,54 +46,31 @@ pub enum OutputTarget {
     Directory(PathBuf),
 }
 
-/// A job: steps to run on a list of files.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Job {
-    /// Where to write the results.
-    pub output: OutputTarget,
-    /// How to read and write files. [`PassOptions::cancel`] stops the whole job.
-    pub passes: PassOptions,
-    /// How to put results in place. [`ReplaceOptions::existing`] is ignored if [`Job::output`] is
-    /// in place.
-    pub replace: ReplaceOptions,
-    /// Number of threads. Each processes a file of its own; threads without one help with the
-    /// digest of a large file. [`PassOptions::idle`] is ignored.
-    pub threads: usize,
-    /// A journal that records finished inputs; inputs that an earlier run recorded are skipped.
-    pub journal: Option<Arc<JobJournal>>,
+transect::options! {
+    /// A job: steps to run on a list of files.
+    #[derive(Clone, Debug)]
+    pub struct Job {
+        /// Sets how to read and write files. [`PassOptions::cancel`] stops the whole job.
+        passes: PassOptions = PassOptions,
+        /// Sets how to put results in place. [`ReplaceOptions::existing`] is ignored if [`Job::output`] is
+        /// in place.
+        replace: ReplaceOptions = ReplaceOptions,
+        /// Sets the number of threads. Each processes a file of its own; threads without one help with the
+        /// digest of a large file. [`PassOptions::idle`] is ignored.
+        threads: usize = usize,
+        /// Sets a journal that records finished inputs; inputs that an earlier run recorded are skipped.
+        journal: Option<Arc<JobJournal>> = impl Into<Option<Arc<JobJournal>>>,
+        ;
+        /// Where to write the results.
+        pub output: OutputTarget,
+    }
 }
 
-/// Each method sets the field of the same name.
 impl Job {
     /// Returns a job on one thread with default options.
     pub fn new(output: OutputTarget) -> Self {
         let (passes, replace) = (PassOptions::default(), ReplaceOptions::default());
         Self { output, passes, replace, threads: 1, journal: None }
-    }
-
-    /// Sets how to read and write files.
-    pub fn passes(mut self, passes: PassOptions) -> Self {
-        self.passes = passes;
-        self
-    }
-
-    /// Sets how to put results in place.
-    pub fn replace(mut self, replace: ReplaceOptions) -> Self {
-        self.replace = replace;
-        self
-    }
-
-    /// Sets the number of threads.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    /// Sets the journal that records finished inputs.
-    pub fn journal(mut self, journal: impl Into<Option<Arc<JobJournal>>>) -> Self {
-        self.journal = journal.into();
-        self
     }
 }
 
