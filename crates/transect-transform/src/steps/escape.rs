@@ -1,44 +1,30 @@
 //! Bytes in parameters: the escapes `\n`, `\t`, `\r`, `\\`, `\/` and `\xNN`, and literal bytes.
 
-/// A byte of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ParameterByte {
-    pub(super) byte: u8,
-    /// Whether it is literal. An escaped byte has no special meaning.
-    pub(super) plain: bool,
-}
-
 /// Returns both sides of the only unescaped `/`.
-pub(super) fn parse_pair(text: &str) -> Result<(Vec<ParameterByte>, Vec<ParameterByte>), String> {
-    let typed = parse(text)?;
-    let slash = ParameterByte { byte: b'/', plain: true };
-    let mut sides = typed.split(|&byte| byte == slash);
-    match (sides.next(), sides.next(), sides.next()) {
-        (Some(first), Some(second), None) => Ok((first.to_vec(), second.to_vec())),
-        (_, None, _) => Err("there is no '/'".to_owned()),
-        _ => Err("there is more than one '/': one that is meant as such is '\\/'".to_owned()),
-    }
-}
-
-/// Returns the bytes.
-pub(super) fn bytes(typed: &[ParameterByte]) -> Vec<u8> {
-    typed.iter().map(|typed| typed.byte).collect()
-}
-
-fn parse(text: &str) -> Result<Vec<ParameterByte>, String> {
-    let mut typed = Vec::with_capacity(text.len());
+pub(super) fn parse_pair(text: &str) -> Result<(Vec<u8>, Vec<u8>), String> {
+    let mut sides = vec![Vec::new()];
     let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
+    while let Some((&typed, after)) = rest.split_first() {
         rest = after;
-        if byte == b'\\' {
-            let (byte, after) = escaped(rest).ok_or("after '\\' only n, t, r, \\, / or xNN")?;
-            typed.push(ParameterByte { byte, plain: false });
-            rest = after;
-        } else {
-            typed.push(ParameterByte { byte, plain: true });
-        }
+        let byte = match typed {
+            b'/' => {
+                sides.push(Vec::new());
+                continue;
+            }
+            b'\\' => {
+                let (byte, after) = escaped(rest).ok_or("after '\\' only n, t, r, \\, / or xNN")?;
+                rest = after;
+                byte
+            }
+            plain => plain,
+        };
+        sides.last_mut().expect("BUG: there is a first side").push(byte);
     }
-    Ok(typed)
+    match <[Vec<u8>; 2]>::try_from(sides) {
+        Ok([first, second]) => Ok((first, second)),
+        Err(sides) if sides.len() < 2 => Err("there is no '/'".to_owned()),
+        Err(_) => Err("there is more than one '/': one that is meant as such is '\\/'".to_owned()),
+    }
 }
 
 /// Returns the byte of an escape after its backslash, and what follows.
@@ -75,7 +61,7 @@ mod tests {
             (r"\x2f/\x41", b"/", b"A"),
         ] {
             let (one, other) = parse_pair(text).unwrap();
-            assert_eq!((&bytes(&one)[..], &bytes(&other)[..]), (first, second), "{text}");
+            assert_eq!((&one[..], &other[..]), (first, second), "{text}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The built-in steps, each in a file of its own.
 
+mod case;
 mod clean;
 mod compression;
 mod digest;
@@ -10,10 +11,8 @@ mod escape;
 mod final_newline;
 mod info;
 mod line_ends;
-mod map;
 mod pending;
 mod replace;
-mod tabs;
 mod trim;
 
 pub use info::StepInfo;
@@ -61,15 +60,7 @@ pub const STEPS: &[StepInfo] = &[
         about: "ASCII letters large or small",
         shape: Shape::SameSize,
         text: true,
-        make: map::case,
-    },
-    StepInfo {
-        name: "map",
-        parameter: "=FROM/TO",
-        about: "each byte of FROM becomes that of TO, as by tr: a-z is a range, \\xNN a byte",
-        shape: Shape::SameSize,
-        text: false,
-        make: map::map,
+        make: case::case,
     },
     StepInfo {
         name: "decode",
@@ -110,14 +101,6 @@ pub const STEPS: &[StepInfo] = &[
         shape: Shape::Resizing,
         text: true,
         make: |parameter| without_parameter(parameter, trim::Trim::default),
-    },
-    StepInfo {
-        name: "tabs",
-        parameter: "=N",
-        about: "spaces for tabs, up to the next of the stops that are N columns apart",
-        shape: Shape::Resizing,
-        text: true,
-        make: tabs::tabs,
     },
     StepInfo {
         name: "final-newline",

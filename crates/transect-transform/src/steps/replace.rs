@@ -25,8 +25,8 @@ pub(super) fn replace(parameter: Option<&str>) -> StepResult {
         return Err("OLD is empty".to_owned());
     }
     Ok(Box::new(Replace {
-        old: Finder::new(&escape::bytes(&old)).into_owned(),
-        new: escape::bytes(&new),
+        old: Finder::new(&old).into_owned(),
+        new,
         open: Vec::new(),
         border: Vec::new(),
         replaced: 0,
