@@ -8,41 +8,27 @@ use transect_sys::{FaultKind, FileType};
 
 use crate::step::InvalidData;
 
-/// The operation that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Operation {
-    /// Reading the input.
-    Read,
-    /// Creating the temporary file, or naming it.
-    Create,
-    /// Writing the result.
-    Write,
-    /// Waiting for the device.
-    Sync,
-    /// Renaming the result to its target.
-    Replace,
-    /// Comparing the result on the device with the written bytes.
-    ReadBack,
-    /// Removing a file that a killed process left behind.
-    Remove,
-    /// Running the steps.
-    Transform,
-}
-
-impl Operation {
-    /// Returns the name of the operation in messages; JSON has `_` for blanks.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Create => "create",
-            Self::Write => "write",
-            Self::Sync => "sync",
-            Self::Replace => "replace",
-            Self::ReadBack => "read back",
-            Self::Remove => "remove",
-            Self::Transform => "transform",
-        }
+transect_sys::words! {
+    /// The operation that failed, with its word in messages; JSON has `_` for blanks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum Operation {
+        /// Reading the input.
+        Read = "read",
+        /// Creating the temporary file, or naming it.
+        Create = "create",
+        /// Writing the result.
+        Write = "write",
+        /// Waiting for the device.
+        Sync = "sync",
+        /// Renaming the result to its target.
+        Replace = "replace",
+        /// Comparing the result on the device with the written bytes.
+        ReadBack = "read back",
+        /// Removing a file that a killed process left behind.
+        Remove = "remove",
+        /// Running the steps.
+        Transform = "transform",
     }
 }
 

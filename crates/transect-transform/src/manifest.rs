@@ -21,34 +21,23 @@ use std::path::{Path, PathBuf};
 use crate::lines::{Lines, RawLine};
 use crate::system;
 
-/// A digest algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// BLAKE3, 256 bits.
-    Blake3,
-    /// SHA-256.
-    Sha256,
-    /// XXH3, 128 bits.
-    Xxh3,
-    /// CRC-32C.
-    Crc32c,
+transect_sys::words! {
+    /// A digest algorithm, with the name of the step that computes it ([`STEPS`](crate::steps::STEPS)).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum Algorithm {
+        /// BLAKE3, 256 bits.
+        Blake3 = "blake3",
+        /// SHA-256.
+        Sha256 = "sha256",
+        /// XXH3, 128 bits.
+        Xxh3 = "xxh3",
+        /// CRC-32C.
+        Crc32c = "crc32c",
+    }
 }
 
 impl Algorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 4] = [Self::Blake3, Self::Sha256, Self::Xxh3, Self::Crc32c];
-
-    /// Returns the name of the step that computes the digest ([`STEPS`](crate::steps::STEPS)).
-    pub fn step(self) -> &'static str {
-        match self {
-            Self::Blake3 => "blake3",
-            Self::Sha256 => "sha256",
-            Self::Xxh3 => "xxh3",
-            Self::Crc32c => "crc32c",
-        }
-    }
-
     /// Returns the name in tagged lines.
     pub fn tag(self) -> &'static str {
         match self {
@@ -249,7 +238,8 @@ impl Form {
         };
         match self.parse(line)? {
             Some(Line { algorithm: None, digest, .. }) if digest.len() < MIN_PLAIN_DIGITS => {
-                let known = Algorithm::ALL.into_iter().find(|known| known.digits() == digest.len());
+                let known =
+                    Algorithm::ALL.iter().copied().find(|known| known.digits() == digest.len());
                 let tag = known.map_or("KIND", Algorithm::tag);
                 let digits = digest.len();
                 Err(format!(
@@ -338,7 +328,7 @@ fn parse_tagged(line: &[u8]) -> Result<ParsedLine<'_>, String> {
     let close = memchr::memmem::rfind(rest, end).ok_or_else(neither)?;
     // The name that openssl 3 uses.
     let known_tag = if tag == b"SHA2-256" { b"SHA256" } else { tag };
-    let known = Algorithm::ALL.into_iter().find(|known| known.tag().as_bytes() == known_tag);
+    let known = Algorithm::ALL.iter().copied().find(|known| known.tag().as_bytes() == known_tag);
     let algorithm = known.ok_or_else(|| {
         let tags: Vec<_> = Algorithm::ALL.iter().map(|known| known.tag()).collect();
         let tag = String::from_utf8_lossy(tag);
@@ -537,10 +527,10 @@ mod tests {
     #[test]
     fn algorithm_digits_equal_step_result() {
         for algorithm in Algorithm::ALL {
-            let outcome = crate::test_support::StepTester::parse(algorithm.step())
+            let outcome = crate::test_support::StepTester::parse(algorithm.as_str())
                 .run(b"text", &[1])
                 .unwrap();
-            assert_eq!(outcome.finding(algorithm.step()).len(), algorithm.digits());
+            assert_eq!(outcome.finding(algorithm.as_str()).len(), algorithm.digits());
         }
     }
 
@@ -558,7 +548,7 @@ mod tests {
         #[test]
         fn manifest_line_round_trip(
             name in "[^\0]{1,20}|[\\\\\r\n() =*a]{1,9}",
-            algorithm in prop::option::of(prop::sample::select(&Algorithm::ALL[..])),
+            algorithm in prop::option::of(prop::sample::select(Algorithm::ALL)),
         ) {
             let digits = algorithm.map_or(64, Algorithm::digits);
             let line = Line { algorithm, ..Line::new(&ZEROS[..digits], name) };

@@ -51,25 +51,16 @@ pub enum Cost {
     Heavy,
 }
 
-/// Which bytes a finding describes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The input: no earlier step changes anything.
-    Input,
-    /// Bytes between two steps that change something; no file contains them.
-    Between,
-    /// The result: an earlier step changes something, and no later step does.
-    Result,
-}
-
-impl Stage {
-    /// Returns the name of the stage in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Between => "between",
-            Self::Result => "result",
-        }
+transect_sys::words! {
+    /// Which bytes a finding describes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Stage {
+        /// The input: no earlier step changes anything.
+        Input = "input",
+        /// Bytes between two steps that change something; no file contains them.
+        Between = "between",
+        /// The result: an earlier step changes something, and no later step does.
+        Result = "result",
     }
 }
 
@@ -94,7 +85,7 @@ impl Finding {
 
     /// Returns the digest algorithm; `None` if the finding is not a digest.
     pub fn algorithm(&self) -> Option<Algorithm> {
-        Algorithm::ALL.into_iter().find(|algorithm| algorithm.step() == self.name)
+        Algorithm::ALL.iter().copied().find(|algorithm| algorithm.as_str() == self.name)
     }
 }
 

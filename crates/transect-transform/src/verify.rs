@@ -6,7 +6,6 @@ use crate::chain::Chain;
 use crate::error::Error;
 use crate::manifest::{Algorithm, Line};
 use crate::pass::PassOptions;
-use crate::publish::ReplaceOptions;
 use crate::step::Finding;
 use crate::tree::{Input, Job, OutputTarget};
 
@@ -25,13 +24,7 @@ pub fn verify(
     for line in lines {
         kinds.entry(steps_for(line)).or_default().push(line);
     }
-    let job = Job {
-        output: OutputTarget::Discard,
-        passes: passes.clone(),
-        replace: ReplaceOptions::default(),
-        threads,
-        journal: None,
-    };
+    let job = Job::new(OutputTarget::Discard).passes(passes.clone()).threads(threads);
     for (steps, lines) in kinds {
         let chain: Chain = steps.parse().expect("BUG: digests are steps");
         let inputs: Vec<Input> = lines.iter().map(|line| Input::new(&line.name)).collect();
@@ -48,11 +41,12 @@ pub fn verify(
 
 /// Returns the steps that compute the digests that a line may contain.
 fn steps_for(line: &Line) -> String {
-    let may_be = |algorithm: &Algorithm| match line.algorithm {
-        Some(known) => *algorithm == known,
+    let may_be = |algorithm: &&Algorithm| match line.algorithm {
+        Some(known) => **algorithm == known,
         None => algorithm.digits() == line.digest.len(),
     };
-    let steps: Vec<_> = Algorithm::ALL.into_iter().filter(may_be).map(Algorithm::step).collect();
+    let steps: Vec<_> =
+        Algorithm::ALL.iter().filter(may_be).map(|algorithm| algorithm.as_str()).collect();
     steps.join(" ")
 }
 

@@ -178,7 +178,7 @@ mod tests {
     fn digest(word: &str, input: &[u8], sizes: &[usize]) -> String {
         let outcome = StepTester::parse(word).run(input, sizes).unwrap();
         assert_eq!(outcome.result, b"", "a digest makes nothing");
-        assert_eq!(outcome.findings[0].algorithm().unwrap().step(), word);
+        assert_eq!(outcome.findings[0].algorithm().unwrap().as_str(), word);
         outcome.finding(word)
     }
 

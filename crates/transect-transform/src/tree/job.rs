@@ -109,22 +109,14 @@ impl FileStatus {
     }
 }
 
-/// Why a file was skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Skip {
-    /// It is binary, and a step is for text.
-    Binary,
-    /// The journal records it as done by an earlier run.
-    AlreadyDone,
-}
-
-impl Skip {
-    /// Returns the name of the reason in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Binary => "binary",
-            Self::AlreadyDone => "done",
-        }
+transect_sys::words! {
+    /// Why a file was skipped.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Skip {
+        /// It is binary, and a step is for text.
+        Binary = "binary",
+        /// The journal records it as done by an earlier run.
+        AlreadyDone = "done",
     }
 }
 
