@@ -50,6 +50,24 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
+/// Defines the functions that free an object, and that make a default one, if there is one.
+macro_rules! objects {
+    ($($type:ty: $free:ident $(, $new:ident)?;)*) => {$(
+        $(/// `include/transect.h` documents it.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $new() -> Option<Box<$type>> {
+            $crate::boundary::guard_or(None, || Some(Box::default()))
+        })?
+
+        /// `include/transect.h` documents it.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $free(object: Option<Box<$type>>) {
+            $crate::boundary::guard_or((), || drop(object));
+        }
+    )*};
+}
+pub(crate) use objects;
+
 /// Runs the body of a function that returns a value: `otherwise` if it panics.
 pub(crate) fn guard_or<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)

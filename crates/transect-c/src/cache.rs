@@ -7,7 +7,7 @@ use std::sync::Arc;
 use transect_cache::{AttributeCache, CacheOptions, Level, LookupResult};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Array, Out, OutArray, Text, functions, guard, guard_or, required};
+use crate::boundary::{Array, Out, OutArray, Text, functions, guard, objects, required};
 use crate::failure::{CallError, Failure, of_lookup, os_error_of};
 use crate::options::fields;
 
@@ -67,16 +67,9 @@ pub struct Counts {
     pub reserved: [u64; 4],
 }
 
-/// Returns the default options.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_options_new() -> Option<Box<CacheOptions>> {
-    guard_or(None, || Some(Box::default()))
-}
-
-/// Frees options.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_options_free(options: Option<Box<CacheOptions>>) {
-    guard_or((), || drop(options));
+objects! {
+    CacheOptions: transect_cache_options_free, transect_cache_options_new;
+    Cache: transect_cache_free;
 }
 
 functions! {
@@ -113,12 +106,6 @@ pub extern "C" fn transect_cache_open(
         out.write(Box::new(Cache(Arc::new(options.open()?))));
         Ok(())
     })
-}
-
-/// Frees a cache.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_cache_free(cache: Option<Box<Cache>>) {
-    guard_or((), || drop(cache));
 }
 
 /// Writes the attributes of a path.

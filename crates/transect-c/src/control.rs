@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use transect::{Cancel, Progress};
 
-use crate::boundary::{Out, functions, guard_or, required};
+use crate::boundary::{Out, functions, guard_or, objects, required};
 
 /// `transect_control`. Options keep both parts alive.
 #[derive(Debug, Default)]
@@ -25,16 +25,8 @@ pub struct ProgressCounts {
     pub reserved: [u64; 4],
 }
 
-/// Returns a control.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_control_new() -> Option<Box<Control>> {
-    guard_or(None, || Some(Box::default()))
-}
-
-/// Frees a control.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_control_free(control: Option<Box<Control>>) {
-    guard_or((), || drop(control));
+objects! {
+    Control: transect_control_free, transect_control_new;
 }
 
 /// Ends all walks of a control.

@@ -1,5 +1,6 @@
 //! A callback that decides which entries a walk leaves out.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 
@@ -34,21 +35,29 @@ unsafe impl Send for FilterCall {}
 // SAFETY: as above.
 unsafe impl Sync for FilterCall {}
 
+thread_local! {
+    /// Memory for a name with a NUL.
+    static NAME: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 impl FilterCall {
     /// Returns whether the walk keeps an entry.
     pub(crate) fn keeps(&self, entry: &transect::Candidate<'_>) -> bool {
-        let name = path::to_bytes(entry.file_name());
-        let text = [name, b"\0"].concat();
+        // Taken out: a filter may walk, too.
+        let mut text = NAME.take();
+        let name_length = path::write_with_nul(entry.file_name(), &mut text);
         let candidate = Candidate {
             entry,
             name: text.as_ptr().cast(),
-            name_length: name.len(),
+            name_length,
             depth: entry.depth(),
             type_: entry.file_type() as u32,
         };
         // SAFETY: the header requires a function with these parameters; the candidate is valid during
         // the call.
-        unsafe { (self.filter)(self.context, &candidate) }
+        let keeps = unsafe { (self.filter)(self.context, &candidate) };
+        NAME.set(text);
+        keeps
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use transect::{FieldMask, ScanOptions};
 
 use crate::attributes::FIELDS;
-use crate::boundary::{Text, functions, guard_or, required};
+use crate::boundary::{Text, functions, objects, required};
 use crate::control::Control;
 use crate::failure::Failure;
 use crate::filter::{Filter, FilterCall};
@@ -52,16 +52,8 @@ pub(crate) fn fields(value: u32) -> Result<FieldMask, Failure<'static>> {
     fields.ok_or_else(|| Failure::Invalid(format!("{value:#x} is not a sum of fields").into()))
 }
 
-/// Returns the default options.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_options_new() -> Option<Box<WalkOptions>> {
-    guard_or(None, || Some(Box::default()))
-}
-
-/// Frees options.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_options_free(options: Option<Box<WalkOptions>>) {
-    guard_or((), || drop(options));
+objects! {
+    WalkOptions: transect_options_free, transect_options_new;
 }
 
 functions! {

@@ -48,6 +48,14 @@ pub(crate) fn to_bytes(path: &OsStr) -> &[u8] {
     path.as_encoded_bytes()
 }
 
+/// Replaces `text` by the bytes of a name with a NUL at the end. Returns their number without it.
+pub(crate) fn write_with_nul(name: &OsStr, text: &mut Vec<u8>) -> usize {
+    text.clear();
+    text.extend_from_slice(to_bytes(name));
+    text.push(0);
+    text.len() - 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

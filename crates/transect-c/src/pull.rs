@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use transect::{Cancel, Diagnostics, DirEntry, Error, FieldMask, ScanError, Walk};
 
-use crate::boundary::{Out, Text, functions, guard, guard_or, required};
+use crate::boundary::{Out, Text, functions, guard, objects, required};
 use crate::failure::{CallError, Failure};
 use crate::options::WalkOptions;
 use crate::walk::{Entry, OnError, WalkCounts, report_errors};
@@ -106,8 +106,6 @@ functions! {
     }
 }
 
-/// Ends a walk.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_walk_free(walker: Option<Box<Walker>>) {
-    guard_or((), || drop(walker));
+objects! {
+    Walker: transect_walk_free;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use transect_cache::{AttributeCache, SearchDirs};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Array, Out, OutArray, Text, guard, guard_or, required};
+use crate::boundary::{Array, Out, OutArray, Text, guard, objects, required};
 use crate::cache::Cache;
 use crate::failure::{CallError, Failure};
 use crate::path;
@@ -52,10 +52,8 @@ pub extern "C" fn transect_search_new(
     })
 }
 
-/// Frees a search.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_search_free(search: Option<Box<Search>>) {
-    guard_or((), || drop(search));
+objects! {
+    Search: transect_search_free;
 }
 
 /// Finds the first directory that contains a name.

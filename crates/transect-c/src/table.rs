@@ -7,7 +7,7 @@ use transect::FieldMask;
 use transect::table::{Row, Table};
 
 use crate::attributes::CAttributes;
-use crate::boundary::{Out, OutArray, Text, functions, guard, guard_or, required};
+use crate::boundary::{Out, OutArray, Text, functions, guard, guard_or, objects, required};
 use crate::failure::{CallError, Failure};
 use crate::options::WalkOptions;
 use crate::path;
@@ -53,10 +53,8 @@ pub extern "C" fn transect_table_read(
     })
 }
 
-/// Frees a table.
-#[unsafe(no_mangle)]
-pub extern "C" fn transect_table_free(table: Option<Box<Table>>) {
-    guard_or((), || drop(table));
+objects! {
+    Table: transect_table_free;
 }
 
 /// Returns the number of the row that `find` returns in a table, or [`NO_ROW`].

@@ -48,14 +48,11 @@ impl<'a> Entry<'a> {
         attributes: &Attributes,
         text: &'a mut Vec<u8>,
     ) -> Self {
-        let bytes = path::to_bytes(name);
-        text.clear();
-        text.extend_from_slice(bytes);
-        text.push(0);
+        let name_length = path::write_with_nul(name, text);
         Self {
             directory,
             name: text.as_ptr().cast(),
-            name_length: bytes.len(),
+            name_length,
             depth: directory.entry_depth(),
             followed: followed.into(),
             attributes: attributes.into(),
@@ -159,10 +156,9 @@ fn take_root_error(entries: u64, diagnostics: &mut Diagnostics) -> Option<Error>
 pub(crate) fn report_errors(kept: &[ScanError], on_error: OnError, context: *mut c_void) {
     let mut errors: Vec<&ScanError> = kept.iter().collect();
     errors.sort_by_key(|error| (error.path(), error.operation()));
+    let mut path = Vec::new();
     for error in errors {
-        let mut path = path::to_bytes(error.path().as_os_str()).to_vec();
-        let length = path.len();
-        path.push(0);
+        let length = path::write_with_nul(error.path().as_os_str(), &mut path);
         let error = CallError::new(&Failure::Scan(error));
         // SAFETY: the header requires a function with these parameters; both pointers are valid
         // during the call.

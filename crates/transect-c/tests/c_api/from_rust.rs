@@ -101,8 +101,8 @@ fn panic_in_walk_becomes_status_on_any_number_of_threads() {
     }
 }
 
-/// Every exported function runs in `guard` or `guard_or`, itself or in one of these helpers. The macro `functions` counts
-/// once.
+/// Every exported function runs in `guard` or `guard_or`, itself or in one of these helpers. The macros `functions` and
+/// `objects` count once.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the sources of this crate")]
 fn every_function_catches_panics() {
@@ -123,7 +123,7 @@ fn every_function_catches_panics() {
             functions += 1;
         }
     }
-    assert!(functions > 25, "{functions}");
+    assert!(functions > 15, "{functions}");
 }
 
 /// Handles are used by several threads at once, as the header allows.
