@@ -117,17 +117,6 @@ pub fn changes_html(
     Ok(RenderedMap::of_changes(comparison, settings)?.html(nonce))
 }
 
-/// How a page is connected with a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    /// The page is not connected: it works from a file.
-    None,
-    /// It reports that it is open.
-    Alive,
-    /// It fetches updates.
-    Updates,
-}
-
 /// A map, ready to be put into a page.
 #[derive(Debug)]
 struct RenderedMap {
@@ -138,11 +127,10 @@ struct RenderedMap {
     fallback: String,
     /// The items of the columns.
     items: Vec<Item>,
-    connection: Connection,
-    /// What changed is shown.
-    has_changes: bool,
-    /// Entries may be removed.
-    can_remove: bool,
+    /// The scripts of its page.
+    scripts: Vec<&'static str>,
+    /// The page asks the program that serves it.
+    connects: bool,
 }
 
 impl RenderedMap {
@@ -198,23 +186,20 @@ impl RenderedMap {
             Some(changes) => fallback::of_changes(changes),
             None => fallback::write(table, settings.measure),
         };
-        let has_changes = changes.is_some();
-        let connection =
-            if settings.served.is_some() { Connection::Updates } else { Connection::None };
-        let can_remove = settings.served.is_some() && settings.removal.is_some();
+        let mut scripts = vec![ELEMENTS, FIRST_SCRIPTS];
+        scripts.extend(changes.map(|_| CHANGES));
+        scripts.push(SCRIPTS);
+        let connects = settings.served.is_some();
+        if connects {
+            scripts.push(SERVED);
+            scripts.extend(settings.removal.map(|_| REMOVAL));
+            scripts.push(SERVED_LAST);
+        }
         let items = selection.items;
-        Ok(Self { title, about, packed, fallback, items, connection, has_changes, can_remove })
+        Ok(Self { title, about, packed, fallback, items, scripts, connects })
     }
 
     fn html(&self, nonce: &Nonce) -> String {
-        let changes = if self.has_changes { CHANGES } else { "" };
-        let removal = if self.can_remove { REMOVAL } else { "" };
-        let connection = match self.connection {
-            Connection::None => String::new(),
-            Connection::Alive => ALIVE.to_owned(),
-            Connection::Updates => [SERVED, removal, SERVED_LAST].concat(),
-        };
-        let script = [ELEMENTS, FIRST_SCRIPTS, changes, SCRIPTS, &connection].concat();
         let page = Page {
             generator: "transect map",
             title: &format!("{} · transect map", self.title),
@@ -222,8 +207,8 @@ impl RenderedMap {
             fallback: &self.fallback,
             style: STYLE,
             data: &[("about", Data::Json(&self.about)), ("columns", Data::Bytes(&self.packed))],
-            script: &script,
-            connects: self.connection != Connection::None,
+            script: &self.scripts.concat(),
+            connects: self.connects,
         };
         page.html(nonce)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use transect::Cancel;
 
 use super::changes::Comparison;
-use super::{Connection, RenderedMap, Settings};
+use super::{ALIVE, RenderedMap, Settings};
 use crate::page::Nonce;
 use crate::serve::{Action, PageSource, Refusal};
 
@@ -27,8 +27,10 @@ impl StaticMap {
         settings: &Settings,
         cancel: Cancel,
     ) -> io::Result<Self> {
-        let map = RenderedMap::of_changes(comparison, settings)?;
-        Ok(Self { map: RenderedMap { connection: Connection::Alive, ..map }, cancel })
+        let mut map = RenderedMap::of_changes(comparison, settings)?;
+        map.scripts.push(ALIVE);
+        map.connects = true;
+        Ok(Self { map, cancel })
     }
 }
 
