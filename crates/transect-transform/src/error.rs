@@ -54,8 +54,6 @@ pub enum Rejection {
     Binary,
     /// The device holds other bytes than were written.
     NotAsWritten,
-    /// The system cannot make holes in an existing file.
-    NoHoles,
 }
 
 impl Rejection {
@@ -71,7 +69,6 @@ impl Rejection {
             Self::NoName => "no_name",
             Self::Binary => "binary",
             Self::NotAsWritten => "not_as_written",
-            Self::NoHoles => "no_holes",
         }
     }
 }
@@ -93,7 +90,6 @@ impl fmt::Display for Rejection {
             Self::NoName => f.write_str("the path does not end in the name of a file"),
             Self::Binary => f.write_str("it is not text: its first 8 KiB contain a NUL"),
             Self::NotAsWritten => f.write_str("the device does not return what was written"),
-            Self::NoHoles => f.write_str("holes cannot be made in an existing file"),
         }
     }
 }

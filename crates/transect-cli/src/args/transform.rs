@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use transect_text::size;
-use transect_transform::pass::{Holes, IoMethod};
+use transect_transform::pass::IoMethod;
 use transect_transform::publish::Durability;
 
 use super::{FilterArgs, ProgressArgs, TUNING, one_of};
@@ -81,10 +81,6 @@ pub(crate) struct TransformArgs {
     /// Read each result back from the device and compare it, before renaming
     #[arg(long, hide_short_help = true)]
     pub(crate) read_back: bool,
-    /// Keep holes as in the input, make them of all runs of zeros, or fill them
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = HoleMode::Keep,
-          hide_short_help = true)]
-    pub(crate) holes: HoleMode,
     /// Read and write with this method [default: chosen for each file]
     #[arg(long, value_name = "METHOD", help_heading = TUNING, hide_short_help = true,
           value_parser = method_parser())]
@@ -138,24 +134,6 @@ impl From<SyncMode> for Durability {
             SyncMode::None => Self::None,
             SyncMode::File => Self::File,
             SyncMode::Batch => Self::Batch,
-        }
-    }
-}
-
-/// How to write runs of zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HoleMode {
-    Keep,
-    Make,
-    Fill,
-}
-
-impl From<HoleMode> for Holes {
-    fn from(holes: HoleMode) -> Self {
-        match holes {
-            HoleMode::Keep => Self::Keep,
-            HoleMode::Make => Self::Make,
-            HoleMode::Fill => Self::Fill,
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use transect::Cancel;
 
-use super::block::{Block, LARGE_BLOCK};
+use super::block::Block;
 use super::copy::Copier;
 use super::diff_writer::BlockWriter;
-use super::holes::{Holes, append_sparse_with};
+use super::holes::append_sparse_with;
 use super::positioned_writer::PositionedWriter;
-use crate::error::{Error, Operation};
+use crate::error::Error;
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, check_cancelled, fill};
+use crate::source::Source;
 use crate::step::Shape;
 
 /// Size from which space is reserved. For smaller files, the first write reports a full device just
@@ -23,7 +23,6 @@ pub(super) struct FileWriter<'a> {
     cancel: &'a Cancel,
     /// The size of the result, if it is known in advance.
     size: Option<u64>,
-    holes: Holes,
     /// Turn zeros into holes.
     around_holes: bool,
     /// Writes the bytes, if not by appending.
@@ -35,45 +34,21 @@ impl<'a> FileWriter<'a> {
         source: &'a Source,
         out: &'a mut Replacement,
         shape: Option<Shape>,
-        holes: Holes,
         cancel: &'a Cancel,
     ) -> Self {
         let same_size = shape != Some(Shape::Resizing);
-        let around_holes = match holes {
-            Holes::Keep => same_size && source.is_sparse(),
-            Holes::Make => true,
-            Holes::Fill => false,
-        };
+        let around_holes = same_size && source.is_sparse();
         let size = Some(source.size()).filter(|size| {
             // Reserving space would defeat holes.
             same_size && !around_holes && *size >= MIN_RESERVED_SIZE
         });
-        Self { source, out, cancel, size, holes, around_holes, positioned: None }
+        Self { source, out, cancel, size, around_holes, positioned: None }
     }
 
     /// Writes through `positioned` instead of appending.
     pub(super) fn with_positioned_writer(mut self, positioned: impl PositionedWriter + 'a) -> Self {
         self.positioned = Some(Box::new(positioned));
         self
-    }
-
-    /// Copies the beginning of the input by writing it, so that zeros are treated as requested.
-    fn write_prefix(&mut self, prefix: u64) -> Result<(), Error> {
-        let mut block = Block::default();
-        let mut there = PositionedReader { file: self.source.file(), offset: 0 };
-        while there.offset < prefix {
-            check_cancelled(self.cancel, self.source)?;
-            let length = (prefix - there.offset).min(LARGE_BLOCK as u64) as usize;
-            let block = block.first(length);
-            let read = fill(&mut there, block)
-                .map_err(Error::system(Operation::Read, self.source.path()))?;
-            if read == 0 {
-                // The input became shorter, which is detected at the end.
-                break;
-            }
-            self.write(&block[..read])?;
-        }
-        Ok(())
     }
 }
 
@@ -82,9 +57,6 @@ impl BlockWriter for FileWriter<'_> {
         self.out.start()?;
         if let Some(size) = self.size {
             self.out.reserve(size)?;
-        }
-        if self.holes != Holes::Keep {
-            return self.write_prefix(prefix);
         }
         let block = &mut Block::default();
         let Self { source, cancel, .. } = *self;

@@ -1,36 +1,10 @@
-//! Holes: parts of a file that read as zeros and occupy no space.
+//! Holes: parts of a file that read as zeros and occupy no space. Those of the input stay holes.
 
-use std::fs::File;
-use std::io;
-use std::path::Path;
-
-use transect::Cancel;
-
-use super::block::{Block, LARGE_BLOCK};
-use crate::error::{Error, Operation, Rejection};
+use crate::error::Error;
 use crate::publish::Replacement;
-use crate::source::{PositionedReader, Source, check_cancelled, fill};
-use crate::system;
 
 /// The smallest hole to make; every file system supports this size.
 const PAGE: usize = 4096;
-
-/// What to do with runs of zeros in a result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Holes {
-    /// Holes of the input stay holes, unless the length may change. Other zeros are written.
-    #[default]
-    Keep,
-    /// Whole pages of zeros become holes, where the file system supports holes.
-    ///
-    /// In place, a result equal to the input is not rewritten: holes are made in the file itself,
-    /// which changes only its ctime. No other process should write to the file meanwhile: data
-    /// written to a page between the check for zeros and the hole is lost.
-    Make,
-    /// No holes: zeros are written, and space is allocated for them. In place, space is allocated
-    /// for the holes of a result equal to the input, where the system supports that.
-    Fill,
-}
 
 /// Appends to a result, with a hole for every page of zeros.
 pub(crate) fn append_sparse(out: &mut Replacement, bytes: &[u8]) -> Result<(), Error> {
@@ -53,86 +27,6 @@ pub(super) fn append_sparse_with(
         bytes = &bytes[zeros + data..];
     }
     Ok(())
-}
-
-/// Makes or fills the holes of an input that does not change.
-///
-/// Fails on systems that cannot make holes in an existing file; nothing is written instead.
-pub(super) fn apply_in_place(
-    holes: Holes,
-    source: &Source,
-    out: &Replacement,
-    cancel: &Cancel,
-    block: &mut Block,
-) -> Result<(), Error> {
-    let size = source.size();
-    match holes {
-        Holes::Fill if size > 0 && source.is_sparse() => out.modify_input(source, |file| {
-            let reserved = system::reserve(file, 0..size);
-            reserved.map(drop).map_err(Error::system(Operation::Write, source.path()))
-        }),
-        Holes::Make if size > 0 => {
-            out.modify_input(source, |file| HolePuncher { file, source, cancel, block }.punch_all())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Turns zeros into holes.
-struct HolePuncher<'a> {
-    file: &'a File,
-    source: &'a Source,
-    cancel: &'a Cancel,
-    block: &'a mut Block,
-}
-
-impl HolePuncher<'_> {
-    fn punch_all(mut self) -> Result<(), Error> {
-        let size = self.source.size();
-        let mut at = 0;
-        while let Some(data) = system::next_data(self.file, at..size) {
-            // Data starts and ends at a block of the file system, or at the end of the file.
-            let mut there = data.start / PAGE as u64 * PAGE as u64;
-            while there < data.end {
-                there += self.block(there)?;
-            }
-            at = there;
-        }
-        Ok(())
-    }
-
-    /// Makes holes in the next block. Returns how many bytes it has checked.
-    fn block(&mut self, at: u64) -> Result<u64, Error> {
-        check_cancelled(self.cancel, self.source)?;
-        let block = self.block.first(LARGE_BLOCK);
-        let read = fill(&mut PositionedReader { file: self.file, offset: at }, block)
-            .map_err(Error::system(Operation::Read, self.source.path()))?;
-        let mut rest = &block[..read];
-        if rest.is_empty() {
-            return Err(Error::changed(self.source.path()));
-        }
-        let mut offset = at;
-        while !rest.is_empty() {
-            let zeros = leading_run(rest, offset, true);
-            if zeros > 0 {
-                // Beyond the end of the file, there is only the rest of its last page.
-                let end = (offset + zeros as u64).next_multiple_of(PAGE as u64);
-                system::punch_hole(self.file, offset..end)
-                    .map_err(not_punched(self.source.path()))?;
-            }
-            let data = leading_run(&rest[zeros..], offset + zeros as u64, false);
-            rest = &rest[zeros + data..];
-            offset += (zeros + data) as u64;
-        }
-        Ok(read as u64)
-    }
-}
-
-fn not_punched(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    move |error| match error.kind() {
-        io::ErrorKind::Unsupported => Error::rejected(Operation::Write, path, Rejection::NoHoles),
-        _ => Error::system(Operation::Write, path)(error),
-    }
 }
 
 /// Returns how many of the first bytes are in pages that are all zeros, or in pages that are not.

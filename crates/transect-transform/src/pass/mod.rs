@@ -38,7 +38,6 @@ use copy::Copier;
 use diff_writer::{BlockWriter, WriteSummary};
 use direct::{DirectReader, DirectWriter};
 use file_writer::FileWriter;
-pub use holes::Holes;
 pub use idle::IdleThreads;
 use mapped::{MappedReader, MappedWriter};
 pub use method::{IoMethod, OutputMode};
@@ -184,7 +183,7 @@ impl PassRunner {
                     if options.spare_cache {
                         out.spare_cache();
                     }
-                    let file = FileWriter::new(source, out, shape, options.holes, &options.cancel);
+                    let file = FileWriter::new(source, out, shape, &options.cancel);
                     match (method, &ring) {
                         (_, Some(ring)) => {
                             file.with_positioned_writer(RingWriter::new(method, ring.clone()))
@@ -205,16 +204,12 @@ impl PassRunner {
         };
         let WriteSummary { length: bytes_out, changed, digest } = came;
         let came_at_once = method == IoMethod::Buffered && source.size() < size as u64;
-        let is_left = changed == Some(false) && options.holes == Holes::Keep;
+        let is_left = changed == Some(false);
         if !(came_at_once && is_left && reports_no_digest(source, &findings)) {
             source.verify_unchanged()?;
         }
-        match (output, changed, out) {
-            (OutputMode::InPlace, Some(false), Some(out)) => {
-                holes::apply_in_place(options.holes, source, out, &options.cancel, block)?;
-            }
-            (_, _, Some(out)) => out.expect_digest(digest),
-            _ => {}
+        if let Some(out) = out {
+            out.expect_digest(digest);
         }
         if let Some(ring) = ring {
             ring.drain().map_err(Error::system(Operation::Read, source.path()))?;
@@ -271,13 +266,8 @@ impl PassRunner {
 
     /// Returns why a copy cannot be left to the kernel, if it cannot.
     fn kernel_copy_obstacle(&self) -> Option<&'static str> {
-        match self.options.holes {
-            _ if self.options.read_back => {
-                Some("the kernel copies the data, so it cannot be compared")
-            }
-            Holes::Make | Holes::Fill => Some("the kernel copies holes as they are"),
-            Holes::Keep => None,
-        }
+        let why = "the kernel copies the data, so it cannot be compared";
+        self.options.read_back.then_some(why)
     }
 
     /// Returns a ring if the method needs one; reuses the ring of the last successful pass if it

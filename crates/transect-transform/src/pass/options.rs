@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use transect::Cancel;
 
-use super::holes::Holes;
 use super::idle::IdleThreads;
 use super::method::IoMethod;
 use super::preference::Preference;
@@ -33,8 +32,6 @@ transect::options! {
         /// cached pages, and to compare it with what was written: for devices and cables that are not
         /// trusted. Implies a sync.
         read_back: bool = bool,
-        /// Sets what to do with runs of zeros.
-        holes: Holes = Holes,
         /// Sets whether to advise the system that files are read from beginning to end.
         sequential: bool = bool,
         /// Sets a request to stop, checked between blocks.

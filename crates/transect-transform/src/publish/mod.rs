@@ -34,10 +34,9 @@ pub(crate) use target::parent_dir;
 use temporary::TemporaryFile;
 pub use temporary::temporary_name;
 use transect_sys::Attributes;
-use transect_sys::file::attributes_of;
 
 use crate::error::{Error, Operation, Rejection};
-use crate::source::{Source, same_state};
+use crate::source::Source;
 use crate::system;
 
 /// Bytes that [`put_with`] collects before it appends them.
@@ -250,30 +249,6 @@ impl Replacement {
     /// with it.
     pub(crate) fn expect_digest(&mut self, digest: Option<Digest>) {
         self.expected = digest;
-    }
-
-    /// Changes the space allocated to the input, which keeps its content and is not replaced.
-    /// Applies durability and times as for a result.
-    pub(crate) fn modify_input(
-        &self,
-        source: &Source,
-        change: impl FnOnce(&File) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let path = &self.target.path;
-        let failed = || Error::system(Operation::Write, path);
-        let file = File::options().read(true).write(true).open(path).map_err(failed())?;
-        let there = attributes_of(&file).map_err(failed())?;
-        if !same_state(source.attributes(), &there) {
-            return Err(Error::changed(path));
-        }
-        change(&file)?;
-        if self.options.keep_times {
-            set_times(&file, source.attributes()).map_err(failed())?;
-        }
-        if self.options.durability != Durability::None {
-            file.sync_all().map_err(Error::system(Operation::Sync, path))?;
-        }
-        Ok(())
     }
 
     /// Puts the result in place of its target.

@@ -306,14 +306,6 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     }
 }
 
-pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
-    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match rustix::fs::fallocate(file, flags, range.start, range.end - range.start) {
-        Err(Errno::INTR) => punch_hole(file, range),
-        answer => Ok(answer?),
-    }
-}
-
 /// Copies owner, extended attributes and mode of the file at `from` to `to`.
 pub(crate) fn copy_metadata(from: &Path, attributes: &Attributes, to: &File) -> Vec<LostMetadata> {
     let mut lost = Vec::new();

@@ -29,7 +29,6 @@
 //! * `allow_holes`: from now on, skipped parts of the file become holes. On file systems without
 //!   holes, zeros are written.
 //! * `next_data`: the next part of a file that is not a hole.
-//! * `punch_hole`: makes a hole; `Unsupported` where that is impossible.
 //! * `name_from_bytes`: converts bytes to a file name.
 //! * `truncate`: shortens a file that was opened for appending.
 //! * `process_space`, `is_running`, `is_local`, `is_own_file`: facts about the process that created

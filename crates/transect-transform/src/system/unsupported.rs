@@ -71,7 +71,3 @@ pub(crate) fn allow_holes(_: &File) {}
 pub(crate) fn next_data(_: &File, range: Range<u64>) -> Option<Range<u64>> {
     (!range.is_empty()).then_some(range)
 }
-
-pub(crate) fn punch_hole(_: &File, _: Range<u64>) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}

@@ -9,7 +9,7 @@ pub(crate) use transect_sys::Mapping;
 use transect_sys::file::attributes_of;
 use transect_sys::windows::{
     make_sparse, next_allocated_range, open_sequential, open_unbuffered, reopen_write_unbuffered,
-    sector_size, zero_range,
+    sector_size,
 };
 
 pub(crate) fn open_to_read(path: &Path, sequential: bool) -> io::Result<File> {
@@ -96,12 +96,6 @@ pub(crate) fn next_data(file: &File, range: Range<u64>) -> Option<Range<u64>> {
     // If holes are not reported, everything is data.
     next_allocated_range(file, range.clone())
         .unwrap_or_else(|_| Some(range).filter(|r| !r.is_empty()))
-}
-
-pub(crate) fn punch_hole(file: &File, range: Range<u64>) -> io::Result<()> {
-    // Without the sparse attribute, zeros would be written.
-    let punched = make_sparse(file).and_then(|()| zero_range(file, range));
-    none_if_unsupported(punched)?.ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

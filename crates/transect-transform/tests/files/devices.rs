@@ -8,20 +8,16 @@ use std::path::Path;
 use transect::ScanOptions;
 use transect_sys::residency;
 use transect_testkit::{Mount, TempDir, loudly_skip, wait_until};
-use transect_transform::output::OutputBuffer;
-use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner, Preference, SizeClass};
+use transect_transform::pass::{IoMethod, PassOptions, PassRunner, Preference, SizeClass};
 use transect_transform::publish::{Batch, Existing, ReplaceOptions};
-use transect_transform::step::{Shape, Step, StepError};
+use transect_transform::step::Step;
 use transect_transform::tree::{Job, OutputTarget, find_inputs};
-use transect_transform::{Error, FileReport, Source, transform, transform_into};
+use transect_transform::{Error, Source, transform, transform_into};
 
 use crate::support::{
     Count, Lines, Upper, at_hand, copy, existing, message, names, passes, refuses, run, text,
     with_steps,
 };
-
-/// Methods that support every step on every file system.
-const EVERYWHERE: [IoMethod; 3] = [IoMethod::Buffered, IoMethod::Streams, IoMethod::Pipeline];
 
 /// Small file systems in memory and on a disk image.
 fn devices(test: &str, temp: &TempDir) -> Option<[Mount; 2]> {
@@ -441,173 +437,12 @@ fn holes_kept() {
     assert_eq!(names(temp.path()), ["input"]);
 }
 
-/// Changes nothing, but does not report that beforehand.
-struct Nothing;
-
-impl Step for Nothing {
-    fn shape(&self) -> Shape {
-        Shape::Resizing
-    }
-
-    fn feed(&mut self, input: &[u8], out: &mut OutputBuffer<'_>) -> Result<(), StepError> {
-        out.put(input)
-    }
-
-    fn finish(&mut self, _: &mut OutputBuffer<'_>) -> Result<(), StepError> {
-        Ok(())
-    }
-
-    fn reset(&mut self) {}
-}
-
-/// Runs a pass with an option for holes.
-fn with_holes(
-    holes: Holes,
-    method: Option<IoMethod>,
-    paths: [&Path; 2],
-    step: Option<&mut dyn Step>,
-) -> Result<FileReport, Error> {
-    let mut passes = PassRunner::new(PassOptions::default().method(method).holes(holes));
-    let [input, target] = paths;
-    let how = if input == target { Existing::InPlace } else { Existing::Keep };
-    transform(input, Some(target), step, &mut passes, existing(how))
-}
-
 fn allocated(path: &Path) -> u64 {
     // Delayed allocations are not counted on every file system.
     File::open(path).unwrap().sync_all().unwrap();
     Source::open(path).unwrap().attributes().allocated().unwrap()
 }
 
-/// Four megabytes of zeros without holes, except for a few pages.
-fn zeros(path: &Path) -> Vec<u8> {
-    let bytes = sparse(path);
-    std::fs::write(path, &bytes).unwrap();
-    assert!(allocated(path) >= 4 << 20);
-    bytes
-}
-
-/// Allocated size of the four pages of data and the file system's metadata.
-const FEW_PAGES: u64 = 6 * 4096;
-
-#[test]
-fn zeros_become_holes_or_space_on_request() {
-    let temp = TempDir::new();
-    let Some(devices) = devices("zeros_become_holes_or_space_on_request", &temp) else {
-        return;
-    };
-    for device in &devices {
-        let (input, target) = (device.path().join("input"), device.path().join("target"));
-        let bytes = zeros(&input);
-        for method in [None, Some(EVERYWHERE[0]), Some(EVERYWHERE[1]), Some(EVERYWHERE[2])] {
-            let steps: [Option<&mut dyn Step>; 4] =
-                [None, Some(&mut Upper), Some(&mut Count::default()), Some(&mut Nothing)];
-            for (step, upper) in steps.into_iter().zip([false, true, false, false]) {
-                with_holes(Holes::Make, method, [&input, &target], step).unwrap();
-                let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
-                assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
-                assert!(allocated(&target) <= FEW_PAGES, "{method:?}: {}", allocated(&target));
-                std::fs::remove_file(&target).unwrap();
-            }
-        }
-        std::fs::remove_file(&input).unwrap();
-        // Less space than both files would need: the rest of `sparse` is holes.
-        let bytes = sparse(&input);
-        for method in [None, Some(EVERYWHERE[0]), Some(EVERYWHERE[1]), Some(EVERYWHERE[2])] {
-            let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Upper)];
-            for (step, upper) in steps.into_iter().zip([false, true]) {
-                with_holes(Holes::Fill, method, [&input, &target], step).unwrap();
-                let expected = if upper { bytes.to_ascii_uppercase() } else { bytes.clone() };
-                assert!(std::fs::read(&target).unwrap() == expected, "{method:?}");
-                assert!(allocated(&target) >= 4 << 20, "{method:?}: {}", allocated(&target));
-                std::fs::remove_file(&target).unwrap();
-            }
-        }
-        std::fs::remove_file(&input).unwrap();
-    }
-}
-
-#[test]
-fn in_place_holes_made_in_file_or_replacement() {
-    let temp = TempDir::new();
-    let Some(devices) = devices("in_place_holes_made_in_file_or_replacement", &temp) else {
-        return;
-    };
-    let identity = |path: &Path| Source::open(path).unwrap().file_id();
-    for device in &devices {
-        let mine = device.path().join("mine");
-        let bytes = zeros(&mine);
-        let before = identity(&mine);
-        let steps: [Option<&mut dyn Step>; 2] = [None, Some(&mut Lines::default())];
-        // `Lines` rejects zeros; a rejected file is unchanged.
-        for (step, refused) in steps.into_iter().rev().zip([true, false]) {
-            let made = with_holes(Holes::Make, None, [&mine, &mine], step);
-            assert_eq!(made.is_err(), refused);
-            assert!(std::fs::read(&mine).unwrap() == bytes);
-            assert_eq!(identity(&mine), before);
-            assert_eq!(allocated(&mine) <= FEW_PAGES, !refused, "{}", allocated(&mine));
-        }
-        // Allocate the holes in the same file, and make them again, with a step that changes
-        // nothing.
-        with_holes(Holes::Fill, None, [&mine, &mine], None).unwrap();
-        assert!(allocated(&mine) >= 4 << 20, "{}", allocated(&mine));
-        assert!(std::fs::read(&mine).unwrap() == bytes);
-        assert_eq!(identity(&mine), before);
-
-        // With a difference at the end, the beginning is copied, with zeros as requested.
-        for method in EVERYWHERE {
-            let mut old = bytes.to_ascii_uppercase();
-            *old.last_mut().unwrap() = b'x';
-            std::fs::write(&mine, &old).unwrap();
-            with_holes(Holes::Make, Some(method), [&mine, &mine], Some(&mut Upper)).unwrap();
-            *old.last_mut().unwrap() = b'X';
-            assert!(std::fs::read(&mine).unwrap() == old);
-            assert!(allocated(&mine) <= FEW_PAGES + 4096, "{method:?}: {}", allocated(&mine));
-            let mut file = File::options().write(true).open(&mine).unwrap();
-            file.seek(SeekFrom::End(-1)).unwrap();
-            file.write_all(b"x").unwrap();
-            drop(file);
-            with_holes(Holes::Fill, Some(method), [&mine, &mine], Some(&mut Upper)).unwrap();
-            assert!(std::fs::read(&mine).unwrap() == old);
-            assert!(allocated(&mine) >= 4 << 20, "{method:?}: {}", allocated(&mine));
-        }
-        std::fs::remove_file(&mine).unwrap();
-        assert!(names(device.path()).iter().all(|name| name == "lost+found"));
-    }
-}
-
-#[test]
-fn holes_made_in_place_keep_times() {
-    let temp = TempDir::new();
-    let Some([memory, _disk]) = devices("holes_made_in_place_keep_times", &temp) else {
-        return;
-    };
-    let mine = memory.path().join("mine");
-    zeros(&mine);
-    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
-    File::options().write(true).open(&mine).unwrap().set_modified(long_ago).unwrap();
-    let options = PassOptions::default().holes(Holes::Make);
-    let replace = existing(Existing::InPlace).keep_times(true);
-    transform(&mine, Some(&mine), None, &mut PassRunner::new(options), replace).unwrap();
-    assert!(allocated(&mine) <= FEW_PAGES);
-    assert_eq!(File::open(&mine).unwrap().metadata().unwrap().modified().unwrap(), long_ago);
-}
-
-#[test]
-fn kernel_copy_makes_no_holes() {
-    let temp = TempDir::new();
-    let input = temp.join("input");
-    std::fs::write(&input, [0; 10_000]).unwrap();
-    for holes in [Holes::Make, Holes::Fill] {
-        let paths = [&*input, &temp.join("target")];
-        let refused = message(with_holes(holes, Some(IoMethod::KernelCopy), paths, None));
-        assert_eq!(
-            refused,
-            "method 'kernel-copy' cannot be used here: the kernel copies holes as they are"
-        );
-    }
-    assert_eq!(names(temp.path()), ["input"]);
-}
 /// Methods that need a regular file with a size and pages, or a device.
 const NEEDS_A_REAL_FILE: [IoMethod; 4] =
     [IoMethod::MappedRead, IoMethod::Mapped, IoMethod::Direct, IoMethod::DirectUring];

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use transect::Cancel;
 use transect_testkit::TempDir;
 use transect_transform::output::OutputBuffer;
-use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner};
+use transect_transform::pass::{IoMethod, PassOptions, PassRunner};
 use transect_transform::publish::{Existing, ReplaceOptions, Replacement};
 use transect_transform::step::{Finding, InvalidData, Shape, Step, StepError};
 use transect_transform::{Error, Rejection, Source, transform};
@@ -380,17 +380,16 @@ impl<F: FnMut() + Send> Step for Unchanging<F> {
 }
 
 /// A file that is read at once and needs no change is not checked again. It is checked if it is
-/// read in parts, if a digest is reported, or if holes are made.
+/// read in parts, or if a digest is reported.
 #[test]
 fn input_unchanged_rechecked_only_if_needed() {
     let (count, digest) = (Finding::new("changed", 0), Finding::new("crc32c", "00000000"));
-    for (block, finding, holes, is_error) in [
-        (None, &count, Holes::Keep, false),
-        (Some(1001), &count, Holes::Keep, false),
-        (Some(1000), &count, Holes::Keep, true),
-        (Some(100), &count, Holes::Keep, true),
-        (None, &digest, Holes::Keep, true),
-        (None, &count, Holes::Make, true),
+    for (block, finding, is_error) in [
+        (None, &count, false),
+        (Some(1001), &count, false),
+        (Some(1000), &count, true),
+        (Some(100), &count, true),
+        (None, &digest, true),
     ] {
         for in_place in [true, false] {
             let temp = TempDir::new();
@@ -398,7 +397,7 @@ fn input_unchanged_rechecked_only_if_needed() {
             std::fs::write(&input, text(1000)).unwrap();
             let file = std::fs::File::options().write(true).open(&input).unwrap();
             let touch = || file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
-            let mut passes = PassRunner::new(PassOptions::default().block(block).holes(holes));
+            let mut passes = PassRunner::new(PassOptions::default().block(block));
             let mut step = Unchanging(touch, vec![finding.clone()]);
             let target = in_place.then_some(input.as_path());
             let options = existing(Existing::InPlace);

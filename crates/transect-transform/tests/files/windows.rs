@@ -6,12 +6,12 @@ use std::path::Path;
 
 use transect_sys::windows::make_sparse;
 use transect_testkit::{TempDir, has_unix_shell};
-use transect_transform::pass::{Holes, IoMethod, PassOptions, PassRunner};
-use transect_transform::publish::{Existing, ReplaceOptions};
+use transect_transform::pass::{PassOptions, PassRunner};
+use transect_transform::publish::ReplaceOptions;
 use transect_transform::step::Step;
 use transect_transform::{Error, Source, transform};
 
-use crate::support::{Upper, existing, message, names, with_steps};
+use crate::support::{Upper, names, with_steps};
 
 /// Unit of holes on NTFS.
 const UNIT: u64 = 64 << 10;
@@ -61,35 +61,4 @@ fn windows_holes_kept_by_every_method() {
             std::fs::remove_file(&target).unwrap();
         }
     }
-}
-
-#[test]
-fn windows_zeros_become_holes_on_request() {
-    let temp = TempDir::new();
-    let (mine, target) = (temp.join("mine"), temp.join("target"));
-    let bytes = sparse(&mine);
-    std::fs::remove_file(&mine).unwrap();
-    std::fs::write(&mine, &bytes).unwrap();
-    assert!(allocated(&mine) >= 4 << 20);
-    let make = |method, to: &Path, how| {
-        let options = PassOptions::default().method(method).holes(Holes::Make);
-        transform(&mine, Some(to), None, &mut PassRunner::new(options), existing(how))
-    };
-    for method in [None, Some(IoMethod::Buffered), Some(IoMethod::Direct)] {
-        make(method, &target, Existing::Keep).unwrap();
-        assert!(std::fs::read(&target).unwrap() == bytes, "{method:?}");
-        assert!(allocated(&target) <= 3 * UNIT, "{method:?}: {}", allocated(&target));
-        std::fs::remove_file(&target).unwrap();
-    }
-    let made = make(None, &mine, Existing::InPlace);
-    if has_unix_shell() {
-        // Wine 8 makes no holes in an existing file.
-        let said = message(made);
-        assert!(said.ends_with("holes cannot be made in an existing file"), "{said}");
-    } else {
-        made.unwrap();
-        assert!(allocated(&mine) <= 3 * UNIT);
-    }
-    assert!(std::fs::read(&mine).unwrap() == bytes);
-    assert_eq!(names(temp.path()), ["mine"]);
 }

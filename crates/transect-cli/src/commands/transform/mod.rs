@@ -41,7 +41,6 @@ pub(crate) fn run(args: &TransformArgs) -> Result<ExitStatus, CliError> {
         .spare_cache(args.spare_cache)
         .sequential(args.sequential)
         .text_only(chain.is_for_text() && !args.binary)
-        .holes(args.holes.into())
         .read_back(args.read_back)
         .cancel(cancel_on_signal()?)
         .progress(Some(Arc::clone(&read)));
