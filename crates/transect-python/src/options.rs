@@ -70,9 +70,10 @@ pub(crate) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 
 fn file_types(names: &[String]) -> PyResult<Vec<FileType>> {
     let find = |name: &String| {
-        let found = FileType::ALL.into_iter().find(|file_type| file_type.as_str() == name);
-        found.ok_or_else(|| {
-            let all = FileType::ALL.map(FileType::as_str).join(", ");
+        let found = FileType::ALL.iter().find(|file_type| file_type.as_str() == name);
+        found.copied().ok_or_else(|| {
+            let all: Vec<_> = FileType::ALL.iter().map(|file_type| file_type.as_str()).collect();
+            let all = all.join(", ");
             PyValueError::new_err(format!("there is no file type '{name}'; types: {all}"))
         })
     };

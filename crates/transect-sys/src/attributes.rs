@@ -58,44 +58,34 @@ impl FieldMask {
     pub(crate) const STATX: Self = Self::from_bits_truncate(Self::DEVICE.bits() - 1);
 }
 
-/// The type of an entry, as in `readdir(3)` and `stat(2)`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[repr(u8)]
-pub enum FileType {
-    /// The system did not report a type.
-    #[default]
-    Unknown,
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A block device.
-    Block,
-    /// A character device.
-    Char,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
+crate::words! {
+    /// The type of an entry, as in `readdir(3)` and `stat(2)`. Its number is its place in [`FileType::ALL`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+    #[repr(u8)]
+    pub enum FileType {
+        /// The system did not report a type.
+        #[default]
+        Unknown = "unknown",
+        /// A regular file.
+        File = "file",
+        /// A directory.
+        Directory = "directory",
+        /// A symbolic link.
+        Symlink = "symlink",
+        /// A block device.
+        Block = "block",
+        /// A character device.
+        Char = "char",
+        /// A named pipe.
+        Fifo = "fifo",
+        /// A socket.
+        Socket = "socket",
+    }
 }
 
 impl FileType {
-    /// All types, by their numbers: `ALL[of as usize] == of`.
-    pub const ALL: [Self; 8] = [
-        Self::Unknown,
-        Self::File,
-        Self::Directory,
-        Self::Symlink,
-        Self::Block,
-        Self::Char,
-        Self::Fifo,
-        Self::Socket,
-    ];
-
     /// Returns whether this is a directory.
     pub fn is_dir(self) -> bool {
         self == Self::Directory
@@ -157,20 +147,6 @@ impl FileType {
             }
         }
         if attributes & DIRECTORY != 0 { Self::Directory } else { Self::File }
-    }
-
-    /// Returns the word for the type in JSON and in documents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::File => "file",
-            Self::Directory => "directory",
-            Self::Symlink => "symlink",
-            Self::Block => "block",
-            Self::Char => "char",
-            Self::Fifo => "fifo",
-            Self::Socket => "socket",
-        }
     }
 }
 
@@ -237,6 +213,8 @@ macro_rules! fields {
 }
 
 /// Calls a macro with the fields: the flag, getter, setter and type of each.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! with_fields {
     ($then:ident) => {
         $then! {
@@ -273,8 +251,6 @@ macro_rules! with_fields {
 }
 
 with_fields!(fields);
-#[cfg(feature = "serde")]
-pub(crate) use with_fields;
 
 /// Converts nanoseconds since 1970 UTC; `None` if the system's clock cannot represent them.
 fn system_time(nanoseconds: i64) -> Option<SystemTime> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::attributes::{Attributes, FileType, with_fields};
+use crate::attributes::{Attributes, FileType};
 
 macro_rules! stored {
     ($($(#[$doc:meta])* $flag:ident $name:ident $set:ident: $type:ty;)*) => {
@@ -37,7 +37,7 @@ macro_rules! stored {
     };
 }
 
-with_fields!(stored);
+crate::with_fields!(stored);
 
 impl Serialize for Attributes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -21,9 +21,13 @@ const NAME_BYTES: usize = 32;
 /// The columns of every table, besides names and types.
 pub(super) const BASE_COLUMNS: FieldMask = FieldMask::SIZE.union(FieldMask::ALLOCATED);
 
-/// Expands to the code that is the same for each column of plain values.
+/// Expands to the code that is the same for each column of plain values. Sizes have columns of their own.
 macro_rules! columns {
-    ($($flag:ident $get:ident $set:ident: $type:ty;)*) => {
+    (
+        $(#[$size:meta])* SIZE size set_size: u64;
+        $(#[$allocated:meta])* ALLOCATED allocated set_allocated: u64;
+        $($(#[$doc:meta])* $flag:ident $get:ident $set:ident: $type:ty;)*
+    ) => {
         /// A part of the rows, column by column.
         #[derive(Debug, Default)]
         pub(super) struct Chunk {
@@ -140,20 +144,7 @@ macro_rules! columns {
     };
 }
 
-columns! {
-    MTIME mtime set_mtime: i64;
-    CTIME ctime set_ctime: i64;
-    ATIME atime set_atime: i64;
-    BTIME btime set_btime: i64;
-    MODE mode set_mode: u16;
-    UID uid set_uid: u32;
-    GID gid set_gid: u32;
-    NLINK nlink set_nlink: u32;
-    INODE inode set_inode: u64;
-    DEVICE device set_device: u64;
-    ATTRIBUTES attribute_bits set_attribute_bits: u32;
-    REPARSE_TAG reparse_tag set_reparse_tag: u32;
-}
+transect_sys::with_fields!(columns);
 
 impl Chunk {
     pub(super) fn len(&self) -> usize {
