@@ -220,7 +220,7 @@ fn layouts_and_constants_are_those_of_the_header() {
         add("", word.to_str().unwrap(), (*value).into());
     }
     for of in FileType::ALL {
-        add("TYPE_", of.as_str(), of as i64);
+        add("TYPE_", of.as_str(), *of as i64);
     }
     for (name, field) in FieldMask::all().iter_names().filter(|(name, _)| *name != "SHORT_NAME") {
         let name = if name == "ATTRIBUTES" { "ATTRIBUTE_BITS" } else { name };

@@ -296,7 +296,7 @@ pub(crate) fn image_reader(path: &Path) -> Option<ReaderKind> {
 }
 
 fn reader_parser() -> impl TypedValueParser<Value = ReaderArg> {
-    let kinds = ReaderKind::ALL.iter().chain(ReaderKind::VOLUMES).copied().map(ReaderArg::Kind);
+    let kinds = ReaderKind::ALL.iter().copied().map(ReaderArg::Kind);
     let all = [ReaderArg::Auto, ReaderArg::Walk, ReaderArg::Volume].into_iter().chain(kinds);
     one_of(all.collect::<Vec<_>>().leak(), ReaderArg::as_str)
 }

@@ -28,7 +28,7 @@ pub(super) fn candidates(states: &[State], entries: u64) -> Vec<Candidate> {
             candidates.push(Candidate { setting, value, settings });
         }
     };
-    for &reader in ReaderKind::ALL.iter().filter(|&&reader| reader != ReaderKind::best()) {
+    for &reader in ReaderKind::DIRECTORIES.iter().filter(|&&reader| reader != ReaderKind::best()) {
         let settings = WalkSettings { reader: Some(reader), ..default };
         add("reader", reader.as_str().to_owned(), settings);
     }

@@ -43,7 +43,8 @@ fn want(entries: FieldMask) -> Want {
 
 /// Runs a test with every reader of Windows.
 fn with_every_reader(mut test: impl FnMut(ReaderKind, SystemReader)) {
-    let available = ReaderKind::ALL.iter().filter(|kind| kind.unavailable_reason().is_none());
+    let available =
+        ReaderKind::DIRECTORIES.iter().filter(|kind| kind.unavailable_reason().is_none());
     let mut tested = 0;
     for &kind in available {
         test(kind, SystemReader::new(kind, ReaderSettings::default()));

@@ -138,7 +138,7 @@ fn examine(path: &Path) -> Result<Report, CliError> {
         file_system: platform::file_system(path)?,
         disk: transect::internal::disk_space_of(&[path.to_owned()]),
         volume: volume_row(path),
-        readers: ReaderKind::ALL.iter().map(|&reader| row(reader)).collect(),
+        readers: ReaderKind::DIRECTORIES.iter().map(|&reader| row(reader)).collect(),
         reader: ReaderKind::best().as_str(),
         orders: Order::ALL
             .iter()

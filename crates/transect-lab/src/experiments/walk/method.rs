@@ -80,7 +80,7 @@ impl Method {
     ///
     /// The caller must trust the directory: commands in a contender's description are executed.
     pub fn all(contenders: Option<&Path>, test_doubles: bool) -> (Vec<Self>, Vec<String>) {
-        let mut methods: Vec<Self> = ReaderKind::ALL
+        let mut methods: Vec<Self> = ReaderKind::DIRECTORIES
             .iter()
             .flat_map(|&reader| Order::ALL.iter().map(move |&order| Variant::new(reader, order)))
             .chain(Keep::ALL.iter().map(|&keep| Variant {
@@ -199,7 +199,7 @@ mod tests {
         let (methods, wrong) = Method::all(None, false);
         assert!(wrong.is_empty(), "{wrong:?}");
         let engine = methods.iter().filter(|m| matches!(m.runner, WalkRunner::Engine(..))).count();
-        assert_eq!(engine, ReaderKind::ALL.len() * Order::ALL.len() + Keep::ALL.len());
+        assert_eq!(engine, ReaderKind::DIRECTORIES.len() * Order::ALL.len() + Keep::ALL.len());
         let names: std::collections::HashSet<&str> =
             methods.iter().map(|method| method.name.as_str()).collect();
         assert_eq!(names.len(), methods.len());

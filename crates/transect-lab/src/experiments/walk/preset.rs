@@ -97,7 +97,7 @@ impl Preset {
         let is_order = move |order: &&Order| !self.measures_processes() && is_named(order);
         let is_kept = |keep: &&Keep| keeps.iter().any(|it| it == keep.as_str());
         let keeps = Keep::ALL.iter().filter(is_kept).map(|&keep| (ReaderKind::best(), Some(keep)));
-        let readers = ReaderKind::ALL.iter().map(|&reader| (reader, None));
+        let readers = ReaderKind::DIRECTORIES.iter().map(|&reader| (reader, None));
         readers.chain(keeps).flat_map(move |(reader, keep)| {
             Order::ALL.iter().filter(is_order).map(move |&order| {
                 let threads = threads.filter(|_| order.is_parallel());
@@ -162,7 +162,7 @@ mod tests {
     fn preset_of_article_with_seven_threads_uses_seven() {
         let preset = Preset::find("article-s2").expect("a preset");
         let variants: Vec<String> = preset.variants().map(|variant| variant.to_string()).collect();
-        assert_eq!(variants.len(), ReaderKind::ALL.len() + 2);
+        assert_eq!(variants.len(), ReaderKind::DIRECTORIES.len() + 2);
         assert!(variants.iter().all(|name| name.contains("/shared-queue,threads=7")));
     }
 

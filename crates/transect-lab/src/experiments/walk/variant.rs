@@ -125,7 +125,7 @@ impl FromStr for Variant {
         let (reader, order) =
             way.split_once('/').ok_or("a name is READER/ORDER, settings may follow")?;
         let mut variant = Self::new(
-            named("reader", ReaderKind::ALL, ReaderKind::as_str, reader)?,
+            named("reader", ReaderKind::DIRECTORIES, ReaderKind::as_str, reader)?,
             named("order", Order::ALL, Order::as_str, order)?,
         );
         for setting in parts {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn any_variant() -> impl Strategy<Value = Variant> {
-        let way = (select(ReaderKind::ALL), select(Order::ALL));
+        let way = (select(ReaderKind::DIRECTORIES), select(Order::ALL));
         let settings = (
             [option::of(THREADS), option::of(THREADS), option::of(THREADS)],
             option::of(prop_oneof![any::<usize>(), (0_u32..32).prop_map(|bits| 1 << bits)]),
@@ -268,7 +268,8 @@ mod tests {
         };
         let threads = |text: &str| format!("invalid thread count '{text}': expected 1 to 1024");
         let size = "a size is a whole number of bytes, or of K, M, G or T";
-        let readers: Vec<&str> = ReaderKind::ALL.iter().map(|reader| reader.as_str()).collect();
+        let readers: Vec<&str> =
+            ReaderKind::DIRECTORIES.iter().map(|reader| reader.as_str()).collect();
         let orders: Vec<&str> = Order::ALL.iter().map(|order| order.as_str()).collect();
         let [readers, orders] = [readers, orders].map(|names| names.join(", "));
         for (name, told) in [
