@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use transect_sys::{FaultKind, ReaderSettings};
+use transect_sys::FaultKind;
 
 transect_sys::words! {
     /// The operation that failed.
@@ -134,15 +134,9 @@ pub enum Error {
     NoRoots,
     /// The reader is not available on this system: its name, and the reason.
     ReaderUnavailable(&'static str, &'static str),
-    /// A buffer size was given for a reader without a buffer: its name.
+    /// A setting that the reader does not have, or a value out of its range: what is wrong.
     #[doc(hidden)]
-    UnsupportedBufferSize(&'static str),
-    /// A buffer size out of range, in bytes.
-    #[doc(hidden)]
-    BufferSizeOutOfRange(usize),
-    /// A stat order was given for a reader that does not support one: its name.
-    #[doc(hidden)]
-    UnsupportedStatOrder(&'static str),
+    InvalidSetting(String),
     /// An invalid filter pattern: the pattern and the reason.
     InvalidPattern(String, String),
     /// The minimum depth is greater than the maximum.
@@ -231,21 +225,7 @@ impl fmt::Display for Error {
             Self::ReaderUnavailable(name, why) => {
                 write!(f, "reader '{name}' cannot be used here: {why}")
             }
-            Self::UnsupportedBufferSize(name) => {
-                write!(f, "reader '{name}' does not use a buffer size")
-            }
-            Self::BufferSizeOutOfRange(size) => {
-                let sizes = ReaderSettings::BUFFER_SIZES;
-                write!(
-                    f,
-                    "buffer size {size} is not between {} and {} bytes",
-                    sizes.start(),
-                    sizes.end()
-                )
-            }
-            Self::UnsupportedStatOrder(name) => {
-                write!(f, "reader '{name}' does not use a stat order")
-            }
+            Self::InvalidSetting(why) => f.write_str(why),
             Self::InvalidPattern(pattern, why) => {
                 write!(f, "cannot parse pattern '{pattern}': {why}")
             }
@@ -290,9 +270,7 @@ impl From<Error> for io::Error {
             Error::ReaderUnavailable(..) | Error::NoNotifications(_) => io::ErrorKind::Unsupported,
             Error::TooManyEntries => io::ErrorKind::OutOfMemory,
             Error::NoRoots
-            | Error::UnsupportedBufferSize(_)
-            | Error::BufferSizeOutOfRange(_)
-            | Error::UnsupportedStatOrder(_)
+            | Error::InvalidSetting(_)
             | Error::InvalidPattern(..)
             | Error::InvalidDepths { .. }
             | Error::FilterReadsFiles(_)

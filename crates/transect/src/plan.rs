@@ -223,18 +223,24 @@ fn reader_settings(
     stat_order: Option<StatOrder>,
 ) -> Result<ReaderSettings, Error> {
     let mut settings = ReaderSettings::default();
+    let without = |setting| {
+        Error::InvalidSetting(format!("reader '{}' does not use a {setting}", reader.as_str()))
+    };
     if let Some(size) = buffer_size {
         if !reader.takes_buffer_size() {
-            return Err(Error::UnsupportedBufferSize(reader.as_str()));
+            return Err(without("buffer size"));
         }
-        if !ReaderSettings::BUFFER_SIZES.contains(&size) {
-            return Err(Error::BufferSizeOutOfRange(size));
+        let sizes = ReaderSettings::BUFFER_SIZES;
+        if !sizes.contains(&size) {
+            let (min, max) = (sizes.start(), sizes.end());
+            let why = format!("buffer size {size} is not between {min} and {max} bytes");
+            return Err(Error::InvalidSetting(why));
         }
         settings.buffer_size = size;
     }
     if let Some(order) = stat_order {
         if !reader.takes_stat_order() {
-            return Err(Error::UnsupportedStatOrder(reader.as_str()));
+            return Err(without("stat order"));
         }
         settings.stat_order = order;
     }
